@@ -1,0 +1,115 @@
+# Everything one does with Spindle. `make` alone lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+# The suites take processor time as their measure, and their reports are to be read: one after the other, also with -j.
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+# A shell that was not logged in may not have rustup's folder on its PATH.
+CARGO ?= $(or $(shell command -v cargo),$(HOME)/.cargo/bin/cargo)
+PHP ?= php
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+# --- using it --------------------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: ## an ordinary PHP page, plain and with Spindle (DEMO_SERVERS=1: also PostgreSQL, MariaDB, Redis)
+	@scripts/setup demo
+	@$(MAKE) build
+	@$(PHP) examples/demo.php
+
+.PHONY: build
+build: rust ## build/spindle.so
+	@command -v php-config >/dev/null || { echo "There is no php-config: 'scripts/setup build' installs what is needed." >&2; exit 1; }
+	$(CARGO) build --release -p spindle-php
+	@mkdir -p build
+# A PHP that is running has the file mapped: it is replaced as a whole, and only by something else.
+	@cmp -s $(TARGET)/release/libspindle.so build/spindle.so || { \
+	    cp $(TARGET)/release/libspindle.so build/spindle.so.new; \
+	    mv build/spindle.so.new build/spindle.so; }
+
+.PHONY: rust
+rust:
+	@command -v $(CARGO) >/dev/null || { echo "There is no cargo: install Rust first (https://rustup.rs)." >&2; exit 1; }
+
+.PHONY: bench
+bench: ## the benchmarks, plain Fiber beside each
+	@scripts/setup bench
+	@$(MAKE) build
+	@bench/run
+
+.PHONY: clean
+clean: rust ## removes what was built
+	$(CARGO) clean
+	rm -rf build
+
+# --- testing it ------------------------------------------------------------------------------------------------------
+
+.PHONY: check
+check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
+
+# Suites go on after one that failed (-k), so that one run tells all.
+.PHONY: test
+test: ## everything: installs what it needs, starts the servers it needs
+	@scripts/setup test
+	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-matrix test-docs test-demo \
+	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
+	@echo "All suites passed."
+
+.PHONY: lint
+lint: rust
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+# Rust's minimal profile comes without these two.
+.PHONY: lint-if-there
+lint-if-there: rust
+	@if $(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1; then \
+	    $(MAKE) lint; \
+	else \
+	    echo "Lints are left out: rustfmt or clippy is not installed (rustup component add rustfmt clippy)."; \
+	fi
+
+# cargo closes each test program with a line of its own; a suite closes with one. No test at all is a failure.
+tally = awk '{ print; fflush() } \
+    /^test result:/ { for (i = 2; i <= NF; i++) { if ($$i == "passed;") p += $$(i - 1); \
+        if ($$i == "failed;") f += $$(i - 1); if ($$i == "ignored;") s += $$(i - 1) } } \
+    END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit !p }'
+
+.PHONY: test-rust
+test-rust: rust
+	@echo "== Rust"
+	@$(CARGO) test --workspace --no-fail-fast 2>&1 | $(tally)
+
+# Every interleaving of the one part that several threads share.
+.PHONY: test-loom
+test-loom: rust
+	@echo "== loom"
+	@RUSTFLAGS="--cfg loom" $(CARGO) test -p spindle-inbox --release --target-dir $(TARGET)/loom 2>&1 | $(tally)
+
+.PHONY: test-phpt
+test-phpt: build
+	@echo "== phpt"
+	@tests/run-phpt
+
+.PHONY: test-matrix
+test-matrix: build
+	@echo "== extensions and real servers"
+	@tests/ext-matrix/run
+
+.PHONY: test-docs
+test-docs: build
+	@echo "== examples in the documentation"
+	@tests/run-docs
+
+.PHONY: test-demo
+test-demo: build
+	@echo "== demo"
+	@if DEMO_SERVERS=1 $(PHP) examples/demo.php; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; exit 1; fi

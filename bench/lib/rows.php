@@ -1,0 +1,149 @@
+<?php
+/**
+ * The rows of the table: what is run for each, in which unit, against which goal.
+ */
+
+/** What a figure is held against: the plain one of the same run, or a number. */
+final readonly class Goal
+{
+    private function __construct(public ?float $ratio, public ?float $value, private string $text) {}
+
+    /** At most $max times the plain side. */
+    public static function ratio(float $max): self
+    {
+        return new self($max, null, '≤ ' . ratioText($max) . ($max > 0.5 ? ' ×' : ''));
+    }
+
+    /** Between 0 and $max. */
+    public static function value(float $max, string $unit): self
+    {
+        return new self(null, $max, rtrim('≤ ' . number($max, $unit) . " $unit"));
+    }
+
+    /** Null where the side to compare with is missing. */
+    public function met(float $figure, ?float $plain): ?bool
+    {
+        return match (true) {
+            $this->value !== null => $figure >= 0 && $figure <= $this->value,
+            $plain === null || $plain <= 0 => null,
+            default => $figure / $plain <= $this->ratio,
+        };
+    }
+
+    public function __toString(): string
+    {
+        return $this->text;
+    }
+}
+
+/** One row. */
+final class Row
+{
+    /** @var array{spindle: list<float>, plain: list<float>} one figure of each round */
+    public array $samples = ['spindle' => [], 'plain' => []];
+
+    /** @param list<Goal> $goals */
+    public function __construct(
+        public readonly string $name,
+        public readonly string $unit,
+        public readonly array $goals = [],
+        /** Which of the figures the file prints; '' where it prints one. */
+        public readonly string $metric = '',
+        /** What the plain column holds, if not plain PHP. */
+        public readonly string $against = '',
+    ) {}
+
+    public function figure(string $side): ?float
+    {
+        $samples = $this->samples[$side];
+        if ($samples === []) {
+            return null;
+        }
+        // Below zero stands for "woke early", which no other round makes good.
+        return min($samples) < 0 ? min($samples) : median($samples);
+    }
+}
+
+/**
+ * One file of suite/ with the arguments of each side, and the rows that come of it.
+ *
+ * The first argument is N, the number of operations. It differs by side where the sides differ by two orders: each
+ * figure is for one operation.
+ */
+final readonly class Benchmark
+{
+    /** @var list<Row> */
+    public array $rows;
+
+    /**
+     * @param list<int> $spindle
+     * @param ?list<int> $plain null: plain PHP cannot do this
+     */
+    public function __construct(public string $file, public array $spindle, public ?array $plain, Row ...$rows)
+    {
+        $this->rows = $rows;
+    }
+}
+
+/** @return list<Benchmark> */
+function benchmarks(bool $quick, int $parkedMax): array
+{
+    $n = static fn(int $full, int $least = 1): int => $quick ? max($least, intdiv($full, 10)) : $full;
+    $all = [
+        new Benchmark('spawn-finish', [$n(2_000_000)], [$n(30_000)],
+            new Row('spawn+finish', 'ns', [Goal::ratio(1 / 60), Goal::value(80, 'ns')])),
+        new Benchmark('spawn-suspend', [$n(500_000), 1000], [$n(30_000), 1000],
+            new Row('spawn+suspend+finish, 1,000 live', 'ns', [Goal::ratio(1 / 15), Goal::value(600, 'ns')])),
+        new Benchmark('spawn-suspend', [$n(500_000), 10_000], [$n(30_000, 10_000), 10_000],
+            new Row('spawn+suspend+finish, 10,000 live', 'ns', [Goal::value(1200, 'ns')])),
+        new Benchmark('spawn-await', [$n(1_000_000)], [$n(30_000)],
+            new Row('spawn+await all, by 1,000', 'ns', [Goal::value(180, 'ns')])),
+        new Benchmark('switch', [$n(5_000_000), 2], [$n(3_000_000), 2],
+            new Row('give way, 2 coroutines', 'ns', [Goal::ratio(1 / 2), Goal::value(50, 'ns')])),
+        new Benchmark('switch', [$n(2_000_000, 500_000), 10_000], [$n(1_000_000, 500_000), 10_000],
+            new Row('give way, 10,000 coroutines', 'ns', [Goal::ratio(1 / 2)])),
+        new Benchmark('timer-wall', [10_000], [10_000],
+            new Row('timer: 10,000 × delay(1000)', 'ms', [Goal::value(1030, 'ms')])),
+        new Benchmark('timer-delay', [$n(200_000, 20_000)], [$n(100_000, 20_000)],
+            new Row('timer: one delay, CPU', 'ns')),
+        new Benchmark('timer-insert', [$n(1_000_000)], [$n(500_000)],
+            new Row('timer: arm and drop', 'ns')),
+        new Benchmark('timer-late', [1], [1],
+            new Row('timer: late after 200 ms of CPU', 'ms', [Goal::value(1, 'ms')])),
+        new Benchmark('files', [$n(30), 0], [$n(30), 0],
+            new Row('1,000 files, in one coroutine', 'ms', [Goal::ratio(2)])),
+        new Benchmark('files', [$n(30), 1], [$n(30), 1],
+            new Row('1,000 files, a coroutine each', 'ms', [Goal::ratio(2)])),
+    ];
+    foreach ([1000, 10_000, 100_000, 1_000_000] as $parked) {
+        if ($parked > $parkedMax) {
+            break;
+        }
+        $label = number_format($parked);
+        $all[] = new Benchmark('parked', [$parked], $parked <= 10_000 ? [$parked] : null,
+            new Row("parked, $label: resident", 'B', [Goal::value(5 * 1024, 'B')], metric: 'rss'),
+            new Row("parked, $label: page tables", 'B', [Goal::value(615, 'B')], metric: 'pte'));
+    }
+    return $all;
+}
+
+/** @return array{cpu: Row, c: Row, calls: Row, rate: Row} */
+function serverRows(string $kind): array
+{
+    $http = $kind === 'http';
+    return [
+        'cpu' => new Row("$kind: CPU per request", 'µs', $http ? [Goal::ratio(1.2)] : []),
+        'c' => new Row("$kind: the same, beside C", 'µs', [Goal::ratio($http ? 1.14 : 1.10)], against: 'C'),
+        // Two, and a share in the wait that serves many: the C server does not get below that either.
+        'calls' => new Row("$kind: system calls per request", '', [Goal::value(2.2, '')]),
+        'rate' => new Row("$kind: requests per second", '/s'),
+    ];
+}
+
+/** @param non-empty-list<float> $samples */
+function median(array $samples): float
+{
+    sort($samples);
+    $n = count($samples);
+    return $n % 2 ? $samples[intdiv($n, 2)] : ($samples[$n / 2 - 1] + $samples[$n / 2]) / 2;
+}

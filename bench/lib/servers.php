@@ -1,0 +1,177 @@
+<?php
+/**
+ * The servers under load: Spindle, the plain loop and C in turn.
+ */
+
+final class Servers
+{
+    private const CONNECTIONS = ['http' => 64, 'echo' => 50];
+
+    /** @var list<string> for the end of the report */
+    public array $notes = [];
+    private ?bool $canCount = null;
+
+    public function __construct(
+        private readonly Machine $machine,
+        private readonly int $rounds,
+        private readonly bool $quick,
+        private readonly bool $verbose,
+        private readonly bool $withSpindle,
+    ) {}
+
+    /** @return list<Row> none where the load cannot be had here */
+    public function measure(string $kind): array
+    {
+        if ($kind === 'http' && !$this->machine->has('wrk')) {
+            $this->notes[] = 'http: skipped, there is no `wrk` here.';
+            return [];
+        }
+        if ($kind === 'echo' && $this->machine->compiled('load') === null) {
+            $this->notes[] = 'echo: skipped, there is no working `cc` here.';
+            return [];
+        }
+        $rows = serverRows($kind);
+        $servers = $this->servers($kind);
+        for ($round = 1; $round <= $this->rounds; $round++) {
+            foreach ($servers as $name => $command) {
+                progress("$kind server, round $round of $this->rounds, $name");
+                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'http' ? 3 : 2));
+                if ($got === null) {
+                    unset($servers[$name]); // it will not do better next time
+                } elseif ($name === 'c') {
+                    $rows['c']->samples['plain'][] = $got['cpu'];
+                } else {
+                    $rows['cpu']->samples[$name][] = $got['cpu'];
+                    $rows['rate']->samples[$name][] = $got['rate'];
+                }
+            }
+        }
+        $rows['c']->samples['spindle'] = $rows['cpu']->samples['spindle'];
+        foreach ($servers as $name => $command) {
+            progress("$kind server, counting system calls, $name");
+            $calls = $this->callsPerRequest($command, $kind, $name);
+            if ($calls !== null && $name !== 'c') {
+                $rows['calls']->samples[$name][] = $calls;
+            }
+        }
+        return array_values($rows);
+    }
+
+    /** @return array<string, list<string>> commands by name */
+    private function servers(string $kind): array
+    {
+        $servers = [];
+        foreach ($this->withSpindle ? ['spindle', 'plain'] : ['plain'] as $side) {
+            $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . '/suite/server.php', $side, $kind];
+        }
+        $c = $this->machine->compiled('epoll');
+        if ($c === null) {
+            $this->notes[] = "$kind: no C server to compare with, there is no working `cc` here.";
+        } else {
+            $servers['c'] = [$c, $kind];
+        }
+        return $servers;
+    }
+
+    /** @return ?array{cpu: float, rate: float} µs of CPU per request, requests per second */
+    private function underLoad(array $command, string $kind, string $name, int $seconds): ?array
+    {
+        return $this->with($command, "$kind server ($name)", function (int $port, int $pid) use ($kind, $seconds): ?array {
+            $cpu = $this->machine->cpuSeconds($pid);
+            $start = hrtime(true);
+            $requests = $this->load($port, $kind, $seconds);
+            return $requests === null ? null : [
+                'cpu' => 1e6 * ($this->machine->cpuSeconds($pid) - $cpu) / $requests,
+                'rate' => 1e9 * $requests / (hrtime(true) - $start),
+            ];
+        });
+    }
+
+    /** In a run of its own: counting costs time. */
+    private function callsPerRequest(array $command, string $kind, string $name): ?float
+    {
+        $this->canCount ??= $this->machine->has('perf')
+            && preg_match('/^\d+,/m', (string) shell_exec('perf stat -x, -e raw_syscalls:sys_enter true 2>&1')) === 1;
+        $counted = $this->canCount
+            ? $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->counted($port, $pid, $kind)) : null;
+        if ($counted !== null && !$this->verbose) {
+            return $counted;
+        }
+        if (!$this->machine->has('strace')) {
+            if ($counted === null) {
+                $this->notes[] = 'System calls: skipped, there is neither `perf` with tracepoints nor `strace` here.';
+            }
+            return $counted;
+        }
+        $traced = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->traced($port, $pid, $kind, $name));
+        return $counted ?? $traced;
+    }
+
+    /** By `perf`: a counter in the kernel, which hardly slows the server. */
+    private function counted(int $port, int $pid, string $kind): ?float
+    {
+        $file = $this->machine->scratch() . '/perf';
+        $requests = $this->load($port, $kind, 1,
+            ['perf', 'stat', '-x,', '-o', $file, '-e', 'raw_syscalls:sys_enter', '-p', (string) $pid, '--']);
+        return $requests !== null && preg_match('/^(\d+),.*raw_syscalls:sys_enter/m', (string) file_get_contents($file), $m)
+            ? $m[1] / $requests : null;
+    }
+
+    /** By `strace`: knows the names, and stops the server at each call. */
+    private function traced(int $port, int $pid, string $kind, string $name): ?float
+    {
+        $file = $this->machine->scratch() . '/strace';
+        $strace = $this->machine->start(['strace', '-c', '-f', '-o', $file, '-p', (string) $pid]);
+        usleep(300_000); // it attaches
+        $requests = $this->load($port, $kind, 1);
+        $this->machine->stop($strace, 2); // SIGINT: it detaches and writes its table
+        $calls = [];
+        foreach (is_file($file) ? file($file) : [] as $line) {
+            if (preg_match('/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/', $line, $m) && $m[2] !== 'total') {
+                $calls[$m[2]] = (int) $m[1];
+            }
+        }
+        if ($requests === null || $calls === []) {
+            return null;
+        }
+        if ($this->verbose) {
+            arsort($calls);
+            $each = array_map(static fn(string $call): string => sprintf('%s %.3f', $call, $calls[$call] / $requests),
+                array_slice(array_keys($calls), 0, 8));
+            $this->notes[] = "$kind ($name), system calls per request: " . implode(', ', $each);
+        }
+        return array_sum($calls) / $requests;
+    }
+
+    /** @return ?int requests answered */
+    private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
+    {
+        $connections = self::CONNECTIONS[$kind];
+        $client = $kind === 'http'
+            ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", "http://127.0.0.1:$port/"]
+            : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
+        $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
+        if ($out === null) {
+            return null;
+        }
+        if (preg_match($kind === 'http' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
+            && !preg_match('/Non-2xx|Socket errors/', $out)) {
+            return (int) $m[1];
+        }
+        $this->machine->failures[] = "load of the $kind server: " . trim($out);
+        return null;
+    }
+
+    /** Starts a server, calls $do(port, pid), ends the server. */
+    private function with(array $command, string $what, Closure $do): mixed
+    {
+        $server = $this->machine->start([...$this->machine->onCpu(0), ...$command]);
+        $line = trim((string) fgets($server->out));
+        $result = preg_match('/^(\d+) (\d+)$/', $line, $m) ? $do((int) $m[1], (int) $m[2]) : null;
+        $this->machine->stop($server, 15);
+        if ($result === null) {
+            $this->machine->failures[] = "$what: " . ($server->errors() ?: ($m ? 'no figure' : 'did not start'));
+        }
+        return $result;
+    }
+}

@@ -1,0 +1,105 @@
+<?php
+/**
+ * What every benchmark file uses: the entry point, the clock, a check that stops a wrong run, and the
+ * event loop of the plain side (fibers, an SplQueue, a heap of timers).
+ */
+
+/**
+ * Runs one side and prints its figure as `VALUE UNIT`; a side that returns an array prints a line
+ * `VALUE UNIT NAME` for each element.
+ *
+ * Command line: FILE spindle|plain N [EXTRA…]. The side is called as (N, EXTRA…), once with `$warm` in
+ * place of N where that is not 0: the first spawn of a process does work that no later one does.
+ */
+function bench(string $unit, Closure $spindle, Closure $plain, int $warm = 0): void
+{
+    global $argv;
+    $side = ['spindle' => $spindle, 'plain' => $plain][$argv[1] ?? ''] ?? null;
+    if ($side === null || (int) ($argv[2] ?? 0) < 1) {
+        fwrite(STDERR, "usage: php {$argv[0]} spindle|plain N [EXTRA...]\n");
+        exit(2);
+    }
+    $extra = array_map('intval', array_slice($argv, 3));
+    if ($warm > 0) {
+        $side($warm, ...$extra);
+    }
+    foreach ((array) $side((int) $argv[2], ...$extra) as $name => $value) {
+        echo rtrim(sprintf('%.6F %s %s', $value, $unit, is_string($name) ? $name : '')), "\n";
+    }
+}
+
+/** Nanoseconds of the monotonic clock. */
+function now(): int
+{
+    return hrtime(true);
+}
+
+/** Nanoseconds of CPU, user and system, all threads of this process. */
+function cpu(): int
+{
+    $u = getrusage();
+    return 1000 * ($u['ru_utime.tv_usec'] + $u['ru_stime.tv_usec'])
+        + 1_000_000_000 * ($u['ru_utime.tv_sec'] + $u['ru_stime.tv_sec']);
+}
+
+/** A figure of a run that did not do the work is worse than none. */
+function check(bool $ok, string $what): void
+{
+    if (!$ok) {
+        fwrite(STDERR, "wrong: $what\n");
+        exit(1);
+    }
+}
+
+/** The scheduler one writes over plain fibers. */
+final class Loop
+{
+    private SplQueue $ready;
+    private SplPriorityQueue $timers;
+
+    public function __construct()
+    {
+        $this->ready = new SplQueue();
+        $this->timers = new SplPriorityQueue();
+        $this->timers->setExtractFlags(SplPriorityQueue::EXTR_BOTH);
+    }
+
+    public function spawn(Closure $task): Fiber
+    {
+        $this->ready->enqueue($fiber = new Fiber($task));
+        return $fiber;
+    }
+
+    public function suspend(): void
+    {
+        $this->ready->enqueue(Fiber::getCurrent());
+        Fiber::suspend();
+    }
+
+    public function delay(int $ms): void
+    {
+        $this->timers->insert(Fiber::getCurrent(), -(now() + $ms * 1_000_000));
+        Fiber::suspend();
+    }
+
+    public function run(): void
+    {
+        for (;;) {
+            while (!$this->ready->isEmpty()) {
+                $fiber = $this->ready->dequeue();
+                $fiber->isStarted() ? $fiber->resume() : $fiber->start();
+            }
+            if ($this->timers->isEmpty()) {
+                return;
+            }
+            $wait = -$this->timers->top()['priority'] - now();
+            if ($wait > 0) {
+                usleep(intdiv($wait + 999, 1000));
+            }
+            $now = now();
+            while (!$this->timers->isEmpty() && -$this->timers->top()['priority'] <= $now) {
+                $this->ready->enqueue($this->timers->extract()['data']);
+            }
+        }
+    }
+}

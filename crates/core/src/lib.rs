@@ -1,0 +1,5 @@
+//! Decisions only: who runs next, who is cancelled, who is told. No I/O, no clock, no PHP.
+#![forbid(unsafe_code)]
+
+pub mod sched;
+pub mod timers;

@@ -1,0 +1,698 @@
+//! The scheduler's decisions: who runs next, who is woken and why, who is cancelled, who is told of an end.
+//!
+//! ```text
+//!            spawn                 next                    finish
+//!   (free) ────────► Queued ─────────────────► Running ───────────────► Done ──► (free)
+//!                      │                        │    ▲                   ▲
+//!                      │ cancelled before       │    │ next              │ never started
+//!                      └────────────────────────┼────┼───────────────────┘
+//!                                          park ▼    │
+//!                                             Parked ──► Ready      (wake, timer, cancel, signal)
+//! ```
+//! Each park has an *epoch*: a [`Ticket`] names one park of one coroutine, and is void once that park has ended.
+//! So a late wake-up, timer or cancellation can neither reach the next park nor the next coroutine in the slot.
+//!
+//! A cancellation is a reason that waits to be delivered, once, at a park: the first one wins while it waits.
+//! The reasons `X` are the host's (PHP exceptions); the core only keeps them and hands them over.
+
+use crate::timers::{TimerId, Timers};
+use std::collections::VecDeque;
+
+/// Names a coroutine as long as its slot is held (until [`Core::release`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Co(pub u32);
+
+/// One park of one coroutine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    /// Whose.
+    pub co: Co,
+    epoch: u32,
+}
+
+impl Ticket {
+    /// The ticket in one word.
+    pub fn to_u64(self) -> u64 {
+        u64::from(self.epoch) << 32 | u64::from(self.co.0)
+    }
+
+    /// The ticket from its word.
+    pub fn from_u64(word: u64) -> Ticket {
+        Ticket { co: Co(word as u32), epoch: (word >> 32) as u32 }
+    }
+}
+
+/// Why a park ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Somebody used the ticket.
+    Woken,
+    /// Its deadline passed.
+    TimedOut,
+    /// A cancellation waits: [`Core::take_cancellation`].
+    Cancelled,
+    /// A caught signal.
+    Interrupted,
+}
+
+/// What a parked coroutine depends on, for the deadlock question and for signals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum On {
+    /// Other coroutines only: if none can run, it waits for ever.
+    Coroutines,
+    /// The world outside; `true`: a caught signal ends it.
+    Outside {
+        /// Caught signals end this park, if `restart` does not forbid.
+        interruptible: bool,
+        /// A signal with `SA_RESTART` does not end it.
+        restart: bool,
+    },
+    /// A time only.
+    Timer,
+    /// Its place in the queue: it gave way.
+    Turn,
+}
+
+/// Where a coroutine is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// In the queue, never run.
+    Queued,
+    /// The one that runs.
+    Running,
+    /// Waits for something.
+    Parked,
+    /// In the queue, to go on.
+    Ready,
+    /// Ended.
+    Done,
+}
+
+/// How a coroutine ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It returned.
+    Returned,
+    /// It threw.
+    Failed,
+    /// Its cancellation was not caught, or came before its start.
+    Cancelled,
+}
+
+/// What can be awaited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// The end of a coroutine.
+    Coroutine(Co),
+    /// A point in time.
+    Timeout(TimeoutId),
+}
+
+/// Names a timeout until [`Core::drop_timeout`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeoutId(pub u32);
+
+/// The answer to a cancellation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancel {
+    /// It will be delivered; a coroutine that waited goes on now.
+    Accepted,
+    /// An earlier one still waits to be delivered: this one is ignored.
+    Pending,
+    /// It has ended: nothing happens.
+    TooLate,
+}
+
+/// In which order the ready ones run.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    /// First in, first out.
+    Fifo,
+    /// Any, by a seed: for tests that must not depend on the order.
+    Seeded(u64),
+}
+
+/// What [`Core::next`] says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Start this one.
+    Start(Co),
+    /// This one goes on.
+    Resume(Co),
+    /// This one was cancelled before it ever ran: complete it.
+    NeverStarts(Co),
+    /// Nobody is ready.
+    Nobody,
+}
+
+enum Alarm {
+    Park(Ticket),
+    Timeout(TimeoutId),
+}
+
+struct Slot<X> {
+    id: u64,
+    parent: u64,
+    state: State,
+    started: bool,
+    shielded: u32,
+    epoch: u32,
+    woken_early: bool,
+    reason: Reason,
+    on: On,
+    parked_at: u64,
+    timer: Option<TimerId>,
+    cancellation: Option<X>,
+    cancel_requested: bool,
+    outcome: Outcome,
+    awaited: bool,
+    waiters: Vec<Ticket>,
+}
+
+struct Timeout {
+    timer: Option<TimerId>,
+    live: bool,
+    done: bool,
+    waiters: Vec<Ticket>,
+}
+
+/// The scheduler's state. `X` is what a cancellation carries.
+pub struct Core<X> {
+    slots: Vec<Slot<X>>,
+    free: Vec<u32>,
+    ready: VecDeque<u32>,
+    timeouts: Vec<Timeout>,
+    free_timeouts: Vec<u32>,
+    timers: Timers<Alarm>,
+    order: Order,
+    running: Co,
+    next_id: u64,
+    parks: u64,
+    live: usize,
+    outside: usize,
+}
+
+impl<X> Core<X> {
+    /// A core whose main coroutine runs: it is [`Core::MAIN`]. `now`: monotonic nanoseconds.
+    pub fn new(now: u64, order: Order) -> Core<X> {
+        let mut core = Core {
+            slots: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            timeouts: Vec::new(),
+            free_timeouts: Vec::new(),
+            timers: Timers::new(now),
+            order,
+            running: Self::MAIN,
+            next_id: 1,
+            parks: 0,
+            live: 0,
+            outside: 0,
+        };
+        let main = core.spawn();
+        core.ready.clear();
+        core.slots[main.0 as usize].state = State::Running;
+        core.slots[main.0 as usize].started = true;
+        core
+    }
+
+    /// The main coroutine.
+    pub const MAIN: Co = Co(0);
+
+    fn slot(&self, co: Co) -> &Slot<X> {
+        &self.slots[co.0 as usize]
+    }
+
+    fn slot_mut(&mut self, co: Co) -> &mut Slot<X> {
+        &mut self.slots[co.0 as usize]
+    }
+
+    /// A new coroutine at the tail of the queue.
+    pub fn spawn(&mut self) -> Co {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.live += 1;
+        let parent = self.slots.get(self.running.0 as usize).map_or(0, |s| s.id);
+        let index = if let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[index as usize];
+            slot.id = id;
+            slot.parent = parent;
+            slot.state = State::Queued;
+            slot.started = false;
+            slot.shielded = 0;
+            slot.epoch = slot.epoch.wrapping_add(1);
+            slot.woken_early = false;
+            slot.cancel_requested = false;
+            slot.awaited = false;
+            index
+        } else {
+            let index = self.slots.len() as u32;
+            self.slots.push(Slot {
+                id,
+                parent,
+                state: State::Queued,
+                started: false,
+                shielded: 0,
+                epoch: 0,
+                woken_early: false,
+                reason: Reason::Woken,
+                on: On::Turn,
+                parked_at: 0,
+                timer: None,
+                cancellation: None,
+                cancel_requested: false,
+                outcome: Outcome::Returned,
+                awaited: false,
+                waiters: Vec::new(),
+            });
+            index
+        };
+        self.ready.push_back(index);
+        Co(index)
+    }
+
+    /// The one that runs.
+    pub fn running(&self) -> Co {
+        self.running
+    }
+
+    /// How many have not ended, main included.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Is anybody ready to run?
+    pub fn anybody_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// How many are ready to run.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// The live ones, in order of their slots.
+    pub fn coroutines(&self) -> impl Iterator<Item = Co> + '_ {
+        let free = |slot: &Slot<X>| slot.state == State::Done;
+        self.slots.iter().enumerate().filter(move |(_, s)| !free(s)).map(|(i, _)| Co(i as u32))
+    }
+
+    /// Takes the next from the queue and makes it the running one.
+    pub fn next(&mut self) -> Next {
+        let index = match &mut self.order {
+            Order::Fifo => self.ready.pop_front(),
+            Order::Seeded(_) if self.ready.is_empty() => None,
+            Order::Seeded(seed) => {
+                // xorshift64*: any order will do, as long as the seed repeats it.
+                *seed ^= *seed >> 12;
+                *seed ^= *seed << 25;
+                *seed ^= *seed >> 27;
+                let at = (seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % self.ready.len();
+                self.ready.remove(at)
+            }
+        };
+        let Some(index) = index else { return Next::Nobody };
+        let co = Co(index);
+        self.running = co;
+        let slot = self.slot_mut(co);
+        slot.state = State::Running;
+        if slot.started {
+            Next::Resume(co)
+        } else if slot.cancellation.is_some() {
+            Next::NeverStarts(co)
+        } else {
+            slot.started = true;
+            Next::Start(co)
+        }
+    }
+
+    /// A ticket for the running coroutine's next park. Earlier ones are void.
+    pub fn begin_wait(&mut self) -> Ticket {
+        let co = self.running;
+        let slot = self.slot_mut(co);
+        slot.epoch = slot.epoch.wrapping_add(1);
+        slot.woken_early = false;
+        Ticket { co, epoch: slot.epoch }
+    }
+
+    /// The running coroutine parks (after [`Core::begin_wait`]). `Some`: it need not, for this reason.
+    /// With `On::Turn` it goes to the tail of the queue.
+    pub fn park(&mut self, deadline: Option<u64>, on: On, cancellable: bool) -> Option<Reason> {
+        let (co, parks) = (self.running, self.parks);
+        let slot = self.slot_mut(co);
+        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() {
+            return Some(Reason::Cancelled);
+        }
+        if slot.woken_early {
+            return Some(Reason::Woken);
+        }
+        slot.on = on;
+        slot.parked_at = parks;
+        if !cancellable {
+            slot.shielded += 1;
+        }
+        self.parks += 1;
+        if on == On::Turn {
+            let slot = self.slot_mut(co);
+            slot.state = State::Ready;
+            slot.reason = Reason::Woken;
+            self.ready.push_back(co.0);
+            return None;
+        }
+        let slot = self.slot_mut(co);
+        slot.state = State::Parked;
+        if let Some(deadline) = deadline {
+            let ticket = Ticket { co, epoch: slot.epoch };
+            let timer = self.timers.insert(deadline, Alarm::Park(ticket));
+            self.slot_mut(co).timer = Some(timer);
+        }
+        if matches!(on, On::Outside { .. }) {
+            self.outside += 1;
+        }
+        None
+    }
+
+    /// The running coroutine goes on after a park: why. `cancellable` as it was for [`Core::park`].
+    pub fn resumed(&mut self, cancellable: bool) -> Reason {
+        let slot = self.slot_mut(self.running);
+        slot.epoch = slot.epoch.wrapping_add(1);
+        if !cancellable {
+            slot.shielded = slot.shielded.saturating_sub(1);
+        }
+        if cancellable && slot.on == On::Turn && slot.shielded == 0 && slot.cancellation.is_some() {
+            return Reason::Cancelled;
+        }
+        slot.reason
+    }
+
+    fn make_ready(&mut self, co: Co, reason: Reason) {
+        let slot = self.slot_mut(co);
+        slot.state = State::Ready;
+        slot.reason = reason;
+        let outside = matches!(slot.on, On::Outside { .. });
+        let timer = slot.timer.take();
+        if let Some(timer) = timer {
+            self.timers.cancel(timer);
+        }
+        if outside {
+            self.outside -= 1;
+        }
+        self.ready.push_back(co.0);
+    }
+
+    /// Uses a ticket. A void one does nothing; before the park it is remembered.
+    pub fn wake(&mut self, ticket: Ticket) {
+        let Some(slot) = self.slots.get_mut(ticket.co.0 as usize) else { return };
+        if slot.epoch != ticket.epoch {
+            return;
+        }
+        match slot.state {
+            State::Parked => self.make_ready(ticket.co, Reason::Woken),
+            State::Running => slot.woken_early = true,
+            _ => {}
+        }
+    }
+
+    /// Lets every timer fire that is due at `now`.
+    pub fn expire(&mut self, now: u64) {
+        if self.timers.next_deadline().is_none_or(|d| d > now) {
+            return;
+        }
+        let mut due = Vec::new();
+        self.timers.expire(now, |_, alarm| due.push(alarm));
+        for alarm in due {
+            match alarm {
+                Alarm::Park(ticket) => {
+                    let slot = self.slot_mut(ticket.co);
+                    if slot.epoch == ticket.epoch && slot.state == State::Parked {
+                        slot.timer = None;
+                        self.make_ready(ticket.co, Reason::TimedOut);
+                    }
+                }
+                Alarm::Timeout(id) => {
+                    let timeout = &mut self.timeouts[id.0 as usize];
+                    timeout.timer = None;
+                    timeout.done = true;
+                    let waiters = std::mem::take(&mut timeout.waiters);
+                    for &ticket in &waiters {
+                        self.wake(ticket);
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the next timer is due, or a moment before.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.timers.next_deadline()
+    }
+
+    /// Nobody is ready: can anything still come from outside, or is it a deadlock?
+    pub fn something_to_wait_for(&self) -> bool {
+        self.outside > 0 || !self.timers.is_empty()
+    }
+
+    /// Asks for the end of a coroutine.
+    pub fn cancel(&mut self, co: Co, reason: X) -> Cancel {
+        let slot = self.slot_mut(co);
+        if slot.state == State::Done {
+            return Cancel::TooLate;
+        }
+        if slot.cancellation.is_some() {
+            return Cancel::Pending;
+        }
+        slot.cancellation = Some(reason);
+        slot.cancel_requested = true;
+        if slot.state == State::Parked && slot.shielded == 0 {
+            self.make_ready(co, Reason::Cancelled);
+        } else if slot.state == State::Ready && slot.shielded == 0 && slot.on == On::Turn {
+            slot.reason = Reason::Cancelled;
+        }
+        Cancel::Accepted
+    }
+
+    /// Takes the cancellation that waits for the running coroutine, if it may be delivered now.
+    pub fn take_cancellation(&mut self) -> Option<X> {
+        let slot = self.slot_mut(self.running);
+        if slot.shielded > 0 { None } else { slot.cancellation.take() }
+    }
+
+    /// Takes a cancellation whatever shields it: for one that never starts, or has ended.
+    pub fn discard_cancellation(&mut self, co: Co) -> Option<X> {
+        self.slot_mut(co).cancellation.take()
+    }
+
+    /// Does a cancellation wait that may be delivered to the running coroutine now?
+    pub fn cancellation_waits(&self) -> bool {
+        let slot = self.slot(self.running);
+        slot.shielded == 0 && slot.cancellation.is_some()
+    }
+
+    /// Cancellations are held back until [`Core::unshield`]; nests.
+    pub fn shield(&mut self) {
+        self.slot_mut(self.running).shielded += 1;
+    }
+
+    /// Ends one [`Core::shield`].
+    pub fn unshield(&mut self) {
+        let slot = self.slot_mut(self.running);
+        slot.shielded = slot.shielded.saturating_sub(1); // a forced cancellation has cleared it
+    }
+
+    /// A caught signal: ends the park of main, else of the one that has been parked longest, if the park allows.
+    /// `restart`: the signal has `SA_RESTART`. Says whether one was found.
+    pub fn interrupt(&mut self, restart: bool) -> bool {
+        let fits = |slot: &Slot<X>| {
+            slot.state == State::Parked
+                && matches!(slot.on, On::Outside { interruptible: true, restart: r } if !(restart && r))
+        };
+        let co = if fits(self.slot(Self::MAIN)) {
+            Some(Self::MAIN)
+        } else {
+            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
+            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
+        };
+        co.inspect(|&co| self.make_ready(co, Reason::Interrupted)).is_some()
+    }
+
+    /// A caught signal wants PHP code to run, and nobody is ready: wakes main, else the one parked longest, out of
+    /// a wait that can be taken up again.
+    pub fn nudge(&mut self) {
+        let fits = |slot: &Slot<X>| slot.state == State::Parked && matches!(slot.on, On::Coroutines | On::Timer);
+        let co = if fits(self.slot(Self::MAIN)) {
+            Some(Self::MAIN)
+        } else {
+            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
+            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
+        };
+        if let Some(co) = co {
+            self.make_ready(co, Reason::Interrupted);
+        }
+    }
+
+    /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
+    pub fn cancel_by_force(&mut self, co: Co, reason: X) -> Option<X> {
+        let slot = self.slot_mut(co);
+        if slot.state == State::Done {
+            return Some(reason);
+        }
+        slot.shielded = 0;
+        let earlier = slot.cancellation.take();
+        self.cancel(co, reason);
+        earlier
+    }
+
+    /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.
+    pub fn break_off(&mut self, co: Co) {
+        let slot = self.slot_mut(co);
+        if slot.state == State::Parked && slot.shielded == 0 {
+            self.make_ready(co, Reason::Cancelled);
+        }
+    }
+
+    /// The running coroutine has ended: its awaiters are woken. Says whether anybody awaited it.
+    pub fn finish(&mut self, co: Co, outcome: Outcome) -> bool {
+        self.live -= 1;
+        let slot = self.slot_mut(co);
+        slot.state = State::Done;
+        slot.outcome = outcome;
+        let mut waiters = std::mem::take(&mut slot.waiters);
+        let told = !waiters.is_empty();
+        slot.awaited |= told;
+        for ticket in waiters.drain(..) {
+            self.wake(ticket);
+        }
+        self.slot_mut(co).waiters = waiters; // the storage serves the slot's next coroutine
+        told
+    }
+
+    /// Gives an ended coroutine's slot back. Its cancellation, if any is left, is returned.
+    pub fn release(&mut self, co: Co) -> Option<X> {
+        let slot = self.slot_mut(co);
+        debug_assert_eq!(slot.state, State::Done);
+        let left = slot.cancellation.take();
+        self.free.push(co.0);
+        left
+    }
+
+    /// Is it complete?
+    pub fn is_done(&self, target: Target) -> bool {
+        match target {
+            Target::Coroutine(co) => self.slot(co).state == State::Done,
+            Target::Timeout(id) => self.timeouts[id.0 as usize].done,
+        }
+    }
+
+    fn waiters(&mut self, target: Target) -> &mut Vec<Ticket> {
+        match target {
+            Target::Coroutine(co) => &mut self.slots[co.0 as usize].waiters,
+            Target::Timeout(id) => &mut self.timeouts[id.0 as usize].waiters,
+        }
+    }
+
+    /// The ticket will be used when `target` completes. The caller has seen that it is not complete.
+    pub fn subscribe(&mut self, target: Target, ticket: Ticket) {
+        self.waiters(target).push(ticket);
+    }
+
+    /// Takes a subscription back.
+    pub fn unsubscribe(&mut self, target: Target, ticket: Ticket) {
+        let waiters = self.waiters(target);
+        if let Some(at) = waiters.iter().position(|t| *t == ticket) {
+            waiters.remove(at);
+        }
+    }
+
+    /// Somebody has taken the outcome of a complete coroutine.
+    pub fn mark_awaited(&mut self, co: Co) {
+        self.slot_mut(co).awaited = true;
+    }
+
+    /// Has anybody awaited it up to now?
+    pub fn was_awaited(&self, co: Co) -> bool {
+        self.slot(co).awaited
+    }
+
+    /// A point in time that can be awaited.
+    pub fn timeout(&mut self, deadline: u64) -> TimeoutId {
+        let index = self.free_timeouts.pop().unwrap_or_else(|| {
+            self.timeouts.push(Timeout { timer: None, live: false, done: false, waiters: Vec::new() });
+            self.timeouts.len() as u32 - 1
+        });
+        let timer = self.timers.insert(deadline, Alarm::Timeout(TimeoutId(index)));
+        let timeout = &mut self.timeouts[index as usize];
+        timeout.timer = Some(timer);
+        timeout.done = false;
+        timeout.live = true;
+        TimeoutId(index)
+    }
+
+    /// The timeout's object has died: its timer goes too.
+    pub fn drop_timeout(&mut self, id: TimeoutId) {
+        let timeout = &mut self.timeouts[id.0 as usize];
+        timeout.waiters.clear();
+        timeout.live = false;
+        if let Some(timer) = timeout.timer.take() {
+            self.timers.cancel(timer);
+        }
+        self.free_timeouts.push(id.0);
+    }
+
+    /// In the child of a fork only the running coroutine lives on: forgets all others and their timers. Returns
+    /// those that were dropped (their slots stay until released).
+    pub fn keep_only_running(&mut self) -> Vec<Co> {
+        self.ready.clear();
+        self.outside = 0;
+        let running = self.running;
+        let mut dropped = Vec::new();
+        for index in 0..self.slots.len() {
+            let slot = &mut self.slots[index];
+            slot.waiters.clear();
+            if index as u32 == running.0 || slot.state == State::Done {
+                continue;
+            }
+            slot.state = State::Done;
+            slot.outcome = Outcome::Cancelled;
+            slot.awaited = true;
+            if let Some(timer) = slot.timer.take() {
+                self.timers.cancel(timer);
+            }
+            dropped.push(Co(index as u32));
+        }
+        for timeout in &mut self.timeouts {
+            timeout.waiters.clear();
+        }
+        self.live = 1;
+        dropped
+    }
+
+    /// Its number, never used twice.
+    pub fn id(&self, co: Co) -> u64 {
+        self.slot(co).id
+    }
+
+    /// The number of the coroutine that spawned it; 0 for main.
+    pub fn parent_id(&self, co: Co) -> u64 {
+        self.slot(co).parent
+    }
+
+    /// Where it is in its life.
+    pub fn state(&self, co: Co) -> State {
+        self.slot(co).state
+    }
+
+    /// How it ended, once it has.
+    pub fn outcome(&self, co: Co) -> Outcome {
+        self.slot(co).outcome
+    }
+
+    /// Has it ever run?
+    pub fn is_started(&self, co: Co) -> bool {
+        self.slot(co).started
+    }
+
+    /// Was a cancellation accepted for it?
+    pub fn is_cancel_requested(&self, co: Co) -> bool {
+        self.slot(co).cancel_requested
+    }
+}

@@ -1,0 +1,87 @@
+//! Calls that make, close or change descriptors: they never wait, but what is kept of a descriptor must follow.
+//!
+//! The books are kept on the PHP thread, in coroutines or not. A number that is closed or made anew is forgotten,
+//! and whoever waits for it is woken (`EBADF`). Descriptors of our own are not the program's to close.
+
+mod closing;
+mod control;
+mod making;
+
+use crate::host::{Host, errno, on_php_thread, set_errno};
+use crate::table::{Entry, entries};
+use spindle_reactor::Made;
+use std::os::fd::RawFd;
+
+pub use closing::{close, close_range, closedir, closefrom, dup2, dup3, fclose, freopen, freopen64};
+pub use control::{fcntl, ioctl, setsockopt, shutdown};
+pub use making::{
+    dup, epoll_create, epoll_create1, eventfd, inotify_init, inotify_init1, memfd_create, pipe, pipe2, signalfd,
+    socket, socketpair, timerfd_create,
+};
+
+/// The family's functions.
+pub fn entries() -> Vec<Entry> {
+    const NOTED: &str = "never waits; what is kept of the descriptor follows";
+    const CLOSES: &str = "never waits; calls that are parked on the descriptor fail with EBADF";
+    entries![
+        c"close" => close, CLOSES;
+        c"__close" => close, CLOSES;
+        c"close_range" => close_range, CLOSES;
+        c"closefrom" => closefrom, CLOSES;
+        c"fclose" => fclose, CLOSES;
+        c"freopen" => freopen, CLOSES;
+        c"freopen64" => freopen64, CLOSES;
+        c"closedir" => closedir, CLOSES;
+        c"dup2" => dup2, CLOSES;
+        c"__dup2" => dup2, CLOSES;
+        c"dup3" => dup3, CLOSES;
+        c"dup" => dup, NOTED;
+        c"socket" => socket, NOTED;
+        c"socketpair" => socketpair, NOTED;
+        c"pipe" => pipe, NOTED;
+        c"pipe2" => pipe2, NOTED;
+        c"eventfd" => eventfd, NOTED;
+        c"epoll_create" => epoll_create, NOTED;
+        c"epoll_create1" => epoll_create1, NOTED;
+        c"timerfd_create" => timerfd_create, NOTED;
+        c"signalfd" => signalfd, NOTED;
+        c"inotify_init" => inotify_init, NOTED;
+        c"inotify_init1" => inotify_init1, NOTED;
+        c"memfd_create" => memfd_create, NOTED;
+        c"fcntl" => fcntl, "never waits, but F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out)";
+        c"__fcntl" => fcntl, "as fcntl";
+        c"fcntl64" => fcntl, "as fcntl";
+        c"ioctl" => ioctl, "FIONBIO is noted; others pass through";
+        c"setsockopt" => setsockopt, "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted; others pass through";
+        c"shutdown" => shutdown, "never waits; parked calls on the descriptor look again";
+    ]
+}
+
+/// A descriptor is about to be closed, or was closed or replaced where we do not see it: for other families too.
+pub(crate) fn gone(fd: RawFd) {
+    if fd >= 0
+        && let Some(host) = on_php_thread()
+    {
+        let error = errno();
+        host.reactor().forget(fd, |waiter| host.wake(waiter));
+        crate::files::descriptor_closed(fd);
+        set_errno(error);
+    }
+}
+
+/// A descriptor was made, if `fd` is one; passes it on. For other families too.
+pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
+    if fd >= 0
+        && let Some(host) = on_php_thread()
+    {
+        let error = errno();
+        host.reactor().made(fd, known, |waiter| host.wake(waiter));
+        set_errno(error);
+    }
+    fd
+}
+
+/// Is it one of ours, on the PHP thread?
+fn ours(fd: RawFd) -> Option<&'static dyn Host> {
+    on_php_thread().filter(|host| host.reactor().owns(fd))
+}

@@ -1,0 +1,62 @@
+//! Descriptors that a job on a worker thread is using: closing one waits for the job.
+//!
+//! A duplicate would pin the description as well, but closing the duplicate drops every POSIX record lock that
+//! the process has on the file (`fcntl(2)`), and SQLite's and others' locks with it. So regular files are not
+//! duplicated: the hooks of `close` and its like call [`settle`] first. The jobs concerned (file reads and
+//! writes, `fsync`) end by themselves.
+
+use crate::host::{Host, inside, on_php_thread};
+use crate::php_cell::PhpCell;
+use crate::wait;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+struct Use {
+    fd: RawFd,
+    over: Arc<AtomicBool>,
+}
+
+static USES: PhpCell<Vec<Use>> = PhpCell::new(Vec::new());
+
+/// Held by a job as long as it uses the descriptor.
+pub(crate) struct Pin(Arc<AtomicBool>);
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Pins `fd` until the value is dropped, on whatever thread.
+pub(crate) fn pin(host: &dyn Host, fd: RawFd) -> Pin {
+    let over = Arc::new(AtomicBool::new(false));
+    USES.with(host, |uses| {
+        uses.retain(|u| !u.over.load(Ordering::Acquire));
+        uses.push(Use { fd, over: Arc::clone(&over) });
+    });
+    Pin(over)
+}
+
+fn busy(host: &dyn Host, first: RawFd, last: RawFd) -> bool {
+    USES.with(host, |uses| uses.iter().any(|u| u.fd >= first && u.fd <= last && !u.over.load(Ordering::Acquire)))
+}
+
+/// Waits until no job uses a descriptor from `first` to `last`: to be called before they are closed or replaced.
+/// Costs a look at an empty list when there are no jobs. `errno` is kept.
+pub fn settle(first: RawFd, last: RawFd) {
+    let Some(host) = on_php_thread() else { return };
+    if !busy(host, first, last) {
+        return;
+    }
+    let errno = crate::host::errno();
+    while busy(host, first, last) {
+        // Whoever started the job is parked and gets the wake-up, so this looks again by itself.
+        let pause = || std::thread::sleep(Duration::from_micros(200));
+        if inside().is_none_or(|host| wait::for_job(host, "close", first, pause).is_none()) {
+            pause();
+        }
+    }
+    crate::host::set_errno(errno);
+}

@@ -1,0 +1,301 @@
+//! Waiting for child processes: `wait*`, `pclose`, `system`; and the books of `popen`.
+//!
+//! One child is waited for through a pidfd; any child, or one where no pidfd can be had, by `SIGCHLD` and
+//! `WNOHANG`, with a timer behind it, since another library's handler may keep the signal from us. Never by a
+//! worker thread: it could reap somebody else's child.
+//!
+//! `pclose` is libc's own on a worker thread: only libc knows its child, and it reaps no other. Cancelled, it is
+//! left to itself: the child is reaped when it ends, its status is dropped. [`mod@crate::system`] is made anew.
+//! `fork` and `vfork` need no hook.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use crate::books::{gone, made};
+use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::table::{Entry, entries};
+use crate::wait::{self, Job, Waited};
+use crate::pins;
+use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
+use spindle_reactor::{Blocking, Interest, Kind, Made};
+use std::os::fd::RawFd;
+
+/// The family's functions.
+pub fn entries() -> Vec<Entry> {
+    const WAIT: &str = "tried, then parked until the child ends (pidfd) or SIGCHLD";
+    entries![
+        c"wait" => wait, WAIT;
+        c"waitpid" => waitpid, WAIT;
+        c"__waitpid" => waitpid, WAIT;
+        c"wait3" => wait3, WAIT;
+        c"wait4" => wait4, WAIT;
+        c"waitid" => waitid, WAIT;
+        c"popen" => popen, "never parks: the descriptor is new";
+        c"pclose" => pclose, "on a worker thread; cancelled, it is left to itself";
+        c"system" => crate::system::system, "the shell is waited for as by waitpid; cancelled, it is killed";
+    ]
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Calls `look` (a wait with `WNOHANG`) until it answers anything but 0. `one` is a child that can be waited for
+/// alone: its number, or a pidfd.
+fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMut() -> c_int) -> c_int {
+    let saved = errno();
+    let first = look();
+    if first != 0 {
+        if first > 0 {
+            set_errno(saved);
+        }
+        return first;
+    }
+    let pidfd = one.open();
+    let ended = match pidfd {
+        Some(fd) => by_pidfd(host, call, fd, &mut look),
+        None => Err(()),
+    };
+    if let (One::Child(_), Some(fd)) = (one, pidfd) {
+        gone(fd);
+        // SAFETY: ours, made by `open`.
+        unsafe { libc::close(fd) };
+    }
+    let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut look));
+    match result {
+        Ok(found) => {
+            if found > 0 {
+                set_errno(saved);
+            }
+            found
+        }
+        Err(error) => fail(error),
+    }
+}
+
+/// What may be waited for by a descriptor.
+#[derive(Clone, Copy)]
+enum One {
+    Child(pid_t),
+    PidFd(RawFd),
+    No,
+}
+
+impl One {
+    fn open(self) -> Option<RawFd> {
+        match self {
+            One::Child(pid) => {
+                // SAFETY: a system call without pointers.
+                let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
+                made(fd, Made::default());
+                (fd >= 0).then_some(fd)
+            }
+            One::PidFd(fd) => Some(fd),
+            One::No => None,
+        }
+    }
+}
+
+/// What `look` said (with its `errno` in place if it failed), or the `errno` to fail with.
+type Found = Result<c_int, c_int>;
+
+/// `Err`: wait in the other way.
+fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMut() -> c_int) -> Result<Found, ()> {
+    loop {
+        let waited = wait::for_fd(host, fd, Interest::READ, None, call, OnSignal::Restart);
+        match waited {
+            Waited::Ready | Waited::TimedOut => {}
+            Waited::Cancelled => return Ok(Err(libc::ECANCELED)),
+            Waited::Interrupted => {}
+            Waited::Error(_) => return Err(()),
+        }
+        // A child that has ended comes before the signal that tells of it.
+        let found = look();
+        if found != 0 {
+            return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
+        }
+        if waited == Waited::Interrupted {
+            return Ok(Err(libc::EINTR));
+        }
+        if waited == Waited::Ready && !pidfd_ready(fd) {
+            continue;
+        }
+        if waited == Waited::Ready {
+            return Err(()); // ended, and not yet to be reaped (it is traced, or has threads left)
+        }
+    }
+}
+
+fn pidfd_ready(fd: RawFd) -> bool {
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid entry.
+    unsafe { libc::poll(&mut poll, 1, 0) != 0 }
+}
+
+fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_int) -> Found {
+    let mut pause = 50 * MILLISECOND;
+    loop {
+        let waiter = host.begin_wait();
+        host.reactor().wait_any_child(waiter);
+        let found = look();
+        if found != 0 {
+            let error = errno();
+            host.reactor().forget_child_waiter(waiter);
+            return if found > 0 { Ok(found) } else { Err(error) };
+        }
+        let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
+        let wake = host.park(Some(wait::after(pause)), waiting);
+        host.reactor().forget_child_waiter(waiter);
+        match wake {
+            Wake::Woken => {}
+            Wake::TimedOut => pause = (pause * 2).min(1_000 * MILLISECOND),
+            Wake::Cancelled => return Err(libc::ECANCELED),
+            Wake::Interrupted => {
+                let found = look();
+                return match found {
+                    0 => Err(libc::EINTR),
+                    -1 => Err(errno()),
+                    _ => Ok(found),
+                };
+            }
+        }
+    }
+}
+
+fn wait_inside(
+    host: &dyn Host,
+    call: &'static str,
+    pid: pid_t,
+    status: *mut c_int,
+    options: c_int,
+    usage: *mut rusage,
+) -> pid_t {
+    // A pidfd tells of the end only.
+    let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 { One::Child(pid) } else { One::No };
+    // SAFETY: the caller's own arguments; nothing is written when there is nothing to tell.
+    wait_until(host, call, one, || unsafe { libc::wait4(pid, status, options | libc::WNOHANG, usage) })
+}
+
+fn parks(options: c_int) -> Option<&'static dyn Host> {
+    inside().filter(|_| options & libc::WNOHANG == 0)
+}
+
+/// `waitpid(2)`.
+pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
+    match parks(options) {
+        Some(host) => wait_inside(host, "waitpid", pid, status, options, std::ptr::null_mut()),
+        // SAFETY: the caller's own arguments.
+        None => unsafe { libc::waitpid(pid, status, options) },
+    }
+}
+
+/// `wait(2)`.
+pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
+    match inside() {
+        Some(host) => wait_inside(host, "wait", -1, status, 0, std::ptr::null_mut()),
+        // SAFETY: the caller's own argument.
+        None => unsafe { libc::wait(status) },
+    }
+}
+
+/// `wait4(2)`.
+pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    match parks(options) {
+        Some(host) => wait_inside(host, "wait4", pid, status, options, usage),
+        // SAFETY: the caller's own arguments.
+        None => unsafe { libc::wait4(pid, status, options, usage) },
+    }
+}
+
+/// `wait3(2)`.
+pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    match parks(options) {
+        Some(host) => wait_inside(host, "wait3", -1, status, options, usage),
+        // SAFETY: the caller's own arguments; `wait3` is this.
+        None => unsafe { libc::wait4(-1, status, options, usage) },
+    }
+}
+
+/// `waitid(2)`.
+pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int {
+    let Some(host) = parks(options) else {
+        // SAFETY: the caller's own arguments.
+        return unsafe { libc::waitid(kind, id, info, options) };
+    };
+    let ends_only = options & (libc::WSTOPPED | libc::WCONTINUED) == 0;
+    let one = match kind {
+        libc::P_PID if ends_only => One::Child(id as pid_t),
+        libc::P_PIDFD if ends_only => One::PidFd(id as RawFd),
+        _ => One::No,
+    };
+    let mut own = std::mem::MaybeUninit::<siginfo_t>::zeroed();
+    let result = wait_until(host, "waitid", one, || {
+        // SAFETY: `own` is a zeroed `siginfo_t`, valid as plain data; it says 0 when there is nothing to tell.
+        unsafe {
+            match libc::waitid(kind, id, own.as_mut_ptr(), options | libc::WNOHANG) {
+                0 => own.assume_init_ref().si_pid(),
+                failed => failed,
+            }
+        }
+    });
+    if result < 0 {
+        return -1;
+    }
+    if !info.is_null() {
+        // SAFETY: the caller passes null or a place for the answer.
+        unsafe { info.write(own.assume_init()) };
+    }
+    0
+}
+
+/// `popen(3)`: its descriptor is made inside libc.
+pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
+    const PIPE: Made =
+        Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
+    // SAFETY: the caller's own arguments.
+    let file = unsafe { libc::popen(command, mode) };
+    if !file.is_null() && on_php_thread().is_some() {
+        // SAFETY: a stream just opened.
+        made(unsafe { libc::fileno(file) }, PIPE);
+    }
+    file
+}
+
+struct Stream(*mut FILE);
+// SAFETY: a stream is locked by its functions and may be used on any thread; its owner has handed it to `pclose`
+// and must not use it again.
+unsafe impl Send for Stream {}
+
+fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send + 'static) -> Option<c_int> {
+    let saved = errno();
+    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Ignore };
+    let job = move || {
+        let status = job();
+        (status, errno())
+    };
+    match wait::for_job_or_abandon(host, waiting, None, job, |_| ()) {
+        Job::Done((status, error)) => {
+            set_errno(if status == -1 { error } else { saved });
+            Some(status)
+        }
+        Job::Abandoned(waited) => Some(fail(waited.errno(libc::EINTR))),
+        Job::NoWorker => None,
+    }
+}
+
+/// `pclose(3)`.
+pub unsafe extern "C" fn pclose(file: *mut FILE) -> c_int {
+    if on_php_thread().is_some() {
+        // SAFETY: the caller's own stream.
+        let fd = unsafe { libc::fileno(file) };
+        pins::settle(fd, fd);
+        gone(fd);
+    }
+    let stream = Stream(file);
+    let on_worker = inside().and_then(|host| {
+        job(host, "pclose", move || {
+            let stream = stream;
+            // SAFETY: the caller's stream, closed once: here.
+            unsafe { libc::pclose(stream.0) }
+        })
+    });
+    // SAFETY: the caller's own argument; no job has been started.
+    on_worker.unwrap_or_else(|| unsafe { libc::pclose(file) })
+}
+

@@ -1,0 +1,158 @@
+//! The waits that the hooks are made of: for a descriptor, for a time, for a job on a worker thread.
+
+use crate::host::{Host, OnSignal, Waiting, Wake};
+use spindle_reactor::{Interest, Level, Reactor, Watch};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How waiting for a descriptor ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waited {
+    /// It may be ready: try the call again.
+    Ready,
+    /// The deadline has passed.
+    TimedOut,
+    /// The coroutine is cancelled: `ECANCELED`.
+    Cancelled,
+    /// A caught signal: `EINTR`.
+    Interrupted,
+    /// The descriptor was closed meanwhile, or cannot be waited for; the `errno`.
+    Error(i32),
+}
+
+impl Waited {
+    /// The `errno` of a call that ends this way; `timed_out` for the deadline.
+    pub fn errno(self, timed_out: i32) -> i32 {
+        match self {
+            Waited::Ready => 0,
+            Waited::TimedOut => timed_out,
+            Waited::Cancelled => libc::ECANCELED,
+            Waited::Interrupted => libc::EINTR,
+            Waited::Error(error) => error,
+        }
+    }
+}
+
+/// Parks until `fd` may be ready. `deadline` is monotonic, in nanoseconds.
+pub fn for_fd(
+    host: &dyn Host,
+    fd: RawFd,
+    interest: Interest,
+    deadline: Option<u64>,
+    call: &'static str,
+    on_signal: OnSignal,
+) -> Waited {
+    let reactor = host.reactor();
+    let life = reactor.life(fd);
+    let waiter = host.begin_wait();
+    match reactor.watch(fd, interest, waiter) {
+        Watch::Waiting => {}
+        Watch::AlwaysReady => return Waited::Ready,
+        Watch::Error(error) => return Waited::Error(error),
+    }
+    let wake = host.park(deadline, Waiting { call, fd, on_signal });
+    if host.reactor().life(fd) != life {
+        return Waited::Error(libc::EBADF);
+    }
+    if wake != Wake::Woken {
+        host.reactor().unwatch(fd, waiter);
+    }
+    match wake {
+        Wake::Woken => Waited::Ready,
+        Wake::TimedOut => Waited::TimedOut,
+        Wake::Cancelled => Waited::Cancelled,
+        Wake::Interrupted => Waited::Interrupted,
+    }
+}
+
+/// Parks until the monotonic time `deadline`; [`Wake::TimedOut`] is the natural end.
+pub fn until(host: &dyn Host, deadline: u64, call: &'static str) -> Wake {
+    host.begin_wait();
+    host.park(Some(deadline), Waiting { call, fd: -1, on_signal: OnSignal::Interrupt })
+}
+
+/// The monotonic time `ns` from now; saturates.
+pub fn after(ns: u64) -> u64 {
+    Reactor::now().saturating_add(ns)
+}
+
+/// A call on `fd` answered `EAGAIN`: nothing there until an edge comes.
+pub fn drained(host: &dyn Host, fd: RawFd, interest: Interest) {
+    host.reactor().learnt(fd, interest, Level::Empty);
+}
+
+enum Slot<T> {
+    Running,
+    Done(T),
+    Abandoned(fn(T)),
+}
+
+/// Runs `job` on a worker thread, parked meanwhile, and waits for its end whatever happens: for jobs that end
+/// soon by themselves (file reads and writes, `fsync`). The job owns all that it touches.
+///
+/// `None` when no worker could be had: the caller does it in place.
+pub fn for_job<T: Send + 'static>(
+    host: &dyn Host,
+    call: &'static str,
+    fd: RawFd,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let slot = Arc::new(Mutex::new(None));
+    let result = Arc::clone(&slot);
+    let waiter = host.begin_wait();
+    let run = move || {
+        let value = job();
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    };
+    host.reactor().submit(run, waiter).ok()?;
+    host.park_through(Waiting { call, fd, on_signal: OnSignal::Ignore });
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// How a job that may be abandoned ended.
+pub enum Job<T> {
+    /// With this result.
+    Done(T),
+    /// It goes on by itself; a late result goes to `undo`.
+    Abandoned(Waited),
+    /// No worker could be had: the caller does it in place.
+    NoWorker,
+}
+
+/// Runs `job` on a worker thread, parked meanwhile; a cancellation, a signal or the deadline abandons it: it goes
+/// on, and `undo` gets its result on the worker (close the descriptor, free the list). The job owns all that it
+/// touches, descriptors too (a duplicate).
+pub fn for_job_or_abandon<T: Send + 'static>(
+    host: &dyn Host,
+    waiting: Waiting,
+    deadline: Option<u64>,
+    job: impl FnOnce() -> T + Send + 'static,
+    undo: fn(T),
+) -> Job<T> {
+    let slot = Arc::new(Mutex::new(Slot::Running));
+    let result = Arc::clone(&slot);
+    let waiter = host.begin_wait();
+    let run = move || {
+        let value = job();
+        let mut slot = result.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *slot, Slot::Running) {
+            Slot::Abandoned(undo) => undo(value),
+            _ => *slot = Slot::Done(value),
+        }
+    };
+    if host.reactor().submit(run, waiter).is_err() {
+        return Job::NoWorker;
+    }
+    let wake = host.park(deadline, waiting);
+    // Asked once, under the lock: it has either succeeded or is too late.
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    match std::mem::replace(&mut *slot, Slot::Abandoned(undo)) {
+        Slot::Done(value) => Job::Done(value),
+        _ => Job::Abandoned(match wake {
+            Wake::TimedOut => Waited::TimedOut,
+            Wake::Interrupted => Waited::Interrupted,
+            // A job that panicked wakes without a result; there is nothing to go on with.
+            Wake::Cancelled | Wake::Woken => Waited::Cancelled,
+        }),
+    }
+}

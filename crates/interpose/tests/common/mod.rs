@@ -1,0 +1,229 @@
+//! A host without coroutines: a parked call turns the reactor on its own thread until it is woken.
+//!
+//! The gate and the host are process-wide, so tests take turns ([`Test::new`] holds a lock). Another "coroutine"
+//! is a closure that runs at the n-th park ([`Test::at_park`]); cancellation and signals are injected the same
+//! way ([`Test::inject`]).
+#![allow(dead_code)] // each test binary uses a part
+
+use spindle_interpose::host::{self, Host, OnSignal, Waiting, Wake};
+use spindle_reactor::{Reactor, Waiter, signals};
+use std::cell::{Cell, RefCell};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static TURNS: Mutex<()> = Mutex::new(());
+
+/// A park without deadline that lasts longer has lost its wake-up.
+const PATIENCE: u64 = 20_000_000_000;
+
+type AtPark = Box<dyn FnMut(usize) -> Option<Wake>>;
+
+/// The host. See the module.
+pub struct TestHost {
+    reactor: Reactor,
+    waiter: Cell<u64>,
+    woken: Cell<bool>,
+    parks: RefCell<Vec<Waiting>>,
+    at_park: RefCell<Vec<(usize, AtPark)>>,
+    gave_way: Cell<usize>,
+    gave_way_for_file: Cell<usize>,
+    loaded: Cell<usize>,
+}
+
+impl TestHost {
+    fn new() -> TestHost {
+        TestHost {
+            reactor: Reactor::new().expect("a reactor"),
+            waiter: Cell::new(0),
+            woken: Cell::new(false),
+            parks: RefCell::default(),
+            at_park: RefCell::default(),
+            gave_way: Cell::new(0),
+            gave_way_for_file: Cell::new(0),
+            loaded: Cell::new(0),
+        }
+    }
+
+    /// What the n-th park was told to do first; the gate is closed meanwhile, the books are kept.
+    fn planned(&self, n: usize) -> Option<Wake> {
+        let mut answer = None;
+        loop {
+            let plan = {
+                let mut plans = self.at_park.borrow_mut();
+                plans.iter().position(|(at, _)| *at == n).map(|i| plans.swap_remove(i))
+            };
+            let Some((_, mut act)) = plan else { return answer };
+            host::close_gate();
+            answer = act(n).or(answer);
+            host::open_gate();
+        }
+    }
+
+    fn wait(&self, deadline: Option<u64>, waiting: Waiting, through: bool) -> Wake {
+        let n = self.parks.borrow().len() + 1;
+        self.parks.borrow_mut().push(waiting);
+        let started = Reactor::now();
+        if let Some(wake) = self.planned(n) {
+            self.waiter.set(self.waiter.get() + 1);
+            return wake;
+        }
+        let end = loop {
+            if self.woken.get() {
+                break Wake::Woken;
+            }
+            let now = Reactor::now();
+            if deadline.is_some_and(|d| d <= now) {
+                break Wake::TimedOut;
+            }
+            let rest = deadline.map_or(1_000_000_000, |d| d - now).min(1_000_000_000);
+            let turn = self.reactor.turn(Some(rest), |waiter| self.wake(waiter));
+            let interrupts = match waiting.on_signal {
+                OnSignal::Interrupt => turn.signals != 0,
+                OnSignal::Restart => (1..=64).any(|s| turn.signals >> (s - 1) & 1 != 0 && !signals::restarts(s)),
+                OnSignal::Ignore => false,
+            };
+            if interrupts && !through && !self.woken.get() {
+                break Wake::Interrupted;
+            }
+            if deadline.is_none() && Reactor::now() - started > PATIENCE {
+                eprintln!("lost wake-up: {waiting:?}");
+                std::process::abort();
+            }
+        };
+        self.waiter.set(self.waiter.get() + 1);
+        end
+    }
+}
+
+impl Host for TestHost {
+    fn reactor(&self) -> &Reactor {
+        &self.reactor
+    }
+
+    fn begin_wait(&self) -> Waiter {
+        self.woken.set(false);
+        self.waiter.set(self.waiter.get() + 1);
+        Waiter(self.waiter.get())
+    }
+
+    fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+        self.wait(deadline, waiting, false)
+    }
+
+    fn park_through(&self, waiting: Waiting) {
+        self.wait(None, waiting, true);
+    }
+
+    fn wake(&self, waiter: Waiter) {
+        if waiter.0 == self.waiter.get() {
+            self.woken.set(true);
+        }
+    }
+
+    fn give_way(&self) {
+        self.gave_way.set(self.gave_way.get() + 1);
+    }
+
+    fn give_way_for_file(&self) {
+        self.gave_way_for_file.set(self.gave_way_for_file.get() + 1);
+    }
+
+    fn coroutine(&self) -> u64 {
+        1
+    }
+
+    fn library_loaded(&self) {
+        self.loaded.set(self.loaded.get() + 1);
+    }
+}
+
+/// One test's turn, with the gate open on its thread.
+pub struct Test {
+    host: &'static TestHost,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Test {
+    /// Waits for its turn and opens the gate.
+    pub fn new() -> Test {
+        let turn = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let host: &'static TestHost = Box::leak(Box::new(TestHost::new()));
+        host::set_host(host);
+        host::keep_books(true);
+        host::open_gate();
+        Test { host, _turn: turn }
+    }
+
+    /// The host.
+    pub fn host(&self) -> &'static TestHost {
+        self.host
+    }
+
+    /// The reactor.
+    pub fn reactor(&self) -> &'static Reactor {
+        &self.host.reactor
+    }
+
+    /// Runs `then` as code outside coroutines does: the gate is closed, the books are kept.
+    pub fn outside<T>(&self, then: impl FnOnce() -> T) -> T {
+        host::close_gate();
+        let value = then();
+        host::open_gate();
+        value
+    }
+
+    /// How often a call was parked since the test began.
+    pub fn parks(&self) -> usize {
+        self.host.parks.borrow().len()
+    }
+
+    /// What the last parked call waited for.
+    pub fn last_park(&self) -> Waiting {
+        *self.host.parks.borrow().last().expect("a call was parked")
+    }
+
+    /// How many calls that needed no waiting gave way.
+    pub fn gave_way(&self) -> usize {
+        self.host.gave_way.get()
+    }
+
+    /// How many file reads gave way.
+    pub fn gave_way_for_file(&self) -> usize {
+        self.host.gave_way_for_file.get()
+    }
+
+    /// How often a loaded library was reported.
+    pub fn loaded(&self) -> usize {
+        self.host.loaded.get()
+    }
+
+    /// At the n-th park from now on (1 is the next) `act` runs before the reactor turns.
+    pub fn at_park(&self, n: usize, mut act: impl FnMut() + 'static) {
+        let act = move |_: usize| {
+            act();
+            None
+        };
+        self.host.at_park.borrow_mut().push((self.parks() + n, Box::new(act)));
+    }
+
+    /// The n-th park from now on ends at once with `wake`.
+    pub fn inject(&self, n: usize, wake: Wake) {
+        self.host.at_park.borrow_mut().push((self.parks() + n, Box::new(move |_| Some(wake))));
+    }
+
+    /// Lets the reactor see what has happened; hands out waiters.
+    pub fn turn(&self) {
+        self.host.reactor.turn(Some(0), |waiter| self.host.wake(waiter));
+    }
+}
+
+impl Drop for Test {
+    fn drop(&mut self) {
+        host::close_gate();
+        host::keep_books(false);
+    }
+}
+
+/// What a call did: its result and, if it failed, `errno`.
+pub fn outcome<T: Copy + PartialEq + From<i8>>(result: T) -> (T, i32) {
+    (result, if result == T::from(-1) { host::errno() } else { 0 })
+}

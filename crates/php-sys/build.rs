@@ -1,0 +1,65 @@
+//! Generates the bindings from the headers of the PHP that `php-config` (or `$PHP_CONFIG`) names, and compiles
+//! the C glue against them.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+fn php_config(argument: &str) -> String {
+    let program = env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into());
+    let output = Command::new(&program).arg(argument).output();
+    let output = output.unwrap_or_else(|e| panic!("cannot run {program} (install php-dev, or set PHP_CONFIG): {e}"));
+    assert!(output.status.success(), "{program} {argument} failed");
+    String::from_utf8(output.stdout).expect("php-config answers in UTF-8").trim().to_owned()
+}
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=PHP_CONFIG");
+    for file in ["glue/wrapper.h", "glue/glue.c", "glue/glue.h", "glue/spindle_arginfo.h"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
+    let version: u32 = php_config("--vernum").parse().expect("a version number");
+    assert!(version >= 80200, "Spindle needs PHP 8.2 or later, php-config says {version}");
+    for (name, from) in [("php83", 80300), ("php84", 80400), ("php85", 80500)] {
+        println!("cargo:rustc-check-cfg=cfg({name})");
+        if version >= from {
+            println!("cargo:rustc-cfg={name}");
+            println!("cargo:{name}=1");
+        }
+    }
+    let includes = php_config("--includes");
+    let includes: Vec<&str> = includes.split_whitespace().collect();
+
+    let mut glue = cc::Build::new();
+    glue.file("glue/glue.c").opt_level(2).warnings(true).flag("-fvisibility=hidden");
+    // The engine's own headers are not clean under -Wextra.
+    glue.flag("-Wno-unused-parameter").flag("-Wno-sign-compare");
+    let release = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
+    glue.define("PHP_SPINDLE_VERSION", release.as_str());
+    for include in &includes {
+        glue.flag(include);
+    }
+    glue.compile("spindle_php_glue");
+
+    let bindings = bindgen::Builder::default()
+        .header("glue/wrapper.h")
+        .clang_args(&includes)
+        .allowlist_function("(zend|php|_php|object|spindle|gc|_e|_ze|zval|instanceof|add_|_call|rc_).*")
+        .allowlist_function("_?(safe_emalloc|emalloc|efree|ecalloc|erealloc|estrdup).*")
+        .allowlist_var("(ZEND|E_|IS_|IO_|GC_|Z_|spindle|PHP_).*")
+        .allowlist_var("(executor|compiler|basic|output|core|sapi)_globals")
+        .allowlist_var("zend_(autoload|compile_file|compile_string|execute_ex|interrupt_function|ce_.*|one_char_string|empty_string|error_cb|throw_exception_hook|std_.*|known_strings)")
+        .allowlist_var("(gc_collect_cycles|std_object_handlers|sapi_module|module_registry)")
+        .allowlist_type("(zend|php|sapi|zval|spindle|_zend).*")
+        .opaque_type("_php_output_handler.*")
+        .blocklist_function("(zend_)?(strtod|gcvt|dtoa).*")
+        .blocklist_item("FP_.*")
+        .derive_default(false)
+        .layout_tests(false)
+        .generate_comments(false)
+        .prepend_enum_name(false)
+        .generate()
+        .expect("bindings of the PHP headers");
+    let out = PathBuf::from(env::var("OUT_DIR").expect("set by cargo"));
+    bindings.write_to_file(out.join("bindings.rs")).expect("write the bindings");
+}

@@ -1,0 +1,350 @@
+/* What must be C: setjmp frames, the engine's macros, and the tables that they make. No policy here. */
+#ifdef HAVE_CONFIG_H
+# include "config.h"
+#endif
+#include "php.h"
+#include "php_ini.h"
+#include "ext/standard/info.h"
+#include "zend_closures.h"
+#include "zend_exceptions.h"
+#include "zend_extensions.h"
+#include "zend_interfaces.h"
+#include "zend_smart_str.h"
+#include "zend_system_id.h"
+#include "glue.h"
+#include "spindle_arginfo.h"
+
+int spindle_reserved_slot = -1;
+uint32_t spindle_check_before = 0;
+uint32_t spindle_check_after = 0;
+spindle_ini spindle_settings;
+spindle_classes spindle_ce;
+
+/* --- bailouts ------------------------------------------------------------------------------------------- */
+
+bool spindle_guarded(void (*function)(void *), void *argument)
+{
+	JMP_BUF *volatile outer = EG(bailout);
+	JMP_BUF frame;
+	volatile bool ended = false;
+
+	EG(bailout) = &frame;
+	if (SETJMP(frame) == 0) {
+		function(argument);
+		ended = true;
+	}
+	EG(bailout) = outer;
+	return ended;
+}
+
+ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
+{
+	zend_bailout();
+	ZEND_UNREACHABLE();
+}
+
+/* --- trampolines ---------------------------------------------------------------------------------------- */
+
+#define CALL_INFO() \
+	((const spindle_call_info *) EX(func)->internal_function.reserved[spindle_reserved_slot])
+
+void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
+{
+	const spindle_call_info *info = CALL_INFO();
+	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(execute_data, info)) {
+		return;
+	}
+	info->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (UNEXPECTED(spindle_check_after)) {
+		spindle_after_call(execute_data, return_value);
+	}
+}
+
+/* The same for functions after which the coroutine gives way now and then though they did not wait. */
+void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
+{
+	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	spindle_call_was_fair();
+}
+
+/* --- parameters ----------------------------------------------------------------------------------------- */
+
+bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out)
+{
+	ZEND_PARSE_PARAMETERS_START(1, -1)
+		Z_PARAM_FUNC(out->fci, out->fcc)
+		Z_PARAM_VARIADIC_WITH_NAMED(out->args, out->argc, out->named)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token)
+{
+	*token = NULL;
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_OBJ_OF_CLASS(*awaitable, spindle_ce.awaitable)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_LONG(*out)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_none(zend_execute_data *execute_data)
+{
+	ZEND_PARSE_PARAMETERS_START(0, 0)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_OBJECT_OF_CLASS(*closure, zend_ce_closure)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_optional_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object)
+{
+	*object = NULL;
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*object, ce)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, zend_long *limit)
+{
+	ZEND_PARSE_PARAMETERS_START(0, 2)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(*options)
+		Z_PARAM_LONG(*limit)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+/* --- small macros as functions -------------------------------------------------------------------------- */
+
+void spindle_zval_copy(zval *to, const zval *from) { ZVAL_COPY(to, from); }
+void spindle_zval_dtor(zval *value) { zval_ptr_dtor(value); }
+void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
+
+void spindle_object_std_init(zend_object *object, zend_class_entry *ce)
+{
+	zend_object_std_init(object, ce);
+	object_properties_init(object, ce);
+}
+
+void spindle_array_new(zval *array, uint32_t size) { array_init_size(array, size); }
+void spindle_array_add(zval *array, zval *value) { add_next_index_zval(array, value); }
+
+bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv)
+{
+	return call_user_function(NULL, NULL, closure, result, argc, argv) == SUCCESS;
+}
+
+zend_string *spindle_string_new(const char *text, size_t length) { return zend_string_init(text, length, 0); }
+void spindle_string_release(zend_string *string) { zend_string_release(string); }
+
+void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
+{
+	if (file) {
+		zend_error_at(E_WARNING, file, line, "%s", text);
+	} else {
+		zend_error(E_WARNING, "%s", text);
+	}
+}
+
+void spindle_fatal(const char *text) { zend_error_noreturn(E_ERROR, "%s", text); }
+void spindle_core_warning(const char *text) { zend_error(E_CORE_WARNING, "%s", text); }
+
+void spindle_stack_clean(zend_stack *stack, bool zvals)
+{
+	zend_stack_clean(stack, zvals ? (void (*)(void *)) ZVAL_PTR_DTOR : NULL, true);
+}
+
+bool spindle_vm_interrupt_take(void)
+{
+	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt))) {
+		return false;
+	}
+	zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
+	return true;
+}
+
+void spindle_vm_interrupt_set(void) { zend_atomic_bool_store_ex(&EG(vm_interrupt), true); }
+bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce)
+{
+	return instanceof_function(object->ce, ce);
+}
+
+void spindle_hash_destroy_free(HashTable *table)
+{
+	zend_hash_destroy(table);
+	FREE_HASHTABLE(table);
+}
+
+zend_object *spindle_exception_new(zend_class_entry *ce, const char *message)
+{
+	zval object;
+
+	object_init_ex(&object, ce);
+	zend_class_entry *base = instanceof_function(ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
+	zend_update_property_string(base, Z_OBJ(object), ZEND_STRL("message"), message);
+	return Z_OBJ(object);
+}
+
+/* Takes over the caller's reference. */
+void spindle_throw(zend_object *exception)
+{
+	zval value;
+
+	ZVAL_OBJ(&value, exception);
+	zend_throw_exception_object(&value);
+}
+
+void spindle_exception_list_set(zend_object *composite, zval *list)
+{
+	zend_update_property(spindle_ce.composite, composite, ZEND_STRL("exceptions"), list);
+}
+
+void spindle_exception_list_get(zend_object *composite, zval *result)
+{
+	zval unused, *list = zend_read_property(spindle_ce.composite, composite, ZEND_STRL("exceptions"), true, &unused);
+	ZVAL_COPY_DEREF(result, list);
+}
+
+/* The line, and the file (borrowed; NULL: none), of the innermost frame that runs the user's code. */
+uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
+{
+	while (from && (!from->func || !ZEND_USER_CODE(from->func->type))) {
+		from = from->prev_execute_data;
+	}
+	if (!from) {
+		*file = NULL;
+		return 0;
+	}
+	*file = from->func->op_array.filename;
+	if (from->opline->opcode == ZEND_HANDLE_EXCEPTION && EG(opline_before_exception)) {
+		return EG(opline_before_exception)->lineno;
+	}
+	return from->opline->lineno;
+}
+
+void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit)
+{
+	zend_execute_data *current = EG(current_execute_data);
+
+	EG(current_execute_data) = from;
+	zend_fetch_debug_backtrace(result, 0, options, limit);
+	EG(current_execute_data) = current;
+}
+
+/* --- module --------------------------------------------------------------------------------------------- */
+
+static ZEND_INI_MH(on_stack_size)
+{
+	zend_string *error = NULL;
+	zend_long size = zend_ini_parse_quantity(new_value, &error);
+
+	if (error) {
+		zend_string_release(error);
+		size = 0;
+	}
+	if (size < 64 * 1024 || size > 1024 * 1024 * 1024) {
+		zend_error(E_WARNING, "async.stack_size must be between 64K and 1G, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.stack_size = size;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_diagnostics)
+{
+	spindle_settings.diagnostics = zend_ini_parse_bool(new_value);
+	return SUCCESS;
+}
+
+PHP_INI_BEGIN()
+	PHP_INI_ENTRY("async.stack_size", "256K", PHP_INI_SYSTEM, on_stack_size)
+	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
+	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
+	PHP_INI_ENTRY("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics)
+PHP_INI_END()
+
+void spindle_register_classes(void)
+{
+	spindle_ce.awaitable = register_class_Async_Awaitable();
+	spindle_ce.coroutine = register_class_Async_Coroutine(spindle_ce.awaitable);
+	spindle_ce.coroutine->create_object = spindle_coroutine_create;
+	spindle_ce.timeout = register_class_Async_Timeout(spindle_ce.awaitable);
+	spindle_ce.timeout->create_object = spindle_timeout_create;
+	spindle_ce.async_exception = register_class_Async_AsyncException(zend_ce_exception);
+	spindle_ce.await_cancelled = register_class_Async_AwaitCancelledException(spindle_ce.async_exception);
+	spindle_ce.context_exception = register_class_Async_ContextException(spindle_ce.async_exception);
+	spindle_ce.channel_exception = register_class_Async_ChannelException(spindle_ce.async_exception);
+	spindle_ce.cancellation = register_class_Async_CancellationException(zend_ce_exception);
+	spindle_ce.composite = register_class_Async_CompositeException(zend_ce_exception);
+	spindle_ce.deadlock = register_class_Async_DeadlockError(zend_ce_error);
+	zend_register_class_alias("Async\\CancellationError", spindle_ce.cancellation);
+	zend_register_class_alias("Async\\AsyncCancellation", spindle_ce.cancellation);
+}
+
+/* Implementing Awaitable means being known to the scheduler. */
+static int on_implement_awaitable(zend_class_entry *interface, zend_class_entry *ce)
+{
+	if (ce->type == ZEND_USER_CLASS) {
+		zend_error_noreturn(E_ERROR, "Class %s cannot implement Async\\Awaitable", ZSTR_VAL(ce->name));
+	}
+	return SUCCESS;
+}
+
+static PHP_MINIT_FUNCTION(spindle)
+{
+	REGISTER_INI_ENTRIES();
+	spindle_reserved_slot = zend_get_resource_handle("spindle");
+	/* Scripts in opcache's file cache know our opcodes' neighbours: not to be run without us. */
+	zend_add_system_entropy("spindle", "version", PHP_SPINDLE_VERSION, sizeof(PHP_SPINDLE_VERSION) - 1);
+	zend_result result = spindle_minit(type, module_number);
+	if (result == SUCCESS) {
+		spindle_ce.awaitable->interface_gets_implemented = on_implement_awaitable;
+	}
+	return result;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(spindle)
+{
+	zend_result result = spindle_mshutdown(type, module_number);
+	UNREGISTER_INI_ENTRIES();
+	return result;
+}
+
+static PHP_MINFO_FUNCTION(spindle)
+{
+	spindle_minfo(zend_module);
+	DISPLAY_INI_ENTRIES();
+}
+
+/* Two extensions that each switch stacks below the engine would corrupt each other. */
+static const zend_module_dep dependencies[] = {
+	ZEND_MOD_CONFLICTS("swoole")
+	ZEND_MOD_CONFLICTS("openswoole")
+	ZEND_MOD_CONFLICTS("swow")
+	ZEND_MOD_END
+};
+
+zend_module_entry spindle_module_entry = {
+	STANDARD_MODULE_HEADER_EX, NULL, dependencies,
+	"spindle", ext_functions,
+	PHP_MINIT(spindle), PHP_MSHUTDOWN(spindle), spindle_rinit, spindle_rshutdown, PHP_MINFO(spindle),
+	PHP_SPINDLE_VERSION, STANDARD_MODULE_PROPERTIES
+};

@@ -1,0 +1,98 @@
+/* What the Rust side calls in C, and the Rust functions that C tables name. */
+#ifndef SPINDLE_GLUE_H
+#define SPINDLE_GLUE_H
+
+#include "php.h"
+#include "zend_fibers.h"
+
+/* One per trampolined internal function; its address stands in the function's reserved slot. */
+typedef struct spindle_call_info {
+	zif_handler handler; /* the original */
+	uint32_t kind;       /* see calls.rs */
+} spindle_call_info;
+
+extern zend_module_entry spindle_module_entry;
+
+/* The index of our slot in zend_internal_function.reserved. */
+extern int spindle_reserved_slot;
+/* Not 0: calls on handles must be checked before they start. */
+extern uint32_t spindle_check_before;
+/* Not 0: something has to be thrown when the current internal function returns. */
+extern uint32_t spindle_check_after;
+
+typedef struct spindle_ini {
+	zend_long stack_size;
+	bool diagnostics;
+} spindle_ini;
+extern spindle_ini spindle_settings;
+
+/* Calls function(argument) under a bailout frame of its own. false: it bailed out. */
+bool spindle_guarded(void (*function)(void *), void *argument);
+ZEND_COLD ZEND_NORETURN void spindle_bailout(void);
+
+void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS);
+void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS);
+
+/* Arguments of spawn(): the callable, and what follows it. */
+typedef struct spindle_spawn_args {
+	zend_fcall_info fci;
+	zend_fcall_info_cache fcc;
+	zval *args;
+	uint32_t argc;
+	HashTable *named;
+} spindle_spawn_args;
+bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
+bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
+bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out);
+bool spindle_parse_none(zend_execute_data *execute_data);
+bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure);
+bool spindle_parse_optional_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
+bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, zend_long *limit);
+
+/* Small macros of the engine, as functions. */
+void spindle_zval_copy(zval *to, const zval *from);
+void spindle_zval_dtor(zval *value);
+void spindle_object_release(zend_object *object);
+void spindle_object_std_init(zend_object *object, zend_class_entry *ce);
+void spindle_array_new(zval *array, uint32_t size);
+void spindle_array_add(zval *array, zval *value);
+bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
+zend_string *spindle_string_new(const char *text, size_t length);
+void spindle_string_release(zend_string *string);
+void spindle_warning_at(zend_string *file, uint32_t line, const char *text);
+void spindle_stack_clean(zend_stack *stack, bool zvals);
+void spindle_fatal(const char *text);
+void spindle_core_warning(const char *text);
+bool spindle_vm_interrupt_take(void);
+void spindle_vm_interrupt_set(void);
+bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
+void spindle_hash_destroy_free(HashTable *table);
+zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
+void spindle_throw(zend_object *exception);
+void spindle_exception_list_set(zend_object *composite, zval *list);
+void spindle_exception_list_get(zend_object *composite, zval *result);
+uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
+void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
+
+/* Classes, filled at module start. */
+typedef struct spindle_classes {
+	zend_class_entry *awaitable, *coroutine, *timeout;
+	zend_class_entry *async_exception, *await_cancelled, *context_exception, *channel_exception;
+	zend_class_entry *cancellation, *composite, *deadlock;
+} spindle_classes;
+extern spindle_classes spindle_ce;
+void spindle_register_classes(void);
+
+/* Rust: module life, object handlers, and the slow halves of the trampolines. */
+zend_result spindle_minit(int type, int module_number);
+zend_result spindle_mshutdown(int type, int module_number);
+zend_result spindle_rinit(int type, int module_number);
+zend_result spindle_rshutdown(int type, int module_number);
+void spindle_minfo(zend_module_entry *module);
+bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info);
+void spindle_after_call(zend_execute_data *execute_data, zval *return_value);
+void spindle_call_was_fair(void);
+zend_object *spindle_coroutine_create(zend_class_entry *ce);
+zend_object *spindle_timeout_create(zend_class_entry *ce);
+
+#endif

@@ -1,0 +1,340 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 8ca51744440778340b016a49f9002aa8a032b07d */
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
+	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
+	ZEND_ARG_VARIADIC_TYPE_INFO(0, args, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_await, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_OBJ_INFO(0, awaitable, Async\\Awaitable, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_suspend, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_delay, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, ms, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_timeout, 0, 1, Async\\Timeout, 0)
+	ZEND_ARG_TYPE_INFO(0, ms, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_currentCoroutine, 0, 0, Async\\Coroutine, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_getCoroutines, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_protect, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_OBJ_INFO(0, critical, Closure, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_onFinally, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, callback, Closure, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_Async_onExit arginfo_Async_onFinally
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_gracefulShutdown, 0, 0, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, e, Throwable, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_Coroutine___construct, 0, 0, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getId, 0, 0, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_isStarted, 0, 0, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Coroutine_isQueued arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Coroutine_isRunning arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Coroutine_isSuspended arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Coroutine_isCancelled arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Coroutine_isCancellationRequested arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Coroutine_isCompleted arginfo_class_Async_Coroutine_isStarted
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getResult, 0, 0, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Coroutine_getException, 0, 0, Throwable, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getTrace, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, options, IS_LONG, 0, "DEBUG_BACKTRACE_PROVIDE_OBJECT")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "0")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Coroutine_getSpawnFileAndLine arginfo_Async_getCoroutines
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getSpawnLocation, 0, 0, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Coroutine_getSuspendFileAndLine arginfo_Async_getCoroutines
+
+#define arginfo_class_Async_Coroutine_getSuspendLocation arginfo_class_Async_Coroutine_getSpawnLocation
+
+#define arginfo_class_Async_Coroutine_getAwaitingInfo arginfo_Async_getCoroutines
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Coroutine_getParent, 0, 0, Async\\Coroutine, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_cancel, 0, 0, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\CancellationException, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Coroutine_onFinally arginfo_Async_onFinally
+
+#define arginfo_class_Async_Coroutine_onExit arginfo_Async_onFinally
+
+#define arginfo_class_Async_Timeout___construct arginfo_class_Async_Coroutine___construct
+
+#define arginfo_class_Async_Timeout_isCompleted arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_getCoroutines
+
+
+ZEND_FUNCTION(Async_spawn);
+ZEND_FUNCTION(Async_await);
+ZEND_FUNCTION(Async_suspend);
+ZEND_FUNCTION(Async_delay);
+ZEND_FUNCTION(Async_timeout);
+ZEND_FUNCTION(Async_currentCoroutine);
+ZEND_FUNCTION(Async_getCoroutines);
+ZEND_FUNCTION(Async_protect);
+ZEND_FUNCTION(Async_onFinally);
+ZEND_FUNCTION(Async_onExit);
+ZEND_FUNCTION(Async_gracefulShutdown);
+ZEND_METHOD(Async_Coroutine, __construct);
+ZEND_METHOD(Async_Coroutine, getId);
+ZEND_METHOD(Async_Coroutine, isStarted);
+ZEND_METHOD(Async_Coroutine, isQueued);
+ZEND_METHOD(Async_Coroutine, isRunning);
+ZEND_METHOD(Async_Coroutine, isSuspended);
+ZEND_METHOD(Async_Coroutine, isCancelled);
+ZEND_METHOD(Async_Coroutine, isCancellationRequested);
+ZEND_METHOD(Async_Coroutine, isCompleted);
+ZEND_METHOD(Async_Coroutine, getResult);
+ZEND_METHOD(Async_Coroutine, getException);
+ZEND_METHOD(Async_Coroutine, getTrace);
+ZEND_METHOD(Async_Coroutine, getSpawnFileAndLine);
+ZEND_METHOD(Async_Coroutine, getSpawnLocation);
+ZEND_METHOD(Async_Coroutine, getSuspendFileAndLine);
+ZEND_METHOD(Async_Coroutine, getSuspendLocation);
+ZEND_METHOD(Async_Coroutine, getAwaitingInfo);
+ZEND_METHOD(Async_Coroutine, getParent);
+ZEND_METHOD(Async_Coroutine, cancel);
+ZEND_METHOD(Async_Coroutine, onFinally);
+ZEND_METHOD(Async_Timeout, __construct);
+ZEND_METHOD(Async_Timeout, isCompleted);
+ZEND_METHOD(Async_CompositeException, getExceptions);
+
+
+static const zend_function_entry ext_functions[] = {
+	ZEND_NS_FALIAS("Async", spawn, Async_spawn, arginfo_Async_spawn)
+	ZEND_NS_FALIAS("Async", await, Async_await, arginfo_Async_await)
+	ZEND_NS_FALIAS("Async", suspend, Async_suspend, arginfo_Async_suspend)
+	ZEND_NS_FALIAS("Async", delay, Async_delay, arginfo_Async_delay)
+	ZEND_NS_FALIAS("Async", timeout, Async_timeout, arginfo_Async_timeout)
+	ZEND_NS_FALIAS("Async", currentCoroutine, Async_currentCoroutine, arginfo_Async_currentCoroutine)
+	ZEND_NS_FALIAS("Async", getCoroutines, Async_getCoroutines, arginfo_Async_getCoroutines)
+	ZEND_NS_FALIAS("Async", protect, Async_protect, arginfo_Async_protect)
+	ZEND_NS_FALIAS("Async", onFinally, Async_onFinally, arginfo_Async_onFinally)
+	ZEND_NS_FALIAS("Async", onExit, Async_onExit, arginfo_Async_onExit)
+	ZEND_NS_FALIAS("Async", gracefulShutdown, Async_gracefulShutdown, arginfo_Async_gracefulShutdown)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Awaitable_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Coroutine_methods[] = {
+	ZEND_ME(Async_Coroutine, __construct, arginfo_class_Async_Coroutine___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Async_Coroutine, getId, arginfo_class_Async_Coroutine_getId, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isStarted, arginfo_class_Async_Coroutine_isStarted, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isQueued, arginfo_class_Async_Coroutine_isQueued, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isRunning, arginfo_class_Async_Coroutine_isRunning, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isSuspended, arginfo_class_Async_Coroutine_isSuspended, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isCancelled, arginfo_class_Async_Coroutine_isCancelled, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isCancellationRequested, arginfo_class_Async_Coroutine_isCancellationRequested, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, isCompleted, arginfo_class_Async_Coroutine_isCompleted, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getResult, arginfo_class_Async_Coroutine_getResult, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getException, arginfo_class_Async_Coroutine_getException, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getTrace, arginfo_class_Async_Coroutine_getTrace, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getSpawnFileAndLine, arginfo_class_Async_Coroutine_getSpawnFileAndLine, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getSpawnLocation, arginfo_class_Async_Coroutine_getSpawnLocation, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getSuspendFileAndLine, arginfo_class_Async_Coroutine_getSuspendFileAndLine, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getSuspendLocation, arginfo_class_Async_Coroutine_getSuspendLocation, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getAwaitingInfo, arginfo_class_Async_Coroutine_getAwaitingInfo, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getParent, arginfo_class_Async_Coroutine_getParent, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, cancel, arginfo_class_Async_Coroutine_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, onFinally, arginfo_class_Async_Coroutine_onFinally, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Coroutine, onExit, onFinally, arginfo_class_Async_Coroutine_onExit, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Timeout_methods[] = {
+	ZEND_ME(Async_Timeout, __construct, arginfo_class_Async_Timeout___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Async_Timeout, isCompleted, arginfo_class_Async_Timeout_isCompleted, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_AsyncException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_AwaitCancelledException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_ContextException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_ChannelException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_CancellationException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_CompositeException_methods[] = {
+	ZEND_ME(Async_CompositeException, getExceptions, arginfo_class_Async_CompositeException_getExceptions, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_DeadlockError_methods[] = {
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_Async_Awaitable(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Awaitable", class_Async_Awaitable_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Coroutine(zend_class_entry *class_entry_Async_Awaitable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Coroutine", class_Async_Coroutine_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Timeout(zend_class_entry *class_entry_Async_Awaitable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Timeout", class_Async_Timeout_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_AsyncException(zend_class_entry *class_entry_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "AsyncException", class_Async_AsyncException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_AwaitCancelledException(zend_class_entry *class_entry_Async_AsyncException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "AwaitCancelledException", class_Async_AwaitCancelledException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_ContextException(zend_class_entry *class_entry_Async_AsyncException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "ContextException", class_Async_ContextException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_ChannelException(zend_class_entry *class_entry_Async_AsyncException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "ChannelException", class_Async_ChannelException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_CancellationException(zend_class_entry *class_entry_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "CancellationException", class_Async_CancellationException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_CompositeException(zend_class_entry *class_entry_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "CompositeException", class_Async_CompositeException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Exception);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+	zval property_exceptions_default_value;
+	ZVAL_EMPTY_ARRAY(&property_exceptions_default_value);
+	zend_string *property_exceptions_name = zend_string_init("exceptions", sizeof("exceptions") - 1, 1);
+	zend_declare_typed_property(class_entry, property_exceptions_name, &property_exceptions_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_exceptions_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_DeadlockError(zend_class_entry *class_entry_Error)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "DeadlockError", class_Async_DeadlockError_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Error);
+
+	return class_entry;
+}

@@ -1,0 +1,6 @@
+//! Raw bindings of the Zend headers that `php-config` names, and the C glue: what needs C macros, `setjmp`
+//! frames, or static tables that the preprocessor makes. No policy.
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
+#![allow(missing_docs, clippy::all, unsafe_op_in_unsafe_fn, improper_ctypes)]
+
+include!(concat!(env!("OUT_DIR"), "/bindings.rs"));

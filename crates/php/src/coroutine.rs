@@ -1,0 +1,414 @@
+//! The class `Async\Coroutine`: the object, its handlers and its methods.
+
+use crate::runtime::{self, Core};
+use crate::stack::Ctx;
+use crate::state::Inherited;
+use crate::zv;
+use spindle_core::sched::{Co, Outcome, State};
+use spindle_php_sys as sys;
+use std::ptr::{addr_of_mut, null_mut};
+
+/// What a parked coroutine waits for, in words.
+#[derive(Clone, Copy)]
+pub struct Info {
+    /// The libc or `Async` function; empty when it waits for nothing.
+    pub call: &'static str,
+    /// The descriptor, or -1.
+    pub fd: i32,
+    /// The coroutines that it awaits (id, 0: none).
+    pub awaits: [u64; 2],
+    /// Monotonic nanoseconds.
+    pub since: u64,
+}
+
+impl Info {
+    /// Nothing.
+    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], since: 0 };
+}
+
+/// The object. The engine's part is last, as it wants; it is made zeroed.
+#[repr(C)]
+pub struct Coroutine {
+    /// Its slot in the core; `NO_SLOT` for an object that no coroutine belongs to.
+    pub co: Co,
+    /// The line of its spawn.
+    pub spawn_line: u32,
+    /// The line where it was suspended last.
+    pub suspend_line: u32,
+    /// How many arguments follow in `args`.
+    pub argc: u32,
+    /// Runs completion callbacks: not the user's.
+    pub internal: bool,
+    /// The file of its spawn, or null.
+    pub spawn_file: *mut sys::zend_string,
+    /// The file where it was suspended last, or null.
+    pub suspend_file: *mut sys::zend_string,
+    /// What it calls; undefined once it has been called.
+    pub callable: sys::zval,
+    /// The resolved call.
+    pub fcc: sys::zend_fcall_info_cache,
+    /// Its arguments, owned.
+    pub args: *mut sys::zval,
+    /// Its named arguments, owned, or null.
+    pub named: *mut sys::HashTable,
+    /// What it returned.
+    pub result: sys::zval,
+    /// What it threw, or its cancellation; owned, or null.
+    pub exception: *mut sys::zend_object,
+    /// Where it stands, while it has a stack.
+    pub ctx: *mut Ctx,
+    /// Callbacks for its end (an array), or undefined.
+    pub finally: sys::zval,
+    /// What it inherits at its start.
+    pub inherited: Inherited,
+    /// What it waits for.
+    pub info: Info,
+    /// The engine's part.
+    pub std: sys::zend_object,
+}
+
+/// The slot of objects that never ran (made by reflection).
+pub const NO_SLOT: Co = Co(u32::MAX);
+
+const OFFSET: usize = std::mem::offset_of!(Coroutine, std);
+
+struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
+// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
+unsafe impl Sync for Handlers {}
+static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+
+/// Fills the handlers. At module start.
+pub fn init_handlers() {
+    // SAFETY: module start, one thread.
+    unsafe {
+        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
+        handlers.write(sys::std_object_handlers);
+        (*handlers).offset = OFFSET as i32;
+        (*handlers).free_obj = Some(free);
+        (*handlers).clone_obj = None;
+        (*handlers).get_gc = Some(get_gc);
+        for class in [sys::spindle_ce.coroutine, sys::spindle_ce.timeout] {
+            (*class).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
+        }
+    }
+}
+
+/// The coroutine of an object of the class.
+///
+/// # Safety
+/// `object` is one.
+#[inline(always)]
+pub unsafe fn of(object: *mut sys::zend_object) -> *mut Coroutine {
+    // SAFETY: the object is the last field of a `Coroutine`.
+    unsafe { object.byte_sub(OFFSET).cast() }
+}
+
+/// Makes an object with no coroutine behind it.
+pub fn create() -> *mut Coroutine {
+    // SAFETY: allocated for the object and what the engine puts behind it (no declared properties).
+    unsafe {
+        let this = sys::_emalloc(size_of::<Coroutine>()).cast::<Coroutine>();
+        this.write_bytes(0, 1);
+        (*this).co = NO_SLOT;
+        (*this).info = Info::NONE;
+        sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.coroutine);
+        (*this).std.handlers = HANDLERS.0.get().cast();
+        this
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_coroutine_create(_: *mut sys::zend_class_entry) -> *mut sys::zend_object {
+    // SAFETY: `create` has just made it.
+    unsafe { addr_of_mut!((*create()).std) }
+}
+
+/// Frees what the call holds: callable and arguments.
+///
+/// # Safety
+/// `this` is a live coroutine; its call is over or will never be made.
+pub unsafe fn drop_call(this: *mut Coroutine) {
+    // SAFETY: each is owned, and cleared before it is destroyed, which may run PHP code.
+    unsafe {
+        let args = std::mem::replace(&mut (*this).args, null_mut());
+        if !args.is_null() {
+            for i in 0..(*this).argc as usize {
+                sys::spindle_zval_dtor(args.add(i));
+            }
+            sys::_efree(args.cast());
+        }
+        let named = std::mem::replace(&mut (*this).named, null_mut());
+        if !named.is_null() {
+            let mut value = zv::array(named);
+            sys::spindle_zval_dtor(&mut value);
+        }
+        zv::clear(addr_of_mut!((*this).callable));
+    }
+}
+
+unsafe extern "C" fn free(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine when the object dies; what it owns is released.
+    unsafe {
+        let this = of(object);
+        if (*this).co != NO_SLOT {
+            runtime::object_dies(this);
+        }
+        drop_call(this);
+        zv::clear(addr_of_mut!((*this).result));
+        zv::clear(addr_of_mut!((*this).finally));
+        (*this).inherited.release();
+        let exception = std::mem::replace(&mut (*this).exception, null_mut());
+        if !exception.is_null() {
+            sys::spindle_object_release(exception);
+        }
+        for file in [(*this).spawn_file, (*this).suspend_file] {
+            if !file.is_null() {
+                sys::spindle_string_release(file);
+            }
+        }
+        sys::zend_object_std_dtor(object);
+    }
+}
+
+unsafe extern "C" fn get_gc(
+    object: *mut sys::zend_object,
+    table: *mut *mut sys::zval,
+    count: *mut i32,
+) -> *mut sys::HashTable {
+    // SAFETY: the buffer is the engine's, filled with values that the object owns.
+    unsafe {
+        let this = of(object);
+        let buffer = sys::zend_get_gc_buffer_create();
+        let mut add = |value: *mut sys::zval| {
+            if (*value).u1.v.type_flags != 0 {
+                zv::gc_add(buffer, value);
+            }
+        };
+        add(addr_of_mut!((*this).callable));
+        add(addr_of_mut!((*this).result));
+        add(addr_of_mut!((*this).finally));
+        add((*this).inherited.handler_mut());
+        if !(*this).args.is_null() {
+            for i in 0..(*this).argc as usize {
+                add((*this).args.add(i));
+            }
+        }
+        if !(*this).named.is_null() {
+            add(&mut zv::array((*this).named));
+        }
+        if !(*this).exception.is_null() {
+            add(&mut zv::object((*this).exception));
+        }
+        zv::gc_use(buffer, table, count);
+        std::ptr::null_mut()
+    }
+}
+
+/// The coroutine whose method is called, and no parameters.
+unsafe fn this(execute_data: *mut sys::zend_execute_data) -> Option<*mut Coroutine> {
+    // SAFETY: a method of the class is being called, so `This` is an object of it.
+    unsafe {
+        if !sys::spindle_parse_none(execute_data) {
+            return None;
+        }
+        Some(of((*execute_data).This.value.obj))
+    }
+}
+
+fn with<R>(this: *mut Coroutine, ask: impl FnOnce(&Core, Co) -> R) -> Option<R> {
+    // SAFETY: a live object.
+    let co = unsafe { (*this).co };
+    (co != NO_SLOT).then(|| runtime::core(|core| ask(core, co)))
+}
+
+macro_rules! methods {
+    ($($name:ident => |$this:ident, $result:ident| $body:block)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name(execute_data: *mut sys::zend_execute_data, $result: *mut sys::zval) {
+                // SAFETY: the engine calls it with a frame of this method and a place for the result.
+                let Some($this) = (unsafe { this(execute_data) }) else { return };
+                $body
+            }
+        )*
+    };
+}
+
+fn flag(result: *mut sys::zval, value: Option<bool>) {
+    zv::set_bool(result, value.unwrap_or(false));
+}
+
+fn pair(result: *mut sys::zval, file: *mut sys::zend_string, line: u32) {
+    // SAFETY: `result` is the place for the result; `file` is null or a live string.
+    unsafe {
+        sys::spindle_array_new(result, 2);
+        let mut text = if file.is_null() { zv::string("") } else { zv::string_copy(file) };
+        sys::spindle_array_add(result, &mut text);
+        sys::spindle_array_add(result, &mut zv::long(i64::from(line)));
+    }
+}
+
+fn location(result: *mut sys::zval, file: *mut sys::zend_string, line: u32) {
+    let text = place(file, line);
+    // SAFETY: `result` is the place for the result.
+    unsafe { result.write(zv::string(&text)) };
+}
+
+/// `FILE:LINE`, or nothing.
+pub fn place(file: *mut sys::zend_string, line: u32) -> String {
+    if file.is_null() { String::new() } else { format!("{}:{line}", zv::text(file)) }
+}
+
+methods! {
+    zim_Async_Coroutine_getId => |this, result| {
+        // SAFETY: the place for the result.
+        unsafe { result.write(zv::long(with(this, |core, co| core.id(co)).unwrap_or(0) as i64)) };
+    }
+    zim_Async_Coroutine_isStarted => |this, result| { flag(result, with(this, |core, co| core.is_started(co))); }
+    zim_Async_Coroutine_isQueued => |this, result| {
+        flag(result, with(this, |core, co| matches!(core.state(co), State::Queued | State::Ready)));
+    }
+    zim_Async_Coroutine_isRunning => |this, result| {
+        flag(result, with(this, |core, co| core.state(co) == State::Running));
+    }
+    zim_Async_Coroutine_isSuspended => |this, result| {
+        flag(result, with(this, |core, co| {
+            core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready)
+        }));
+    }
+    zim_Async_Coroutine_isCancelled => |this, result| {
+        flag(result, with(this, |core, co| {
+            core.state(co) == State::Done && core.outcome(co) == Outcome::Cancelled
+        }));
+    }
+    zim_Async_Coroutine_isCancellationRequested => |this, result| {
+        flag(result, with(this, |core, co| core.is_cancel_requested(co)));
+    }
+    zim_Async_Coroutine_isCompleted => |this, result| {
+        flag(result, with(this, |core, co| core.state(co) == State::Done));
+    }
+    zim_Async_Coroutine_getResult => |this, result| {
+        // SAFETY: a live object; the place for the result.
+        unsafe {
+            if crate::state::is_undef(&(*this).result) { zv::set_null(result) }
+            else { sys::spindle_zval_copy(result, &(*this).result) }
+        }
+    }
+    zim_Async_Coroutine_getException => |this, result| {
+        // SAFETY: a live object; the place for the result.
+        unsafe {
+            if (*this).exception.is_null() { zv::set_null(result) } else { zv::set_object_copy(result, (*this).exception) }
+        }
+    }
+    zim_Async_Coroutine_getSpawnFileAndLine => |this, result| {
+        // SAFETY: a live object.
+        unsafe { pair(result, (*this).spawn_file, (*this).spawn_line) };
+    }
+    zim_Async_Coroutine_getSpawnLocation => |this, result| {
+        // SAFETY: a live object.
+        unsafe { location(result, (*this).spawn_file, (*this).spawn_line) };
+    }
+    zim_Async_Coroutine_getSuspendFileAndLine => |this, result| {
+        // SAFETY: a live object.
+        unsafe { pair(result, (*this).suspend_file, (*this).suspend_line) };
+    }
+    zim_Async_Coroutine_getSuspendLocation => |this, result| {
+        // SAFETY: a live object.
+        unsafe { location(result, (*this).suspend_file, (*this).suspend_line) };
+    }
+    zim_Async_Coroutine_getAwaitingInfo => |this, result| {
+        // SAFETY: a live object; the array is filled with values it takes over.
+        unsafe {
+            sys::spindle_array_new(result, 4);
+            let info = (*this).info;
+            let waits = with(this, |core, co| matches!(core.state(co), State::Parked | State::Ready));
+            if !info.call.is_empty() && waits == Some(true) {
+                zv::array_set(result, c"call", zv::string(info.call));
+                if info.fd >= 0 {
+                    zv::array_set(result, c"descriptor", zv::long(i64::from(info.fd)));
+                }
+                if info.awaits != [0; 2] {
+                    let mut ids = zv::null();
+                    sys::spindle_array_new(&mut ids, 2);
+                    for id in info.awaits.into_iter().filter(|id| *id != 0) {
+                        sys::spindle_array_add(&mut ids, &mut zv::long(id as i64));
+                    }
+                    zv::array_set(result, c"coroutines", ids);
+                }
+                let ns = spindle_reactor::Reactor::now().saturating_sub(info.since);
+                zv::array_set(result, c"since", zv::double(ns as f64 / 1e9));
+            }
+        }
+    }
+    zim_Async_Coroutine_getParent => |this, result| {
+        let parent = with(this, |core, co| core.parent_id(co)).unwrap_or(0);
+        match runtime::find(parent) {
+            // SAFETY: a live object; the place for the result.
+            Some(parent) => unsafe { zv::set_object_copy(result, addr_of_mut!((*parent).std)) },
+            None => zv::set_null(result),
+        }
+    }
+    zim_Async_Coroutine___construct => |_this, _result| {}
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Coroutine_getTrace(
+    execute_data: *mut sys::zend_execute_data,
+    result: *mut sys::zval,
+) {
+    let (mut options, mut limit) = (sys::zend_long::from(1u8), 0);
+    // SAFETY: the engine's frame of this method, `This` an object of the class. A suspended coroutine's frames
+    // stand on its own VM stack and do not change.
+    unsafe {
+        if !sys::spindle_parse_trace(execute_data, &mut options, &mut limit) {
+            return;
+        }
+        let this = of((*execute_data).This.value.obj);
+        let suspended = with(this, |core, co| {
+            core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready)
+        });
+        if suspended == Some(true) && !(*this).ctx.is_null() {
+            sys::spindle_backtrace(result, (*(*this).ctx).saved.frame(), options as i32, limit as i32);
+        } else {
+            sys::spindle_array_new(result, 0);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Coroutine_cancel(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
+    let mut reason = null_mut();
+    // SAFETY: the engine's frame of this method, `This` an object of the class.
+    unsafe {
+        if sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.cancellation, &mut reason) {
+            let this = of((*execute_data).This.value.obj);
+            if (*this).co != NO_SLOT {
+                runtime::cancel(this, reason);
+            }
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CompositeException_getExceptions(
+    execute_data: *mut sys::zend_execute_data,
+    result: *mut sys::zval,
+) {
+    // SAFETY: the engine's frame of this method, `This` an object of the class.
+    unsafe {
+        if sys::spindle_parse_none(execute_data) {
+            sys::spindle_exception_list_get((*execute_data).This.value.obj, result);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Coroutine_onFinally(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
+    let mut closure = null_mut();
+    // SAFETY: the engine's frame of this method, `This` an object of the class.
+    unsafe {
+        if sys::spindle_parse_closure(execute_data, &mut closure) {
+            runtime::on_finally(of((*execute_data).This.value.obj), closure);
+        }
+    }
+}

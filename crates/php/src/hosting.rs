@@ -1,0 +1,105 @@
+//! What the interposed libc calls need from the runtime: the `Host`.
+
+use crate::calls;
+use crate::coroutine::Info;
+use crate::runtime::{self, Runtime, rt};
+use crate::stack::Failing;
+use spindle_core::sched::{On, Reason, Ticket};
+use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
+use spindle_reactor::{Reactor, Waiter};
+
+/// The one host.
+pub struct PhpHost;
+
+/// The host's address is given to the hooks once.
+pub static HOST: PhpHost = PhpHost;
+
+/// A cancelled call that is tried again and again, whatever it answers, must not burn the processor for ever:
+/// after so many failures it is let through.
+const PATIENCE: u32 = 10_000;
+
+fn on(waiting: &Waiting) -> On {
+    On::Outside {
+        interruptible: waiting.on_signal != OnSignal::Ignore,
+        restart: waiting.on_signal == OnSignal::Restart,
+    }
+}
+
+fn info(waiting: &Waiting) -> Info {
+    Info { call: waiting.call, fd: waiting.fd, awaits: [0; 2], since: Reactor::now() }
+}
+
+/// Is the C code of the running coroutine being made to fail?
+fn fails(rt: &'static Runtime) -> bool {
+    // SAFETY: the running context is alive.
+    unsafe {
+        let ctx = rt.context();
+        if (*ctx).failing == Failing::No {
+            return false;
+        }
+        (*ctx).failed_parks += 1;
+        (*ctx).failed_parks < PATIENCE
+    }
+}
+
+impl Host for PhpHost {
+    fn reactor(&self) -> &Reactor {
+        rt().reactor()
+    }
+
+    fn begin_wait(&self) -> Waiter {
+        runtime::waiter(rt().begin_wait())
+    }
+
+    fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+        let rt = rt();
+        if fails(rt) {
+            return Wake::Cancelled;
+        }
+        calls::parking(rt);
+        match rt.park(deadline, on(&waiting), true, info(&waiting)) {
+            Reason::Woken => Wake::Woken,
+            Reason::TimedOut => Wake::TimedOut,
+            Reason::Interrupted => Wake::Interrupted,
+            Reason::Cancelled => {
+                let reason = rt.core.borrow_mut().take_cancellation();
+                if let Some(reason) = reason {
+                    calls::throw_on_return(rt, reason);
+                }
+                Wake::Cancelled
+            }
+        }
+    }
+
+    fn park_through(&self, waiting: Waiting) {
+        let rt = rt();
+        calls::parking(rt);
+        rt.park(None, on(&waiting), false, info(&waiting));
+    }
+
+    fn wake(&self, waiter: Waiter) {
+        rt().core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+    }
+
+    fn give_way(&self) {
+        let rt = rt();
+        if rt.core.borrow().live() > 1 {
+            rt.give_way(32, true);
+        }
+    }
+
+    fn give_way_for_file(&self) {
+        let rt = rt();
+        if rt.core.borrow().live() > 1 {
+            rt.give_way_if_ready();
+        }
+    }
+
+    fn coroutine(&self) -> u64 {
+        u64::from(rt().core.borrow().running().0)
+    }
+
+    fn library_loaded(&self) {
+        crate::module::library_loaded();
+    }
+}

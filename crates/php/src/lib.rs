@@ -1,0 +1,27 @@
+//! Spindle, the PHP extension: coroutines on stock PHP.
+//!
+//! This crate is the only one that knows zvals: module life, switching, bailouts, classes and engine hooks. Who
+//! runs, who is cancelled and who is told is decided in `spindle-core`.
+
+mod calls;
+mod coroutine;
+mod engine;
+mod failure;
+mod functions;
+mod hosting;
+mod module;
+mod overflow;
+mod runtime;
+mod stack;
+mod state;
+mod switch;
+mod timeout;
+mod zv;
+
+use spindle_php_sys as sys;
+
+/// What PHP looks for in an extension.
+#[unsafe(no_mangle)]
+pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
+    &raw mut sys::spindle_module_entry
+}

@@ -1,0 +1,194 @@
+//! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
+
+use crate::runtime::{self, Runtime};
+use crate::{calls, coroutine, engine, hosting, overflow, timeout};
+use spindle_interpose::patch::Patcher;
+use spindle_interpose::{host, locks, table};
+use spindle_php_sys as sys;
+use spindle_reactor::signals;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
+
+struct Life {
+    active: Cell<bool>,
+    fork_hooked: Cell<bool>,
+    patcher: RefCell<Option<Patcher>>,
+}
+
+// SAFETY: used on the PHP thread only.
+unsafe impl Sync for Life {}
+static LIFE: Life = Life { active: Cell::new(false), fork_hooked: Cell::new(false), patcher: RefCell::new(None) };
+
+/// Has the first `spawn` of this request been seen?
+#[inline(always)]
+pub fn is_active() -> bool {
+    LIFE.active.get()
+}
+
+fn ini(name: &CStr) -> String {
+    // SAFETY: a terminated name; the value, if any, is a terminated text that the engine keeps.
+    unsafe {
+        let value = sys::zend_ini_string(name.as_ptr().cast_mut(), name.count_bytes(), 0);
+        if value.is_null() { String::new() } else { CStr::from_ptr(value).to_string_lossy().into_owned() }
+    }
+}
+
+/// `async.seed`: 0 runs the ready ones first in, first out.
+pub fn seed() -> u64 {
+    ini(c"async.seed").trim().parse().unwrap_or(0)
+}
+
+/// The first `spawn`: libc calls are interposed, internal functions trampolined, handlers of signals chained.
+#[cold]
+pub fn activate(rt: &'static Runtime) {
+    LIFE.active.set(true);
+    rt.reactor();
+    host::set_host(&hosting::HOST);
+    host::keep_books(true);
+    {
+        let mut patcher = LIFE.patcher.borrow_mut();
+        let patcher = patcher.get_or_insert_with(|| {
+            let excluded = ini(c"async.interpose_exclude");
+            let mut excluded: Vec<String> =
+                excluded.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+            excluded.push("opcache.so".to_owned()); // its locks are fcntl locks of the process
+            Patcher::new(&table::hooks(), excluded)
+        });
+        patcher.patch();
+    }
+    signals::chain_all();
+    overflow::install();
+    calls::install();
+    if !LIFE.fork_hooked.replace(true) {
+        // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
+        unsafe { libc::pthread_atfork(None, None, Some(in_forked_child)) };
+    }
+    rt.set_gate();
+}
+
+unsafe extern "C" fn in_forked_child() {
+    // On the thread that forked, which is this process's only one. Was it PHP's?
+    if host::on_php_thread().is_some()
+        && let Some(rt) = runtime::existing()
+    {
+        locks::reset();
+        rt.after_fork();
+    }
+}
+
+/// A library was loaded: its entries are patched too.
+pub fn library_loaded() {
+    // A constructor of a library may load another while we patch.
+    if let Ok(mut patcher) = LIFE.patcher.try_borrow_mut()
+        && let Some(patcher) = patcher.as_mut()
+    {
+        patcher.patch();
+    }
+}
+
+fn deactivate() {
+    runtime::forget();
+    if LIFE.active.replace(false) {
+        host::close_gate();
+        calls::remove();
+        overflow::remove();
+        signals::unchain_all();
+        if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
+            patcher.restore();
+        }
+        host::keep_books(false);
+    }
+}
+
+fn is_compiled_for_this_php() -> Result<(), String> {
+    // SAFETY: a list of loaded modules by name.
+    let loaded = |name: &CStr| unsafe {
+        !sys::zend_hash_str_find(&raw mut sys::module_registry, name.as_ptr(), name.count_bytes()).is_null()
+    };
+    for other in [c"swoole", c"openswoole", c"swow"] {
+        if loaded(other) {
+            let other = other.to_string_lossy();
+            return Err(format!(
+                "Spindle cannot be loaded together with {other}: both switch stacks below the engine. Load one of them"
+            ));
+        }
+    }
+    if cfg!(not(target_os = "linux")) {
+        return Err("Spindle runs on Linux only".to_owned());
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
+    if let Err(why) = is_compiled_for_this_php() {
+        let text = CString::new(why).unwrap_or_default();
+        // SAFETY: a terminated text.
+        unsafe { sys::spindle_core_warning(text.as_ptr()) };
+        return sys::FAILURE;
+    }
+    // SAFETY: module start.
+    unsafe { sys::spindle_register_classes() };
+    coroutine::init_handlers();
+    timeout::init_handlers();
+    sys::SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
+    engine::remove();
+    sys::SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
+    engine::install();
+    sys::SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_rshutdown(_: i32, _: i32) -> sys::zend_result {
+    deactivate();
+    sys::SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
+    let row = |name: &str, value: &str| {
+        let (name, value) = (CString::new(name).unwrap_or_default(), CString::new(value).unwrap_or_default());
+        // SAFETY: two terminated texts, as the count says.
+        unsafe { sys::php_info_print_table_row(2, name.as_ptr(), value.as_ptr()) };
+    };
+    // SAFETY: prints the beginning and, below, the end of a table.
+    unsafe { sys::php_info_print_table_start() };
+    row("Version", env!("CARGO_PKG_VERSION"));
+    let state = if is_active() { "active" } else { "loaded, no coroutine yet" };
+    row("State", state);
+    row("Reactor", "epoll");
+    // SAFETY: read after module start.
+    let size = unsafe { sys::spindle_settings.stack_size };
+    row("Stack size", &format!("{size} bytes"));
+    let names = table::all();
+    let names: Vec<_> = names.iter().map(|entry| entry.hook.name.to_string_lossy().into_owned()).collect();
+    row("Interposable calls", &names.len().to_string());
+    row("Calls", &names.join(" "));
+    let patcher = LIFE.patcher.borrow();
+    let objects: Vec<(String, usize)> = patcher
+        .iter()
+        .flat_map(|patcher| patcher.objects())
+        .filter(|_| is_active())
+        .map(|object| (object.path.to_string(), object.entries))
+        .collect();
+    row("Interposed entries", &objects.iter().map(|(_, entries)| entries).sum::<usize>().to_string());
+    row("Interposed libraries", &objects.len().to_string());
+    for (path, entries) in &objects {
+        row(&format!("Library {path}"), &format!("{entries} entries"));
+    }
+    if let (true, Some(rt)) = (is_active(), runtime::existing()) {
+        row("Trampolined functions", &calls::installed().to_string());
+        row("Coroutines", &rt.core.borrow().live().to_string());
+        row("Stacks", &rt.stack_figures().0.to_string());
+    }
+    // SAFETY: see above.
+    unsafe { sys::php_info_print_table_end() };
+}

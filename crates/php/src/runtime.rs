@@ -1,0 +1,672 @@
+//! The runtime: binds the core's decisions to stacks, the engine's state and the reactor. All switching happens in
+//! [`Runtime::switch`].
+//!
+//! A coroutine that parks picks who runs next and switches to it directly; when nobody is ready it waits for
+//! events right there. A stack that has finished a coroutine starts the next fresh one in place.
+//!
+//! ```text
+//!   park ─► pick ─┬─ somebody ready ──► switch (or return, if it is oneself)
+//!                 ├─ nobody ─► events ─► again
+//!                 ├─ nothing to wait for ─► deadlock: everybody is cancelled ─► again
+//!                 └─ all have ended ─► main's stack, where the script's end waits
+//! ```
+//! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
+
+use crate::coroutine::{self, Coroutine, Info};
+use crate::stack::{Ctx, Failing, Stacks};
+use crate::state;
+use crate::{calls, failure, zv};
+use spindle_core::sched::{self, Co, Next, On, Order, Outcome, Reason, State, Ticket};
+use spindle_interpose::host;
+use spindle_php_sys as sys;
+use spindle_reactor::{Reactor, Waiter};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::{addr_of_mut, null_mut};
+
+/// The core, with exceptions (owned references) as reasons.
+pub type Core = sched::Core<*mut sys::zend_object>;
+
+/// Where the application is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// As usual.
+    Running,
+    /// Graceful shutdown: everybody is cancelled and runs down.
+    ShuttingDown,
+    /// No coroutine runs again.
+    Ended,
+}
+
+/// How often, in picks, the reactor is asked though somebody is ready.
+const PICKS_PER_POLL: u32 = 64;
+
+/// One request's coroutines.
+pub struct Runtime {
+    pub(crate) core: RefCell<Core>,
+    pub(crate) objects: RefCell<Vec<*mut Coroutine>>,
+    pub(crate) reports: RefCell<Vec<*mut sys::zend_object>>,
+    pub(crate) deadlock: Cell<*mut sys::zend_object>,
+    pub(crate) phase: Cell<Phase>,
+    reactor: OnceCell<Reactor>,
+    stacks: RefCell<Stacks>,
+    main: *mut Ctx,
+    current: Cell<*mut Ctx>,
+    no_switch: Cell<u32>,
+    picks: Cell<u32>,
+    calls_without_park: Cell<u32>,
+    main_gone: Cell<bool>,
+    bail_out: Cell<bool>,
+}
+
+struct TheRuntime(Cell<Option<&'static Runtime>>);
+// SAFETY: the module is for PHP without threads: only the PHP thread gets here. Hooks on other threads stop at
+// the gate, before they could.
+unsafe impl Sync for TheRuntime {}
+static RUNTIME: TheRuntime = TheRuntime(Cell::new(None));
+
+/// The runtime, if anything has asked for it in this request.
+#[inline(always)]
+pub fn existing() -> Option<&'static Runtime> {
+    RUNTIME.0.get()
+}
+
+/// The runtime, made at the first use.
+#[inline(always)]
+pub fn rt() -> &'static Runtime {
+    match RUNTIME.0.get() {
+        Some(rt) => rt,
+        None => make(),
+    }
+}
+
+#[cold]
+fn make() -> &'static Runtime {
+    let seed = crate::module::seed();
+    let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
+    let main = Box::new(Ctx::new(null_mut(), null_mut(), null_mut()));
+    let main = Box::into_raw(main);
+    // SAFETY: read after module start.
+    let size = unsafe { sys::spindle_settings.stack_size } as usize;
+    let rt: &'static Runtime = Box::leak(Box::new(Runtime {
+        core: RefCell::new(Core::new(Reactor::now(), order)),
+        objects: RefCell::new(Vec::new()),
+        reports: RefCell::new(Vec::new()),
+        deadlock: Cell::new(null_mut()),
+        phase: Cell::new(Phase::Running),
+        reactor: OnceCell::new(),
+        stacks: RefCell::new(Stacks::new(size)),
+        main,
+        current: Cell::new(main),
+        no_switch: Cell::new(crate::engine::no_switch()),
+        picks: Cell::new(0),
+        calls_without_park: Cell::new(0),
+        main_gone: Cell::new(false),
+        bail_out: Cell::new(false),
+    }));
+    RUNTIME.0.set(Some(rt));
+    let object = coroutine::create();
+    // SAFETY: just made; main runs in the context above.
+    unsafe {
+        (*object).co = Core::MAIN;
+        (*object).ctx = main;
+    }
+    rt.objects.borrow_mut().push(object);
+    rt
+}
+
+/// The request is over: what is left of it dies with the engine's heap.
+pub fn forget() {
+    if let Some(rt) = RUNTIME.0.take() {
+        host::close_gate();
+        rt.phase.set(Phase::Ended);
+    }
+}
+
+/// Asks the core something.
+pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
+    ask(&rt().core.borrow())
+}
+
+/// The live coroutine with this number.
+pub fn find(id: u64) -> Option<*mut Coroutine> {
+    let rt = existing()?;
+    let core = rt.core.borrow();
+    let co = core.coroutines().find(|co| core.id(*co) == id)?;
+    Some(rt.object(co))
+}
+
+/// Where the chosen one is.
+enum To {
+    Fresh(Co),
+    Ctx(*mut Ctx),
+}
+
+impl Runtime {
+    /// The object of a coroutine.
+    #[inline(always)]
+    pub fn object(&self, co: Co) -> *mut Coroutine {
+        self.objects.borrow()[co.0 as usize]
+    }
+
+    /// The one that runs.
+    #[inline(always)]
+    pub fn running(&self) -> *mut Coroutine {
+        let co = self.core.borrow().running();
+        self.object(co)
+    }
+
+    /// The context that runs.
+    #[inline(always)]
+    pub fn context(&self) -> *mut Ctx {
+        self.current.get()
+    }
+
+    /// The reactor, made at the first use.
+    pub fn reactor(&self) -> &Reactor {
+        self.reactor.get_or_init(|| {
+            Reactor::new().unwrap_or_else(|error| {
+                let text = std::ffi::CString::new(format!("Spindle cannot make its event loop: {error}"));
+                // SAFETY: ends the request like any fatal error, before anything depends on the reactor.
+                unsafe { sys::spindle_fatal(text.unwrap_or_default().as_ptr()) };
+                std::process::abort()
+            })
+        })
+    }
+
+    /// May the running code be left here?
+    #[inline(always)]
+    pub fn can_switch(&self) -> bool {
+        self.no_switch.get() == 0 && self.phase.get() != Phase::Ended
+    }
+
+    /// No switch until [`Runtime::allow_switch`]; nests.
+    pub fn forbid_switch(&self) {
+        self.no_switch.set(self.no_switch.get() + 1);
+        host::close_gate();
+    }
+
+    /// Ends one [`Runtime::forbid_switch`].
+    pub fn allow_switch(&self) {
+        self.no_switch.set(self.no_switch.get() - 1);
+        self.set_gate();
+    }
+
+    /// The gate is open where switching is allowed.
+    pub fn set_gate(&self) {
+        if self.can_switch() && crate::module::is_active() {
+            host::open_gate();
+        } else {
+            host::close_gate();
+        }
+    }
+
+    /// No coroutine runs again: the script has ended, or it exits.
+    pub fn end(&self) {
+        self.phase.set(Phase::Ended);
+        host::close_gate();
+    }
+
+    /// A new coroutine at the tail of the queue; `object` is its object, of which the runtime keeps a reference.
+    pub fn enqueue(&self, object: *mut Coroutine) {
+        let co = self.core.borrow_mut().spawn();
+        // SAFETY: a new object.
+        unsafe { (*object).co = co };
+        let mut objects = self.objects.borrow_mut();
+        if objects.len() <= co.0 as usize {
+            objects.resize(co.0 as usize + 1, null_mut());
+        }
+        objects[co.0 as usize] = object;
+    }
+
+    /// A ticket for the running coroutine's next park.
+    #[inline(always)]
+    pub fn begin_wait(&self) -> Ticket {
+        self.core.borrow_mut().begin_wait()
+    }
+
+    /// Parks the running coroutine (after [`Runtime::begin_wait`]): others run until it is woken. Says why it goes
+    /// on. Only where [`Runtime::can_switch`].
+    #[inline]
+    pub fn park(&'static self, deadline: Option<u64>, on: On, cancellable: bool, info: Info) -> Reason {
+        if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
+            return reason;
+        }
+        let this = self.running();
+        self.calls_without_park.set(0);
+        // SAFETY: the running coroutine's object lives as long as it runs. The file's reference is kept because
+        // the code may be gone when it is asked for.
+        unsafe {
+            let mut file = null_mut();
+            (*this).suspend_line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
+            if file != (*this).suspend_file && !file.is_null() {
+                zv::add_ref(file);
+                let old = std::mem::replace(&mut (*this).suspend_file, file);
+                if !old.is_null() {
+                    sys::spindle_string_release(old);
+                }
+            }
+            (*this).info = info;
+        }
+        self.leave();
+        // SAFETY: as above.
+        unsafe { (*this).info.call = "" };
+        self.core.borrow_mut().resumed(cancellable)
+    }
+
+    /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
+    fn leave(&'static self) {
+        let me = self.current.get();
+        match self.pick() {
+            To::Ctx(to) if to == me => {}
+            To::Ctx(to) => {
+                // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
+                unsafe { self.switch(me, to) };
+            }
+            To::Fresh(co) => self.start(me, co),
+        }
+        if self.bail_out.get() && me == self.main {
+            self.end();
+            // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
+            // in between own nothing that matters (see `Host`).
+            unsafe { sys::spindle_bailout() }
+        }
+    }
+
+    /// The one place where stacks are switched.
+    ///
+    /// # Safety
+    /// `from` is running; `to` was left by this function or has been prepared; its saved state is loaded here.
+    #[inline(always)]
+    unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*from).saved.store();
+            calls::switched_out(from);
+            (*to).saved.load();
+            self.arrive(from, to);
+            crate::switch::switch(&mut (*from).sp, (*to).sp);
+        }
+    }
+
+    /// Tells observers, and whoever depends on which coroutine runs.
+    #[inline(always)]
+    unsafe fn arrive(&self, from: *mut Ctx, to: *mut Ctx) {
+        // SAFETY: both contexts are alive; main's is the engine's own.
+        unsafe { sys::zend_observer_fiber_switch_notify(self.fiber(from), self.fiber(to)) };
+        self.current.set(to);
+        calls::switched_in(to);
+    }
+
+    fn fiber(&self, ctx: *mut Ctx) -> *mut sys::zend_fiber_context {
+        if ctx == self.main {
+            // SAFETY: set by the engine at request start.
+            unsafe { sys::executor_globals.main_fiber_context }
+        } else {
+            // SAFETY: a live context.
+            unsafe { addr_of_mut!((*ctx).fiber) }
+        }
+    }
+
+    /// Starts a fresh coroutine on a stack of its own.
+    fn start(&'static self, me: *mut Ctx, co: Co) {
+        let taken = self.stacks.borrow_mut().take();
+        match taken {
+            Ok(ctx) => {
+                // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
+                unsafe {
+                    (*ctx).sp = crate::switch::prepare(ctx.cast(), stack_main, ctx.cast());
+                    (*me).saved.store();
+                    calls::switched_out(me);
+                    self.adopt(ctx, co);
+                    self.arrive(me, ctx);
+                    crate::switch::switch(&mut (*me).sp, (*ctx).sp);
+                }
+            }
+            Err(error) => {
+                failure::never_starts(self, co, &error.to_string());
+                self.leave();
+            }
+        }
+    }
+
+    /// Makes `ctx` the context of `co`, with a fresh state of the engine.
+    #[inline(always)]
+    unsafe fn adopt(&self, ctx: *mut Ctx, co: Co) {
+        let this = self.object(co);
+        // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
+        unsafe {
+            (*ctx).co = co.0;
+            (*this).ctx = ctx;
+            let fiber = addr_of_mut!((*ctx).fiber);
+            (*fiber).kind = (&raw const KIND).cast_mut().cast();
+            (*fiber).status = sys::ZEND_FIBER_STATUS_RUNNING;
+            (*fiber).top_observed_frame = null_mut();
+            sys::zend_observer_fiber_init_notify(fiber);
+            state::begin((*ctx).vm_page, (*ctx).vm_end, &mut (*this).inherited, fiber, (*ctx).low);
+        }
+    }
+
+    /// Who runs next. Waits for events while nobody can.
+    fn pick(&'static self) -> To {
+        loop {
+            let picks = self.picks.get().wrapping_add(1);
+            self.picks.set(picks);
+            if picks % PICKS_PER_POLL == 0 {
+                self.poll(Some(0));
+            }
+            let next = self.core.borrow_mut().next();
+            match next {
+                Next::Start(co) | Next::NeverStarts(co) => return To::Fresh(co),
+                // SAFETY: a coroutine that has started and not ended has a context.
+                Next::Resume(co) => return To::Ctx(unsafe { (*self.object(co)).ctx }),
+                Next::Nobody => {}
+            }
+            let (live, hope, deadline) = {
+                let core = self.core.borrow();
+                (core.live(), core.something_to_wait_for(), core.next_deadline())
+            };
+            if live == 0 {
+                if self.main_gone.get() {
+                    self.bail_out.set(true);
+                }
+                return To::Ctx(self.main);
+            }
+            if !hope {
+                failure::deadlock(self);
+                continue;
+            }
+            self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
+        }
+    }
+
+    /// Looks after events for at most `timeout` nanoseconds: wakes coroutines, lets timers fire.
+    pub fn poll(&self, timeout: Option<u64>) {
+        let turn = self.reactor().turn(timeout, |waiter| {
+            self.core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+        });
+        let mut core = self.core.borrow_mut();
+        core.expire(Reactor::now());
+        let mut signals = turn.signals;
+        let mut unheard = false;
+        while signals != 0 {
+            let signal = signals.trailing_zeros() as i32 + 1;
+            signals &= signals - 1;
+            unheard |= !core.interrupt(spindle_reactor::signals::restarts(signal));
+        }
+        if unheard && !core.anybody_ready() {
+            core.nudge();
+        }
+    }
+
+    /// Gives way if others are ready; now and then asks the reactor whether they could be.
+    /// `in_call`: C code of a function is being left in the middle, so its handles are busy.
+    pub fn give_way(&'static self, calls_per_look: u32, in_call: bool) {
+        let calls = self.calls_without_park.get() + 1;
+        self.calls_without_park.set(calls);
+        if calls < calls_per_look {
+            return;
+        }
+        self.calls_without_park.set(0);
+        if !self.core.borrow().anybody_ready() {
+            self.poll(Some(0));
+        }
+        if self.core.borrow().anybody_ready() {
+            if in_call {
+                calls::parking(self);
+            }
+            self.begin_wait();
+            self.park(None, On::Turn, false, Info::NONE);
+        }
+    }
+
+    /// Gives way if others are ready, at once; looks for events only now and then.
+    pub fn give_way_if_ready(&'static self) {
+        if self.core.borrow().anybody_ready() {
+            self.give_way(0, true);
+        } else {
+            self.give_way(16, true);
+        }
+    }
+
+    /// In the child of a fork: only the running coroutine lives on.
+    pub fn after_fork(&self) {
+        let main_runs = self.context() == self.main;
+        let dropped = self.core.borrow_mut().keep_only_running();
+        self.main_gone.set(!main_runs && !self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN)));
+        calls::forget_all();
+        for co in dropped {
+            let this = self.object(co);
+            // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
+            // coroutine that lives on in the parent may be destroyed here.
+            unsafe { failure::disown_frames(this) };
+        }
+        if let Some(reactor) = self.reactor.get()
+            && reactor.after_fork().is_err()
+        {
+            self.end(); // no descriptors left: what blocks, blocks
+        }
+    }
+
+    /// The script's own code has ended: everybody else runs on until none is left.
+    pub fn run_down(&'static self) {
+        while self.core.borrow().live() > 0 {
+            self.leave();
+        }
+    }
+
+    /// A coroutine's stack has bailed out, or a coroutine exits: main's stack ends the request.
+    fn end_on_main(&self, ctx: *mut Ctx) -> ! {
+        self.end();
+        self.bail_out.set(true);
+        // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
+        unsafe {
+            (*ctx).saved.store();
+            (*self.main).saved.load();
+            self.arrive(ctx, self.main);
+            crate::switch::switch(&mut (*ctx).sp, (*self.main).sp);
+        }
+        std::process::abort()
+    }
+
+    /// How many stacks there are, and the bytes of each.
+    pub fn stack_figures(&self) -> (usize, usize) {
+        let stacks = self.stacks.borrow();
+        (stacks.made(), stacks.size())
+    }
+
+    /// Does this address lie in the guard of a stack?
+    pub fn is_guard(&self, address: usize) -> bool {
+        self.stacks.try_borrow().is_ok_and(|stacks| stacks.is_guard(address))
+    }
+
+    /// The lowest address of the running stack; 0 on main's.
+    pub fn running_low(&self) -> usize {
+        // SAFETY: the running context is alive.
+        unsafe { (*self.context()).low as usize }
+    }
+}
+
+static KIND: u8 = 0;
+
+/// The bottom of every stack of ours.
+extern "C" fn stack_main(ctx: *mut u8) -> ! {
+    // SAFETY: runs with a bailout frame at the bottom of this stack.
+    unsafe { sys::spindle_guarded(Some(stack_loop), ctx.cast()) };
+    // Only a bailout gets here: a fatal error has been reported.
+    rt().end_on_main(ctx.cast())
+}
+
+/// Runs coroutines in turn on one stack, until another stack has to run. Never returns.
+unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
+    let ctx: *mut Ctx = ctx.cast();
+    let rt = rt();
+    loop {
+        // SAFETY: `ctx` has adopted a coroutine.
+        if unsafe { run(rt, ctx) } {
+            rt.end_on_main(ctx);
+        }
+        match rt.pick() {
+            // SAFETY: the coroutine before has ended and left nothing in the engine's state.
+            To::Fresh(co) => unsafe { rt.adopt(ctx, co) },
+            To::Ctx(to) => {
+                rt.stacks.borrow_mut().put(ctx);
+                // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
+                unsafe {
+                    (*to).saved.load();
+                    rt.arrive(ctx, to);
+                    sys::zend_observer_fiber_destroy_notify(addr_of_mut!((*ctx).fiber));
+                    let mut unused = null_mut();
+                    crate::switch::switch(&mut unused, (*to).sp);
+                }
+            }
+        }
+    }
+}
+
+/// Runs the coroutine that `ctx` has adopted to its end. `true`: it exits the application.
+unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
+    // SAFETY: the coroutine's object is kept alive by the runtime's reference until `finish`; the engine's state
+    // is its own.
+    unsafe {
+        let co = Co((*ctx).co);
+        let this = rt.object(co);
+        let eg = addr_of_mut!(sys::executor_globals);
+        let mut exception = null_mut();
+        if rt.core.borrow().is_started(co) {
+            let mut result = zv::null();
+            result.u1.type_info = sys::IS_UNDEF;
+            let mut fci = sys::zend_fcall_info {
+                size: size_of::<sys::zend_fcall_info>(),
+                function_name: (*this).callable,
+                retval: &mut result,
+                params: (*this).args,
+                object: (*this).fcc.object,
+                param_count: (*this).argc,
+                named_params: (*this).named,
+            };
+            let known = !(*this).fcc.function_handler.is_null();
+            let fcc = if known { addr_of_mut!((*this).fcc) } else { null_mut() };
+            sys::zend_call_function(&mut fci, fcc);
+            (*this).result = result;
+        } else {
+            exception = rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut());
+        }
+        let take = |exception: &mut *mut sys::zend_object| {
+            let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
+            if !thrown.is_null() {
+                if !exception.is_null() && !sys::zend_is_unwind_exit(thrown) {
+                    sys::zend_exception_set_previous(thrown, *exception);
+                }
+                *exception = thrown;
+                (*eg).opline_before_exception = std::ptr::null();
+            }
+            !exception.is_null() && (sys::zend_is_unwind_exit(*exception) || sys::zend_is_graceful_exit(*exception))
+        };
+        if take(&mut exception) {
+            return true;
+        }
+        coroutine::drop_call(this);
+        if (*this).std.gc.refcount == 1 && exception.is_null() {
+            zv::clear(addr_of_mut!((*this).result)); // nobody can ask for it
+        }
+        state::end();
+        if take(&mut exception) {
+            return true;
+        }
+        calls::coroutine_ends(ctx);
+        let outcome = if exception.is_null() {
+            Outcome::Returned
+        } else if is_cancellation(exception) || exception == rt.deadlock.get() && rt.core.borrow().is_cancel_requested(co) {
+            Outcome::Cancelled
+        } else {
+            Outcome::Failed
+        };
+        (*this).exception = exception;
+        (*this).ctx = null_mut();
+        let fiber = addr_of_mut!((*ctx).fiber);
+        (*fiber).status = sys::ZEND_FIBER_STATUS_DEAD;
+        failure::finish(rt, this, outcome);
+        false
+    }
+}
+
+/// Is it a `CancellationException`?
+pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
+    // SAFETY: a live exception.
+    unsafe { sys::spindle_instance_of(exception, sys::spindle_ce.cancellation) }
+}
+
+/// Asks for the end of a coroutine, with an exception (borrowed) or, for null, a new one.
+pub fn cancel(this: *mut Coroutine, reason: *mut sys::zend_object) {
+    let rt = rt();
+    // SAFETY: a live object with a slot.
+    let co = unsafe { (*this).co };
+    if rt.core.borrow().state(co) == State::Done {
+        return;
+    }
+    let reason = if reason.is_null() {
+        failure::default_cancellation()
+    } else {
+        zv::add_object_ref(reason);
+        reason
+    };
+    let answer = rt.core.borrow_mut().cancel(co, reason);
+    if answer != sched::Cancel::Accepted {
+        // SAFETY: the reference made above, or that of the new object.
+        unsafe { sys::spindle_object_release(reason) };
+    }
+}
+
+/// Registers a callback for a coroutine's end; for one that has ended it runs soon.
+///
+/// # Safety
+/// `this` is a live object, `closure` a closure.
+pub unsafe fn on_finally(this: *mut Coroutine, closure: *mut sys::zval) {
+    // SAFETY: the caller's promise; the list is the object's own.
+    unsafe {
+        let list = addr_of_mut!((*this).finally);
+        if state::is_undef(&*list) {
+            sys::spindle_array_new(list, 1);
+        }
+        let mut copy = zv::null();
+        sys::spindle_zval_copy(&mut copy, closure);
+        sys::spindle_array_add(list, &mut copy);
+        let rt = rt();
+        if (*this).co == coroutine::NO_SLOT || rt.core.borrow().state((*this).co) == State::Done {
+            failure::run_callbacks(rt, this);
+        }
+    }
+}
+
+/// The object of a coroutine dies: its slot is free. A failure that nobody has seen is unhandled now.
+///
+/// # Safety
+/// Called once, from the object's destruction.
+pub unsafe fn object_dies(this: *mut Coroutine) {
+    let Some(rt) = existing() else { return };
+    // SAFETY: the object is being destroyed and still whole.
+    unsafe {
+        let co = (*this).co;
+        if rt.object(co) != this || rt.core.borrow().state(co) != State::Done {
+            return; // at the end of the request
+        }
+        let unseen = {
+            let core = rt.core.borrow();
+            core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
+        };
+        if unseen {
+            zv::add_object_ref((*this).exception);
+            failure::unhandled(rt, (*this).exception);
+        }
+        rt.objects.borrow_mut()[co.0 as usize] = null_mut();
+        let left = rt.core.borrow_mut().release(co);
+        if let Some(left) = left {
+            sys::spindle_object_release(left);
+        }
+    }
+}
+
+/// The waiter of a ticket.
+pub fn waiter(ticket: Ticket) -> Waiter {
+    Waiter(ticket.to_u64())
+}

@@ -1,0 +1,96 @@
+//! The class `Async\Timeout`: a point in time that can be awaited. Its timer dies with the object.
+
+use crate::runtime::{self, Runtime};
+use crate::zv;
+use spindle_core::sched::{Target, TimeoutId};
+use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
+use std::ptr::addr_of_mut;
+
+#[repr(C)]
+struct Timeout {
+    id: TimeoutId,
+    std: sys::zend_object,
+}
+
+const OFFSET: usize = std::mem::offset_of!(Timeout, std);
+const NONE: TimeoutId = TimeoutId(u32::MAX);
+
+struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
+// SAFETY: written once at module start; read on the PHP thread only.
+unsafe impl Sync for Handlers {}
+static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+
+/// Fills the handlers. At module start.
+pub fn init_handlers() {
+    // SAFETY: module start, one thread.
+    unsafe {
+        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
+        handlers.write(sys::std_object_handlers);
+        (*handlers).offset = OFFSET as i32;
+        (*handlers).free_obj = Some(free);
+        (*handlers).clone_obj = None;
+    }
+}
+
+unsafe fn of(object: *mut sys::zend_object) -> *mut Timeout {
+    // SAFETY: the object is the last field of a `Timeout`.
+    unsafe { object.byte_sub(OFFSET).cast() }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_timeout_create(_: *mut sys::zend_class_entry) -> *mut sys::zend_object {
+    // SAFETY: allocated for the object (no declared properties follow).
+    unsafe {
+        let this = sys::_emalloc(size_of::<Timeout>()).cast::<Timeout>();
+        this.write_bytes(0, 1);
+        (*this).id = NONE;
+        sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.timeout);
+        (*this).std.handlers = HANDLERS.0.get().cast();
+        addr_of_mut!((*this).std)
+    }
+}
+
+/// A new one that completes `ns` nanoseconds from now.
+pub fn start(rt: &Runtime, ns: u64) -> *mut sys::zend_object {
+    let object = spindle_timeout_create(std::ptr::null_mut());
+    let id = rt.core.borrow_mut().timeout(Reactor::now().saturating_add(ns));
+    // SAFETY: just made.
+    unsafe { (*of(object)).id = id };
+    object
+}
+
+/// What the core knows it by.
+///
+/// # Safety
+/// An object of the class.
+pub unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
+    // SAFETY: the caller's promise.
+    let id = unsafe { (*of(object)).id };
+    (id != NONE).then_some(Target::Timeout(id))
+}
+
+unsafe extern "C" fn free(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine when the object dies.
+    unsafe {
+        let this = of(object);
+        if let (true, Some(rt)) = ((*this).id != NONE, runtime::existing()) {
+            rt.core.borrow_mut().drop_timeout((*this).id);
+        }
+        sys::zend_object_std_dtor(object);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Timeout___construct(_: *mut sys::zend_execute_data, _: *mut sys::zval) {}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Timeout_isCompleted(execute_data: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: the engine's frame of this method, `This` an object of the class.
+    unsafe {
+        if sys::spindle_parse_none(execute_data) {
+            let target = target((*execute_data).This.value.obj);
+            zv::set_bool(result, target.is_some_and(|target| runtime::core(|core| core.is_done(target))));
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! What is known of each descriptor: its registration with epoll, its kind and mode, and its readiness.
+//!
+//! Registration is edge-triggered, once for a descriptor and life. Each direction has a [`Level`]:
+//!
+//! ```text
+//!            edge                    a poll was answered from it
+//!  Empty ───────────► Fresh ─────────────────────────────────────► Fresh
+//!    ▲                  │ a call used it: full read / not known
+//!    │ EAGAIN, or a     ▼
+//!    └─ short TCP ── Unknown  (ask the kernel)
+//!       read
+//! ```
+//! `Empty` may park at once, `Fresh` may answer a `poll` without asking, `Unknown` must ask. The rules for
+//! entering `Empty` are the caller's (they depend on the call); hang-up, error and priority are sticky and
+//! forbid it, since no further edge would come for them.
+
+use crate::Waiter;
+use std::os::fd::RawFd;
+
+/// Directions of waiting, a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interest(pub u8);
+
+impl Interest {
+    /// Something can be read, accepted, or the end has come.
+    pub const READ: Interest = Interest(1);
+    /// Something can be written, or a connection attempt has ended.
+    pub const WRITE: Interest = Interest(2);
+    /// Urgent data.
+    pub const PRIORITY: Interest = Interest(4);
+
+    /// Both sets together.
+    pub const fn and(self, other: Interest) -> Interest {
+        Interest(self.0 | other.0)
+    }
+
+    fn met_by(self, events: u32) -> bool {
+        let hup = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        let mut bits = hup;
+        if self.0 & 1 != 0 {
+            bits |= (libc::EPOLLIN | libc::EPOLLRDHUP) as u32;
+        }
+        if self.0 & 2 != 0 {
+            bits |= libc::EPOLLOUT as u32;
+        }
+        if self.0 & 4 != 0 {
+            bits |= libc::EPOLLPRI as u32;
+        }
+        events & bits != 0
+    }
+}
+
+/// Epoll's event bits of the last edges.
+pub type Bits = u32;
+
+/// What is known of readiness in one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Ask the kernel.
+    Unknown,
+    /// A call would block, and an edge will tell when that ends.
+    Empty,
+    /// An edge came and no call has used it up.
+    Fresh,
+}
+
+/// What sort of thing a descriptor names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Not open.
+    Closed,
+    /// A TCP socket.
+    Tcp,
+    /// Any other socket.
+    Socket,
+    /// A pipe or FIFO.
+    Pipe,
+    /// A regular file, directory or block device: always ready, may still have to be waited for.
+    File,
+    /// Anything else: terminals, `/dev/null`, eventfds, …
+    Other,
+}
+
+/// The mode of a descriptor's description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocking {
+    /// Calls on it wait.
+    Yes,
+    /// `O_NONBLOCK` is set.
+    No,
+}
+
+/// The answer of [`crate::Reactor::watch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Watch {
+    /// Registered: the waiter will be handed out.
+    Waiting,
+    /// Epoll does not take such a descriptor (`EPERM`): it is always ready.
+    AlwaysReady,
+    /// Not an open descriptor, or epoll refused it otherwise; the `errno`.
+    Error(i32),
+}
+
+/// Whose description a descriptor names: whether its mode can change behind our back, and may be changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// It was there before we looked, or is a duplicate within this process.
+    Unknown,
+    /// A hooked call made it, and it was never duplicated.
+    Own,
+    /// Another process has it too.
+    Shared,
+}
+
+/// What the call that made a descriptor knows of it; the rest is asked when it is needed.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Made {
+    /// Its kind.
+    pub kind: Option<Kind>,
+    /// Its mode.
+    pub blocking: Option<Blocking>,
+    /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds, 0 for none.
+    pub timeouts: Option<[u64; 2]>,
+    /// The description is new too: no duplicate, nor received from elsewhere.
+    pub own: bool,
+}
+
+const STICKY: u32 = (libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP | libc::EPOLLPRI) as u32;
+const UNKNOWN_TIMEOUT: u64 = u64::MAX;
+
+struct Entry {
+    life: u32,
+    watched: bool,
+    kind: Option<Kind>,
+    blocking: Option<Blocking>,
+    mode_epoch: u32,
+    origin: Origin,
+    levels: [Level; 2],
+    bits: Bits,
+    timeouts: [u64; 2],
+    waiters: Vec<(Waiter, Interest)>,
+}
+
+impl Entry {
+    fn new(life: u32) -> Entry {
+        Entry {
+            life,
+            watched: false,
+            kind: None,
+            blocking: None,
+            mode_epoch: 0,
+            origin: Origin::Unknown,
+            levels: [Level::Unknown; 2],
+            bits: 0,
+            timeouts: [UNKNOWN_TIMEOUT; 2],
+            waiters: Vec::new(),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Fds {
+    entries: Vec<Entry>,
+    /// Counts changes of mode that may have reached descriptors we cannot name.
+    mode_epoch: u32,
+    /// There was a fork: what is of unknown origin may be shared with another process.
+    shared: bool,
+}
+
+fn side(interest: Interest) -> usize {
+    usize::from(interest.0 & 1 == 0)
+}
+
+impl Fds {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// `None` for one that is not open, as far as the table has to grow for it.
+    fn entry(&mut self, fd: RawFd) -> Option<&mut Entry> {
+        let index = usize::try_from(fd).ok()?;
+        // Any number may be passed to a libc function: only open ones are worth memory.
+        if index >= self.entries.len() && !is_open(fd) {
+            return None;
+        }
+        while self.entries.len() <= index {
+            self.entries.push(Entry::new(0));
+        }
+        Some(&mut self.entries[index])
+    }
+
+    /// The same; what may have changed through another descriptor is to be asked again.
+    fn current(&mut self, fd: RawFd) -> Option<&mut Entry> {
+        let epoch = self.mode_epoch;
+        let entry = self.entry(fd)?;
+        if entry.mode_epoch != epoch {
+            entry.mode_epoch = epoch;
+            if entry.origin != Origin::Own {
+                entry.blocking = None;
+                entry.timeouts = [UNKNOWN_TIMEOUT; 2];
+            }
+        }
+        Some(entry)
+    }
+
+    /// The mode or an option of `fd` has changed: so it has for those that share its description.
+    fn changed(&mut self, fd: RawFd) -> Option<&mut Entry> {
+        if self.current(fd)?.origin != Origin::Own {
+            self.mode_epoch = self.mode_epoch.wrapping_add(1);
+        }
+        let epoch = self.mode_epoch;
+        let entry = self.entry(fd)?;
+        entry.mode_epoch = epoch;
+        Some(entry)
+    }
+
+    pub(crate) fn watch(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
+        let Some(entry) = self.entry(fd) else { return Watch::Error(libc::EBADF) };
+        if !entry.watched {
+            if entry.kind == Some(Kind::File) {
+                return Watch::AlwaysReady;
+            }
+            let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLPRI | libc::EPOLLET;
+            let data = u64::from(entry.life) << 32 | fd as u64;
+            let mut event = libc::epoll_event { events: all as u32, u64: data };
+            // SAFETY: `event` lives through the call.
+            let mut failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } != 0;
+            if failed && errno() == libc::EEXIST {
+                // The description outlived a close that we saw, and came back under the same number.
+                // SAFETY: as above.
+                failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, fd, &mut event) } != 0;
+            }
+            if failed {
+                return match errno() {
+                    libc::EPERM => {
+                        entry.kind.get_or_insert(Kind::File);
+                        Watch::AlwaysReady
+                    }
+                    other => Watch::Error(other),
+                };
+            }
+            entry.watched = true;
+        }
+        entry.waiters.push((waiter, interest));
+        Watch::Waiting
+    }
+
+    pub(crate) fn unwatch(&mut self, fd: RawFd, waiter: Waiter) {
+        if let Some(entry) = self.entry(fd) {
+            entry.waiters.retain(|(w, _)| *w != waiter);
+        }
+    }
+
+    pub(crate) fn edge(&mut self, data: u64, events: u32, wake: &mut impl FnMut(Waiter)) {
+        let (life, index) = ((data >> 32) as u32, (data & 0xffff_ffff) as usize);
+        let Some(entry) = self.entries.get_mut(index) else { return };
+        if entry.life != life {
+            return; // a description that lives on in another process or under another number
+        }
+        entry.bits = events | entry.bits & STICKY;
+        let hup = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        if events & (hup | (libc::EPOLLIN | libc::EPOLLRDHUP) as u32) != 0 {
+            entry.levels[0] = Level::Fresh;
+        }
+        if events & (hup | libc::EPOLLOUT as u32) != 0 {
+            entry.levels[1] = Level::Fresh;
+        }
+        entry.waiters.retain(|&(waiter, interest)| {
+            let met = interest.met_by(events);
+            if met {
+                wake(waiter);
+            }
+            !met
+        });
+    }
+
+    pub(crate) fn life(&mut self, fd: RawFd) -> u32 {
+        self.entry(fd).map_or(0, |e| e.life)
+    }
+
+    pub(crate) fn kind(&mut self, fd: RawFd) -> Kind {
+        let Some(entry) = self.entry(fd) else { return Kind::Closed };
+        let kind = entry.kind.unwrap_or_else(|| ask_kind(fd));
+        if kind != Kind::Closed {
+            entry.kind = Some(kind); // a closed number may come to life unseen
+        }
+        kind
+    }
+
+    pub(crate) fn blocking(&mut self, fd: RawFd) -> Blocking {
+        let Some(entry) = self.current(fd) else { return Blocking::No };
+        if let Some(mode) = entry.blocking {
+            return mode;
+        }
+        // SAFETY: a system call without pointers.
+        let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+        if flags < 0 {
+            return Blocking::No; // not open: the call itself shall say so
+        }
+        let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
+        entry.blocking = Some(mode);
+        mode
+    }
+
+    pub(crate) fn set_blocking(&mut self, fd: RawFd, mode: Option<Blocking>) {
+        if let Some(entry) = self.changed(fd) {
+            entry.blocking = mode;
+        }
+    }
+
+    pub(crate) fn shared_descriptions(&mut self) {
+        self.shared = true;
+        for entry in &mut self.entries {
+            entry.origin = Origin::Shared;
+        }
+    }
+
+    pub(crate) fn duplicated(&mut self, fd: RawFd) {
+        if let Some(entry) = self.current(fd).filter(|e| e.origin == Origin::Own) {
+            entry.origin = Origin::Unknown;
+        }
+    }
+
+    pub(crate) fn may_be_shared(&mut self, fd: RawFd) -> bool {
+        let forked = self.shared;
+        self.entry(fd).is_none_or(|entry| match entry.origin {
+            Origin::Unknown => forked || fd <= libc::STDERR_FILENO,
+            Origin::Own => false,
+            Origin::Shared => true,
+        })
+    }
+
+    pub(crate) fn made(&mut self, fd: RawFd, made: Made, wake: &mut impl FnMut(Waiter)) {
+        self.forget(fd, wake);
+        let epoch = self.mode_epoch;
+        if let Some(entry) = self.entry(fd) {
+            entry.kind = made.kind;
+            entry.blocking = made.blocking;
+            entry.mode_epoch = epoch;
+            entry.timeouts = made.timeouts.unwrap_or([UNKNOWN_TIMEOUT; 2]);
+            entry.origin = if made.own { Origin::Own } else { Origin::Unknown };
+        }
+    }
+
+    pub(crate) fn set_kind(&mut self, fd: RawFd, kind: Kind) {
+        if let Some(entry) = self.entry(fd) {
+            entry.kind = Some(kind);
+        }
+    }
+
+    pub(crate) fn restarted(&mut self, fd: RawFd) {
+        if let Some(entry) = self.entry(fd) {
+            entry.levels = [Level::Unknown; 2];
+            entry.bits = 0;
+        }
+    }
+
+    pub(crate) fn socket_timeout(&mut self, fd: RawFd, interest: Interest) -> u64 {
+        let Some(entry) = self.current(fd) else { return 0 };
+        let side = side(interest);
+        if entry.timeouts[side] == UNKNOWN_TIMEOUT {
+            let option = [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO][side];
+            let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
+            let mut length = size_of::<libc::timeval>() as libc::socklen_t;
+            // SAFETY: `time` and `length` are valid and of the size that is passed.
+            let ok = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, option, (&raw mut time).cast(), &mut length) };
+            let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+            entry.timeouts[side] = if ok == 0 { ns } else { 0 };
+        }
+        entry.timeouts[side]
+    }
+
+    pub(crate) fn socket_option_set(&mut self, fd: RawFd) {
+        if let Some(entry) = self.changed(fd) {
+            entry.timeouts = [UNKNOWN_TIMEOUT; 2];
+        }
+    }
+
+    pub(crate) fn level(&mut self, fd: RawFd, interest: Interest) -> (Level, Bits) {
+        self.entry(fd).map_or((Level::Unknown, 0), |e| (e.levels[side(interest)], e.bits))
+    }
+
+    pub(crate) fn learnt(&mut self, fd: RawFd, interest: Interest, level: Level) {
+        let Some(entry) = self.entry(fd) else { return };
+        let side = side(interest);
+        let sticky = side == 0 && entry.bits & STICKY != 0;
+        // Without registration no edge would end it: the next wait registers and gets one.
+        let level = if level == Level::Empty && (sticky || !entry.watched) { Level::Unknown } else { level };
+        entry.levels[side] = level;
+        if level != Level::Fresh {
+            entry.bits &= !([libc::EPOLLIN, libc::EPOLLOUT][side] as u32);
+        }
+    }
+
+    pub(crate) fn forget(&mut self, fd: RawFd, wake: &mut impl FnMut(Waiter)) {
+        let Some(entry) = usize::try_from(fd).ok().and_then(|i| self.entries.get_mut(i)) else { return };
+        let waiters = std::mem::take(&mut entry.waiters);
+        *entry = Entry::new(entry.life.wrapping_add(1));
+        for (waiter, _) in &waiters {
+            wake(*waiter);
+        }
+        // The storage is kept: descriptors come and go with every connection.
+        entry.waiters = waiters;
+        entry.waiters.clear();
+    }
+
+    pub(crate) fn after_fork(&mut self) {
+        self.shared = true;
+        self.mode_epoch = self.mode_epoch.wrapping_add(1);
+        for entry in &mut self.entries {
+            *entry = Entry::new(entry.life.wrapping_add(1));
+        }
+    }
+}
+
+fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+fn is_open(fd: RawFd) -> bool {
+    let before = errno();
+    // SAFETY: a system call without pointers.
+    let open = unsafe { libc::fcntl(fd, libc::F_GETFD) } >= 0;
+    // SAFETY: the address of this thread's errno is always valid.
+    unsafe { *libc::__errno_location() = before };
+    open
+}
+
+fn ask_kind(fd: RawFd) -> Kind {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the buffer is of the right size; it is read only when the call has filled it.
+    let mode = unsafe {
+        if libc::fstat(fd, stat.as_mut_ptr()) != 0 {
+            return Kind::Closed;
+        }
+        stat.assume_init().st_mode
+    };
+    match mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
+        libc::S_IFIFO => Kind::Pipe,
+        libc::S_IFSOCK => {
+            let tcp = option(fd, libc::SO_PROTOCOL) == libc::IPPROTO_TCP;
+            if tcp { Kind::Tcp } else { Kind::Socket }
+        }
+        _ => Kind::Other,
+    }
+}
+
+fn option(fd: RawFd, name: i32) -> i32 {
+    let mut value = 0i32;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: `value` and `length` are valid and of the size that is passed.
+    unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut length) };
+    value
+}

@@ -1,0 +1,375 @@
+//! The reactor: descriptors (epoll), caught signals, worker threads, and the wake-up from other threads.
+//!
+//! It knows nothing of coroutines: whoever waits hands in a [`Waiter`], an opaque word, and gets it back from
+//! [`Reactor::turn`] when what it waits for may have happened. Waking is a hint: the waiter looks again itself.
+//!
+//! What is *not* guaranteed: that a woken waiter finds its descriptor ready (another may have been faster), or
+//! that a waiter is woken only once when it registered for several descriptors (it must unregister itself).
+//!
+//! No method calls out while a borrow is held, except the `wake` callback of `turn`, which must not call back in.
+
+mod fds;
+pub mod pool;
+pub mod signals;
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
+use fds::Fds;
+use spindle_inbox::Inbox;
+
+/// Whoever waits, in a word of its own choosing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiter(pub u64);
+
+/// The most worker threads. Jobs that block for good (a FIFO nobody opens) each hold one.
+pub const POOL_THREADS: usize = 64;
+
+const INBOX: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+
+struct Shared {
+    inbox: Inbox<Waiter>,
+    event: OwnedFd,
+}
+
+/// What a [`Reactor::turn`] saw besides the waiters it woke.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Turn {
+    /// Signals whose handlers of the program ran since the last turn, bit `n - 1` for signal `n`.
+    pub signals: u64,
+}
+
+/// Epoll, worker threads and signals of one process; used on one thread only.
+pub struct Reactor {
+    epoll: RefCell<OwnedFd>,
+    fds: RefCell<Fds>,
+    shared: RefCell<Arc<Shared>>,
+    pool: RefCell<pool::Pool>,
+    jobs: Cell<usize>,
+    done: RefCell<Vec<Waiter>>,
+    child_waiters: RefCell<Vec<Waiter>>,
+    events: RefCell<Vec<libc::epoll_event>>,
+    pwait2: Cell<bool>,
+}
+
+/// The least number of a descriptor of ours, if the limits allow: low numbers are the program's (it may put its
+/// own at 3 and up with `dup2`, and people see them).
+const LEAST: RawFd = 960;
+
+/// Moves a descriptor just made by the kernel out of the program's way.
+fn lifted(fd: RawFd) -> RawFd {
+    // SAFETY: system calls without pointers; `fd` is ours, and is closed only when there is another.
+    unsafe {
+        let high = if fd < 0 { -1 } else { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, LEAST) };
+        if high < 0 {
+            return fd;
+        }
+        libc::close(fd);
+        high
+    }
+}
+
+fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just returned to us by the kernel, nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(lifted(fd)) })
+}
+
+fn event_fd() -> io::Result<OwnedFd> {
+    // SAFETY: a plain system call without pointers.
+    owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
+}
+
+fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: a plain system call without pointers.
+    let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    for (fd, data) in [(inbox, INBOX), (signals, SIGNALS)] {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: data };
+        // SAFETY: both descriptors are open and `event` lives through the call.
+        if unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(epoll)
+}
+
+impl Reactor {
+    /// Makes the epoll instance and the descriptors that wake it; no thread is started yet.
+    ///
+    /// # Errors
+    /// What `epoll_create1(2)`, `eventfd(2)` or `epoll_ctl(2)` report, as when descriptors run out.
+    pub fn new() -> io::Result<Reactor> {
+        let event = event_fd()?;
+        let signals = signals::open()?;
+        let epoll = epoll_with(event.as_raw_fd(), signals)?;
+        Ok(Reactor {
+            epoll: RefCell::new(epoll),
+            fds: RefCell::new(Fds::default()),
+            shared: RefCell::new(Arc::new(Shared { inbox: Inbox::new(), event })),
+            pool: RefCell::new(pool::Pool::new(POOL_THREADS, "spindle")),
+            jobs: Cell::new(0),
+            done: RefCell::new(Vec::new()),
+            child_waiters: RefCell::new(Vec::new()),
+            events: RefCell::new(vec![libc::epoll_event { events: 0, u64: 0 }; 256]),
+            pwait2: Cell::new(true),
+        })
+    }
+
+    /// The name of the back end, for people.
+    pub fn backend(&self) -> &'static str {
+        "epoll"
+    }
+
+    /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`).
+    pub fn now() -> u64 {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `now` is a valid timespec; this clock always exists on Linux.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+
+    /// Looks after events for at most `timeout` nanoseconds (`None`: until one comes) and hands out the waiters.
+    /// A caught signal ends the wait.
+    pub fn turn(&self, timeout: Option<u64>, mut wake: impl FnMut(Waiter)) -> Turn {
+        let shared = Arc::clone(&self.shared.borrow());
+        let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
+        let ready = self.wait(timeout);
+        shared.inbox.disarm();
+        let events = self.events.borrow();
+        let mut signalled = signals::pending();
+        for event in events.iter().take(ready) {
+            match event.u64 {
+                INBOX => drain_event(shared.event.as_raw_fd()),
+                SIGNALS => signalled = true,
+                data => self.fds.borrow_mut().edge(data, event.events, &mut wake),
+            }
+        }
+        drop(events);
+        if ready == self.events.borrow().len() && ready < 8192 {
+            self.events.borrow_mut().resize(ready * 2, libc::epoll_event { events: 0, u64: 0 });
+        }
+        let mut done = self.done.borrow_mut();
+        shared.inbox.drain(&mut done);
+        for waiter in done.drain(..) {
+            self.jobs.set(self.jobs.get() - 1);
+            wake(waiter);
+        }
+        let mut turn = Turn::default();
+        if signalled {
+            let caught = signals::take();
+            turn.signals = caught.by_the_program;
+            if caught.child {
+                for waiter in self.child_waiters.borrow_mut().drain(..) {
+                    wake(waiter);
+                }
+            }
+        }
+        turn
+    }
+
+    fn wait(&self, timeout: Option<u64>) -> usize {
+        let epoll = self.epoll.borrow().as_raw_fd();
+        let mut events = self.events.borrow_mut();
+        let (buffer, room) = (events.as_mut_ptr(), events.len() as i32);
+        let mut count = -1;
+        if self.pwait2.get() {
+            let time = timeout.map(|ns| libc::timespec {
+                tv_sec: (ns / 1_000_000_000) as libc::time_t,
+                tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+            });
+            let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            // SAFETY: `buffer` has `room` entries, `time` is null or points to a timespec that lives through the
+            // call, and a null mask leaves the signal mask alone. (By number: older glibc lacks the wrapper.)
+            count = unsafe { libc::syscall(libc::SYS_epoll_pwait2, epoll, buffer, room, time, 0usize, 8usize) } as i32;
+            if count < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS) {
+                self.pwait2.set(false);
+            }
+        }
+        if !self.pwait2.get() {
+            // Rounded up: late by less than a millisecond is allowed, early is not.
+            let ms = timeout.map_or(-1, |ns| ns.div_ceil(1_000_000).min(i32::MAX as u64) as i32);
+            // SAFETY: `buffer` has `room` entries.
+            count = unsafe { libc::epoll_wait(epoll, buffer, room, ms) };
+        }
+        count.max(0) as usize
+    }
+
+    /// Runs `job` on a worker thread and wakes `waiter` when it has ended.
+    ///
+    /// # Errors
+    /// When no thread could be started and none is there; the job is dropped unrun.
+    pub fn submit(&self, job: impl FnOnce() + Send + 'static, waiter: Waiter) -> Result<(), pool::SpawnError> {
+        let shared = Arc::clone(&self.shared.borrow());
+        self.pool.borrow().submit(Box::new(move || {
+            // The waiter is told even when the job panics: it would wait for ever.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            if shared.inbox.push(waiter) {
+                // SAFETY: the descriptor is open as long as `shared` is, and eight bytes are read from a local.
+                unsafe { libc::write(shared.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
+            }
+        }))?;
+        self.jobs.set(self.jobs.get() + 1);
+        Ok(())
+    }
+
+    /// How many jobs have been handed in and not yet been reported by a turn.
+    pub fn jobs(&self) -> usize {
+        self.jobs.get()
+    }
+
+    /// Wakes `waiter` at the next `SIGCHLD`. The caller looks (`WNOHANG`) after this and before it parks.
+    pub fn wait_any_child(&self, waiter: Waiter) {
+        signals::watch_children();
+        self.child_waiters.borrow_mut().push(waiter);
+    }
+
+    /// Takes back what [`Self::wait_any_child`] registered.
+    pub fn forget_child_waiter(&self, waiter: Waiter) {
+        self.child_waiters.borrow_mut().retain(|w| *w != waiter);
+    }
+
+    /// Registers `waiter` for `fd`. See [`Watch`] for the answers.
+    pub fn watch(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
+        self.fds.borrow_mut().watch(self.epoll.borrow().as_raw_fd(), fd, interest, waiter)
+    }
+
+    /// Takes back what [`Self::watch`] registered; nothing happens when it is no longer there.
+    pub fn unwatch(&self, fd: RawFd, waiter: Waiter) {
+        self.fds.borrow_mut().unwatch(fd, waiter);
+    }
+
+    /// A number that changes when `fd` comes to name another description (as far as we saw it).
+    pub fn life(&self, fd: RawFd) -> u32 {
+        self.fds.borrow_mut().life(fd)
+    }
+
+    /// What is known of the descriptor: its kind (asked of the kernel once a life).
+    pub fn kind(&self, fd: RawFd) -> Kind {
+        self.fds.borrow_mut().kind(fd)
+    }
+
+    /// Whether the descriptor is in blocking mode (asked once, kept until it may have changed).
+    pub fn blocking(&self, fd: RawFd) -> Blocking {
+        self.fds.borrow_mut().blocking(fd)
+    }
+
+    /// The mode was set through a hooked call, on this or (`None`) on a description that others share.
+    pub fn set_blocking(&self, fd: RawFd, mode: Option<Blocking>) {
+        self.fds.borrow_mut().set_blocking(fd, mode);
+    }
+
+    /// `SO_RCVTIMEO`/`SO_SNDTIMEO` of a socket in nanoseconds, 0 for none (asked once, kept until set).
+    pub fn socket_timeout(&self, fd: RawFd, interest: Interest) -> u64 {
+        self.fds.borrow_mut().socket_timeout(fd, interest)
+    }
+
+    /// A socket option was set: what was kept of them is asked again.
+    pub fn socket_option_set(&self, fd: RawFd) {
+        self.fds.borrow_mut().socket_option_set(fd);
+    }
+
+    /// What is known of readiness without asking the kernel, and the event bits of the last edge.
+    pub fn level(&self, fd: RawFd, interest: Interest) -> (Level, Bits) {
+        self.fds.borrow_mut().level(fd, interest)
+    }
+
+    /// A call on `fd` has shown what its level is now. Hang-up and error are sticky and forbid `Empty`.
+    pub fn learnt(&self, fd: RawFd, interest: Interest, level: Level) {
+        self.fds.borrow_mut().learnt(fd, interest, level);
+    }
+
+    /// `fd` was made anew, or has been (or is about to be) closed or replaced: all that is kept of it is
+    /// forgotten; waiters are handed out to be woken.
+    pub fn forget(&self, fd: RawFd, mut wake: impl FnMut(Waiter)) {
+        self.fds.borrow_mut().forget(fd, &mut wake);
+    }
+
+    /// The same for a range of descriptors, ends included.
+    pub fn forget_range(&self, first: RawFd, last: RawFd, mut wake: impl FnMut(Waiter)) {
+        let known = self.fds.borrow().len() as RawFd;
+        for fd in first..=last.min(known - 1) {
+            self.fds.borrow_mut().forget(fd, &mut wake);
+        }
+    }
+
+    /// There was a fork: what is open now is shared with another process. Its mode is not ours to change, not
+    /// even for a moment.
+    pub fn shared_descriptions(&self) {
+        self.fds.borrow_mut().shared_descriptions();
+    }
+
+    /// `fd` has been duplicated: the mode of one may change by the other.
+    pub fn duplicated(&self, fd: RawFd) {
+        self.fds.borrow_mut().duplicated(fd);
+    }
+
+    /// May another process have the description too?
+    pub fn may_be_shared(&self, fd: RawFd) -> bool {
+        self.fds.borrow_mut().may_be_shared(fd)
+    }
+
+    /// `fd` was just made: [`Self::forget`], and what the caller knows of the new one.
+    pub fn made(&self, fd: RawFd, made: Made, mut wake: impl FnMut(Waiter)) {
+        self.fds.borrow_mut().made(fd, made, &mut wake);
+    }
+
+    /// The descriptor behaves as one of this kind from now on.
+    pub fn set_kind(&self, fd: RawFd, kind: Kind) {
+        self.fds.borrow_mut().set_kind(fd, kind);
+    }
+
+    /// The socket began a new connection: what its readiness was, hang-up too, is void.
+    pub fn restarted(&self, fd: RawFd) {
+        self.fds.borrow_mut().restarted(fd);
+    }
+
+    /// Is this descriptor one of ours, which the program must not close (`close_range`)?
+    pub fn owns(&self, fd: RawFd) -> bool {
+        fd == self.epoll.borrow().as_raw_fd() || fd == self.shared.borrow().event.as_raw_fd() || signals::owns(fd)
+    }
+
+    /// Those, in ascending order.
+    pub fn descriptors(&self) -> [RawFd; 3] {
+        let mut all = [self.epoll.borrow().as_raw_fd(), self.shared.borrow().event.as_raw_fd(), signals::event()];
+        all.sort_unstable();
+        all
+    }
+
+    /// In the child of a fork: the epoll instance, the eventfds and the threads are the parent's. Everything is
+    /// made anew; what was registered is forgotten.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn after_fork(&self) -> io::Result<()> {
+        let fresh = pool::Pool::new(POOL_THREADS, "spindle");
+        // The threads of the old pool do not exist here, and its locks may be held by one of them.
+        std::mem::forget(self.pool.replace(fresh));
+        self.jobs.set(0);
+        self.child_waiters.borrow_mut().clear();
+        let event = event_fd()?;
+        let signals = signals::reopen()?;
+        let epoll = epoll_with(event.as_raw_fd(), signals)?;
+        drop(self.epoll.replace(epoll));
+        let old = self.shared.replace(Arc::new(Shared { inbox: Inbox::new(), event }));
+        // SAFETY: `old` is leaked on the next line, so the descriptor is closed once; its inbox's lock may be held
+        // by a thread that does not exist here, so it is not dropped.
+        unsafe { libc::close(old.event.as_raw_fd()) };
+        std::mem::forget(old);
+        self.fds.borrow_mut().after_fork();
+        Ok(())
+    }
+}
+
+static ONE: u64 = 1;
+
+fn drain_event(fd: RawFd) {
+    let mut count = 0u64;
+    // SAFETY: eight bytes are written to a local; the descriptor is ours and non-blocking.
+    unsafe { libc::read(fd, (&raw mut count).cast(), 8) };
+}

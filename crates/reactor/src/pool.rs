@@ -1,0 +1,518 @@
+//! Threads for calls that have no form that does not block: names, files, locks, `waitpid` of one.
+//!
+//! # A worker's life
+//!
+//! ```text
+//!   submit, nobody idle, room ──▶ starting ──▶ looks at the queue ◀───────────┐
+//!                                                │         │                  │
+//!                                         a job ─┘         └─ nothing         │
+//!                                            ▼                   ▼            │
+//!                                         running              idle           │
+//!                                            │                 │   └─ called ─┤
+//!                                            └─────────────────┼──────────────┘
+//!                                                              └─ for too long, or shut down: ends
+//! ```
+//!
+//! - Whoever became idle last is called first, so that the others can end and caches stay warm.
+//! - All may be stuck in jobs for good (a name server that is away, a FIFO nobody opens): further
+//!   jobs then wait. Nothing here interrupts a job.
+//! - Nothing is global. A forked child forgets its copy (`mem::forget`; dropping it could wait for
+//!   a lock that a thread held which the child does not have) and makes a new pool.
+//! - Threads run this object's code until their last moment: it must stay loaded after shutdown.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// Work for a pool thread. It owns all it touches: who submitted it may be gone when it runs.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// How long a thread stays without work unless [`Pool::with_idle`] says otherwise.
+pub const IDLE: Duration = Duration::from_secs(10);
+
+/// Much less than the default of 2 MiB (8 MiB by `ulimit`), but the name services that
+/// `getaddrinfo` loads want more than the smallest.
+const STACK_BYTES: usize = 512 * 1024;
+
+/// Why a job was not taken. It was dropped without being run.
+#[derive(Debug)]
+pub enum SpawnError {
+    /// The pool has no thread and the system gave none (usually `EAGAIN`: a limit on processes).
+    Thread(io::Error),
+    /// The pool was shut down.
+    ShutDown,
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread(error) => write!(
+                f,
+                "cannot start a worker thread: {error}; raise the limit on processes (ulimit -u, \
+                 pids.max)"
+            ),
+            Self::ShutDown => f.write_str("the worker pool was shut down"),
+        }
+    }
+}
+
+impl std::error::Error for SpawnError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            Self::ShutDown => None,
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Job>,
+    running: usize,
+    /// All threads: starting, running and idle.
+    threads: usize,
+    /// Those that wait to be called; whoever calls one takes it off.
+    idle: Vec<Thread>,
+    closed: bool,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    idle_time: Duration,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No job runs under the lock, so nothing is half done if it is poisoned.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A pool of worker threads: grows as needed, shrinks when idle.
+///
+/// Dropping it is [`shutdown`](Self::shutdown).
+pub struct Pool {
+    shared: Arc<Shared>,
+    max_threads: usize,
+    name: &'static str,
+}
+
+impl Pool {
+    /// A pool of at most `max_threads` (at least one) threads called `name` (the system shows 15
+    /// bytes of it). No thread is made before the first job; one that idles for [`IDLE`] ends.
+    ///
+    /// # Panics
+    /// If `name` holds a NUL byte.
+    pub fn new(max_threads: usize, name: &'static str) -> Self {
+        Self::with_idle(max_threads, name, IDLE)
+    }
+
+    /// [`Pool::new`] with another idle time.
+    ///
+    /// # Panics
+    /// If `name` holds a NUL byte.
+    pub fn with_idle(max_threads: usize, name: &'static str, idle_time: Duration) -> Self {
+        assert!(!name.contains('\0'), "a thread's name holds no NUL");
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::default(),
+                idle_time,
+            }),
+            max_threads: max_threads.max(1),
+            name,
+        }
+    }
+
+    /// Queues a job; jobs start in the order they were submitted. Does not block on other jobs.
+    ///
+    /// A job that panics ends only itself; whoever waits for its result must learn of it by other
+    /// means (a guard that the job owns).
+    ///
+    /// # Errors
+    /// [`SpawnError`] when no thread would ever run the job. If the pool has threads but cannot
+    /// get another, the job is queued for them.
+    pub fn submit(&self, job: Job) -> Result<(), SpawnError> {
+        let mut state = self.shared.lock();
+        let mut failed = None;
+        if !state.closed && state.idle.is_empty() && state.threads < self.max_threads {
+            // Counted first and made without the lock: the workers need not wait for the system.
+            state.threads += 1;
+            drop(state);
+            failed = self.spawn().err();
+            state = self.shared.lock();
+            if failed.is_some() {
+                state.threads -= 1;
+            }
+        }
+        if state.closed {
+            return Err(SpawnError::ShutDown);
+        }
+        if let Some(error) = failed
+            && state.threads == 0
+        {
+            return Err(SpawnError::Thread(error));
+        }
+        state.queue.push_back(job);
+        let called = state.idle.pop();
+        drop(state);
+        if let Some(worker) = called {
+            worker.unpark();
+        }
+        Ok(())
+    }
+
+    /// How many jobs are queued or running.
+    pub fn len(&self) -> usize {
+        let state = self.shared.lock();
+        state.queue.len() + state.running
+    }
+
+    /// Whether no job is queued or running.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many threads there are, idle ones included.
+    pub fn threads(&self) -> usize {
+        self.shared.lock().threads
+    }
+
+    /// Drops the queued jobs without running them and lets each thread end after its present job.
+    /// Waits for none of them: a job may be stuck. Later submissions fail.
+    pub fn shutdown(&self) {
+        let (queue, idle) = {
+            let mut state = self.shared.lock();
+            state.closed = true;
+            let state = &mut *state;
+            (
+                std::mem::take(&mut state.queue),
+                std::mem::take(&mut state.idle),
+            )
+        };
+        for worker in idle {
+            worker.unpark();
+        }
+        // Outside the lock: what a job owns may do anything when it is dropped.
+        drop(queue);
+    }
+
+    fn spawn(&self) -> io::Result<()> {
+        // The thread starts with the mask of its maker: set it here, for a signal that arrives
+        // before the thread's own first instruction would run a handler there.
+        let _mask = SignalsBlocked::new()?;
+        let shared = Arc::clone(&self.shared);
+        thread::Builder::new()
+            .name(self.name.to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || work(&shared))?;
+        Ok(())
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+fn work(shared: &Shared) {
+    let me = thread::current();
+    let mut state = shared.lock();
+    while !state.closed {
+        if let Some(job) = state.queue.pop_front() {
+            state.running += 1;
+            drop(state);
+            run(job);
+            state = shared.lock();
+            state.running -= 1;
+            continue;
+        }
+        state.idle.push(me.clone());
+        drop(state);
+        let called = wait(shared, &me);
+        state = shared.lock();
+        if !called {
+            // It may have been called since.
+            let place = state.idle.iter().position(|other| other.id() == me.id());
+            if let Some(place) = place {
+                state.idle.remove(place);
+                break;
+            }
+        }
+    }
+    state.threads -= 1;
+}
+
+/// Waits until somebody takes this thread off the idle list. `false`: for too long in vain.
+fn wait(shared: &Shared, me: &Thread) -> bool {
+    let since = Instant::now();
+    // Parking may end for no reason, and a job may have left an `unpark` behind.
+    while let Some(left) = shared.idle_time.checked_sub(since.elapsed()) {
+        thread::park_timeout(left);
+        let state = shared.lock();
+        if !state.idle.iter().any(|other| other.id() == me.id()) {
+            return true;
+        }
+    }
+    false
+}
+
+fn run(job: Job) {
+    let dropped = |payload: Box<dyn Any + Send>| catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    // What the panic carries may itself panic when dropped; what that one carries is given up.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(job))
+        && let Err(again) = dropped(payload)
+    {
+        std::mem::forget(again);
+    }
+}
+
+/// All signals are blocked in this thread until the guard goes. Signals are for the PHP thread:
+/// its handlers expect to find its state.
+struct SignalsBlocked {
+    before: libc::sigset_t,
+    /// The mask belongs to a thread, so the guard stays there.
+    _not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl SignalsBlocked {
+    fn new() -> io::Result<Self> {
+        let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+        let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: both pointers are to a sigset_t of our own; sigfillset initialises `all` before
+        // pthread_sigmask reads it. libc leaves out the two signals that it needs itself.
+        let error = unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr())
+        };
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        Ok(Self {
+            // SAFETY: pthread_sigmask succeeded, hence it has stored the old mask in `before`.
+            before: unsafe { before.assume_init() },
+            _not_send: std::marker::PhantomData,
+        })
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        // SAFETY: `before` is a mask the system gave us, the third pointer may be null. The call
+        // fails only for an unknown first argument.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, ptr::null_mut());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{Sender, channel};
+
+    /// Generous: a loaded machine may be slow, and only a failure waits so long.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn until(what: &str, condition: impl Fn() -> bool) {
+        let since = Instant::now();
+        while !condition() {
+            assert!(since.elapsed() < LONG, "in vain: {what}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A job that says it has begun and then blocks until the sender is dropped.
+    fn block(pool: &Pool, begun: &Sender<()>) -> Sender<()> {
+        let (release, blocked) = channel::<()>();
+        let begun = begun.clone();
+        let job = move || {
+            begun.send(()).unwrap();
+            let _ = blocked.recv();
+        };
+        pool.submit(Box::new(job)).unwrap();
+        release
+    }
+
+    fn mask() -> libc::sigset_t {
+        let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: a null second argument only asks; the mask is stored in the third.
+        unsafe {
+            let error = libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), mask.as_mut_ptr());
+            assert_eq!(error, 0);
+            mask.assume_init()
+        }
+    }
+
+    fn blocks(mask: &libc::sigset_t, signal: i32) -> bool {
+        // SAFETY: the mask is initialised; a signal that does not exist is answered with -1.
+        unsafe { libc::sigismember(mask, signal) == 1 }
+    }
+
+    #[test]
+    fn no_thread_before_the_first_job_and_all_jobs_run_in_order() {
+        let pool = Pool::new(1, "test");
+        assert_eq!((pool.threads(), pool.len()), (0, 0));
+        let (send, receive) = channel();
+        for n in 0..100 {
+            let send = send.clone();
+            pool.submit(Box::new(move || send.send(n).unwrap()))
+                .unwrap();
+        }
+        drop(send);
+        assert!(receive.iter().eq(0..100));
+        until("empty", || pool.is_empty());
+        assert_eq!(pool.threads(), 1);
+    }
+
+    #[test]
+    fn grows_to_the_maximum_and_queues_beyond() {
+        let pool = Pool::new(4, "test");
+        let (begin, begun) = channel();
+        let mut blocked: Vec<_> = (0..6).map(|_| block(&pool, &begin)).collect();
+        for _ in 0..4 {
+            begun.recv_timeout(LONG).unwrap();
+        }
+        assert_eq!((pool.threads(), pool.len()), (4, 6));
+        assert!(begun.try_recv().is_err());
+        // One goes, the next comes.
+        blocked.remove(0);
+        begun.recv_timeout(LONG).unwrap();
+        assert_eq!(pool.len(), 5);
+        blocked.clear();
+        begun.recv_timeout(LONG).unwrap();
+        until("empty", || pool.is_empty());
+    }
+
+    #[test]
+    fn an_idle_thread_is_used_again() {
+        let pool = Pool::new(8, "test");
+        let ran = Arc::new(AtomicUsize::new(0));
+        for n in 1..=200 {
+            until("the thread idles", || {
+                let state = pool.shared.lock();
+                state.idle.len() == state.threads
+            });
+            let count = Arc::clone(&ran);
+            pool.submit(Box::new(move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            }))
+            .unwrap();
+            until("the job ran", || ran.load(Ordering::Relaxed) == n);
+        }
+        assert_eq!(pool.threads(), 1);
+    }
+
+    #[test]
+    fn idle_threads_end_and_new_ones_come() {
+        let pool = Pool::with_idle(4, "test", Duration::from_millis(20));
+        for _ in 0..3 {
+            let (begin, begun) = channel();
+            let blocked: Vec<_> = (0..4).map(|_| block(&pool, &begin)).collect();
+            for _ in 0..4 {
+                begun.recv_timeout(LONG).unwrap();
+            }
+            drop(blocked);
+            until("all threads end", || pool.threads() == 0);
+            assert!(pool.shared.lock().idle.is_empty());
+        }
+    }
+
+    #[test]
+    fn jobs_that_come_just_as_threads_end_are_run() {
+        let pool = Pool::with_idle(2, "test", Duration::ZERO);
+        let (send, receive) = channel();
+        for n in 0..2_000 {
+            let send = send.clone();
+            pool.submit(Box::new(move || send.send(n).unwrap()))
+                .unwrap();
+            if n % 3 == 0 {
+                thread::yield_now();
+            }
+        }
+        drop(send);
+        assert_eq!(receive.iter().count(), 2_000);
+    }
+
+    #[test]
+    fn jobs_run_with_all_signals_blocked_and_the_caller_keeps_its_mask() {
+        let before = mask();
+        let pool = Pool::new(1, "test");
+        let (send, receive) = channel();
+        pool.submit(Box::new(move || send.send(mask()).unwrap()))
+            .unwrap();
+        let inside = receive.recv_timeout(LONG).unwrap();
+        let after = mask();
+        for signal in 1..=libc::SIGRTMAX() {
+            let libcs_own = signal == 32 || signal == 33;
+            // These two cannot be blocked by anybody.
+            let never = signal == libc::SIGKILL || signal == libc::SIGSTOP;
+            if !libcs_own && !never {
+                assert!(blocks(&inside, signal), "signal {signal}");
+            }
+            assert_eq!(blocks(&before, signal), blocks(&after, signal));
+        }
+        assert!(!blocks(&after, libc::SIGTERM));
+    }
+
+    #[test]
+    fn a_panic_costs_no_thread() {
+        /// Panics again when the first panic is cleared away.
+        struct Stubborn;
+        impl Drop for Stubborn {
+            fn drop(&mut self) {
+                panic!("on purpose, while being dropped");
+            }
+        }
+        let pool = Pool::new(1, "test");
+        for _ in 0..3 {
+            pool.submit(Box::new(|| panic!("on purpose"))).unwrap();
+            let payload = || std::panic::panic_any(Stubborn);
+            pool.submit(Box::new(payload)).unwrap();
+        }
+        let (send, receive) = channel();
+        let job = move || send.send(thread::current().id()).unwrap();
+        pool.submit(Box::new(job)).unwrap();
+        receive.recv_timeout(LONG).unwrap();
+        until("empty", || pool.is_empty());
+        assert_eq!(pool.threads(), 1);
+    }
+
+    #[test]
+    fn shutdown_drops_what_is_queued_and_waits_for_nobody() {
+        let pool = Pool::new(1, "test");
+        let (begin, begun) = channel();
+        let running = block(&pool, &begin);
+        begun.recv_timeout(LONG).unwrap();
+        let queued = block(&pool, &begin);
+        pool.shutdown();
+        assert_eq!((pool.len(), pool.threads()), (1, 1));
+        // The queued job was dropped, and with it the end of its channel.
+        assert!(queued.send(()).is_err());
+        let refused = pool.submit(Box::new(|| ()));
+        assert!(matches!(refused, Err(SpawnError::ShutDown)));
+        drop(running);
+        until("the thread ends", || pool.threads() == 0);
+        assert!(begun.try_recv().is_err());
+    }
+
+    #[test]
+    fn shutdown_ends_idle_threads_at_once() {
+        let pool = Pool::with_idle(2, "test", LONG * 60);
+        let (begin, begun) = channel();
+        drop(block(&pool, &begin));
+        begun.recv_timeout(LONG).unwrap();
+        until("the thread idles", || pool.shared.lock().idle.len() == 1);
+        let shared = Arc::clone(&pool.shared);
+        drop(pool);
+        until("the thread ends", || shared.lock().threads == 0);
+    }
+}

@@ -1,0 +1,130 @@
+<?php
+// needs: postgres mariadb redis peer ext:pdo_pgsql ext:pdo_mysql ext:mysqli ext:redis ext:curl ext:pdo_sqlite
+// One handle, several coroutines: each has its turn, each gets its own answer, closing is safe.
+namespace Matrix;
+
+use Async;
+
+require __DIR__ . '/../lib.php';
+
+$pgsql = pdo_pgsql();
+matrix('one PDO-pgsql connection', function (int $i) use ($pgsql): array {
+    return $pgsql->query("select $i * 2, pg_sleep(" . seconds(50) . ')')->fetch(\PDO::FETCH_NUM);
+}, n: 10, evidence: 'ticks');
+
+$mysql = pdo_mysql();
+matrix('one PDO-mysql connection', function (int $i) use ($mysql): array {
+    return $mysql->query("select $i * 2, sleep(" . seconds(50) . ')')->fetchAll(\PDO::FETCH_NUM);
+}, n: 10, evidence: 'ticks');
+
+$mysqli = mysqli();
+matrix('one mysqli connection', function (int $i) use ($mysqli): array {
+    return $mysqli->query("select $i * 2, sleep(" . seconds(50) . ')')->fetch_row();
+}, n: 10, evidence: 'ticks');
+
+$redis = redis();
+matrix('one phpredis connection', function (int $i) use ($redis): array {
+    $key = unique("key_$i");
+    return [$redis->rawCommand('BLPOP', $key, (string) seconds(50)), $redis->set($key, $i, ['ex' => 60]), $redis->get($key), $redis->echo("echo $i")];
+}, n: 10, evidence: 'ticks');
+
+$sqlite = new \PDO('sqlite:' . scratch('db'));
+$sqlite->exec('create table t (w int, n int)');
+matrix('one SQLite connection', function (int $i) use ($sqlite): int {
+    for ($n = 0; $n < 10; $n++) {
+        $sqlite->exec("insert into t values ($i, $n)");
+    }
+    return (int) $sqlite->query("select count(*) from t where w = $i")->fetchColumn();
+}, n: 10, evidence: 'none');
+
+$curl = curl(http('/' . ms(50) . '/shared'));
+matrix('one cURL handle', fn() => \curl_exec($curl), n: 10, evidence: 'ticks');
+
+with_coroutines('a query cancelled while it waits for its turn', function (Check $check) use ($pgsql): void {
+    $queries = [];
+    for ($i = 0; $i < 3; $i++) {
+        $queries[] = Async\spawn(fn() => $pgsql->query("select $i, pg_sleep(0.2)")->fetchColumn());
+    }
+    Async\delay(50);
+    $queries[1]->cancel();
+    (string) finished($queries[0]) === '0' or $check->problem('the first has another answer');
+    (string) finished($queries[2]) === '2' or $check->problem('the last has another answer');
+    try {
+        finished($queries[1]);
+        $check->problem('the second was not cancelled');
+    } catch (Async\CancellationException) {
+    }
+    (string) $pgsql->query('select 4')->fetchColumn() === '4' or $check->problem('the connection is out of step');
+});
+
+with_coroutines('a persistent connection is used by one at a time', function (Check $check): void {
+    $backends = [];
+    for ($i = 0; $i < 5; $i++) {
+        $backends[] = Async\spawn(fn() => (new \PDO(env('SPINDLE_PG_DSN'), null, null, [\PDO::ATTR_PERSISTENT => true]))
+            ->query('select pg_backend_pid() from (select pg_sleep(0.2)) s')->fetchColumn());
+    }
+    $start = \hrtime(true);
+    $distinct = \count(\array_unique(\array_map(finished(...), $backends)));
+    $wall = (\hrtime(true) - $start) / 1e9;
+    // fewer connections than coroutines are right when the coroutines took turns
+    $wall >= 0.19 * 5 / $distinct or $check->problem(\sprintf('5 coroutines used %d connections in %.2f s', $distinct, $wall));
+});
+
+with_coroutines('two readers of one stream', function (Check $check): void {
+    [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $readers = [Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a))];
+    foreach (["one\n", "two\n", "three\n"] as $line) {
+        Async\delay(30);
+        \fwrite($b, $line);
+    }
+    $lines = \array_map(finished(...), $readers);
+    $lines === ["one\n", "two\n", "three\n"] or $check->problem('they read ' . \json_encode($lines));
+});
+
+with_coroutines('a reader and a writer at once', function (Check $check): void {
+    [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $reader = Async\spawn(fn() => \fgets($a));
+    Async\delay(30);
+    \fwrite($a, "while a read waits\n");
+    \fgets($b) === "while a read waits\n" or $check->problem('the write did not pass');
+    \fwrite($b, "answer\n");
+    finished($reader) === "answer\n" or $check->problem('the read failed');
+});
+
+/** $close() is called while $blocked() waits, and blocks no longer than that: the call fails or ends, and nothing breaks. */
+function closed_while_busy(string $name, callable $blocked, callable $close): void
+{
+    with_coroutines("closing while another waits: $name", function (Check $check) use ($blocked, $close): void {
+        $coroutine = Async\spawn(function () use ($blocked): mixed {
+            try {
+                return @$blocked();
+            } catch (Async\CancellationException $e) {
+                throw $e;
+            } catch (\Throwable $e) {
+                return $e::class; // the closed handle's own exception
+            }
+        });
+        Async\delay(100);
+        $start = \hrtime(true);
+        finished(Async\spawn($close));
+        $answer = finished($coroutine);
+        $took = (\hrtime(true) - $start) / 1e9;
+        $check->facts = ['it got' => \json_encode($answer, JSON_PARTIAL_OUTPUT_ON_ERROR), 'in' => \round($took, 3)];
+        $took < 3.0 or $check->problem('the blocked call went on');
+        $check->warnings = [];
+    });
+}
+
+foreach (['unix', 'tcp', 'tls'] as $transport) {
+    $stream = line_client($transport);
+    closed_while_busy("fgets, $transport", fn() => \fgets($stream), fn() => \fclose($stream));
+    with_coroutines("closed afterwards: $transport", function (Check $check) use ($stream): void {
+        \is_resource($stream) and $check->problem('the stream is still open');
+    });
+}
+[$writing, $full] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+closed_while_busy('fwrite', fn() => \fwrite($writing, \str_repeat('x', 10_000_000)), fn() => \fclose($writing));
+$pipe = \popen('exec sleep 2', 'r');
+closed_while_busy('a pipe', fn() => \fgets($pipe), fn() => \pclose($pipe));
+closed_while_busy('phpredis', fn() => $redis->blPop([unique('empty')], 2), fn() => $redis->close());
+closed_while_busy('mysqli', fn() => $mysqli->query('select sleep(2)'), fn() => $mysqli->close());

@@ -1,0 +1,453 @@
+<?php
+/*
+ * The harness of the ext-matrix suite. A case file requires this and declares checks:
+ *
+ *   matrix($name, $work)      n copies of one work: one after another on stock PHP, all at once as coroutines
+ *   scenario($name, $body)    one piece of work with an inner structure of its own
+ *   cancelled($name, $work)   only with coroutines: the work is cancelled in the middle
+ *   with_coroutines($name, $body)   only with coroutines: anything else
+ *
+ * Works are plain synchronous PHP and never mention Async, so that the stock run is the reference for the answers.
+ * The process runs in one of two modes (environment variable MATRIX_MODE): `sync` on stock PHP, `async` with the
+ * extension. Each check adds one line of JSON to the file MATRIX_OUT; compare.php reads the two files.
+ */
+namespace Matrix;
+
+use Async;
+
+const TICK = 5;              // milliseconds between two ticks of the ticker
+const STUCK = 20_000;        // milliseconds after which a coroutine is reported as stuck
+
+\error_reporting(E_ALL);
+\ini_set('display_errors', 'stderr');
+\set_error_handler(static function (int $level, string $message): bool {
+    if (\error_reporting() & $level) {
+        Check::warned($message);
+    }
+    return true;
+});
+
+function is_async(): bool
+{
+    static $async = null;
+    return $async ??= \getenv('MATRIX_MODE') === 'async';
+}
+
+/** How long a work is to wait, in milliseconds: long with coroutines, where it is proven, short on stock PHP. */
+function ms(int $async = 500): int
+{
+    return is_async() ? $async : \min($async, 20);
+}
+
+/** The same in seconds. */
+function seconds(int $async_ms = 500): float
+{
+    return ms($async_ms) / 1000;
+}
+
+/** One check while it runs: what it observed and what was wrong. */
+final class Check
+{
+    private static ?self $current = null;
+
+    public array $problems = [];
+    public array $warnings = [];     // as keys
+    public array $facts = [];
+
+    public static function run(string $name, callable $body): void
+    {
+        $check = self::$current = new self;
+        \fwrite(STDERR, "--- $name\n");
+        $answers = null;
+        $start = \hrtime(true);
+        try {
+            $answers = $body($check);
+        } catch (\Throwable $e) {
+            $check->problem('threw ' . describe($e));
+        }
+        $check->facts += ['wall' => \round((\hrtime(true) - $start) / 1e9, 3)];
+        \ksort($check->warnings);
+        self::report([
+            'name' => $name,
+            'answers' => $answers,
+            'warnings' => \array_keys($check->warnings),
+            'problems' => $check->problems,
+            'facts' => $check->facts,
+        ]);
+        self::$current = null;
+    }
+
+    public static function report(array $line): void
+    {
+        $json = \json_encode($line, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION | JSON_UNESCAPED_SLASHES);
+        \file_put_contents(\getenv('MATRIX_OUT') ?: 'php://stdout', "$json\n", FILE_APPEND);
+    }
+
+    public static function warned(string $message): void
+    {
+        if (self::$current === null) {
+            \fwrite(STDERR, "warning: $message\n");
+        } else {
+            // ports and process ids differ from run to run
+            self::$current->warnings[\preg_replace('/\d+/', '#', $message)] = true;
+        }
+    }
+
+    public function problem(string $text): void
+    {
+        $this->problems[] = $text;
+        \fwrite(STDERR, "problem: $text\n");
+    }
+
+    public static function current(): self
+    {
+        return self::$current;
+    }
+}
+
+function describe(\Throwable $e): string
+{
+    return $e::class . ': ' . $e->getMessage() . ' at ' . \basename($e->getFile()) . ':' . $e->getLine();
+}
+
+/** An assertion inside a work or body; what it says is reported as a problem of the check. */
+function check(bool $ok, string $problem): void
+{
+    $ok or Check::current()->problem($problem);
+}
+
+/**
+ * $work($i) for $i of 0..$n-1, compared with what stock PHP answers. With coroutines they all run at once, and
+ * $evidence says what has to be seen of it:
+ *
+ *   'wait'    each waits $ms (by ms() or seconds()): a ticker ticks meanwhile, all have started before the first
+ *             ends, no stall is nearly as long as one wait, and all are done within $bound seconds, by default half of what one
+ *             after another would take
+ *   'ticks'   they wait, but may wait for each other: the ticker ticks meanwhile, no long stall
+ *   'switch'  they need not wait long: at least once another one starts before one ends
+ *   'none'    they may never wait at all: only the answers count
+ */
+function matrix(string $name, callable $work, int $n = 20, int $ms = 500, ?float $bound = null, string $evidence = 'wait'): void
+{
+    Check::run($name, static function (Check $check) use ($work, $n, $ms, $bound, $evidence): array {
+        if (!is_async()) {
+            return \array_map($work, \range(0, $n - 1));
+        }
+        $watch = new Watch;
+        $start = \hrtime(true);
+        $coroutines = [];
+        for ($i = 0; $i < $n; $i++) {
+            $coroutines[] = Async\spawn(static fn() => $watch->during($work, $i));
+        }
+        $answers = \array_map(finished(...), $coroutines);
+        $wall = (\hrtime(true) - $start) / 1e9;
+        $watch->stop();
+
+        $check->facts = ['wall' => \round($wall, 3), 'n' => $n] + $watch->facts();
+        $bound ??= $n * $ms / 2000;
+        if ($evidence === 'wait') {
+            $watch->started_before_first_end === $n
+                or $check->problem("order: only {$watch->started_before_first_end} of $n had started when the first ended");
+            $wall <= $bound or $check->problem(\sprintf('wall time: %.3f s, more than %.3f s', $wall, $bound));
+        }
+        if ($evidence === 'wait' || $evidence === 'ticks') {
+            $wanted = \intdiv($ms, TICK * 4);
+            $watch->ticks >= $wanted or $check->problem("ticks: {$watch->ticks} while the works ran, fewer than $wanted");
+            $watch->stall <= 0.8 * $ms or $check->problem(\sprintf('stall: nothing else ran for %.0f ms', $watch->stall));
+        }
+        if ($evidence === 'switch') {
+            $watch->started_before_first_end > 1 or $watch->overlaps > 0
+                or $check->problem('switch: each one ended before another started');
+        }
+        return $answers;
+    });
+}
+
+/**
+ * $body() is one piece of work which uses beside() for its other side. With coroutines the ticker has to tick at least
+ * $ticks times while it runs.
+ */
+function scenario(string $name, callable $body, int $ticks = 0): void
+{
+    Check::run($name, static function (Check $check) use ($body, $ticks): mixed {
+        if (!is_async()) {
+            return $body();
+        }
+        $watch = new Watch;
+        $answer = finished(Async\spawn(static fn() => $watch->during($body)));
+        $watch->stop();
+        $check->facts = $watch->facts();
+        $watch->ticks >= $ticks or $check->problem("ticks: {$watch->ticks} while it ran, fewer than $ticks");
+        return $answer;
+    });
+}
+
+/** A check that needs coroutines; on stock PHP it is only named. */
+function with_coroutines(string $name, callable $body): void
+{
+    if (is_async()) {
+        Check::run($name, static function (Check $check) use ($body): void {
+            $body($check);
+        });
+    } else {
+        Check::report(['name' => $name, 'async' => true]);
+    }
+}
+
+/**
+ * $work() blocks for seconds. It is cancelled after 150 ms: the cancellation is thrown out of it within $within
+ * seconds, no descriptor is left, and $fresh(), the same thing in short, gives what it gave before.
+ */
+function cancelled(string $name, callable $work, ?callable $fresh = null, float $within = 1.0): void
+{
+    with_coroutines($name, static function (Check $check) use ($work, $fresh, $within): void {
+        $before = $fresh === null ? null : finished(Async\spawn($fresh));
+        \gc_collect_cycles();
+        $open = open_descriptors();
+        $reached = false;
+        $coroutine = Async\spawn(static function () use ($work, &$reached): void {
+            $work();
+            $reached = true;
+        });
+        Async\delay(150);
+        $start = \hrtime(true);
+        $coroutine->isCompleted() and $check->problem('it had ended before it could be cancelled');
+        $coroutine->cancel();
+        try {
+            finished($coroutine);
+            $check->problem('await threw nothing');
+        } catch (Async\CancellationException) {
+        }
+        $took = (\hrtime(true) - $start) / 1e9;
+        $check->facts['cancelled in'] = \round($took, 3);
+        $took <= $within or $check->problem(\sprintf('the cancellation took %.3f s, more than %.3f s', $took, $within));
+        $reached and $check->problem('the cancelled call returned to its caller');
+        $check->warnings = [];
+        unset($coroutine);
+
+        if ($fresh !== null) {
+            $after = finished(Async\spawn($fresh));
+            $after === $before or $check->problem('afterwards ' . \json_encode($after) . ' instead of ' . \json_encode($before));
+        }
+        no_descriptor_left($check, $open);
+    });
+}
+
+/** Open descriptors of this process: number => what it is. */
+function open_descriptors(): array
+{
+    $open = [];
+    foreach (\scandir('/proc/self/fd') as $fd) {
+        $target = @\readlink("/proc/self/fd/$fd");
+        if ($target !== false && !\str_starts_with($target, '/proc/')) {
+            $open[$fd] = $target;
+        }
+    }
+    return $open;
+}
+
+/** Waits a little for work that finishes behind the scenes; what is open then and was not in $before is a problem. */
+function no_descriptor_left(Check $check, array $before): void
+{
+    \gc_collect_cycles();
+    for ($try = 0; $try < 50 && \count(open_descriptors()) > \count($before); $try++) {
+        Async\delay(20);
+    }
+    $left = \array_diff_assoc(open_descriptors(), $before);
+    if (\count(open_descriptors()) > \count($before)) {
+        $check->problem('descriptors left open: ' . \json_encode($left, JSON_UNESCAPED_SLASHES));
+    }
+}
+
+/** The result of a coroutine, or its failure; one that does not end is cancelled, which fails the check. */
+function finished(Async\Coroutine $coroutine): mixed
+{
+    try {
+        return Async\await($coroutine, Async\timeout(STUCK));
+    } catch (Async\AwaitCancelledException) {
+        $info = \json_encode($coroutine->getAwaitingInfo(), JSON_PARTIAL_OUTPUT_ON_ERROR);
+        $where = $coroutine->getSuspendLocation();
+        $coroutine->cancel();
+        throw new \RuntimeException('a coroutine did not end in ' . STUCK / 1000 . " s; it is suspended at $where, awaiting $info");
+    }
+}
+
+/**
+ * The other side of a conversation, beside the caller: a process of its own on stock PHP, a coroutine otherwise.
+ * Returns a function that waits for it and returns its result.
+ */
+function beside(callable $other): callable
+{
+    if (is_async()) {
+        $coroutine = Async\spawn($other);
+        return static fn() => finished($coroutine);
+    }
+    [$ours, $theirs] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $pid = \pcntl_fork();
+    if ($pid === 0) {
+        try {
+            $result = ['result', $other()];
+        } catch (\Throwable $e) {
+            $result = ['failure', describe($e)];
+        }
+        \fwrite($theirs, \serialize($result));
+        \posix_kill(\getmypid(), SIGKILL); // no destructor may say goodbye on a connection of the parent's
+    }
+    \fclose($theirs);
+    return static function () use ($ours, $pid): mixed {
+        [$kind, $result] = \unserialize(\stream_get_contents($ours));
+        \pcntl_waitpid($pid, $status);
+        return $kind === 'result' ? $result : throw new \RuntimeException("the other side: $result");
+    };
+}
+
+/** Sees what happens while works run: a coroutine that ticks, and the order of starts and ends. */
+final class Watch
+{
+    public int $ticks = 0;
+    public float $stall = 0;                    // milliseconds, the longest time without a tick
+    public int $started_before_first_end = 0;
+    public int $overlaps = 0;                   // starts while another one was in the middle
+
+    private int $running = 0;
+    private bool $ended = false;
+    private bool $stopped = false;
+    private int $last;
+    private Async\Coroutine $ticker;
+
+    public function __construct()
+    {
+        $this->last = \hrtime(true);
+        $this->ticker = Async\spawn(function (): void {
+            while (!$this->stopped) {
+                Async\delay(TICK);
+                if ($this->running > 0) {
+                    $this->ticks++;
+                    $now = \hrtime(true);
+                    $this->stall = \max($this->stall, ($now - $this->last) / 1e6);
+                    $this->last = $now;
+                }
+            }
+        });
+    }
+
+    public function during(callable $work, mixed ...$arguments): mixed
+    {
+        if ($this->running++ > 0) {
+            $this->overlaps++;
+        } else {
+            $this->last = \hrtime(true);
+        }
+        $this->started_before_first_end += $this->ended ? 0 : 1;
+        try {
+            return $work(...$arguments);
+        } finally {
+            $this->ended = true;
+            if (--$this->running === 0) {
+                $this->stall = \max($this->stall, (\hrtime(true) - $this->last) / 1e6);
+            }
+        }
+    }
+
+    public function stop(): void
+    {
+        $this->stopped = true;
+        Async\await($this->ticker);
+    }
+
+    public function facts(): array
+    {
+        return ['ticks' => $this->ticks, 'stall' => \round($this->stall)];
+    }
+}
+
+// --- where the servers are ---------------------------------------------------------------------------------------------
+
+function env(string $name): string
+{
+    $value = \getenv($name);
+    return $value !== false ? $value : throw new \RuntimeException("$name is not set; start the suite by its 'run'");
+}
+
+/** A name for tables, keys and files which no other check and no earlier run has. */
+function unique(string $prefix = 'matrix'): string
+{
+    static $count = 0;
+    return $prefix . '_' . \getmypid() . '_' . ++$count;
+}
+
+/** A path for a scratch file; the suite's temporary directory goes away at the end. */
+function scratch(string $name = 'file'): string
+{
+    return env('MATRIX_TMP') . '/' . unique($name);
+}
+
+function http(string $path): string
+{
+    return 'http://127.0.0.1:' . env('MATRIX_HTTP_PORT') . $path;
+}
+
+function https(string $path): string
+{
+    return 'https://localhost:' . env('MATRIX_HTTPS_PORT') . $path;
+}
+
+function pdo_pgsql(): \PDO
+{
+    return new \PDO(env('SPINDLE_PG_DSN'));
+}
+
+function pdo_mysql(array $options = []): \PDO
+{
+    return new \PDO(env('SPINDLE_MYSQL_DSN'), env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD'), $options);
+}
+
+function mysqli(?string $socket = null): \mysqli
+{
+    return new \mysqli(
+        $socket === null ? env('SPINDLE_MYSQL_HOST') : 'localhost', env('SPINDLE_MYSQL_USER'),
+        env('SPINDLE_MYSQL_PASSWORD'), env('SPINDLE_MYSQL_DB'), (int) env('SPINDLE_MYSQL_PORT'), $socket);
+}
+
+function redis(): \Redis
+{
+    $redis = new \Redis;
+    $redis->connect(env('SPINDLE_REDIS_HOST'), (int) env('SPINDLE_REDIS_PORT'));
+    return $redis;
+}
+
+function curl(string $url, array $options = []): \CurlHandle
+{
+    $curl = \curl_init($url);
+    \curl_setopt_array($curl, $options + [CURLOPT_RETURNTRANSFER => true, CURLOPT_CAINFO => env('MATRIX_CERT')]);
+    return $curl;
+}
+
+/** A connection to the line server: a line "MS TEXT" is answered by "TEXT" after MS milliseconds. */
+function line_client(string $transport)
+{
+    $address = match ($transport) {
+        'tcp' => 'tcp://127.0.0.1:' . env('MATRIX_LINE_PORT'),
+        'tls' => 'tls://localhost:' . env('MATRIX_TLS_PORT'),
+        'unix' => 'unix://' . env('MATRIX_LINE_SOCKET'),
+    };
+    $context = \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')]]);
+    return \stream_socket_client($address, $code, $message, 10, STREAM_CLIENT_CONNECT, $context);
+}
+
+/** A TCP listener that accepts nothing and whose backlog is full: to connect to it is to wait. */
+final class FullListener
+{
+    public readonly string $address;
+    private array $streams = [];
+
+    public function __construct()
+    {
+        $context = \stream_context_create(['socket' => ['backlog' => 1]]);
+        $server = $this->streams[] = \stream_socket_server('tcp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, $context);
+        $this->address = 'tcp://' . \stream_socket_get_name($server, false);
+        for ($n = 0; $n < 4; $n++) {
+            $this->streams[] = \stream_socket_client($this->address, $code, $message, 0, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+<?php
+// expect: FAIL +empty: has no check

@@ -1,0 +1,3 @@
+<?php
+// needs: ext:nonesuch
+// expect: skip +missing: PHP has no extension nonesuch

@@ -1,0 +1,25 @@
+--TEST--
+CANC-2 the script can be cancelled by a coroutine, catch it and go on
+--FILE--
+<?php
+use function Async\{currentCoroutine, delay, spawn};
+
+$main = currentCoroutine();
+foreach (['delay' => fn() => delay(10_000), 'sleep' => fn() => sleep(10), 'suspend' => function() { while (true) Async\suspend(); }] as $name => $wait) {
+    $start = hrtime(true);
+    spawn(function() use ($main, $name) { delay(10); $main->cancel(new Async\CancellationException($name)); });
+    try {
+        $wait();
+        echo "NOT REACHED\n";
+    } catch (Async\CancellationException $e) {
+        echo $e->getMessage(), hrtime(true) - $start < 8e9 ? '' : ' late', "\n";
+    }
+}
+delay(5);
+echo "the script goes on\n";
+?>
+--EXPECT--
+delay
+sleep
+suspend
+the script goes on

@@ -1,0 +1,42 @@
+--TEST--
+CANC-2 the first cancellation wins while it is pending; an exception of another kind replaces it
+--FILE--
+<?php
+use Async\CancellationException as Cancelled;
+use function Async\{delay, protect, spawn, suspend};
+
+require __DIR__ . '/../kit.inc';
+
+$outcome = function(Closure $task, Closure $meanwhile): string {
+    $c = spawn($task);
+    suspend();
+    $meanwhile($c);
+    $e = T\failure($c);
+    $all = [];
+    for (; $e; $e = $e->getPrevious()) $all[] = (new ReflectionClass($e))->getShortName() . ' ' . $e->getMessage();
+    return implode(' < ', $all) . "\n";
+};
+$twice = function($c) { $c->cancel(new Cancelled('first')); $c->cancel(new Cancelled('second')); };
+$once = fn($c) => $c->cancel(new Cancelled('reason'));
+
+echo $outcome(fn() => delay(10_000), $twice);
+echo $outcome(fn() => protect(fn() => delay(20)), $twice);
+echo $outcome(function() { try { delay(10_000); } finally { throw new LogicException('of the cleanup'); } }, $once);
+echo $outcome(function() { try { delay(10_000); } catch (Cancelled $e) { throw new LogicException('wrapped', 0, $e); } }, $once);
+echo $outcome(function() { try { delay(10_000); } catch (Cancelled) { throw new Cancelled('its own'); } }, $once);
+echo $outcome(function() { throw new Cancelled('thrown by hand'); }, fn() => null);
+// a second one while it cleans up is a new one
+echo $outcome(function() { try { delay(10_000); } finally { delay(10_000); } }, function($c) {
+    $c->cancel(new Cancelled('first'));
+    T\parked($c);
+    $c->cancel(new Cancelled('second'));
+});
+?>
+--EXPECT--
+CancellationException first
+CancellationException first
+LogicException of the cleanup < CancellationException reason
+LogicException wrapped < CancellationException reason
+CancellationException its own
+CancellationException thrown by hand
+CancellationException second < CancellationException first

@@ -1,0 +1,49 @@
+--TEST--
+CANC-4 a cancellation passes through sorting, callbacks, generators, buffers and fibers, and leaves them usable
+--FILE--
+<?php
+use function Async\{delay, spawn, suspend};
+
+require __DIR__ . '/../kit.inc';
+
+$through = [
+    'usort' => function() { $a = range(1, 20); usort($a, function($x, $y) { delay(1000); return $x <=> $y; }); },
+    'array_map' => fn() => array_map(fn() => delay(1000), range(1, 100)),
+    'array_walk' => function() { $a = [1, 2, 3]; array_walk($a, fn(&$x) => delay(1000)); },
+    'preg_replace_callback' => fn() => preg_replace_callback('/./', fn() => delay(1000) ?? '', 'abc'),
+    'generator' => function() { foreach ((function() { try { yield 1; delay(1000); yield 2; } finally { suspend(); } })() as $x); },
+    'output buffer' => function() { ob_start(); echo 'lost?'; try { delay(1000); } finally { ob_end_clean(); } },
+    'fiber' => fn() => (new Fiber(function() { try { delay(1000); } finally { suspend(); } }))->start(),
+    'autoload' => function() { spl_autoload_register(fn() => delay(1000)); new Missing; },
+    'iterator' => fn() => iterator_to_array((function() { yield from (function() { yield 1; usleep(1_000_000); })(); })()),
+    '__toString' => fn() => 'x' . new class { function __toString(): string { sleep(1); return ''; } },
+    'serialize' => fn() => serialize(new class { function __sleep() { delay(1000); return []; } }),
+    'include' => fn() => require __DIR__ . '/sleeps.inc',
+];
+file_put_contents(__DIR__ . '/sleeps.inc', '<?php sleep(1); echo "NOT REACHED\n";');
+foreach ($through as $name => $task) {
+    $c = spawn($task);
+    T\parked($c);
+    $c->cancel();
+    echo "$name: ", get_class(T\failure($c)), "\n";
+}
+unlink(__DIR__ . '/sleeps.inc');
+$a = [3, 1, 2];
+usort($a, fn($x, $y) => $x <=> $y);
+array_walk($a, function(&$x) { $x *= 2; });
+echo json_encode($a), preg_replace_callback('/b/', fn() => 'B', 'abc'), serialize(1), ob_get_level(), "\n";
+?>
+--EXPECT--
+usort: Async\CancellationException
+array_map: Async\CancellationException
+array_walk: Async\CancellationException
+preg_replace_callback: Async\CancellationException
+generator: Async\CancellationException
+output buffer: Async\CancellationException
+fiber: Async\CancellationException
+autoload: Async\CancellationException
+iterator: Async\CancellationException
+__toString: Async\CancellationException
+serialize: Async\CancellationException
+include: Async\CancellationException
+[2,4,6]aBci:1;0

@@ -1,0 +1,35 @@
+--TEST--
+CORO-8 an error handler that suspends: the errors of others meanwhile still reach it
+--FILE--
+<?php
+use function Async\{delay, spawn, suspend};
+
+require __DIR__ . '/../kit.inc';
+
+$log = [];
+set_error_handler(function(int $level, string $text) use (&$log) {
+    $log[] = "$text begins";
+    delay(30);
+    $log[] = "$text ends";
+    return true;
+});
+$jobs = [];
+foreach (['a', 'b', 'c'] as $name) {
+    $jobs[] = spawn(function() use ($name, &$log) {
+        echo $undefined[$name] ?? '', $$name;
+        $log[] = "$name goes on";
+    });
+}
+T\all($jobs);
+foreach ($log as $line) echo $line, "\n";
+?>
+--EXPECT--
+Undefined variable $a begins
+Undefined variable $b begins
+Undefined variable $c begins
+Undefined variable $a ends
+a goes on
+Undefined variable $b ends
+b goes on
+Undefined variable $c ends
+c goes on

@@ -1,0 +1,31 @@
+--TEST--
+CORO-8 ten thousand coroutines suspended at once, deep in their calls, keep every local value
+--FILE--
+<?php
+use function Async\{delay, spawn, suspend};
+
+require __DIR__ . '/../kit.inc';
+
+function deeper(int $n, int $depth, string $text): int
+{
+    $array = [$n => $text, 'depth' => $depth];
+    if ($depth === 0) {
+        suspend();
+        suspend();
+    } else {
+        $n += deeper($n, $depth - 1, "$text$depth") - $n;
+    }
+    return $array['depth'] === $depth && isset($array[$n]) && $array[$n] === $text ? $n : -1;
+}
+
+$jobs = [];
+for ($i = 0; $i < 10_000; $i++) {
+    $jobs[$i] = spawn('deeper', $i, $i % 8, 't');
+}
+suspend();
+var_dump(count(Async\getCoroutines()));
+var_dump(T\all($jobs) === range(0, 9999));
+?>
+--EXPECT--
+int(10001)
+bool(true)

@@ -1,0 +1,63 @@
+--TEST--
+IO-2 flock(): exclusive and shared locks between coroutines and with another process, in turn and without blocking the rest
+--FILE--
+<?php
+use function Async\{delay, spawn, suspend};
+
+require __DIR__ . '/../kit.inc';
+T\work_in(['lock' => '0']);
+
+$side = new T\Side('$f = fopen("lock", "r+"); while (fgets(STDIN)) { flock($f, LOCK_EX); echo "locked\n"; fgets(STDIN); flock($f, LOCK_UN); echo "unlocked\n"; }');
+$side->say('lock');
+$side->hear();
+$inside = $most = 0;
+$jobs = [];
+for ($i = 0; $i < 10; $i++) {
+    $jobs[] = spawn(function() use (&$inside, &$most) {
+        $f = fopen('lock', 'r+');
+        for ($k = 0; $k < 5; $k++) {
+            if (!flock($f, LOCK_EX)) return 'not locked';
+            $most = max($most, ++$inside);
+            $n = (int) stream_get_contents($f, null, 0);
+            delay(1);
+            rewind($f);
+            fwrite($f, (string) ($n + 1));
+            fflush($f);
+            $inside--;
+            flock($f, LOCK_UN);
+            suspend();
+        }
+        return 'done';
+    });
+}
+$ticks = new T\Ticks;
+delay(50);
+T\check('all wait for the other process', $most === 0 && $ticks->count > 2, [$most, $ticks->count]);
+$f = fopen('lock', 'r');
+var_dump(flock($f, LOCK_EX | LOCK_NB, $would), $would);
+$side->say('unlock');
+echo implode(' ', array_unique(T\all($jobs))), ' ', file_get_contents('lock'), " $most\n";
+$ticks->stop();
+
+// readers share, the writer waits for all of them
+$log = [];
+$jobs = [];
+foreach ([LOCK_SH, LOCK_SH, LOCK_EX] as $i => $kind) {
+    $jobs[] = spawn(function() use ($kind, $i, &$log) {
+        $f = fopen('lock', 'r+');
+        flock($f, $kind);
+        $log[] = "in $i";
+        delay(30);
+        $log[] = "out $i";
+        fclose($f);
+    });
+}
+T\all($jobs);
+echo implode(', ', $log), "\n";
+?>
+--EXPECT--
+all wait for the other process: yes
+bool(false)
+int(1)
+done 50 1
+in 0, in 1, out 0, out 1, in 2, out 2

@@ -1,0 +1,62 @@
+--TEST--
+IO-2 pcntl_wait() for any child gives way, gets each of the forked children once, and ECHILD at the end
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+use function Async\spawn;
+
+require __DIR__ . '/../kit.inc';
+
+$ticks = new T\Ticks;
+$waiting = spawn(function() {
+    $pids = $got = [];
+    foreach ([3, 1, 2] as $n) {
+        $pid = pcntl_fork();
+        if ($pid === 0) pcntl_exec('/bin/sh', ['-c', "sleep 0.0{$n}5; exit $n"]);
+        $pids[$pid] = $n;
+    }
+    for ($i = 0; $i < 3; $i++) {
+        $pid = pcntl_wait($status);
+        $got[$pid] = pcntl_wexitstatus($status);
+    }
+    ksort($pids);
+    ksort($got);
+    return [$pids === $got, pcntl_wait($status), pcntl_get_last_error() === PCNTL_ECHILD];
+});
+// meanwhile others start and wait for children of their own
+$other = spawn(function() {
+    $ok = 0;
+    for ($i = 0; $i < 3; $i++) {
+        $p = proc_open(['sh', '-c', 'echo x'], [1 => ['pipe', 'w']], $pipes);
+        $ok += stream_get_contents($pipes[1]) === "x\n";
+    }
+    return $ok;
+});
+echo json_encode(Async\await($waiting)), "\n";
+echo Async\await($other), "\n";
+T\check('ticking', $ticks->stop() > 3, $ticks->count);
+
+// a stopped child, and WNOHANG
+[$stopped, $none] = Async\await(spawn(function() {
+    $pid = pcntl_fork();
+    if ($pid === 0) {
+        posix_kill(posix_getpid(), SIGSTOP);
+        pcntl_exec('/bin/true');
+    }
+    pcntl_waitpid($pid, $status, WUNTRACED);
+    $stopped = pcntl_wifstopped($status);
+    $none = pcntl_waitpid($pid, $status, WNOHANG);
+    posix_kill($pid, SIGCONT);
+    pcntl_waitpid($pid, $status);
+    return [$stopped && pcntl_wifexited($status), $none];
+}));
+var_dump($stopped, $none);
+?>
+--EXPECT--
+[true,-1,true]
+3
+ticking: yes
+bool(true)
+int(0)
