@@ -47,13 +47,7 @@ final class Servers
             }
         }
         $rows['c']->samples['spindle'] = $rows['cpu']->samples['spindle'];
-        foreach ($servers as $name => $command) {
-            progress("$kind server, counting system calls, $name");
-            $calls = $this->callsPerRequest($command, $kind, $name);
-            if ($calls !== null && $name !== 'c') {
-                $rows['calls']->samples[$name][] = $calls;
-            }
-        }
+        $this->callsPerRequest($rows['calls'], $servers, $kind);
         return array_values($rows);
     }
 
@@ -87,26 +81,34 @@ final class Servers
         });
     }
 
-    /** In a run of its own: counting costs time. */
-    private function callsPerRequest(array $command, string $kind, string $name): ?float
+    /** In runs of their own: counting costs time. */
+    private function callsPerRequest(Row $row, array $servers, string $kind): void
     {
         $this->canCount ??= $this->machine->has('perf')
             && preg_match('/^\d+,/m', (string) shell_exec('perf stat -x, -e raw_syscalls:sys_enter true 2>&1')) === 1;
-        $counted = $this->canCount
-            ? $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->counted($port, $pid, $kind)) : null;
-        if ($counted !== null && !$this->verbose) {
-            return $counted;
+        $canTrace = $this->machine->has('strace');
+        if (!$this->canCount && !$canTrace) {
+            $this->notes[] = 'System calls: skipped, there is neither `perf` with tracepoints nor `strace` here.';
+            return;
         }
-        if (!$this->machine->has('strace')) {
-            if ($counted === null) {
-                $this->notes[] = 'System calls: skipped, there is neither `perf` with tracepoints nor `strace` here.';
+        $sides = array_diff_key($servers, ['c' => true]);
+        for ($round = 1; $round <= min(3, $this->rounds); $round++) {
+            foreach ($sides as $name => $command) {
+                progress("$kind server, counting system calls, $name");
+                $calls = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->canCount
+                    ? $this->counted($port, $pid, $kind) : (array_sum($this->traced($port, $pid, $kind) ?? []) ?: null));
+                if ($calls !== null) {
+                    $row->samples[$name][] = $calls;
+                }
             }
-            return $counted;
         }
-        $traced = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->traced($port, $pid, $kind, $name));
-        return $counted ?? $traced;
+        foreach ($this->verbose && $canTrace ? $servers : [] as $name => $command) {
+            $calls = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?array => $this->traced($port, $pid, $kind)) ?? [];
+            arsort($calls);
+            $this->notes[] = "$kind ($name), system calls per request: " . implode(', ', array_map(
+                static fn(string $call): string => sprintf('%s %.3f', $call, $calls[$call]), array_slice(array_keys($calls), 0, 8)));
+        }
     }
-
     /** By `perf`: a counter in the kernel, which hardly slows the server. */
     private function counted(int $port, int $pid, string $kind): ?float
     {
@@ -117,8 +119,12 @@ final class Servers
             ? $m[1] / $requests : null;
     }
 
-    /** By `strace`: knows the names, and stops the server at each call. */
-    private function traced(int $port, int $pid, string $kind, string $name): ?float
+    /**
+     * By `strace`: knows the names, and stops the server at each call.
+     *
+     * @return ?array<string, float> calls of each name per request
+     */
+    private function traced(int $port, int $pid, string $kind): ?array
     {
         $file = $this->machine->scratch() . '/strace';
         $strace = $this->machine->start(['strace', '-c', '-f', '-o', $file, '-p', (string) $pid]);
@@ -126,23 +132,13 @@ final class Servers
         $requests = $this->load($port, $kind, 1);
         $this->machine->stop($strace, 2); // SIGINT: it detaches and writes its table
         $calls = [];
-        foreach (is_file($file) ? file($file) : [] as $line) {
+        foreach ($requests === null || !is_file($file) ? [] : file($file) as $line) {
             if (preg_match('/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/', $line, $m) && $m[2] !== 'total') {
-                $calls[$m[2]] = (int) $m[1];
+                $calls[$m[2]] = $m[1] / $requests;
             }
         }
-        if ($requests === null || $calls === []) {
-            return null;
-        }
-        if ($this->verbose) {
-            arsort($calls);
-            $each = array_map(static fn(string $call): string => sprintf('%s %.3f', $call, $calls[$call] / $requests),
-                array_slice(array_keys($calls), 0, 8));
-            $this->notes[] = "$kind ($name), system calls per request: " . implode(', ', $each);
-        }
-        return array_sum($calls) / $requests;
+        return $calls ?: null;
     }
-
     /** @return ?int requests answered */
     private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
     {

@@ -1,6 +1,6 @@
 //! Reading and writing regular files: cached data in place, the rest on a worker thread.
 //!
-//! How, is remembered for each descriptor's life:
+//! How, is remembered for each descriptor's life, and what a file system refuses for its next files too:
 //! - *nowait*: the kernel takes `RWF_NOWAIT` for this file; what it would wait for goes to a worker.
 //! - *in place*: it does not (tmpfs, overlayfs; ext4 for writes), and the file system is a local one: an ordinary
 //!   call, timed. One that took long sends the next few to a worker, as long as those take long.
@@ -40,11 +40,47 @@ struct Ways {
     write: Way,
     /// Calls that still go to a worker because one took long.
     slow: u8,
+    /// The file system it is on, if known.
+    device: Option<libc::dev_t>,
 }
 
-const FRESH: Ways = Ways { life: 0, read: Way::Nowait, write: Way::Nowait, slow: 0 };
+const FRESH: Ways = Ways { life: 0, read: Way::Nowait, write: Way::Nowait, slow: 0, device: None };
 
 static WAYS: PhpCell<Vec<Ways>> = PhpCell::new(Vec::new());
+
+/// File systems that refused `RWF_NOWAIT`, with what has come of it for reads and for writes: their next files
+/// need not be asked.
+static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<Way>; 2])>> = PhpCell::new(Vec::new());
+
+/// A regular file on this file system was opened as `fd`, with these flags.
+pub(crate) fn opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
+    let known = DEVICES.with(host, |all| all.iter().find(|d| d.0 == device).map_or([None; 2], |d| d.1));
+    let through = flags & libc::O_DSYNC != 0;
+    ways(host, fd, |w| {
+        w.device = Some(device);
+        w.read = known[0].unwrap_or(Way::Nowait);
+        w.write = known[1].filter(|_| !through).unwrap_or(Way::Nowait);
+    });
+}
+
+/// The file refuses `RWF_NOWAIT`: how to go on.
+fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> Way {
+    let (way, lasting) = way_without_nowait(fd, writing);
+    let device = ways(host, fd, |w| {
+        *(if writing { &mut w.write } else { &mut w.read }) = way;
+        w.device
+    });
+    if let Some(device) = device.filter(|_| lasting) {
+        DEVICES.with(host, |all| {
+            let index = all.iter().position(|d| d.0 == device).unwrap_or_else(|| {
+                all.push((device, [None; 2]));
+                all.len() - 1
+            });
+            all[index].1[usize::from(writing)] = Some(way);
+        });
+    }
+    way
+}
 
 fn ways<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut Ways) -> R) -> R {
     let life = host.reactor().life(fd);
@@ -71,8 +107,8 @@ fn way(host: &dyn Host, io: &Io, writing: bool) -> Way {
     if way == Way::Worker && !io.own { Way::Nowait } else { way }
 }
 
-/// How to go on with a file that refuses `RWF_NOWAIT`.
-fn way_without_nowait(fd: RawFd, writing: bool) -> Way {
+/// How to go on with a file that refuses `RWF_NOWAIT`, and whether that holds for all files of its file system.
+fn way_without_nowait(fd: RawFd, writing: bool) -> (Way, bool) {
     const REMOTE: [u32; 8] = [
         0x6969,      // NFS
         0x6573_5546, // FUSE
@@ -90,7 +126,8 @@ fn way_without_nowait(fd: RawFd, writing: bool) -> Way {
     };
     // SAFETY: a system call without pointers.
     let flags = if writing { unsafe { libc::fcntl(fd, libc::F_GETFL) } } else { 0 };
-    if remote || flags & libc::O_DSYNC != 0 { Way::Worker } else { Way::InPlace }
+    let through = flags & libc::O_DSYNC != 0;
+    (if remote || through { Way::Worker } else { Way::InPlace }, remote || !through)
 }
 
 fn nowait(io: &Io, done: usize, writing: bool) -> isize {
@@ -152,12 +189,8 @@ fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
             libc::EAGAIN => None,
             error if refused(error) => {
                 // EINVAL may also be the caller's own mistake: then it fails in place again.
-                if error != libc::EINVAL {
-                    let way = way_without_nowait(io.fd, false);
-                    ways(host, io.fd, |w| w.read = way);
-                    if way == Way::Worker {
-                        return None;
-                    }
+                if error != libc::EINVAL && refuses(host, io.fd, false) == Way::Worker {
+                    return None;
                 }
                 Some(in_place(host, io, false))
             }
@@ -192,12 +225,8 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
             if !refused(error) {
                 return first;
             }
-            if error != libc::EINVAL {
-                let way = way_without_nowait(io.fd, true);
-                ways(host, io.fd, |w| w.write = way);
-                if way == Way::Worker {
-                    return on_worker(host, &io, 0, true);
-                }
+            if error != libc::EINVAL && refuses(host, io.fd, true) == Way::Worker {
+                return on_worker(host, &io, 0, true);
             }
             in_place(host, &io, true)
         }
@@ -240,7 +269,13 @@ fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize 
         };
         let Some(step) = wait::for_job(host, io.call, fd, job) else {
             let result = plain(io, done, writing);
-            return if result >= 0 { result + done as isize } else if done > 0 { done as isize } else { -1 };
+            return if result >= 0 {
+                result + done as isize
+            } else if done > 0 {
+                done as isize
+            } else {
+                -1
+            };
         };
         ways(host, fd, |w| w.slow = w.slow.saturating_sub(1));
         took(host, fd, step.time, writing);

@@ -10,7 +10,7 @@ use crate::books::made;
 use crate::host::{Host, OnSignal, Waiting, errno, fail, inside, on_php_thread, set_errno};
 use crate::table::{Entry, entries};
 use crate::wait::{self, Job};
-use crate::{flocks, pins};
+use crate::{file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
 use spindle_reactor::{Blocking, Kind, Made};
 use std::ffi::{CStr, CString};
@@ -57,31 +57,42 @@ fn never_waits(flags: c_int) -> bool {
         || exclusive
 }
 
-/// What the path names, as `S_IF…`.
-fn named(at: RawFd, path: *const c_char, flags: c_int) -> Option<mode_t> {
+/// What the path names, as `S_IF…`, and where it is.
+fn named(at: RawFd, path: *const c_char, flags: c_int) -> Option<(mode_t, libc::dev_t)> {
     let follow = if flags & libc::O_NOFOLLOW != 0 { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path is the caller's, the buffer is of the right size and read only when it was filled.
     unsafe {
         let found = libc::fstatat(at, path, stat.as_mut_ptr(), follow) == 0;
-        found.then(|| stat.assume_init().st_mode & libc::S_IFMT)
+        found.then(|| {
+            let stat = stat.assume_init();
+            (stat.st_mode & libc::S_IFMT, stat.st_dev)
+        })
     }
 }
 
 fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call: &'static str) -> c_int {
     let saved = errno();
-    let mut known = Made { own: true, ..Made::default() };
+    let known = Made { own: true, ..Made::default() };
+    // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
+    let open = || unsafe { libc::openat(at, path, flags, mode) };
     if let Some(host) = inside().filter(|_| !never_waits(flags)) {
         match named(at, path, flags) {
-            Some(libc::S_IFIFO) => return open_fifo(host, at, path, flags, call),
-            // Whoever puts something else in its place now is served as a file is: slower, not wrongly.
-            Some(libc::S_IFREG) => known = Made { kind: Some(Kind::File), blocking: Some(Blocking::Yes), ..known },
-            _ => {}
+            Some((libc::S_IFIFO, _)) => return open_fifo(host, at, path, flags, call),
+            Some((libc::S_IFREG, device)) => {
+                set_errno(saved);
+                // Whoever puts something else in its place now is served as a file is: slower, not wrongly.
+                let file = Made { kind: Some(Kind::File), blocking: Some(Blocking::Yes), ..known };
+                let fd = made(open(), file);
+                if fd >= 0 {
+                    file_io::opened(host, fd, device, flags);
+                }
+                return fd;
+            }
+            _ => set_errno(saved),
         }
-        set_errno(saved);
     }
-    // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
-    made(unsafe { libc::openat(at, path, flags, mode) }, known)
+    made(open(), known)
 }
 
 /// The directory that a relative path starts from, kept for the job: the program may change or close it.

@@ -310,8 +310,7 @@ pub unsafe extern "C" fn gethostbyaddr_r(
     error: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's own arguments.
-    let in_place =
-        || unsafe { libc_gethostbyaddr_r(address, length, family, result, buffer, room, found, error) };
+    let in_place = || unsafe { libc_gethostbyaddr_r(address, length, family, result, buffer, room, found, error) };
     let place = Place { result, buffer, room, found, error };
     match address_inside(address, length) {
         Some((host, bytes)) => look_up_into(host, "gethostbyaddr_r", Query::Address(bytes, family), place, in_place),

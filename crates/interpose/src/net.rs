@@ -95,17 +95,6 @@ impl Limit {
         }
     }
 
-    /// The same where an edge may not come, for all that is known: looked at again after a while.
-    pub(crate) fn wait_or_nap(&mut self, host: &dyn Host) -> Waited {
-        self.ask(host.reactor());
-        let soon = wait::after(self.next_nap());
-        let end = self.deadline.map_or(soon, |d| d.min(soon));
-        match wait::for_fd(host, self.fd, self.interest, Some(end), self.call, self.on_signal) {
-            Waited::TimedOut if self.deadline.is_none_or(|d| end < d) => Waited::Ready,
-            waited => waited,
-        }
-    }
-
     /// Sleeps 1 ms, then longer each time up to 10.
     pub(crate) fn nap(&mut self, host: &dyn Host) -> Waited {
         self.ask(host.reactor());

@@ -11,9 +11,9 @@
 
 use crate::books::{gone, made};
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::pins;
 use crate::table::{Entry, entries};
 use crate::wait::{self, Job, Waited};
-use crate::pins;
 use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Blocking, Interest, Kind, Made};
 use std::os::fd::RawFd;
@@ -246,8 +246,7 @@ pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, 
 
 /// `popen(3)`: its descriptor is made inside libc.
 pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
-    const PIPE: Made =
-        Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
+    const PIPE: Made = Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
     // SAFETY: the caller's own arguments.
     let file = unsafe { libc::popen(command, mode) };
     if !file.is_null() && on_php_thread().is_some() {
@@ -298,4 +297,3 @@ pub unsafe extern "C" fn pclose(file: *mut FILE) -> c_int {
     // SAFETY: the caller's own argument; no job has been started.
     on_worker.unwrap_or_else(|| unsafe { libc::pclose(file) })
 }
-

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | socket | as `recvmsg`, `sendmsg` | the plain call |
 //! | pipe | tried with `RWF_NOWAIT`, waits on `EAGAIN`; where pipes do not take that flag (before Linux 6.4), polled first, and written by at most `PIPE_BUF` | the plain call |
-//! | file | [`crate::file_io`] | the same |
+//! | file | the module `file_io` | the same |
 //! | other (terminals, eventfds, `/dev/null`) | polled first, then in place | the plain call |
 //!
 //! Reads that needed no waiting give way now and then; writes never do: they are made inside `echo` and error
@@ -13,8 +13,8 @@
 
 use crate::host::{Host, OnSignal, errno, inside, set_errno};
 use crate::io::{HERE, Io};
-use crate::table::{Entry, entries};
 use crate::php_cell::PhpCell;
+use crate::table::{Entry, entries};
 use crate::wait::{self, Waited};
 use crate::{file_io, net};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
@@ -23,7 +23,8 @@ use spindle_reactor::{Blocking, Interest, Kind, Level};
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
     const READ: &str = "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread";
-    const WRITE: &str = "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow";
+    const WRITE: &str =
+        "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow";
     const PREAD: &str = "cached data at once, else on a worker thread";
     const PWRITE: &str = "in place, on a worker thread where the file is slow";
     entries![
@@ -70,6 +71,14 @@ fn ready(fd: c_int, events: i16) -> bool {
     let mut poll = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one valid entry.
     unsafe { libc::poll(&mut poll, 1, 0) != 0 }
+}
+
+/// Is it open in this direction? If not, the call fails at once, and no poll would ever say so.
+fn is_open_for(fd: c_int, interest: Interest) -> bool {
+    // SAFETY: a system call without pointers.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    let other = if interest == Interest::READ { libc::O_WRONLY } else { libc::O_RDONLY };
+    flags >= 0 && flags & libc::O_ACCMODE != other
 }
 
 fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> Waited {
@@ -173,7 +182,7 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
 
 fn other_read(host: &dyn Host, io: Io) -> ssize_t {
     let mut waited = false;
-    while !ready(io.fd, libc::POLLIN) {
+    while !ready(io.fd, libc::POLLIN) && is_open_for(io.fd, Interest::READ) {
         match wait_for(host, &io, Interest::READ) {
             Waited::Ready => waited = true,
             other => return failed(other),
@@ -244,7 +253,7 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
 /// is faster.
 fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
     loop {
-        if !ready(io.fd, libc::POLLOUT) {
+        if !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
             match wait_for(host, &io, Interest::WRITE) {
                 Waited::Ready => continue,
                 _ if done > 0 => return done as ssize_t,
@@ -269,7 +278,7 @@ fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
 }
 
 fn other_write(host: &dyn Host, io: Io) -> ssize_t {
-    while !ready(io.fd, libc::POLLOUT) {
+    while !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
         match wait_for(host, &io, Interest::WRITE) {
             Waited::Ready => {}
             other => return failed(other),
@@ -307,7 +316,9 @@ pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: size_t) -
 /// `readv(2)`.
 pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
     match inside() {
-        Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => read_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "readv" }),
+        Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
+            read_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "readv" })
+        }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::readv(fd, iov, count) },
     }
@@ -316,7 +327,9 @@ pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ss
 /// `writev(2)`.
 pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
     match inside() {
-        Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => write_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "writev" }),
+        Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
+            write_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "writev" })
+        }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::writev(fd, iov, count) },
     }

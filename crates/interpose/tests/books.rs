@@ -88,7 +88,8 @@ fn a_failed_dup2_changes_nothing() {
         assert_eq!(books::dup3(a, b, libc::O_CLOEXEC), b);
     }
     assert_ne!(test.reactor().life(b), life);
-    (close(a), close(b));
+    close(a);
+    close(b);
 }
 
 fn is_open(fd: c_int) -> bool {
@@ -177,7 +178,8 @@ fn outside_coroutines_the_books_are_kept_too() {
         }
     });
     assert_eq!((test.reactor().kind(b), test.reactor().blocking(b)), (Kind::Other, Blocking::No));
-    (close(a), close(b));
+    close(a);
+    close(b);
 }
 
 #[test]
@@ -189,7 +191,8 @@ fn shutdown_wakes_and_is_not_forgotten() {
     assert_eq!(HOOKED.recv(b, 1, 0), (0, 0, vec![]));
     assert_ne!(test.reactor().level(b, Interest::READ).0, Level::Empty);
     assert_eq!(test.parks(), 1);
-    (close(a), close(b));
+    close(a);
+    close(b);
 }
 
 #[test]
@@ -215,6 +218,7 @@ fn record_locks_are_waited_for() {
         assert_eq!(books::fcntl(other, libc::F_OFD_SETLKW, at), 0);
         assert_eq!(test.parks(), 4);
 
-        (close(fd), close(other));
+        close(fd);
+        close(other);
     }
 }

@@ -33,7 +33,8 @@ fn connect_to_a_listener() {
             is_blocking(client),
             calls.connect(client, &address), // EISCONN
         );
-        (close(client), close(listener));
+        close(client);
+        close(listener);
         outcome
     });
 }
@@ -52,18 +53,13 @@ fn connect_refused() {
     });
 }
 
-/// A listener whose queue is full: further connections stay undecided.
-fn full_listener() -> (c_int, Address, Vec<c_int>) {
+/// A listener whose queue is full, with the one that fills it: a further connection stays undecided.
+fn full_listener() -> (c_int, Address, c_int) {
     let fd = socket(libc::AF_INET, libc::SOCK_STREAM);
     let address = listen(fd, &Address::loopback(), 0);
-    let mut waiting = Vec::new();
-    for _ in 0..2 {
-        let one = socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK);
-        ORIGINAL.connect(one, &address);
-        waiting.push(one);
-    }
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    (fd, address, waiting)
+    let one = socket(libc::AF_INET, libc::SOCK_STREAM);
+    assert_eq!(ORIGINAL.connect(one, &address), (0, 0));
+    (fd, address, one)
 }
 
 #[test]
@@ -75,8 +71,9 @@ fn connect_that_takes_its_time() {
         let connected = calls.connect(client, &address);
         let again = calls.connect(client, &address);
         close(peer.join().unwrap() as c_int);
-        waiting.into_iter().for_each(close);
-        (close(client), close(listener));
+        close(waiting);
+        close(client);
+        close(listener);
         (connected, again)
     });
     assert!(parks > 0);
@@ -92,8 +89,9 @@ fn connect_timeout_and_cancellation_leave_it_going_on() {
         set_timeout(client, libc::SO_SNDTIMEO, 0);
         set_nonblocking(client, true);
         let under_way = ORIGINAL.connect(client, &address);
-        waiting.into_iter().for_each(close);
-        (close(client), close(listener));
+        close(waiting);
+        close(client);
+        close(listener);
         (timed_out, under_way)
     });
     assert_eq!(parks, 1);
@@ -105,8 +103,9 @@ fn connect_timeout_and_cancellation_leave_it_going_on() {
     assert!(is_blocking(client));
     set_nonblocking(client, true);
     assert_eq!(ORIGINAL.connect(client, &address), (-1, libc::EALREADY));
-    waiting.into_iter().for_each(close);
-    (close(client), close(listener));
+    close(waiting);
+    close(client);
+    close(listener);
 }
 
 #[test]
@@ -138,8 +137,9 @@ fn nonblocking_connect() {
         let (listener, address, waiting) = full_listener();
         let client = socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK);
         let outcome = (calls.connect(client, &address), calls.connect(client, &address));
-        waiting.into_iter().for_each(close);
-        (close(client), close(listener));
+        close(waiting);
+        close(client);
+        close(listener);
         outcome
     });
 }
@@ -169,7 +169,8 @@ fn a_shared_socket_connects_on_a_worker() {
     let refused = socket(libc::AF_INET, libc::SOCK_STREAM);
     close(listener);
     assert_eq!(HOOKED.connect(refused, &address), (-1, libc::ECONNREFUSED));
-    (close(client), close(refused));
+    close(client);
+    close(refused);
 }
 
 #[test]
@@ -211,8 +212,13 @@ fn accept_in_every_mode() {
         let client = socket(libc::AF_INET, libc::SOCK_STREAM);
         ORIGINAL.connect(client, &address);
         let (server, error) = calls.accept(listener);
-        // SAFETY: a call without pointers.
-        let nonblocking = unsafe { books::fcntl(listener, libc::F_SETFL, libc::O_NONBLOCK as usize) };
+        let nonblocking = if calls.name == "hooked" {
+            // SAFETY: a call without pointers.
+            unsafe { books::fcntl(listener, libc::F_SETFL, libc::O_NONBLOCK as usize) }
+        } else {
+            set_nonblocking(listener, true);
+            0
+        };
         let none = calls.accept(listener);
         // A TCP connection inherits its listener's timeouts.
         let inherited = calls.recv(server as c_int, 1, 0);
@@ -304,7 +310,8 @@ fn descriptors_go_with_the_first_part_only() {
         let sent = send_with_fd(calls, a, &bytes, 0);
         let (all, count) = peer.join().unwrap();
         assert!(all == bytes);
-        (close(a), close(b));
+        close(a);
+        close(b);
         (sent, count)
     });
     assert!(parks > 0);
@@ -326,10 +333,28 @@ fn a_descriptor_ends_a_message() {
                 seen.push((result, part, fds.len()));
                 fds.into_iter().for_each(close);
             }
-            (close(a), close(b));
+            close(a);
+            close(b);
             seen
         });
     }
+}
+
+#[test]
+fn a_short_read_of_a_unix_socket_does_not_make_it_empty() {
+    let test = Test::new();
+    let (a, b) = unix(libc::SOCK_STREAM);
+    let peer = soon(move || ORIGINAL.send(a, b"1", 0));
+    assert_eq!(HOOKED.recv(b, 9, 0).0, 1); // registered now
+    peer.join().unwrap();
+    send_with_fd(&ORIGINAL, a, b"ab", a);
+    ORIGINAL.send(a, b"cd", 0);
+    test.turn(); // one edge for both
+    let (_, bytes, fds) = receive_with_fds(&HOOKED, b, 9, 0);
+    assert_eq!((bytes.as_slice(), fds.len()), (b"ab".as_slice(), 1));
+    assert_eq!(HOOKED.recv(b, 9, 0).2, b"cd");
+    assert_eq!(test.parks(), 1);
+    [a, b, fds[0]].into_iter().for_each(close);
 }
 
 #[test]
@@ -388,6 +413,7 @@ fn many_messages() {
         assert_eq!((got, messages.map(|m| m.msg_len)), (3, [3, 4, 5, 0]));
         assert_eq!(&buffers[2][..5], b"three");
         assert_eq!(test.parks(), 0);
-        (close(a), close(b));
+        close(a);
+        close(b);
     }
 }

@@ -69,14 +69,13 @@ fn a_fifo_is_opened_when_its_other_end_is() {
     let test = Test::new();
     let path = fifo("met");
     let other = path.clone();
-    let mut thread = None;
     test.at_park(1, move || {
         let other = other.clone();
-        thread = Some(std::thread::spawn(move || {
+        std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));
             // SAFETY: a C string.
             unsafe { libc::open(other.as_ptr(), libc::O_WRONLY) }
-        }));
+        });
     });
     // SAFETY: a C string.
     let fd = unsafe { files::open(path.as_ptr(), libc::O_RDONLY, 0) };
@@ -120,10 +119,7 @@ fn what_never_waits_is_not_given_to_a_worker() {
     let path = fifo("non-blocking");
     // SAFETY: C strings; the descriptors are new.
     unsafe {
-        assert_eq!(
-            outcome(files::open(path.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK, 0)),
-            (-1, libc::ENXIO)
-        );
+        assert_eq!(outcome(files::open(path.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK, 0)), (-1, libc::ENXIO));
         let both = files::open(path.as_ptr(), libc::O_RDWR, 0);
         assert!(both >= 0);
         assert_eq!(test.parks(), 0);

@@ -153,11 +153,16 @@ fn pclose_gives_the_status() {
         let stream = process::popen(c"sleep 0.05; exit 5".as_ptr(), c"r".as_ptr());
         assert_eq!(libc::WEXITSTATUS(process::pclose(stream)), 5);
         assert_eq!(test.last_park().call, "pclose");
-        let stream = process::popen(c"sleep 5".as_ptr(), c"r".as_ptr());
+        let stream = process::popen(c"exec sleep 0.3".as_ptr(), c"r".as_ptr());
         test.inject(1, Wake::Cancelled);
         let started = Instant::now();
         assert_eq!(outcome(process::pclose(stream)), (-1, libc::ECANCELED));
-        assert!(started.elapsed() < Duration::from_secs(1));
+        assert!(started.elapsed() < Duration::from_millis(250));
+        while process::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) == 0 {
+            assert!(started.elapsed() < Duration::from_secs(10));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(errno(), libc::ECHILD, "reaped by the worker");
     }
 }
 

@@ -109,7 +109,7 @@ fn a_caught_signal_ends_a_sleep() {
         libc::sigaction(libc::SIGUSR1, std::ptr::null(), &mut real);
         assert_ne!(real.sa_sigaction, handler, "chained");
         test.at_park(1, || {
-            libc::kill(libc::getpid(), libc::SIGUSR1);
+            libc::raise(libc::SIGUSR1); // on this thread
         });
         assert_eq!(outcome(time::usleep(5_000_000)), (-1, libc::EINTR));
         assert_eq!(CAUGHT.load(Ordering::Relaxed), libc::SIGUSR1);

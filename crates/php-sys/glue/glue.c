@@ -5,6 +5,7 @@
 #include "php.h"
 #include "php_ini.h"
 #include "ext/standard/info.h"
+#include "main/php_output.h"
 #include "zend_closures.h"
 #include "zend_exceptions.h"
 #include "zend_extensions.h"
@@ -191,6 +192,17 @@ void spindle_hash_destroy_free(HashTable *table)
 {
 	zend_hash_destroy(table);
 	FREE_HASHTABLE(table);
+}
+
+/* Puts another stack of output buffers on top of the current one. */
+void spindle_output_adopt(zend_stack *handlers)
+{
+	for (int i = 0; i < zend_stack_count(handlers); i++) {
+		php_output_handler *handler = ((php_output_handler **) zend_stack_base(handlers))[i];
+		handler->level = zend_stack_push(&OG(handlers), &handler) - 1;
+		OG(active) = handler;
+	}
+	zend_stack_destroy(handlers);
 }
 
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message)

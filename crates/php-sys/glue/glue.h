@@ -67,6 +67,7 @@ bool spindle_vm_interrupt_take(void);
 void spindle_vm_interrupt_set(void);
 bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);
+void spindle_output_adopt(zend_stack *handlers);
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
 void spindle_exception_list_set(zend_object *composite, zval *list);

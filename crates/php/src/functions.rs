@@ -192,7 +192,10 @@ unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
         };
         if wanted == Target::Coroutine(rt.core.borrow().running()) {
             let this = coroutine::of(awaitable);
-            let place = coroutine::place((*this).spawn_file, (*this).spawn_line);
+            let place = match coroutine::place((*this).spawn_file, (*this).spawn_line) {
+                place if place.is_empty() => "{main}".to_owned(),
+                place => place,
+            };
             let text = format!("A coroutine cannot await itself. Coroutine spawned at {place}");
             failure::throw(sys::spindle_ce.async_exception, &text);
             return;

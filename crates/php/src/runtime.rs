@@ -13,7 +13,7 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::coroutine::{self, Coroutine, Info};
-use crate::stack::{Ctx, Failing, Stacks};
+use crate::stack::{Ctx, Stacks};
 use crate::state;
 use crate::{calls, failure, zv};
 use spindle_core::sched::{self, Co, Next, On, Order, Outcome, Reason, State, Ticket};
@@ -431,8 +431,9 @@ impl Runtime {
     /// In the child of a fork: only the running coroutine lives on.
     pub fn after_fork(&self) {
         let main_runs = self.context() == self.main;
+        let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
         let dropped = self.core.borrow_mut().keep_only_running();
-        self.main_gone.set(!main_runs && !self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN)));
+        self.main_gone.set(!main_runs && !main_had_ended);
         calls::forget_all();
         for co in dropped {
             let this = self.object(co);
@@ -462,6 +463,7 @@ impl Runtime {
         unsafe {
             (*ctx).saved.store();
             (*self.main).saved.load();
+            (*ctx).saved.hand_over_output(); // to be flushed when the request ends, as the script's own
             self.arrive(ctx, self.main);
             crate::switch::switch(&mut (*ctx).sp, (*self.main).sp);
         }

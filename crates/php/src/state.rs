@@ -144,6 +144,20 @@ impl Saved {
         self.current_execute_data
     }
 
+    /// The output buffers of a coroutine that is never resumed become those of the running one, on top.
+    ///
+    /// # Safety
+    /// As [`Saved::store`]; this state is not loaded any more.
+    pub unsafe fn hand_over_output(&mut self) {
+        if !self.rare.is_null() {
+            // SAFETY: as in `load_rare`.
+            unsafe {
+                let mut rare = Box::from_raw(std::mem::replace(&mut self.rare, null_mut()));
+                sys::spindle_output_adopt(&mut rare.handlers);
+            }
+        }
+    }
+
     #[cold]
     unsafe fn store_rare(&mut self) {
         let eg = addr_of_mut!(sys::executor_globals);

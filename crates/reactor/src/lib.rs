@@ -144,7 +144,8 @@ impl Reactor {
         let events = self.events.borrow();
         let mut signalled = signals::pending();
         for event in events.iter().take(ready) {
-            match event.u64 {
+            let data = event.u64;
+            match data {
                 INBOX => drain_event(shared.event.as_raw_fd()),
                 SIGNALS => signalled = true,
                 data => self.fds.borrow_mut().edge(data, event.events, &mut wake),
@@ -206,15 +207,13 @@ impl Reactor {
     /// When no thread could be started and none is there; the job is dropped unrun.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static, waiter: Waiter) -> Result<(), pool::SpawnError> {
         let shared = Arc::clone(&self.shared.borrow());
-        self.pool.borrow().submit(Box::new(move || {
-            // The waiter is told even when the job panics: it would wait for ever.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
-            if shared.inbox.push(waiter) {
-                // SAFETY: the descriptor is open as long as `shared` is, and eight bytes are read from a local.
-                unsafe { libc::write(shared.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
-            }
-        }))?;
+        // Told even when the job panics, or is dropped unrun: the waiter would wait for ever.
+        let tell = Tell { shared, waiter };
         self.jobs.set(self.jobs.get() + 1);
+        self.pool.borrow().submit(Box::new(move || {
+            let _tell = tell;
+            job();
+        }))?;
         Ok(())
     }
 
@@ -367,6 +366,21 @@ impl Reactor {
 }
 
 static ONE: u64 = 1;
+
+/// Puts its waiter in the inbox when it is dropped.
+struct Tell {
+    shared: Arc<Shared>,
+    waiter: Waiter,
+}
+
+impl Drop for Tell {
+    fn drop(&mut self) {
+        if self.shared.inbox.push(self.waiter) {
+            // SAFETY: the descriptor is open as long as `shared` is; eight bytes are read from a static.
+            unsafe { libc::write(self.shared.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
+        }
+    }
+}
 
 fn drain_event(fd: RawFd) {
     let mut count = 0u64;

@@ -82,7 +82,8 @@ pub(crate) fn take() -> Caught {
     let bits = PENDING.swap(0, Ordering::AcqRel);
     let mut caught = Caught { by_the_program: 0, child: bits & bit(libc::SIGCHLD) != 0 };
     for signal in 1..COUNT as i32 {
-        if bits & bit(signal) != 0 && wanted(signal).is_some_and(|a| is_function(&a)) {
+        // One that reset itself (SA_RESETHAND) is no longer in the table, and was a function.
+        if bits & bit(signal) != 0 && wanted(signal).is_none_or(|a| is_function(&a)) {
             caught.by_the_program |= bit(signal);
         }
     }
@@ -123,11 +124,6 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let saved = unsafe { *errno };
-    if PENDING.fetch_or(bit(signal), Ordering::AcqRel) & bit(signal) == 0 {
-        let one = 1u64;
-        // SAFETY: eight bytes are read from a local; `write` is allowed in a handler, a failure changes nothing.
-        unsafe { libc::write(EVENT.load(Ordering::Acquire), (&raw const one).cast(), 8) };
-    }
     if let Some(action) = wanted(signal).filter(is_function) {
         // SAFETY: the program gave this address to `sigaction` as a handler of the kind that its flags name.
         unsafe {
@@ -140,6 +136,18 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
                 call(signal);
             }
         }
+        if action.sa_flags & libc::SA_RESETHAND != 0
+            && let Some(slot) = slot(signal)
+        {
+            slot.ours.store(false, Ordering::Release); // the kernel has put the default back
+        }
+    }
+    // After the program's handler: the call that is interrupted by it returns when it has run, whichever thread
+    // the signal came to.
+    if PENDING.fetch_or(bit(signal), Ordering::AcqRel) & bit(signal) == 0 {
+        let one = 1u64;
+        // SAFETY: eight bytes are read from a local; `write` is allowed in a handler, a failure changes nothing.
+        unsafe { libc::write(EVENT.load(Ordering::Acquire), (&raw const one).cast(), 8) };
     }
     // SAFETY: as above.
     unsafe { *errno = saved };

@@ -5,7 +5,7 @@ CANC-1 one class under three names, its default message, and subclasses of the p
 use Async\{AsyncCancellation, CancellationError, CancellationException};
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 var_dump(CancellationError::class === CancellationException::class, (new ReflectionClass(AsyncCancellation::class))->getName());
 var_dump(is_subclass_of(CancellationException::class, Async\AsyncException::class), get_parent_class(new CancellationError));

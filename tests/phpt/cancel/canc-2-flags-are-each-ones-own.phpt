@@ -4,7 +4,7 @@ CANC-2 CORO-8 a pending cancellation belongs to its coroutine: whoever runs in b
 <?php
 use function Async\{currentCoroutine, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $jobs = [];
 for ($i = 0; $i < 50; $i++) {

@@ -4,7 +4,7 @@ CANC-2 cancel() before the start, while suspended, while queued again, while run
 <?php
 use function Async\{await, currentCoroutine, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $never = spawn(function() { echo "NOT REACHED\n"; });
 $never->cancel();
@@ -25,7 +25,11 @@ echo 'queued: ', get_class(T\failure($queued)), "\n";
 // what it waited for has happened, and it has not run yet
 $work = spawn(function() { suspend(); return 'work'; });
 spawn(function() use (&$wakes) { suspend(); $wakes->cancel(); });
-$wakes = spawn(fn() => await($work));
+$wakes = spawn(function() use ($work) {
+    await($work);
+    suspend(); // at the latest here
+    echo 'NOT REACHED ';
+});
 $result = T\failure($wakes);
 echo 'woken: ', get_class($result), "\n";
 

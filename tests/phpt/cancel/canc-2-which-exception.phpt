@@ -5,7 +5,7 @@ CANC-2 the first cancellation wins while it is pending; an exception of another 
 use Async\CancellationException as Cancelled;
 use function Async\{delay, protect, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $outcome = function(Closure $task, Closure $meanwhile): string {
     $c = spawn($task);

@@ -4,7 +4,7 @@ CANC-3 nobody hears of a cancellation but those who await: each gets the object,
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 set_exception_handler(function() { echo "NOT CALLED\n"; });
 $silent = spawn(fn() => delay(10_000));

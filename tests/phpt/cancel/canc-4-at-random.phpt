@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{await, delay, getCoroutines, protect, spawn, suspend, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '', 'data' => str_repeat("a line of text\n", 2000)]);
 posix_mkfifo('fifo', 0600);
 set_error_handler(fn() => true);

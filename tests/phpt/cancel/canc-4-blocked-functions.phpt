@@ -9,7 +9,7 @@ sockets
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '']);
 posix_mkfifo('fifo', 0600);
 set_error_handler(fn() => true); // a function's documented warnings may appear

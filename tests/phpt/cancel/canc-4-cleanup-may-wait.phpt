@@ -4,7 +4,7 @@ CANC-4 finally blocks and destructors of a cancelled coroutine wait and block as
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Connection
 {

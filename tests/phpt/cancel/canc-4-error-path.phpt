@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 $dir = T\work_in();
 posix_mkfifo('fifo', 0600);
 

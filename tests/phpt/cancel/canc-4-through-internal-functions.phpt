@@ -4,7 +4,12 @@ CANC-4 a cancellation passes through sorting, callbacks, generators, buffers and
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
+
+final class Asleep
+{
+    public function __sleep() { delay(1000); return []; }
+}
 
 $through = [
     'usort' => function() { $a = range(1, 20); usort($a, function($x, $y) { delay(1000); return $x <=> $y; }); },
@@ -17,7 +22,7 @@ $through = [
     'autoload' => function() { spl_autoload_register(fn() => delay(1000)); new Missing; },
     'iterator' => fn() => iterator_to_array((function() { yield from (function() { yield 1; usleep(1_000_000); })(); })()),
     '__toString' => fn() => 'x' . new class { function __toString(): string { sleep(1); return ''; } },
-    'serialize' => fn() => serialize(new class { function __sleep() { delay(1000); return []; } }),
+    'serialize' => fn() => serialize(new Asleep),
     'include' => fn() => require __DIR__ . '/sleeps.inc',
 ];
 file_put_contents(__DIR__ . '/sleeps.inc', '<?php sleep(1); echo "NOT REACHED\n";');

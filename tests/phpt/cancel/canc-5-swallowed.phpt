@@ -4,7 +4,7 @@ CANC-5 a swallowed cancellation does not come back, blocking calls work again, a
 <?php
 use function Async\{await, currentCoroutine, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 [$a, $b] = T\pair();
 $log = [];

@@ -4,7 +4,7 @@ CANC-6 timeout(): null after its time for everyone who awaits it; wrong values
 <?php
 use function Async\{await, delay, spawn, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $start = hrtime(true);
 $timeout = timeout(40);

@@ -4,7 +4,7 @@ CANC-6 the timer of a timeout goes with its object: the script does not stay for
 <?php
 use function Async\{await, spawn, suspend, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $start = hrtime(true);
 $before = memory_get_usage();

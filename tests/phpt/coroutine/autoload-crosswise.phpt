@@ -4,7 +4,7 @@ CORO-6 IO-9 loaders of different classes at once, one that fails, and two classe
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 spl_autoload_register(function(string $class) {
     delay(20);

@@ -4,7 +4,7 @@ CORO-6 IO-9 one class wanted by many coroutines is loaded once, by a loader that
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in([
     'Base.php' => '<?php usleep(10_000); class Base { const NAME = "base"; }',
     'Wanted.php' => '<?php usleep(10_000); interface_exists("Face"); class Wanted extends Base implements Face { public static $count = 0; public static function make() { return new self; } }',

@@ -4,7 +4,7 @@ CORO-1 arguments that do not fit the task fail in the coroutine, not in spawn()
 <?php
 use function Async\{await, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function takes(int $a, int $b = 2): int { return $a + $b; }
 

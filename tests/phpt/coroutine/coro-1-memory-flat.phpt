@@ -4,7 +4,7 @@ CORO-1 100,000 coroutines one after another, of each kind of ending, leave no me
 <?php
 use function Async\{await, getCoroutines, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $kinds = [
     'at once' => function() { await(spawn(fn(int $x) => $x, 1)); },

@@ -4,7 +4,7 @@ CORO-10 protect(): a cancellation waits till the section is over, however it wai
 <?php
 use function Async\{await, currentCoroutine, delay, protect, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 [$a, $b] = T\pair();
 $log = [];

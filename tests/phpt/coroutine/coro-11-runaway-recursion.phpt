@@ -2,7 +2,7 @@
 CORO-11 recursion without end ends in an error of PHP and status 255, never in a segmentation fault
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $recursions = [
     'array_map' => 'function f($n) { return array_map("f", [$n + 1]); } $task = fn() => f(0);',
@@ -10,7 +10,7 @@ $recursions = [
     'preg_replace_callback' => 'function f() { return preg_replace_callback("/x/", fn() => f(), "x"); } $task = "f";',
     '__get' => 'class F { function __get($n) { return $this->{$n . "x"}; } } $task = fn() => (new F)->a;',
     '__toString' => 'class F { function __toString(): string { return "x" . new F; } } $task = fn() => "" . new F;',
-    'destructor' => 'class F { function __destruct() { new F; } } $task = fn() => new F;',
+    'destructor' => 'class F { function __destruct() { new F; } } $task = function() { new F; };',
     'count' => 'class F implements Countable { function count(): int { return count(new F); } } $task = fn() => count(new F);',
     'var_export' => '$a = []; for ($i = 0; $i < 20_000; $i++) $a = [$a]; $task = fn() => var_export($a, true);',
     'unserialize' => 'ini_set("unserialize_max_depth", 0); $s = str_repeat("a:1:{i:0;", 50_000) . "i:1;" . str_repeat("}", 50_000); $task = fn() => unserialize($s);',

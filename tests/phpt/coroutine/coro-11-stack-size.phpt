@@ -2,7 +2,7 @@
 CORO-11 async.stack_size decides how deep calls may nest over the C stack; what fits stays unharmed beside others
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $code = <<<'PHP'
     function nested(int $n): int

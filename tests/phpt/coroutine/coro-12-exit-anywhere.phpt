@@ -2,7 +2,7 @@
 CORO-12 exit ends the application at once wherever it stands: status, shutdown functions, and nobody else's finally
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $places = [
     'in a coroutine' => 'spawn(function() { exit(7); });',

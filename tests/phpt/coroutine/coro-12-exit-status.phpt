@@ -2,7 +2,7 @@
 CORO-12 CORO-13 exit inside shutdown functions and destructors after coroutines ran, and the status of a plain end
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $codes = [
     'plain' => 'Async\spawn(fn() => Async\delay(5));',

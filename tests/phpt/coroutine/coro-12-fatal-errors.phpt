@@ -2,7 +2,7 @@
 CORO-12 a fatal error in a coroutine: message, shutdown functions, status 255, and nobody else runs on
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $fatal = [
     'E_USER_ERROR' => ['trigger_error("on purpose", E_USER_ERROR);', 'Fatal error: on purpose'],

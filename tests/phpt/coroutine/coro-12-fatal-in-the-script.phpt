@@ -2,7 +2,7 @@
 CORO-12 a fatal error, an exit and a lack of memory in the script while coroutines are suspended everywhere
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 foreach (['trigger_error("on purpose", E_USER_ERROR);', 'exit(255);', '$x = str_repeat("x", 1 << 30);', 'throw new Exception("on purpose");'] as $end) {
     $ended = T\php(<<<PHP

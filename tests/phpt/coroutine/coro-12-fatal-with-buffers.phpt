@@ -2,7 +2,7 @@
 CORO-12 a fatal error while output buffers are open, in the failing coroutine, in others and in the script: no text is lost or doubled
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ended = T\php(<<<'PHP'
     use function Async\{delay, spawn, suspend};

@@ -2,7 +2,7 @@
 CORO-2 a script that returns, or whose last statement is in an included file, still waits for its coroutines and their children
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $endings = [
     'return' => 'return 5;',

@@ -4,7 +4,7 @@ CORO-3 sleepers wake in the order of their times, never early, whatever function
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $sleeps = [
     fn(int $ms) => delay($ms),

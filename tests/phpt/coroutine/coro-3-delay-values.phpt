@@ -4,7 +4,7 @@ CORO-3 delay(): zero, negative, huge and wrong values
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $order = [];
 spawn(function() use (&$order) { $order[] = 'other'; });

@@ -4,7 +4,7 @@ CORO-3 suspend() alone returns at once, sleepers beside it do not hold it up, an
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $start = hrtime(true);
 for ($i = 0; $i < 10_000; $i++) suspend();

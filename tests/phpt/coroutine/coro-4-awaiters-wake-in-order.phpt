@@ -4,7 +4,7 @@ CORO-4 a thousand awaiters of one coroutine all get its result, first come first
 <?php
 use function Async\{await, delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $result = new stdClass;
 $work = spawn(function() use ($result) { delay(50); return $result; });

@@ -4,7 +4,7 @@ CORO-4 a chain of 10,000 coroutines that await each other hands on a result, and
 <?php
 use function Async\{await, delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $last = spawn(function() { delay(100); return 0; });
 for ($i = 0; $i < 10_000; $i++) {

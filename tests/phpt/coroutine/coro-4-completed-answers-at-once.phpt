@@ -4,7 +4,7 @@ CORO-4 awaiting what is complete gives way to nobody, be it a result, a failure 
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $done = spawn(fn() => 'result');
 $failed = spawn(function() { throw new RuntimeException('failure'); });

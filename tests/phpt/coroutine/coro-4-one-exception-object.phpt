@@ -4,7 +4,7 @@ CORO-4 every awaiter gets the very same exception object, with the trace of the 
 <?php
 use function Async\{await, delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function fails(): never
 {

@@ -4,7 +4,7 @@ CORO-4 a token that was not needed keeps nothing of the waits it was used in, no
 <?php
 use function Async\{await, delay, spawn, suspend, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $never = spawn(fn() => delay(60_000));
 $uses = [

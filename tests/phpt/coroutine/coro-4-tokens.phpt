@@ -5,7 +5,7 @@ CORO-4 the cancellation token: completed, failed, cancelled or slow; the awaited
 use Async\AwaitCancelledException;
 use function Async\{await, delay, spawn, suspend, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $work = spawn(function() { delay(300); return 'the work is done'; });
 $reason = new RuntimeException('of the token');

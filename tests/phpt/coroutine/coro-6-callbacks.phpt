@@ -4,7 +4,7 @@ CORO-6 suspension inside the callbacks of internal functions, several coroutines
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $cases = [
     'array_map' => fn($p, $n) => array_map(function($a, $b) use ($p) { $p(); return $a . $b; }, [$n, 2, 3], ['x', 'y', $n]),

@@ -4,7 +4,7 @@ CORO-6 destructors run by the cycle collector may block; every one runs once, an
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Knot
 {

@@ -4,7 +4,7 @@ CORO-6 destructors may suspend and block, several at once, and the coroutine tha
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Closing
 {

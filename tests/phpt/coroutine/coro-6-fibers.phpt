@@ -4,7 +4,7 @@ CORO-6 CORO-8 each coroutine runs PHP's own fibers of its own; one that blocks s
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $log = [];
 $jobs = [];

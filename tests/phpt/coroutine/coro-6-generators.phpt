@@ -4,7 +4,7 @@ CORO-6 generators that suspend, that move from one coroutine to another, and tha
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 // started in one coroutine, gone on with in another, ended in the script
 $generator = (function() {

@@ -4,7 +4,7 @@ CORO-6 iterators in foreach, SPL iterators and array unpacking that suspend at e
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Steps implements Iterator
 {

@@ -4,7 +4,7 @@ CORO-6 suspension inside magic methods and the interfaces the engine calls
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Slow implements ArrayAccess, Countable, IteratorAggregate, JsonSerializable
 {

@@ -4,7 +4,7 @@ CORO-6 CORO-8 an output callback that blocks: what it makes of the text is right
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $jobs = [];
 foreach (['a', 'b', 'c'] as $name) {

@@ -4,7 +4,7 @@ CORO-6 serialize() and unserialize() suspended in several coroutines do not mix 
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Node
 {

@@ -4,7 +4,7 @@ CORO-6 five coroutines inside the sorting and comparing functions at once, each 
 <?php
 use function Async\{await, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 mt_srand(7);
 $numbers = range(1, 40);

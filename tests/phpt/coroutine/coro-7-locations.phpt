@@ -4,7 +4,7 @@ CORO-7 where it was spawned and where it waits: in functions, callbacks, eval an
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 $dir = T\work_in(['inc.php' => "<?php\n\nreturn Async\\spawn(function() {\n    usleep(30_000);\n});\n"]);
 
 function places(Async\Coroutine $c): string

@@ -4,7 +4,7 @@ CORO-7 the state in each part of a life: what waits, what runs, what ended in wh
 <?php
 use function Async\{await, currentCoroutine, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function state(Async\Coroutine $c): string
 {

@@ -4,7 +4,7 @@ CORO-7 getTrace() shows the frames of that coroutine alone, wherever it is
 <?php
 use function Async\{await, currentCoroutine, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function names(array $trace): string
 {

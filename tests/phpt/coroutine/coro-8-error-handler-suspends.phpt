@@ -4,7 +4,7 @@ CORO-8 an error handler that suspends: the errors of others meanwhile still reac
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $log = [];
 set_error_handler(function(int $level, string $text) use (&$log) {

@@ -4,7 +4,7 @@ CORO-8 error handlers are each coroutine's own: set and restored around suspensi
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 set_error_handler(function(int $level, string $text) { echo "script's handler: $text\n"; return true; });
 

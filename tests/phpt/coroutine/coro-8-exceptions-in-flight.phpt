@@ -4,7 +4,7 @@ CORO-8 exceptions in flight while finally blocks and destructors suspend: each s
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Slow
 {

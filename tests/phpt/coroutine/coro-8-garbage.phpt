@@ -4,7 +4,7 @@ CORO-8 the cycle collector sees what suspended coroutines hold: it frees no live
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function cycle(string $name): array
 {

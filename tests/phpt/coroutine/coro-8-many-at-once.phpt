@@ -4,7 +4,7 @@ CORO-8 ten thousand coroutines suspended at once, deep in their calls, keep ever
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function deeper(int $n, int $depth, string $text): int
 {

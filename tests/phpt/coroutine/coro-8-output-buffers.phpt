@@ -4,7 +4,7 @@ CORO-8 the output buffers of each coroutine are its own, nested, with callbacks,
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $jobs = [];
 foreach ([1, 2, 3] as $n) {

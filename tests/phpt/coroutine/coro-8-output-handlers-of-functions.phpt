@@ -4,7 +4,7 @@ CORO-8 print_r(..., true), highlight_string(..., true) and friends, which buffer
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 final class Shown
 {

@@ -4,7 +4,7 @@ CORO-8 the @ operator and error_reporting() of one coroutine silence no other on
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 error_reporting(E_ALL);
 $levels = [];

@@ -2,7 +2,7 @@
 CORO-9 callbacks that throw: the others still run, the result is kept, the exceptions are unhandled ones
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ended = T\php(<<<'PHP'
     use function Async\{await, spawn};

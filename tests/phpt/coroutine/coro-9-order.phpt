@@ -5,7 +5,7 @@ CORO-9 onFinally() and onExit(): once, the last first, with the coroutine, befor
 use Async\Coroutine;
 use function Async\{await, delay, onExit, onFinally, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $say = fn(string $text) => function(Coroutine $c) use ($text) {
     echo "$text ";

@@ -2,7 +2,7 @@
 ERR-2 a failure waits while its coroutine is held: awaited later it is delivered, dropped or never awaited it is unhandled
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $codes = [
     'awaited later' => '$c = spawn(fn() => throw new DomainException("x")); delay(10); echo "held "; try { await($c); } catch (DomainException) { echo "delivered "; } unset($c); delay(5); echo "end";',

@@ -2,7 +2,7 @@
 ERR-3 gracefulShutdown(): with an exception, with null, from the script, twice, with wrong values
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $codes = [
     'null' => 'spawn(function() { delay(5); gracefulShutdown(); delay(1); echo "NOT REACHED"; }); delay(10_000); echo "NOT REACHED";',

@@ -2,7 +2,7 @@
 ERR-3 every unhandled exception is reported, in the order they arose; the second one ends what resists
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $start = hrtime(true);
 $ended = T\php(<<<'PHP'

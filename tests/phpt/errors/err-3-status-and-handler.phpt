@@ -2,7 +2,7 @@
 ERR-3 status 255, with and without an exception handler; a handler that throws; the handler runs after the cleanups
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $codes = [
     'no handler' => 'spawn(fn() => throw new Exception("on purpose"));',

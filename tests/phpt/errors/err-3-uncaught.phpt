@@ -4,7 +4,7 @@ ERR-3 an uncaught exception in a coroutine: the others are cancelled and may cle
 <?php
 use function Async\{await, delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 register_shutdown_function(function() { echo "\nshutdown function\n"; });
 spawn(function() {

@@ -2,7 +2,7 @@
 ERR-4 in a deadlock the script gets DeadlockError where it waits, may catch it and do more, and still ends with it
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ended = T\php(<<<'PHP'
     use function Async\{await, currentCoroutine, delay, spawn};

@@ -2,7 +2,7 @@
 ERR-4 a deadlock: a warning for each with its id, where it was spawned, where it waits and for what; then DeadlockError, status 255
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ended = T\php(<<<'PHP'
     use function Async\{await, spawn, suspend};

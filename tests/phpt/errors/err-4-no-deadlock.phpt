@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{await, delay, spawn, timeout};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '']);
 posix_mkfifo('fifo', 0600);
 

@@ -2,7 +2,7 @@
 ERR-3 exceptions of destructors at the end of a coroutine, of generators closed there, and of output callbacks are not lost
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $codes = [
     'destructor of a local' => 'final class D { function __destruct() { throw new DomainException("x"); } } $e = T\failure(spawn(function() { $d = new D; return 1; })); echo get_class($e);',
@@ -12,7 +12,7 @@ $codes = [
     'finally that returns' => '$c = spawn(function() { try { delay(10_000); } finally { return "returned"; } }); suspend(); $c->cancel(); echo await($c);',
 ];
 foreach ($codes as $name => $code) {
-    $ended = T\php("use function Async\\{await, delay, spawn, suspend};\nrequire '" . dirname(__DIR__) . "/kit.inc';\n$code");
+    $ended = T\php("use function Async\\{await, delay, spawn, suspend};\nrequire '" . __DIR__ . "/kit.inc';\n$code");
     echo "$name: [$ended->status] ", trim(preg_replace('/\s*(PHP )?Fatal error: +(Uncaught \w+).*/s', ' $2', $ended->output)), "\n";
 }
 ?>

@@ -4,12 +4,12 @@ IO-2 a blocking TCP server and its clients in one process: accept, read and writ
 <?php
 use function Async\{await, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 [$server, $address] = T\listener();
 $open = $most = 0;
 $accepting = spawn(function() use ($server, &$open, &$most) {
-    while ($client = stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 10)) {
         spawn(function() use ($client, &$open, &$most) {
             $most = max($most, ++$open);
             while (($line = fgets($client)) !== false) {

@@ -9,7 +9,7 @@ sockets
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '']);
 posix_mkfifo('fifo', 0600);
 
@@ -56,8 +56,8 @@ $sender = stream_socket_server('udp://127.0.0.1:0', $errno, $error, STREAM_SERVE
 
 $jobs = [];
 foreach ([
-    'usleep' => fn() => usleep(400_000),
-    'time_nanosleep' => fn() => time_nanosleep(0, 400_000_000),
+    'usleep' => fn() => usleep(1_000_000),
+    'time_nanosleep' => fn() => time_nanosleep(1, 0),
     'fgets' => fn() => fgets($a),
     'stream_select' => function() use ($c) { $r = [$c]; $w = $x = null; return stream_select($r, $w, $x, 10); },
     'flock' => fn() => flock(fopen('lock', 'r'), LOCK_EX),
@@ -77,15 +77,15 @@ foreach ([
     'socket_recv' => function() use ($pair) { socket_recv($pair[0], $buffer, 4, MSG_WAITALL); return $buffer; },
     'socket_accept' => function() use ($server) { $s = socket_accept($server); return socket_read($s, 100); },
     'socket_select' => function() use ($pair) { $r = [$pair[1]]; $w = $x = null; return socket_select($r, $w, $x, 10); },
-    'shell_exec' => fn() => shell_exec('sleep 0.4; printf shell'),
-    'exec' => fn() => exec('sleep 0.4; echo exec'),
-    'system' => function() { ob_start(); system('sleep 0.4; echo system'); return ob_get_clean(); },
-    'popen' => function() { $p = popen('sleep 0.4; echo popen', 'r'); $line = fgets($p); pclose($p); return $line; },
-    'pclose' => fn() => pclose(popen('exec sleep 0.4', 'r')),
-    'proc_open' => function() { $p = proc_open(['sh', '-c', 'read x; sleep 0.4; echo "$x"; exit 3'], [['pipe', 'r'], ['pipe', 'w']], $pipes); fwrite($pipes[0], "through cat\n"); return fgets($pipes[1]) . proc_close($p); },
-    'pcntl_waitpid' => function() { $pid = pcntl_fork(); if ($pid === 0) pcntl_exec('/bin/sleep', ['0.4']); pcntl_waitpid($pid, $status); return pcntl_wexitstatus($status); },
+    'shell_exec' => fn() => shell_exec('sleep 1; printf shell'),
+    'exec' => fn() => exec('sleep 1; echo exec'),
+    'system' => function() { ob_start(); system('sleep 1; echo system'); return ob_get_clean(); },
+    'popen' => function() { $p = popen('sleep 1; echo popen', 'r'); $line = fgets($p); pclose($p); return $line; },
+    'pclose' => fn() => pclose(popen('exec sleep 1', 'r')),
+    'proc_open' => function() { $p = proc_open(['sh', '-c', 'read x; sleep 1; echo "$x"; exit 3'], [['pipe', 'r'], ['pipe', 'w']], $pipes); fwrite($pipes[0], "through cat\n"); return fgets($pipes[1]) . proc_close($p); },
+    'pcntl_waitpid' => function() { $pid = pcntl_fork(); if ($pid === 0) pcntl_exec('/bin/sleep', ['1']); pcntl_waitpid($pid, $status); return pcntl_wexitstatus($status); },
     'stream_socket_recvfrom' => fn() => stream_socket_recvfrom($sender, 100),
-    'stdin-like pipe' => function() use ($side) { return strlen(stream_get_contents(popen('sleep 0.4; printf 12345', 'r'))); },
+    'stdin-like pipe' => function() use ($side) { return strlen(stream_get_contents(popen('sleep 1; printf 12345', 'r'))); },
 ] as $name => $task) {
     $jobs[$name] = $run($name, $task);
 }

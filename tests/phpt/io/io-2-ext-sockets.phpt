@@ -6,14 +6,14 @@ sockets
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $server = socket_create_listen(0);
 socket_getsockname($server, $host, $port);
 $serving = spawn(function() use ($server) {
-    while ($client = socket_accept($server)) {
+    while ($client = @socket_accept($server)) {
         spawn(function() use ($client) {
-            while (($line = socket_read($client, 1000, PHP_NORMAL_READ)) !== false && $line !== '') {
+            while (($line = @socket_read($client, 1000, PHP_NORMAL_READ)) !== false && $line !== '') {
                 delay(2);
                 socket_write($client, strtoupper($line));
             }

@@ -6,7 +6,7 @@ posix
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in();
 posix_mkfifo('one', 0600);
 posix_mkfifo('two', 0600);

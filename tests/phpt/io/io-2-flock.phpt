@@ -4,7 +4,7 @@ IO-2 flock(): exclusive and shared locks between coroutines and with another pro
 <?php
 use function Async\{delay, spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '0']);
 
 $side = new T\Side('$f = fopen("lock", "r+"); while (fgets(STDIN)) { flock($f, LOCK_EX); echo "locked\n"; fgets(STDIN); flock($f, LOCK_UN); echo "unlocked\n"; }');
@@ -53,11 +53,14 @@ foreach ([LOCK_SH, LOCK_SH, LOCK_EX] as $i => $kind) {
     });
 }
 T\all($jobs);
-echo implode(', ', $log), "\n";
+$at = array_flip($log);
+T\check('readers together', max($at['in 0'], $at['in 1']) < min($at['out 0'], $at['out 1']), $log);
+T\check('the writer alone', $at['in 2'] > max($at['out 0'], $at['out 1']), $log);
 ?>
 --EXPECT--
 all wait for the other process: yes
 bool(false)
 int(1)
 done 50 1
-in 0, in 1, out 0, out 1, in 2, out 2
+readers together: yes
+the writer alone: yes

@@ -6,13 +6,13 @@ curl
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 [$server, $address] = T\listener();
 $url = str_replace('tcp', 'http', $address);
 $together = $most = 0;
 $serving = spawn(function() use ($server, &$together, &$most) {
-    while ($client = stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 10)) {
         spawn(function() use ($client, &$together, &$most) {
             $path = explode(' ', fgets($client))[1];
             while (trim(fgets($client)) !== '');

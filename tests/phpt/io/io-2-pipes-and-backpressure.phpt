@@ -4,7 +4,7 @@ IO-2 large data through pipes and sockets whose both ends are this process: nobo
 <?php
 use function Async\spawn;
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $data = '';
 for ($i = 0; $i < 150_000; $i++) $data .= pack('NN', $i, $i * 7);

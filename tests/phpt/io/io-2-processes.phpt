@@ -6,7 +6,7 @@ pcntl
 <?php
 use function Async\spawn;
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ticks = new T\Ticks;
 $jobs = [];

@@ -4,7 +4,7 @@ IO-2 stream_select() of many coroutines: who is ready is told, times hold, buffe
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 // one waits for many, many wait for one
 $pairs = [];

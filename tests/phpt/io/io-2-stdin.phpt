@@ -1,33 +1,40 @@
 --TEST--
-IO-2 standard input: a pipe that fills slowly, a file, the end of it
+IO-2 standard input: a pipe that fills slowly, a file, the end of it; its mode stays as it was
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
-$code = <<<'PHP'
-    use function Async\{await, delay, spawn};
-    $ticks = 0;
-    $ticker = spawn(function() use (&$ticks) { while (true) { delay(2); $ticks++; } });
-    $reader = spawn(function() {
-        $lines = [];
-        while (($line = fgets(STDIN)) !== false) $lines[] = trim($line);
-        return [...$lines, feof(STDIN), file_get_contents('php://stdin')];
-    });
-    echo json_encode(await($reader)), $ticks > 3 ? " ticking\n" : "\n";
-    $ticker->cancel();
-    PHP;
-file_put_contents($file = tempnam(sys_get_temp_dir(), 'spindle-phpt-'), "<?php\n$code");
-$run = T\interpreter() . " -f $file";
-echo T\command("sh -c '(echo one; sleep 0.05; echo two; sleep 0.05; printf three) | " . str_replace("'", "'\\''", $run) . "'");
-echo "\n", preg_replace('/ ticking/', '', T\php($code, '', "from\na file"));
-// what was O_NONBLOCK or not stays so, others share the description
-$out = T\command("sh -c 'sleep 0.2 | " . str_replace("'", "'\\''", T\interpreter()) . " -r '\\''Async\\await(Async\\spawn(fn() => fgets(STDIN))); echo preg_match(\"/flags:\\s+0*(\\d+)/\", file_get_contents(\"/proc/self/fdinfo/0\"), \$m) ? (octdec(\$m[1]) & 04000) : \"?\";'\\'''");
-echo "\n$out\n";
-unlink($file);
+$php = T\interpreter();
+T\work_in([
+    'read.php' => <<<'PHP'
+        <?php
+        use function Async\{await, delay, spawn};
+        $ticks = 0;
+        $ticker = spawn(function() use (&$ticks) { while (true) { delay(2); $ticks++; } });
+        $reader = spawn(function() {
+            $lines = [];
+            while (($line = fgets(STDIN)) !== false) $lines[] = trim($line);
+            return [...$lines, feof(STDIN), file_get_contents('php://stdin')];
+        });
+        echo json_encode(await($reader)), $ticks > 3 ? ' ticking' : '';
+        // others may share the description of standard input: it must not become a non-blocking one
+        preg_match('/flags:\s+0*(\d+)/', file_get_contents('/proc/self/fdinfo/0'), $m);
+        echo octdec($m[1]) & 04000 ? ' NON-BLOCKING' : '', "\n";
+        $ticker->cancel();
+        PHP,
+    'file' => "from\na file",
+    'pipe.sh' => "(echo one; sleep 0.05; echo two; sleep 0.05; printf three) | $php read.php",
+    'file.sh' => "$php read.php < file",
+    'none.sh' => "$php read.php < /dev/null",
+    'closed.sh' => "$php -r 'echo Async\\await(Async\\spawn(fn() => @file_get_contents(\"php://stdin\"))) == \"\" ? \"nothing\" : \"?\";' <&-",
+]);
+echo T\command('sh pipe.sh');
+echo str_replace(' ticking', '', T\command('sh file.sh'));
+echo str_replace(' ticking', '', T\command('sh none.sh'));
+echo T\command('sh closed.sh'), "\n";
 ?>
 --EXPECT--
 [0] ["one","two","three",true,""] ticking
-
 [0] ["from","a file",true,""]
-
-[0] 0
+[0] [true,""]
+[0] nothing

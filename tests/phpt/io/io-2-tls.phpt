@@ -6,7 +6,7 @@ openssl
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in();
 
 $key = openssl_pkey_new(['private_key_type' => OPENSSL_KEYTYPE_EC, 'curve_name' => 'prime256v1']);
@@ -18,7 +18,7 @@ file_put_contents('cert.pem', $pem . $keyPem);
 $server = stream_socket_server('tls://127.0.0.1:0', $errno, $error, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, stream_context_create(['ssl' => ['local_cert' => 'cert.pem']]));
 $address = 'tls://' . stream_socket_get_name($server, false);
 $serving = spawn(function() use ($server) {
-    while ($client = stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 10)) {
         spawn(function() use ($client) {
             $length = (int) fgets($client);
             $data = '';

@@ -6,7 +6,7 @@ sockets
 <?php
 use function Async\{delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 [$server, $address] = T\listener('udp');
 $serving = spawn(function() use ($server) {

@@ -4,7 +4,7 @@ IO-3 who always finds data still lets others run: sockets, accepts, files, devic
 <?php
 use function Async\spawn;
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['file' => str_repeat("line of text\n", 20)]);
 
 [$a, $b] = T\pair();

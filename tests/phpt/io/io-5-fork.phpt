@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{await, delay, getCoroutines, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in(['log' => '']);
 $say = fn(string $text) => file_put_contents('log', "$text\n", FILE_APPEND);
 

@@ -4,7 +4,7 @@ IO-9 one file required by many coroutines at once: what it declares is there for
 <?php
 use function Async\{spawn, suspend};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 T\work_in([
     'lib.php' => '<?php $GLOBALS["runs"]++; usleep(20_000); function fromLib() { return "function"; } class FromLib extends ParentOfLib {} const FROM_LIB = "constant"; return 5;',
     'parent.php' => '<?php Async\delay(10); class ParentOfLib {}',
@@ -18,8 +18,9 @@ for ($i = 0; $i < 20; $i++) {
     $jobs[] = spawn(function() use ($i) {
         for ($k = 0; $k < $i % 4; $k++) suspend();
         require_once 'lib.php';
-        while (!function_exists('fromLib') || !defined('FROM_LIB')) usleep(1000); // its code may still be running for another
-        return fromLib() . ' ' . get_parent_class('FromLib') . ' ' . FROM_LIB;
+        $function = fromLib(); // declared as the file was compiled
+        while (!defined('FROM_LIB')) usleep(1000); // its code may still be running for another
+        return "$function " . get_parent_class('FromLib') . ' ' . FROM_LIB;
     });
 }
 echo implode("\n", array_unique(T\all($jobs))), "\nruns: $runs\n";

@@ -7,7 +7,7 @@ posix
 <?php
 use function Async\{await, delay, spawn};
 
-require __DIR__ . '/../kit.inc';
+require __DIR__ . '/kit.inc';
 
 pcntl_async_signals(true);
 $log = [];
@@ -30,10 +30,10 @@ echo implode(', ', $log), "\n";
 $sleepers = [spawn(fn() => sleep(20)), spawn(fn() => sleep(20))];
 T\parked(...$sleepers);
 $log = [];
-posix_kill(posix_getpid(), SIGUSR1);
-$one = await(spawn(function() use ($sleepers) { T\until(fn() => $sleepers[0]->isCompleted() || $sleepers[1]->isCompleted()); return $sleepers[0]->isCompleted() || $sleepers[1]->isCompleted(); }));
+$killer = proc_open(['sh', '-c', 'sleep 0.05; kill -USR1 ' . getmypid()], [], $pipes);
+T\check('the first sleeper', T\until(fn() => $sleepers[0]->isCompleted()) && await($sleepers[0]) >= 10 && !$sleepers[1]->isCompleted());
 var_dump($log, $ticks->stop() > 10);
-foreach ($sleepers as $s) $s->cancel();
+$sleepers[1]->cancel();
 
 // from outside, while only coroutines wait
 $busy = spawn(function() { for ($i = 0; $i < 20; $i++) delay(5); return 'not disturbed'; });
@@ -44,6 +44,7 @@ echo await($busy), ' ', count($log), "\n";
 sleep returns what is left: yes
 time_nanosleep too: yes
 USR1, USR2 begins, USR2 ends
+the first sleeper: yes
 array(1) {
   [0]=>
   string(4) "USR1"

@@ -1,7 +1,7 @@
 //! `send` and its kin.
 
 use super::message::{self, Rest};
-use super::{Limit, ask, used_outside};
+use super::{Limit, ask, option, used_outside};
 use crate::host::{Host, errno, fail, inside, set_errno};
 use crate::wait::{self, Waited};
 use libc::{
@@ -55,11 +55,12 @@ fn rest(
     let mut done = sent.max(0) as usize;
     let mut full = sent < 0;
     let mut limit = Limit::new(fd, Interest::WRITE, call);
-    // To another's full queue: whether it has room again, this socket's readiness does not say.
-    let blind = named && host.reactor().kind(fd) != Kind::Tcp;
+    // A Unix datagram to another's full queue: the sender's own readiness does not tell when there is room, and
+    // each attempt makes an edge of its own.
+    let blind = named && host.reactor().kind(fd) == Kind::Socket && option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
     let error = loop {
         if full {
-            let waited = if blind { limit.wait_or_nap(host) } else { limit.wait(host) };
+            let waited = if blind { limit.nap(host) } else { limit.wait(host) };
             if waited != Waited::Ready {
                 break if done > 0 { 0 } else { waited.errno(libc::EAGAIN) };
             }

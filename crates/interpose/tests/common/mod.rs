@@ -147,6 +147,8 @@ impl Test {
     pub fn new() -> Test {
         let turn = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         let host: &'static TestHost = Box::leak(Box::new(TestHost::new()));
+        // Signals are the process's: an earlier test's are not this one's.
+        host.reactor.turn(Some(0), |_| ());
         host::set_host(host);
         host::keep_books(true);
         host::open_gate();

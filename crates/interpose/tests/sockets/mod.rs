@@ -94,7 +94,8 @@ impl Address {
         (&raw const self.storage).cast()
     }
 
-    fn of(fd: c_int) -> Address {
+    /// That a socket is bound to.
+    pub fn of(fd: c_int) -> Address {
         // SAFETY: all zeros is a valid storage, which is as long as the call is told.
         unsafe {
             let mut storage: libc::sockaddr_storage = std::mem::zeroed();
@@ -187,6 +188,15 @@ pub fn unix(kind: c_int) -> (c_int, c_int) {
 pub fn close(fd: c_int) {
     // SAFETY: a test's own descriptor.
     assert_eq!(unsafe { libc::close(fd) }, 0);
+}
+
+/// Closes a TCP connection with a reset.
+pub fn reset(fd: c_int) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    let (at, length) = ((&raw const linger).cast(), size_of_val(&linger) as socklen_t);
+    // SAFETY: the option takes a linger.
+    assert_eq!(unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, at, length) }, 0);
+    close(fd);
 }
 
 /// Sets or clears `O_NONBLOCK`, unseen.

@@ -1,0 +1,48 @@
+--TEST--
+H13 calls that block inside libc: answers as outside, and others run while they last
+--EXTENSIONS--
+posix
+--FILE--
+<?php
+use function Async\spawn;
+
+require __DIR__ . '/kit.inc';
+
+T\same_inside([
+    'users' => fn() => [posix_getpwnam('root'), posix_getpwuid(0), posix_getpwnam('no such user'), posix_getgrnam('root'), posix_getgrgid(0), posix_getgrnam('no such group')],
+    'syslog' => fn() => [openlog('spindle', LOG_PID, LOG_USER), syslog(LOG_DEBUG, 'a test'), closelog()],
+    'pclose of one who takes its time' => fn() => pclose(popen('sleep 0.03; exit 5', 'r')),
+    'popen for writing' => function() { $p = popen('cat > /dev/null; exit 2', 'w'); fwrite($p, str_repeat('x', 200_000)); return pclose($p); },
+    'system' => function() { ob_start(); $l = system('sleep 0.02; echo system; exit 1', $s); return [$l, $s, ob_get_clean()]; },
+    'a host that is not there' => fn() => gethostbyname('host.invalid'),
+    'glob and scandir' => fn() => [count(glob(__DIR__ . '/h1-*.phpt')), is_array(scandir('/'))],
+    'disk' => fn() => [disk_total_space('/') > 0, touch($f = tempnam(sys_get_temp_dir(), 'h13')), unlink($f)],
+]);
+
+putenv('RES_OPTIONS=timeout:1 attempts:1');
+foreach ([
+    'dns_get_record' => fn() => @dns_get_record('name.invalid', DNS_A),
+    'checkdnsrr' => fn() => @checkdnsrr('name.invalid', 'MX'),
+    'getmxrr' => fn() => @getmxrr('name.invalid', $hosts),
+    'pclose' => fn() => pclose(popen('exec sleep 0.1', 'r')),
+] as $name => $call) {
+    $ticks = new T\Ticks(1);
+    $start = hrtime(true);
+    Async\await(spawn($call));
+    $ms = T\ms($start);
+    T\check("$name ticks", $ticks->stop() >= (int) min(10, $ms / 10), [$ticks->count, $ms]);
+}
+?>
+--EXPECT--
+users: yes
+syslog: yes
+pclose of one who takes its time: yes
+popen for writing: yes
+system: yes
+a host that is not there: yes
+glob and scandir: yes
+disk: yes
+dns_get_record ticks: yes
+checkdnsrr ticks: yes
+getmxrr ticks: yes
+pclose ticks: yes

@@ -1,0 +1,49 @@
+--TEST--
+H8 the program's own SIGCHLD handler is called, and its pcntl_waitpid(-1, WNOHANG) gets the children it forked
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+use function Async\{delay, spawn};
+
+require __DIR__ . '/kit.inc';
+
+pcntl_async_signals(true);
+$calls = 0;
+$reaped = [];
+$mine = [];
+pcntl_signal(SIGCHLD, function() use (&$calls, &$reaped, &$mine) {
+    $calls++;
+    foreach ($mine as $pid => $_) {
+        if (pcntl_waitpid($pid, $status, WNOHANG) === $pid) {
+            $reaped[] = pcntl_wexitstatus($status);
+            unset($mine[$pid]);
+        }
+    }
+});
+$ticks = new T\Ticks;
+foreach ([3, 4, 5] as $status) {
+    $pid = pcntl_fork();
+    if ($pid === 0) {
+        usleep(20_000 * $status);
+        exit($status);
+    }
+    $mine[$pid] = true;
+}
+// functions that wait for children of their own meanwhile are not confused
+$shell = [];
+for ($i = 0; $i < 3; $i++) $shell[] = spawn(function() use ($i) { exec("sleep 0.05; exit 1$i", $lines, $status); return $status; });
+echo implode(' ', T\all($shell)), "\n";
+T\check('reaped', T\until(function() use (&$reaped) { return count($reaped) === 3; }), $reaped);
+sort($reaped);
+echo implode(' ', $reaped), ' ', json_encode($calls >= 1), "\n";
+var_dump(pcntl_signal_get_handler(SIGCHLD) instanceof Closure);
+T\check('ticking', $ticks->stop() > 5, $ticks->count);
+?>
+--EXPECT--
+10 11 12
+reaped: yes
+3 4 5 true
+bool(true)
+ticking: yes

@@ -1,0 +1,52 @@
+--TEST--
+H8 children inherit no blocked or ignored signals from the reactor, end by SIGTERM, and threads of the pool take no signals
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+use function Async\{delay, spawn};
+
+require __DIR__ . '/kit.inc';
+T\work_in(['file' => 'x']);
+
+$plain = T\command('grep -E "^Sig(Blk|Ign)" /proc/self/status')->output;
+$blocked = fn(string $status) => preg_match('/^SigBlk:\s+(\w+)/m', $status, $m) ? $m[1] : '';
+
+// everything that could set masks is at work: processes, pool jobs, timers
+$jobs = [spawn(fn() => shell_exec('sleep 0.3')), spawn(fn() => delay(300)), spawn(function() { for ($i = 0; $i < 50; $i++) file_get_contents('file'); fsync(fopen('file', 'r+')); gethostbyname('localhost'); })];
+T\all([$jobs[2]]);
+echo json_encode(shell_exec('grep -E "^Sig(Blk|Ign)" /proc/self/status') === $plain), ' ';
+$p = proc_open(['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status'], [1 => ['pipe', 'w']], $pipes);
+echo json_encode(stream_get_contents($pipes[1]) === $plain), "\n";
+
+// SIGTERM ends a child of every kind
+$p = proc_open(['sleep', '20'], [], $pipes);
+proc_terminate($p);
+$start = hrtime(true);
+proc_close($p);
+T\check('proc_terminate', T\ms($start) < 5000, T\ms($start));
+$pid = Async\await(spawn(function() { $pid = pcntl_fork(); if ($pid === 0) { sleep(20); exit(0); } return $pid; }));
+delay(20);
+posix_kill($pid, SIGTERM);
+pcntl_waitpid($pid, $status);
+var_dump(pcntl_wifsignaled($status) && pcntl_wtermsig($status) === SIGTERM);
+
+// this process: its main thread blocks nothing, every other thread blocks all that can be caught by the program
+$main = file_get_contents('/proc/self/task/' . getmypid() . '/status');
+$open = [];
+foreach (glob('/proc/self/task/*/status') as $file) {
+    if (basename(dirname($file)) === (string) getmypid()) continue;
+    $mask = hexdec(substr($blocked(file_get_contents($file)), -8));
+    foreach ([SIGINT, SIGTERM, SIGCHLD, SIGUSR1, SIGALRM, SIGHUP] as $signal) if (!($mask & (1 << $signal - 1))) $open[basename(dirname($file))][] = $signal;
+}
+var_dump(hexdec($blocked($main)), $open);
+foreach ($jobs as $job) $job->cancel();
+?>
+--EXPECT--
+true true
+proc_terminate: yes
+bool(true)
+int(0)
+array(0) {
+}
