@@ -134,7 +134,7 @@ fn open_fifo(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call
         }
     }
     let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
-    match wait::for_job_or_abandon(host, waiting, None, job, undo) {
+    match wait::for_job_or_abandon(host, waiting, None, true, job, undo) {
         Job::Done((fd, error)) => {
             made(fd, Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), own: true, ..Made::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }

@@ -67,6 +67,11 @@ pub trait Host {
     fn give_way_for_file(&self);
     /// The running coroutine, a number that is never reused.
     fn coroutine(&self) -> u64;
+    /// A wait for a child is cancelled: can the program wait for that child again (`pcntl_waitpid`), or is this its
+    /// last word (closing a process handle), so that nobody would ever reap it?
+    fn waits_for_child_again(&self) -> bool {
+        true
+    }
     /// A library was loaded: look for entries to patch.
     fn library_loaded(&self);
 }
@@ -133,6 +138,26 @@ static BOOKS: AtomicUsize = AtomicUsize::new(0);
 pub fn keep_books(on: bool) {
     BOOKS.store(if on { thread_pointer() } else { 0 }, Ordering::Relaxed);
 }
+
+/// Signal handlers of the program run with gate and books closed: they may come while the books are open, and
+/// must not park. Give this to [`spindle_reactor::signals::set_around`].
+pub const AROUND_HANDLERS: spindle_reactor::signals::Around = spindle_reactor::signals::Around {
+    enter: || {
+        let here = thread_pointer();
+        let closed = |word: &AtomicUsize| {
+            u64::from(word.compare_exchange(here, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+        };
+        closed(&GATE) | closed(&BOOKS) << 1
+    },
+    leave: |state| {
+        let here = thread_pointer();
+        for (bit, word) in [(1, &GATE), (2, &BOOKS)] {
+            if state & bit != 0 {
+                word.store(here, Ordering::Relaxed);
+            }
+        }
+    },
+};
 
 /// The calling thread's `errno`.
 pub fn errno() -> i32 {

@@ -81,7 +81,7 @@ pub(crate) fn look_up<T: Send + 'static>(
         Answer { value, errno: errno(), h_errno: h_errno() }
     };
     let saved = errno();
-    match wait::for_job_or_abandon(host, waiting, None, job, undo) {
+    match wait::for_job_or_abandon(host, waiting, None, false, job, undo) {
         Job::Done(answer) => {
             set_errno(if answer.errno == 0 { saved } else { answer.errno });
             set_h_errno(answer.h_errno);

@@ -6,7 +6,7 @@
 //!
 //! `pclose` is libc's own on a worker thread: only libc knows its child, and it reaps no other. Cancelled, it is
 //! left to itself: the child is reaped when it ends, its status is dropped. [`mod@crate::system`] is made anew.
-//! `fork` and `vfork` need no hook.
+//! `fork` needs no hook.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::{gone, made};
@@ -28,10 +28,17 @@ pub fn entries() -> Vec<Entry> {
         c"wait3" => wait3, WAIT;
         c"wait4" => wait4, WAIT;
         c"waitid" => waitid, WAIT;
+        c"vfork" => vfork, "never parks: a fork, since a child that shares our memory would edit our books";
         c"popen" => popen, "never parks: the descriptor is new";
         c"pclose" => pclose, "on a worker thread; cancelled, it is left to itself";
         c"system" => crate::system::system, "the shell is waited for as by waitpid; cancelled, it is killed";
     ]
+}
+
+/// `vfork(2)` as `fork(2)`.
+pub unsafe extern "C" fn vfork() -> pid_t {
+    // SAFETY: as the caller's own call would be; a fork may be used wherever a vfork may.
+    unsafe { libc::fork() }
 }
 
 const MILLISECOND: u64 = 1_000_000;
@@ -65,7 +72,14 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
             }
             found
         }
-        Err(error) => fail(error),
+        Err(error) => {
+            if let (libc::ECANCELED, One::Child(child)) = (error, one)
+                && !host.waits_for_child_again()
+            {
+                host.reactor().adopt_orphan(child);
+            }
+            fail(error)
+        }
     }
 }
 
@@ -268,7 +282,7 @@ fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send +
         let status = job();
         (status, errno())
     };
-    match wait::for_job_or_abandon(host, waiting, None, job, |_| ()) {
+    match wait::for_job_or_abandon(host, waiting, None, false, job, |_| ()) {
         Job::Done((status, error)) => {
             set_errno(if status == -1 { error } else { saved });
             Some(status)

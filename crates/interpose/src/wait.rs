@@ -1,7 +1,7 @@
 //! The waits that the hooks are made of: for a descriptor, for a time, for a job on a worker thread.
 
 use crate::host::{Host, OnSignal, Waiting, Wake};
-use spindle_reactor::{Interest, Level, Reactor, Watch};
+use spindle_reactor::{Interest, Interrupt, Level, Reactor, Watch};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,19 +121,27 @@ pub enum Job<T> {
 
 /// Runs `job` on a worker thread, parked meanwhile; a cancellation, a signal or the deadline abandons it: it goes
 /// on, and `undo` gets its result on the worker (close the descriptor, free the list). The job owns all that it
-/// touches, descriptors too (a duplicate).
+/// touches, descriptors too (a duplicate). `stop`: abandoned, its system call is made to fail with `EINTR`, for one
+/// that might never return.
 pub fn for_job_or_abandon<T: Send + 'static>(
     host: &dyn Host,
     waiting: Waiting,
     deadline: Option<u64>,
+    stop: bool,
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(T),
 ) -> Job<T> {
     let slot = Arc::new(Mutex::new(Slot::Running));
     let result = Arc::clone(&slot);
     let waiter = host.begin_wait();
+    let stop = stop.then(Arc::<Interrupt>::default);
+    let stopped = stop.clone();
     let run = move || {
-        let value = job();
+        let value = match &stopped {
+            Some(stopped) => stopped.run(job),
+            None => Some(job()),
+        };
+        let Some(value) = value else { return };
         let mut slot = result.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *slot, Slot::Running) {
             Slot::Abandoned(undo) => undo(value),
@@ -146,13 +154,20 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     let wake = host.park(deadline, waiting);
     // Asked once, under the lock: it has either succeeded or is too late.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    match std::mem::replace(&mut *slot, Slot::Abandoned(undo)) {
+    let found = std::mem::replace(&mut *slot, Slot::Abandoned(undo));
+    match found {
         Slot::Done(value) => Job::Done(value),
-        _ => Job::Abandoned(match wake {
+        _ => {
+            drop(slot);
+            if let Some(stop) = stop {
+                host.reactor().abandon(stop);
+            }
+            Job::Abandoned(match wake {
             Wake::TimedOut => Waited::TimedOut,
             Wake::Interrupted => Waited::Interrupted,
             // A job that panicked wakes without a result; there is nothing to go on with.
             Wake::Cancelled | Wake::Woken => Waited::Cancelled,
-        }),
+            })
+        }
     }
 }

@@ -57,8 +57,10 @@ pub struct Held {
 
 #[derive(Default)]
 struct Busy {
-    holders: Vec<(Co, u64, Mode)>,
+    holders: Vec<(Co, Mode)>,
     queue: VecDeque<(Ticket, Mode)>,
+    /// A close waits in the queue: calls before it may finish, but not wait any more.
+    closing: bool,
 }
 
 struct Table {
@@ -139,6 +141,19 @@ unsafe fn kind_of(function: *const sys::zend_internal_function) -> Kind {
         } else {
             Kind::Handle
         }
+    }
+}
+
+/// The extension of the internal function that runs, in lower case; empty in PHP code.
+pub fn innermost_module() -> String {
+    // SAFETY: the running frame.
+    unsafe {
+        let frame = sys::executor_globals.current_execute_data;
+        let function = if frame.is_null() { std::ptr::null_mut() } else { (*frame).func };
+        if function.is_null() || u32::from((*function).type_) != sys::ZEND_INTERNAL_FUNCTION {
+            return String::new();
+        }
+        module_name((*function).internal_function.module)
     }
 }
 
@@ -335,7 +350,7 @@ pub fn parking(rt: &'static Runtime) {
                 }
                 let kind = info_of(function.cast()).map_or(Kind::Plain, kind_from);
                 if kind != Kind::Plain {
-                    handles(frame, kind, |key, mode| hold(rt, ctx, frame, key, mode));
+                    handles(frame, kind, |key, mode| hold(ctx, frame, key, mode));
                 }
             }
             frame = (*frame).prev_execute_data;
@@ -343,12 +358,11 @@ pub fn parking(rt: &'static Runtime) {
     }
 }
 
-unsafe fn hold(rt: &'static Runtime, ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key: usize, mode: Mode) {
+unsafe fn hold(ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key: usize, mode: Mode) {
     // SAFETY: the running context.
     unsafe {
         let co = Co((*ctx).co);
-        let id = rt.core.borrow().id(co);
-        table().busy.borrow_mut().entry(key).or_default().holders.push((co, id, mode));
+        table().busy.borrow_mut().entry(key).or_default().holders.push((co, mode));
         (*ctx).busy.push(Held { frame, key });
         sys::spindle_check_before = 1;
         refresh_checks(ctx);
@@ -359,20 +373,21 @@ fn let_go(rt: &'static Runtime, co: Co, key: usize) {
     let next = {
         let mut table = table().busy.borrow_mut();
         let Some(busy) = table.get_mut(&key) else { return };
-        if let Some(at) = busy.holders.iter().rposition(|(holder, ..)| *holder == co) {
+        if let Some(at) = busy.holders.iter().rposition(|(holder, _)| *holder == co) {
             busy.holders.remove(at);
         }
         let mut next = Vec::new();
-        // The first in the queue, and those behind it that it does not disturb.
-        while let Some(&(ticket, mode)) = busy.queue.front() {
-            if busy.holders.iter().any(|(.., held)| held.disturbs(mode)) {
-                break;
+        let mut waiting = VecDeque::new();
+        for (ticket, mode) in std::mem::take(&mut busy.queue) {
+            let before = waiting.iter().any(|(_, earlier): &(Ticket, Mode)| earlier.disturbs(mode));
+            if before || busy.holders.iter().any(|(_, held)| held.disturbs(mode)) {
+                waiting.push_back((ticket, mode));
+            } else {
+                busy.holders.push((ticket.co, mode)); // it is its turn, whoever comes in between
+                next.push(ticket);
             }
-            busy.queue.pop_front();
-            let id = rt.core.borrow().id(ticket.co);
-            busy.holders.push((ticket.co, id, mode)); // it is its turn, whoever comes in between
-            next.push(ticket);
         }
+        busy.queue = waiting;
         if busy.holders.is_empty() && busy.queue.is_empty() {
             table.remove(&key);
         }
@@ -408,23 +423,26 @@ unsafe extern "C" fn spindle_before_call(
         let disturbed: Vec<Co> = {
             let table = table().busy.borrow();
             let Some(busy) = table.get(&key) else { continue };
-            if busy.holders.iter().any(|(holder, ..)| *holder == co) {
+            if busy.holders.iter().any(|(holder, _)| *holder == co) {
                 continue; // its own call, further up
             }
-            let holders = busy.holders.iter().filter(|(.., held)| held.disturbs(mode)).map(|(holder, ..)| *holder);
+            let holders = busy.holders.iter().filter(|(_, held)| held.disturbs(mode)).map(|(holder, _)| *holder);
             let holders: Vec<Co> = holders.collect();
-            if holders.is_empty() && busy.queue.is_empty() {
+            if holders.is_empty() && !busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)) {
                 continue;
             }
             holders
         };
         if kind == Kind::Closes {
+            if let Some(busy) = table().busy.borrow_mut().get_mut(&key) {
+                busy.closing = true;
+            }
             for holder in disturbed {
                 fail_quietly(rt, holder);
             }
         }
         // SAFETY: the running context.
-        if unsafe { !take_turn(rt, ctx, frame, key, mode) } {
+        if unsafe { !take_turn(rt, ctx, frame, key, mode, kind == Kind::Closes) } {
             return false;
         }
     }
@@ -449,6 +467,7 @@ unsafe fn take_turn(
     frame: *mut sys::zend_execute_data,
     key: usize,
     mode: Mode,
+    closes: bool,
 ) -> bool {
     // SAFETY: the running context.
     unsafe {
@@ -465,8 +484,11 @@ unsafe fn take_turn(
             let granted = {
                 let mut table = table().busy.borrow_mut();
                 let busy = table.entry(key).or_default();
+                if busy.closing && !closes && (*ctx).failing == Failing::No {
+                    (*ctx).failing = Failing::Quietly;
+                }
                 busy.queue.retain(|(waiting, _)| *waiting != ticket);
-                busy.holders.iter().any(|(holder, ..)| *holder == co)
+                busy.holders.iter().any(|(holder, _)| *holder == co)
             };
             if granted {
                 (*ctx).busy.push(Held { frame, key });

@@ -367,7 +367,9 @@ unsafe extern "C" fn zim_Async_Coroutine_getTrace(
         let suspended = with(this, |core, co| {
             core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready)
         });
-        if suspended == Some(true) && !(*this).ctx.is_null() {
+        if with(this, |core, co| core.state(co)) == Some(State::Running) {
+            sys::spindle_backtrace(result, (*execute_data).prev_execute_data, options as i32, limit as i32);
+        } else if suspended == Some(true) && !(*this).ctx.is_null() {
             sys::spindle_backtrace(result, (*(*this).ctx).saved.frame(), options as i32, limit as i32);
         } else {
             sys::spindle_array_new(result, 0);

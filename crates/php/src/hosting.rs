@@ -99,6 +99,10 @@ impl Host for PhpHost {
         u64::from(rt().core.borrow().running().0)
     }
 
+    fn waits_for_child_again(&self) -> bool {
+        calls::innermost_module() == "pcntl"
+    }
+
     fn library_loaded(&self) {
         crate::module::library_loaded();
     }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod coroutine;
+mod debugdump;
 mod engine;
 mod failure;
 mod functions;

@@ -3,7 +3,7 @@
 use crate::runtime::{self, Runtime};
 use crate::{calls, coroutine, engine, hosting, overflow, timeout};
 use spindle_interpose::patch::Patcher;
-use spindle_interpose::{host, locks, table};
+use spindle_interpose::{flocks, host, locks, table};
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
 use std::cell::{Cell, RefCell};
@@ -12,12 +12,18 @@ use std::ffi::{CStr, CString};
 struct Life {
     active: Cell<bool>,
     fork_hooked: Cell<bool>,
+    pid: Cell<u32>,
     patcher: RefCell<Option<Patcher>>,
 }
 
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Life {}
-static LIFE: Life = Life { active: Cell::new(false), fork_hooked: Cell::new(false), patcher: RefCell::new(None) };
+static LIFE: Life = Life {
+    active: Cell::new(false),
+    fork_hooked: Cell::new(false),
+    pid: Cell::new(0),
+    patcher: RefCell::new(None),
+};
 
 /// Has the first `spawn` of this request been seen?
 #[inline(always)]
@@ -56,14 +62,26 @@ pub fn activate(rt: &'static Runtime) {
         });
         patcher.patch();
     }
+    if LIFE.pid.get() != std::process::id() {
+        rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
+    }
+    signals::set_around(host::AROUND_HANDLERS);
     signals::chain_all();
     overflow::install();
     calls::install();
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
-        unsafe { libc::pthread_atfork(None, None, Some(in_forked_child)) };
+        unsafe { libc::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child)) };
     }
     rt.set_gate();
+}
+
+unsafe extern "C" fn in_forking_parent() {
+    if host::on_php_thread().is_some()
+        && let Some(rt) = runtime::existing()
+    {
+        rt.reactor().shared_descriptions();
+    }
 }
 
 unsafe extern "C" fn in_forked_child() {
@@ -72,6 +90,7 @@ unsafe extern "C" fn in_forked_child() {
         && let Some(rt) = runtime::existing()
     {
         locks::reset();
+        flocks::reset();
         rt.after_fork();
     }
 }
@@ -127,6 +146,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
         unsafe { sys::spindle_core_warning(text.as_ptr()) };
         return sys::FAILURE;
     }
+    LIFE.pid.set(std::process::id());
     // SAFETY: module start.
     unsafe { sys::spindle_register_classes() };
     coroutine::init_handlers();

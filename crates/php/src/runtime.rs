@@ -127,12 +127,13 @@ pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
     ask(&rt().core.borrow())
 }
 
-/// The live coroutine with this number.
+/// The coroutine with this number, if its object is still there.
 pub fn find(id: u64) -> Option<*mut Coroutine> {
     let rt = existing()?;
     let core = rt.core.borrow();
-    let co = core.coroutines().find(|co| core.id(*co) == id)?;
-    Some(rt.object(co))
+    let objects = rt.objects.borrow();
+    let found = (0..).zip(objects.iter()).find(|(slot, this)| !this.is_null() && core.id(Co(*slot)) == id);
+    found.map(|(_, this)| *this)
 }
 
 /// Where the chosen one is.
@@ -228,6 +229,9 @@ impl Runtime {
     /// on. Only where [`Runtime::can_switch`].
     #[inline]
     pub fn park(&'static self, deadline: Option<u64>, on: On, cancellable: bool, info: Info) -> Reason {
+        if spindle_reactor::signals::pending() {
+            self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
+        }
         if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
             return reason;
         }

@@ -9,6 +9,7 @@
 //! No method calls out while a borrow is held, except the `wake` callback of `turn`, which must not call back in.
 
 mod fds;
+mod interrupt;
 pub mod pool;
 pub mod signals;
 
@@ -17,6 +18,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+pub use interrupt::Interrupt;
 pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
 use fds::Fds;
 use spindle_inbox::Inbox;
@@ -27,6 +29,9 @@ pub struct Waiter(pub u64);
 
 /// The most worker threads. Jobs that block for good (a FIFO nobody opens) each hold one.
 pub const POOL_THREADS: usize = 64;
+
+/// Nanoseconds until an abandoned job is kicked again.
+const KICK_AGAIN: u64 = 10_000_000;
 
 const INBOX: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
@@ -52,6 +57,8 @@ pub struct Reactor {
     jobs: Cell<usize>,
     done: RefCell<Vec<Waiter>>,
     child_waiters: RefCell<Vec<Waiter>>,
+    orphans: RefCell<Vec<libc::pid_t>>,
+    abandoned: RefCell<Vec<Arc<Interrupt>>>,
     events: RefCell<Vec<libc::epoll_event>>,
     pwait2: Cell<bool>,
 }
@@ -116,6 +123,8 @@ impl Reactor {
             jobs: Cell::new(0),
             done: RefCell::new(Vec::new()),
             child_waiters: RefCell::new(Vec::new()),
+            orphans: RefCell::new(Vec::new()),
+            abandoned: RefCell::new(Vec::new()),
             events: RefCell::new(vec![libc::epoll_event { events: 0, u64: 0 }; 256]),
             pwait2: Cell::new(true),
         })
@@ -138,6 +147,7 @@ impl Reactor {
     /// A caught signal ends the wait.
     pub fn turn(&self, timeout: Option<u64>, mut wake: impl FnMut(Waiter)) -> Turn {
         let shared = Arc::clone(&self.shared.borrow());
+        let timeout = if self.kick_abandoned() { Some(timeout.map_or(KICK_AGAIN, |t| t.min(KICK_AGAIN))) } else { timeout };
         let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
         let ready = self.wait(timeout);
         shared.inbox.disarm();
@@ -166,6 +176,7 @@ impl Reactor {
             let caught = signals::take();
             turn.signals = caught.by_the_program;
             if caught.child {
+                self.reap_orphans();
                 for waiter in self.child_waiters.borrow_mut().drain(..) {
                     wake(waiter);
                 }
@@ -231,6 +242,33 @@ impl Reactor {
     /// Takes back what [`Self::wait_any_child`] registered.
     pub fn forget_child_waiter(&self, waiter: Waiter) {
         self.child_waiters.borrow_mut().retain(|w| *w != waiter);
+    }
+
+    /// Nobody will wait for this child of ours any more: it is reaped when it ends.
+    pub fn adopt_orphan(&self, child: libc::pid_t) {
+        signals::watch_children();
+        self.orphans.borrow_mut().push(child);
+        self.reap_orphans();
+    }
+
+    fn reap_orphans(&self) {
+        // SAFETY: asks about one child, without waiting and without a place for its status.
+        let runs = |child: &i32| unsafe { libc::waitpid(*child, std::ptr::null_mut(), libc::WNOHANG) } == 0;
+        self.orphans.borrow_mut().retain(runs);
+    }
+
+    /// Gets an abandoned job out of the call that it blocks in.
+    pub fn abandon(&self, job: Arc<Interrupt>) {
+        if job.kick() {
+            self.abandoned.borrow_mut().push(job);
+        }
+    }
+
+    /// Are there still some?
+    fn kick_abandoned(&self) -> bool {
+        let mut abandoned = self.abandoned.borrow_mut();
+        abandoned.retain(|job| job.kick());
+        !abandoned.is_empty()
     }
 
     /// Registers `waiter` for `fd`. See [`Watch`] for the answers.
@@ -351,6 +389,8 @@ impl Reactor {
         std::mem::forget(self.pool.replace(fresh));
         self.jobs.set(0);
         self.child_waiters.borrow_mut().clear();
+        self.orphans.borrow_mut().clear();
+        std::mem::take(&mut *self.abandoned.borrow_mut()).into_iter().for_each(std::mem::forget);
         let event = event_fd()?;
         let signals = signals::reopen()?;
         let epoll = epoll_with(event.as_raw_fd(), signals)?;

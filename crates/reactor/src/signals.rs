@@ -33,6 +33,26 @@ static EVENT: AtomicI32 = AtomicI32::new(-1);
 /// Bit `n - 1`: signal `n` came since the last [`take`].
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
+/// Called around each handler of the program, with what `enter` answered.
+#[derive(Clone, Copy)]
+pub struct Around {
+    /// Before it.
+    pub enter: fn() -> u64,
+    /// After it.
+    pub leave: fn(u64),
+}
+
+struct AroundCell(UnsafeCell<Option<Around>>);
+// SAFETY: written before the first handler is chained, read by handlers after.
+unsafe impl Sync for AroundCell {}
+static AROUND: AroundCell = AroundCell(UnsafeCell::new(None));
+
+/// Names what is called around handlers. Before [`chain_all`].
+pub fn set_around(around: Around) {
+    // SAFETY: no handler of ours is installed yet.
+    unsafe { *AROUND.0.get() = Some(around) };
+}
+
 /// What came since the last turn.
 #[derive(Clone, Copy, Default)]
 pub struct Caught {
@@ -73,7 +93,9 @@ pub(crate) fn event() -> RawFd {
     EVENT.load(Ordering::Relaxed)
 }
 
-pub(crate) fn pending() -> bool {
+/// Has a signal come since the last turn?
+#[inline(always)]
+pub fn pending() -> bool {
     PENDING.load(Ordering::Acquire) != 0
 }
 
@@ -125,6 +147,9 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     // SAFETY: as above.
     let saved = unsafe { *errno };
     if let Some(action) = wanted(signal).filter(is_function) {
+        // SAFETY: set before handlers were chained, and not changed.
+        let around = unsafe { *AROUND.0.get() };
+        let state = around.map(|around| (around.enter)());
         // SAFETY: the program gave this address to `sigaction` as a handler of the kind that its flags name.
         unsafe {
             if action.sa_flags & libc::SA_SIGINFO != 0 {
@@ -135,6 +160,9 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
                 let call: extern "C" fn(i32) = std::mem::transmute(action.sa_sigaction);
                 call(signal);
             }
+        }
+        if let (Some(around), Some(state)) = (around, state) {
+            (around.leave)(state);
         }
         if action.sa_flags & libc::SA_RESETHAND != 0
             && let Some(slot) = slot(signal)

@@ -6,6 +6,7 @@ use function Async\{await, currentCoroutine, delay, spawn, suspend, timeout};
 
 require __DIR__ . '/kit.inc';
 
+set_error_handler(fn() => true); // a function that is cancelled may warn
 [$a, $b] = T\pair();
 $slow = spawn(fn() => delay(10_000));
 $waiting = [
@@ -28,7 +29,6 @@ foreach ($waiting as $name => $c) {
 // it can be told apart what they wait for
 T\check('different', count(array_unique($told)) >= 4, $told);
 var_dump($new->getAwaitingInfo(), currentCoroutine()->getAwaitingInfo());
-set_error_handler(fn() => true); // a cancelled function may warn
 foreach ($waiting as $c) {
     $c->cancel();
     T\failure($c);

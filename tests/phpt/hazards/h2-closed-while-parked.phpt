@@ -16,37 +16,38 @@ $ends = [
     'filter appended, then closed' => function(&$s) { stream_filter_append($s, 'string.rot13'); fclose($s); },
     'stream_copy, then closed' => function(&$s) { fclose($s); },
 ];
-foreach ($ends as $name => $end) {
-    for ($i = 0; $i < 10; $i++) {
-        [$s, $other] = T\pair();
-        $blocked = [
-            spawn(function() use (&$s) { $mine = $s; return fread($mine, 5000); }),
-            spawn(function() use (&$s) { return stream_get_line($s, 1000, "\n"); }),
-        ];
-        suspend();
-        Async\delay(1);
-        spawn(function() use ($end, &$s) { $end($s); });
-        suspend();
-        // memory that was freed is handed out again
-        $fill = [];
-        for ($k = 0; $k < 50; $k++) {
-            $fill[] = str_repeat(chr(65 + $k % 26), 8192);
-            $fill[] = fopen('php://memory', 'w+');
-        }
-        @fwrite($other, "late data\nmore\n");
-        fclose($other);
-        foreach ($blocked as $b) {
-            try {
-                $r = Async\await($b, Async\timeout(5000));
-                if (is_string($r) && !in_array($r, ['', "late data\nmore\n", "late data\n", 'late data', 'more', "more\n"], true)) echo "$name: strange data ", strlen($r), "\n";
-            } catch (Async\AwaitCancelledException) {
-                echo "$name: still blocked\n";
-                $b->cancel();
-            } catch (TypeError) {
-            }
-        }
-        unset($fill);
+$round = function(string $name, Closure $end): void {
+    [$s, $other] = T\pair();
+    $blocked = [
+        spawn(function() use (&$s) { $mine = $s; return fread($mine, 5000); }),
+        spawn(function() use (&$s) { return stream_get_line($s, 1000, "\n"); }),
+    ];
+    suspend();
+    Async\delay(1);
+    $closing = spawn(function() use ($end, &$s) { $end($s); });
+    suspend();
+    // memory that was freed is handed out again
+    $fill = [];
+    for ($k = 0; $k < 50; $k++) {
+        $fill[] = str_repeat(chr(65 + $k % 26), 8192);
+        $fill[] = fopen('php://memory', 'w+');
     }
+    @fwrite($other, "late data\nmore\n");
+    fclose($other);
+    foreach ($blocked as $b) {
+        try {
+            $r = Async\await($b, Async\timeout(5000));
+            if (is_string($r) && !in_array($r, ['', "late data\nmore\n", "late data\n", 'late data', 'more', "more\n"], true)) echo "$name: strange data ", strlen($r), "\n";
+        } catch (Async\AwaitCancelledException) {
+            echo "$name: still blocked\n";
+            $b->cancel();
+        } catch (TypeError) {
+        }
+    }
+    T\failure($closing);
+};
+foreach ($ends as $name => $end) {
+    for ($i = 0; $i < 10; $i++) $round($name, $end);
     echo "$name: survived\n";
 }
 ?>

@@ -28,7 +28,7 @@ $code = <<<'PHP'
     $jobs = [];
     for ($i = 0; $i < 10; $i++) {
         $jobs[] = spawn(function() use ($i, $dir) {
-            $out = [include "$dir/f$i.php", ("file$i")(), include "slow://$i", ("wrapped$i")(), eval("Async\\suspend(); return fn() => $i;")()];
+            $out = [include "$dir/f$i.php", ("file$i")(), include "slow://$i", ("wrapped$i")(), (eval("Async\\suspend(); return fn() => $i;"))()];
             trigger_error("after $i");
             return $out === [$i, "file $i", $i, "wrapped $i", $i];
         });

@@ -17,7 +17,7 @@ $constructing = spawn(function() {
 T\parked($constructing);
 $others = [
     'file' => spawn(fn() => @file_get_contents('missing')),
-    'warning' => spawn(function() { set_error_handler(function($l, $text) { echo "handled: $text\n"; return true; }); return file_get_contents('missing too'); }),
+    'warning' => spawn(function() { set_error_handler(function($l, $text) use (&$handled) { $handled = $text; return true; }); return [file_get_contents('missing too'), $handled]; }),
     'socket' => spawn(fn() => @stream_socket_client('unix://missing')),
     'directory' => spawn(fn() => @opendir('missing')),
 ];
@@ -38,8 +38,7 @@ echo get_class($e), "\n";
 ?>
 --EXPECT--
 file: false
-handled: file_get_contents(missing too): Failed to open stream: No such file or directory
-warning: false
+warning: [false,"file_get_contents(missing too): Failed to open stream: No such file or directory"]
 socket: false
 directory: false
 a line

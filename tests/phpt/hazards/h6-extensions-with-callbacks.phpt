@@ -64,7 +64,7 @@ filter 4: "TEXT 4"
 filter 6: "TEXT 6"
 wrapper 4: ["of 4\nsecond\n",["4\n","second\n"],3,5,true]
 wrapper 6: ["of 6\nsecond\n",["6\n","second\n"],3,5,true]
-ob callback 4: "[some text 4]"
-ob callback 6: "[some text 6]"
+ob callback 4: "[some text 4][]"
+ob callback 6: "[some text 6][]"
 array_multisort and heap 4: [1,2,3,4]
 array_multisort and heap 6: [1,2,3,6]

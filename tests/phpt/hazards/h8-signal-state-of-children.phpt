@@ -10,15 +10,17 @@ use function Async\{delay, spawn};
 require __DIR__ . '/kit.inc';
 T\work_in(['file' => 'x']);
 
-$plain = T\command('grep -E "^Sig(Blk|Ign)" /proc/self/status')->output;
+$seen = fn() => shell_exec('grep -E "^Sig(Blk|Ign)" /proc/self/status');
+$run = function() { $p = proc_open(['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status'], [1 => ['pipe', 'w']], $pipes); return stream_get_contents($pipes[1]); };
+$plain = [$seen(), $run()];
 $blocked = fn(string $status) => preg_match('/^SigBlk:\s+(\w+)/m', $status, $m) ? $m[1] : '';
 
 // everything that could set masks is at work: processes, pool jobs, timers
 $jobs = [spawn(fn() => shell_exec('sleep 0.3')), spawn(fn() => delay(300)), spawn(function() { for ($i = 0; $i < 50; $i++) file_get_contents('file'); fsync(fopen('file', 'r+')); gethostbyname('localhost'); })];
 T\all([$jobs[2]]);
-echo json_encode(shell_exec('grep -E "^Sig(Blk|Ign)" /proc/self/status') === $plain), ' ';
-$p = proc_open(['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status'], [1 => ['pipe', 'w']], $pipes);
-echo json_encode(stream_get_contents($pipes[1]) === $plain), "\n";
+foreach (['the script' => [$seen(), $run()], 'a coroutine' => [Async\await(spawn($seen)), Async\await(spawn($run))]] as $where => $states) {
+    T\check("children of $where", $states === $plain, [$plain, $states]);
+}
 
 // SIGTERM ends a child of every kind
 $p = proc_open(['sleep', '20'], [], $pipes);
@@ -41,10 +43,11 @@ foreach (glob('/proc/self/task/*/status') as $file) {
     foreach ([SIGINT, SIGTERM, SIGCHLD, SIGUSR1, SIGALRM, SIGHUP] as $signal) if (!($mask & (1 << $signal - 1))) $open[basename(dirname($file))][] = $signal;
 }
 var_dump(hexdec($blocked($main)), $open);
-foreach ($jobs as $job) $job->cancel();
+$jobs[1]->cancel();
 ?>
 --EXPECT--
-true true
+children of the script: yes
+children of a coroutine: yes
 proc_terminate: yes
 bool(true)
 int(0)

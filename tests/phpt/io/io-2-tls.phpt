@@ -22,7 +22,7 @@ $serving = spawn(function() use ($server) {
         spawn(function() use ($client) {
             $length = (int) fgets($client);
             $data = '';
-            while (strlen($data) < $length) $data .= fread($client, 8192);
+            while (strlen($data) < $length) $data .= fread($client, min(8192, $length - strlen($data)));
             delay(5);
             fwrite($client, strrev($data));
             fclose($client);

@@ -157,7 +157,7 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limi
             unsafe { libc::close(late.result) };
         }
     };
-    match wait::for_job_or_abandon(host, limit.waiting(), None, job, undo) {
+    match wait::for_job_or_abandon(host, limit.waiting(), None, true, job, undo) {
         Job::Done(done) if done.result >= 0 => {
             if !peer.address.is_null() && !peer.length.is_null() {
                 // SAFETY: `length` says how many bytes the caller has for the address, as accept(2) wants it.

@@ -130,7 +130,7 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, leng
         let result = unsafe { libc::connect(own.as_raw_fd(), (&raw const copy).cast(), length) };
         (result, errno())
     };
-    match wait::for_job_or_abandon(host, limit.waiting(), None, job, |_| ()) {
+    match wait::for_job_or_abandon(host, limit.waiting(), None, true, job, |_| ()) {
         Job::Done((0, _)) => {
             set_errno(before);
             0
