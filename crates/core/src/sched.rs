@@ -696,10 +696,3 @@ impl<X> Core<X> {
         self.slot(co).cancel_requested
     }
 }
-impl<X> Core<X> {
-    pub fn debug_text(&self) -> String {
-        let mut s = format!("live {} outside {} timers {} ready {:?}\n", self.live, self.outside, self.timers.len(), self.ready);
-        for (i, slot) in self.slots.iter().enumerate() { if slot.state != State::Done { s += &format!("{i}: id {} {:?} {:?} shielded {} epoch {} cancel {} timer {}\n", slot.id, slot.state, slot.on, slot.shielded, slot.epoch, slot.cancellation.is_some(), slot.timer.is_some()); } }
-        s
-    }
-}

@@ -212,6 +212,9 @@ fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
 
 /// Writes as a blocking call does: all of it, unless an error comes between. Never gives way when it need not.
 pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
+    if host.writes_in_place() {
+        return plain(&io, 0, true);
+    }
     match way(host, &io, true) {
         Way::Nowait => {
             let first = nowait(&io, 0, true);

@@ -72,6 +72,11 @@ pub trait Host {
     fn waits_for_child_again(&self) -> bool {
         true
     }
+    /// The program is in the middle of something that must not be interrupted by other coroutines for the sake of
+    /// a file write (its error log, an output handler): the write is done in place.
+    fn writes_in_place(&self) -> bool {
+        false
+    }
     /// A library was loaded: look for entries to patch.
     fn library_loaded(&self);
 }

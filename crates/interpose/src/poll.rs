@@ -273,7 +273,7 @@ unsafe fn polling(
     const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
     let before = errno();
     if time == Time::Zero {
-        give_way(host); // before it looks: what it sees shall still be true
+        give_way(host);
         // SAFETY: the caller's own arguments.
         return unsafe { libc::ppoll(fds, count, &ZERO, mask) };
     }
@@ -283,6 +283,7 @@ unsafe fn polling(
         // SAFETY: one entry, by contract.
         return unsafe { poll_one(host, call, fds, time) };
     }
+    give_way(host); // before it looks: what it sees shall still be true
     loop {
         // SAFETY: the caller's own arguments.
         let ready = unsafe { libc::ppoll(fds, count, &ZERO, mask) };

@@ -172,6 +172,16 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
     }
 }
 
+/// With `WNOHANG`. A child that its handle's end did not find ended would stay a zombie: nobody asks again.
+fn look_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    // SAFETY: the caller's own arguments.
+    let found = unsafe { libc::wait4(pid, status, options, usage) };
+    if found == 0 && pid > 0 && options == libc::WNOHANG && !host.waits_for_child_again() {
+        host.reactor().adopt_orphan(pid);
+    }
+    found
+}
+
 fn wait_inside(
     host: &dyn Host,
     call: &'static str,
@@ -182,17 +192,16 @@ fn wait_inside(
 ) -> pid_t {
     // A pidfd tells of the end only.
     let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 { One::Child(pid) } else { One::No };
+    if options & libc::WNOHANG != 0 {
+        return look_once(host, pid, status, options, usage);
+    }
     // SAFETY: the caller's own arguments; nothing is written when there is nothing to tell.
     wait_until(host, call, one, || unsafe { libc::wait4(pid, status, options | libc::WNOHANG, usage) })
 }
 
-fn parks(options: c_int) -> Option<&'static dyn Host> {
-    inside().filter(|_| options & libc::WNOHANG == 0)
-}
-
 /// `waitpid(2)`.
 pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
-    match parks(options) {
+    match inside() {
         Some(host) => wait_inside(host, "waitpid", pid, status, options, std::ptr::null_mut()),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::waitpid(pid, status, options) },
@@ -210,7 +219,7 @@ pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
 
 /// `wait4(2)`.
 pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    match parks(options) {
+    match inside() {
         Some(host) => wait_inside(host, "wait4", pid, status, options, usage),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::wait4(pid, status, options, usage) },
@@ -219,7 +228,7 @@ pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, u
 
 /// `wait3(2)`.
 pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    match parks(options) {
+    match inside() {
         Some(host) => wait_inside(host, "wait3", -1, status, options, usage),
         // SAFETY: the caller's own arguments; `wait3` is this.
         None => unsafe { libc::wait4(-1, status, options, usage) },
@@ -228,7 +237,7 @@ pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut r
 
 /// `waitid(2)`.
 pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int {
-    let Some(host) = parks(options) else {
+    let Some(host) = inside() else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::waitid(kind, id, info, options) };
     };

@@ -32,6 +32,8 @@ enum Kind {
     Stream = 4,
     /// Closes a handle or a stream.
     Closes = 5,
+    /// Runs signal handlers, which do not give way.
+    Signals = 6,
 }
 
 /// What a call may do at once with another call on the same handle.
@@ -122,6 +124,9 @@ unsafe fn kind_of(function: *const sys::zend_internal_function) -> Kind {
         let name = zv::text((*function).function_name).to_ascii_lowercase();
         let module = module_name((*function).module);
         let is = |list: &[&str]| list.contains(&name.as_str());
+        if name == "pcntl_signal_dispatch" {
+            return Kind::Signals;
+        }
         if (*function).scope.is_null() && (module == "standard" || module == "sockets") {
             return match () {
                 () if is(READS) => Kind::Reads,
@@ -144,16 +149,21 @@ unsafe fn kind_of(function: *const sys::zend_internal_function) -> Kind {
     }
 }
 
-/// The extension of the internal function that runs, in lower case; empty in PHP code.
-pub fn innermost_module() -> String {
+/// Can the program wait for a child again after this wait? Not when a process handle is closed or dies: that is
+/// PHP code (a resource's end) or a function of ext/standard.
+pub fn waits_for_child_again() -> bool {
     // SAFETY: the running frame.
     unsafe {
         let frame = sys::executor_globals.current_execute_data;
         let function = if frame.is_null() { std::ptr::null_mut() } else { (*frame).func };
         if function.is_null() || u32::from((*function).type_) != sys::ZEND_INTERNAL_FUNCTION {
-            return String::new();
+            return false;
         }
-        module_name((*function).internal_function.module)
+        let function = &(*function).internal_function;
+        if function.function_name.is_null() {
+            return false; // a coroutine's bottom frame
+        }
+        module_name(function.module) != "standard" || zv::text(function.function_name) == "proc_get_status"
     }
 }
 
@@ -175,7 +185,8 @@ fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::s
         let handler = (*function).handler?;
         let trampoline = sys::spindle_trampoline as *const () as usize;
         let fair = sys::spindle_trampoline_fair as *const () as usize;
-        let ours = [trampoline, fair].contains(&(handler as *const () as usize));
+        let place = in_place as *const () as usize;
+        let ours = [trampoline, fair, place].contains(&(handler as *const () as usize));
         let info = (*function).reserved[sys::spindle_reserved_slot as usize];
         (ours || !info.is_null()).then_some(info.cast_const().cast())
     }
@@ -232,10 +243,24 @@ pub fn install() {
             let info = Box::new(sys::spindle_call_info { handler: Some(handler), kind: kind as u32 });
             (*function).reserved[slot] = (&raw const *info).cast_mut().cast();
             // A write to a stream never gives way by itself: `echo` must not. After the function it may.
-            let fair = kind == Kind::Writes;
-            (*function).handler = Some(if fair { sys::spindle_trampoline_fair } else { sys::spindle_trampoline });
+            (*function).handler = Some(match kind {
+                Kind::Writes => sys::spindle_trampoline_fair,
+                Kind::Signals => in_place,
+                _ => sys::spindle_trampoline,
+            });
             infos.push(info);
         });
+    }
+}
+
+/// The trampoline of what must not be left in the middle.
+unsafe extern "C" fn in_place(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: the engine calls it with a frame of a function that `install` has marked.
+    unsafe {
+        let info = info_of((*frame).func.cast()).and_then(|info| info.as_ref());
+        if let Some(handler) = info.and_then(|info| info.handler) {
+            crate::engine::in_place(|| handler(frame, result));
+        }
     }
 }
 
@@ -249,7 +274,7 @@ pub fn remove() {
         each_function(|function| {
             let info = (*function).reserved[slot].cast::<sys::spindle_call_info>();
             let handler = (*function).handler.map_or(0, |h| h as *const () as usize);
-            if !info.is_null() && (handler == trampoline || handler == fair) {
+            if !info.is_null() && (handler == trampoline || handler == fair || handler == in_place as *const () as usize) {
                 (*function).handler = (*info).handler;
                 (*function).reserved[slot] = std::ptr::null_mut();
             }
@@ -326,6 +351,7 @@ fn kind_from(info: *const sys::spindle_call_info) -> Kind {
         3 => Kind::Writes,
         4 => Kind::Stream,
         5 => Kind::Closes,
+        6 => Kind::Signals,
         _ => Kind::Plain,
     }
 }

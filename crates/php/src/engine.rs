@@ -109,6 +109,11 @@ pub fn no_switch() -> u32 {
     HOOKS.forbidden.get()
 }
 
+/// Runs `what` (an internal function's handler that calls signal handlers) without a switch.
+pub fn in_place<R>(what: impl FnOnce() -> R) -> R {
+    without_switch(what)
+}
+
 /// Runs `what` without a switch. A bailout may jump over it: the request ends then, and no switch is wanted.
 fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     HOOKS.forbidden.set(HOOKS.forbidden.get() + 1);
@@ -194,8 +199,9 @@ unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
         calls::throw_in_php_code(rt);
     }
     if let Some(original) = HOOKS.interrupt.get() {
+        // Handlers of signals block switching in the engine's own fibers too: what they do is done in place.
         // SAFETY: the engine's own frame, passed on.
-        unsafe { original(frame) }
+        without_switch(|| unsafe { original(frame) });
     }
 }
 

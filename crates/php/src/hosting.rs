@@ -6,6 +6,7 @@ use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
 use spindle_core::sched::{On, Reason, Ticket};
 use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
+use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
 
 /// The one host.
@@ -83,14 +84,14 @@ impl Host for PhpHost {
 
     fn give_way(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 {
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() {
             rt.give_way(32, true);
         }
     }
 
     fn give_way_for_file(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 {
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() {
             rt.give_way_if_ready();
         }
     }
@@ -100,7 +101,12 @@ impl Host for PhpHost {
     }
 
     fn waits_for_child_again(&self) -> bool {
-        calls::innermost_module() == "pcntl"
+        calls::waits_for_child_again()
+    }
+
+    fn writes_in_place(&self) -> bool {
+        // SAFETY: globals of the engine.
+        unsafe { sys::core_globals.in_error_log || !sys::output_globals.running.is_null() }
     }
 
     fn library_loaded(&self) {

@@ -5,7 +5,6 @@
 
 mod calls;
 mod coroutine;
-mod debugdump;
 mod engine;
 mod failure;
 mod functions;

@@ -5,6 +5,7 @@ CANC-4 a cancellation passes through sorting, callbacks, generators, buffers and
 use function Async\{delay, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\work_in(['sleeps.php' => '<?php sleep(1); echo "NOT REACHED\n";']);
 
 final class Asleep
 {
@@ -23,16 +24,14 @@ $through = [
     'iterator' => fn() => iterator_to_array((function() { yield from (function() { yield 1; usleep(1_000_000); })(); })()),
     '__toString' => fn() => 'x' . new class { function __toString(): string { sleep(1); return ''; } },
     'serialize' => fn() => serialize(new Asleep),
-    'include' => fn() => require __DIR__ . '/sleeps.inc',
+    'include' => fn() => require 'sleeps.php',
 ];
-file_put_contents(__DIR__ . '/sleeps.inc', '<?php sleep(1); echo "NOT REACHED\n";');
 foreach ($through as $name => $task) {
     $c = spawn($task);
     T\parked($c);
     $c->cancel();
     echo "$name: ", get_class(T\failure($c)), "\n";
 }
-unlink(__DIR__ . '/sleeps.inc');
 $a = [3, 1, 2];
 usort($a, fn($x, $y) => $x <=> $y);
 array_walk($a, function(&$x) { $x *= 2; });

@@ -32,7 +32,7 @@ getCoroutines(): array
 protect(Closure $critical): mixed
 onFinally(Closure $callback): void
 onExit(Closure $callback): void
-gracefulShutdown(?Throwable $throwable = null): void
+gracefulShutdown(?Throwable $e = null): void
 array(0) {
 }
 bool(false)

@@ -106,8 +106,8 @@ unsafe fn selecting(
     // SAFETY: the caller's own arguments.
     let ask = |mask| unsafe { libc::pselect(count, sets[0], sets[1], sets[2], &now, mask) };
     let before = errno();
+    give_way(host); // before it looks: what it sees shall still be true
     if time == Time::Zero {
-        give_way(host);
         return ask(mask);
     }
     // SAFETY: null or valid by contract.
