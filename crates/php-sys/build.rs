@@ -47,7 +47,7 @@ fn main() {
         .allowlist_function("(zend|php|_php|object|spindle|gc|_e|_ze|zval|instanceof|add_|_call|rc_).*")
         .allowlist_function("_?(safe_emalloc|emalloc|efree|ecalloc|erealloc|estrdup).*")
         .allowlist_var("(ZEND|E_|IS_|IO_|GC_|Z_|spindle|PHP_).*")
-        .allowlist_var("(executor|compiler|basic|output|core|sapi)_globals")
+        .allowlist_var("(executor|compiler|basic|output|core|sapi|file)_globals")
         .allowlist_var("zend_(autoload|compile_file|compile_string|execute_ex|interrupt_function|ce_.*|one_char_string|empty_string|error_cb|throw_exception_hook|std_.*|known_strings)")
         .allowlist_var("(gc_collect_cycles|std_object_handlers|sapi_module|module_registry)")
         .allowlist_type("(zend|php|sapi|zval|spindle|_zend).*")

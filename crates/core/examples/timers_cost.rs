@@ -52,18 +52,10 @@ fn main() {
             0
         });
     }
-    for (waiting, span) in [
-        (1_u64, MS),
-        (100, MS),
-        (10_000, MS),
-        (10_000, 1_000 * MS),
-        (100_000, 1_000 * MS),
-        (1_000_000, 1_000 * MS),
-    ] {
-        let name = format!(
-            "insert + expire one by one, {waiting} within {} ms",
-            span / MS
-        );
+    for (waiting, span) in
+        [(1_u64, MS), (100, MS), (10_000, MS), (10_000, 1_000 * MS), (100_000, 1_000 * MS), (1_000_000, 1_000 * MS)]
+    {
+        let name = format!("insert + expire one by one, {waiting} within {} ms", span / MS);
         let mut timers = Timers::new(0);
         let mut delay = delays(span);
         let mut now = 0;

@@ -60,10 +60,7 @@ impl TimerId {
     /// The inverse of [`TimerId::to_u64`]. Any other number gives an id that names no timer, or
     /// one that somebody else inserted; it is safe in either case.
     pub fn from_u64(number: u64) -> Self {
-        Self {
-            index: number as u32,
-            generation: (number >> 32) as u32,
-        }
+        Self { index: number as u32, generation: (number >> 32) as u32 }
     }
 }
 
@@ -88,11 +85,7 @@ struct List {
     min: u64,
 }
 
-const EMPTY: List = List {
-    head: NIL,
-    tail: NIL,
-    min: 0,
-};
+const EMPTY: List = List { head: NIL, tail: NIL, min: 0 };
 
 /// A timer on its way out of the wheel.
 struct Due {
@@ -150,10 +143,7 @@ impl<T> Timers<T> {
             self.free = entry.next;
             entry.deadline = deadline;
             entry.value = Some(value);
-            TimerId {
-                index,
-                generation: entry.generation,
-            }
+            TimerId { index, generation: entry.generation }
         } else {
             self.grow(deadline, value)
         };
@@ -166,18 +156,8 @@ impl<T> Timers<T> {
     fn grow(&mut self, deadline: u64, value: T) -> TimerId {
         let index = self.entries.len() as u32;
         assert!(self.entries.len() < NIL as usize, "too many timers");
-        self.entries.push(Entry {
-            deadline,
-            prev: NIL,
-            next: NIL,
-            generation: 1,
-            home: DUE,
-            value: Some(value),
-        });
-        TimerId {
-            index,
-            generation: 1,
-        }
+        self.entries.push(Entry { deadline, prev: NIL, next: NIL, generation: 1, home: DUE, value: Some(value) });
+        TimerId { index, generation: 1 }
     }
 
     /// Takes a timer back. `None` when it has fired or was cancelled before.
@@ -279,10 +259,7 @@ impl<T> Timers<T> {
                 self.due.push(Due {
                     deadline: entry.deadline,
                     order: self.due.len() as u32,
-                    id: TimerId {
-                        index,
-                        generation: entry.generation,
-                    },
+                    id: TimerId { index, generation: entry.generation },
                 });
             } else {
                 self.link(index);
@@ -290,8 +267,7 @@ impl<T> Timers<T> {
             index = next;
         }
         // Not the stable sort: it allocates.
-        self.due
-            .sort_unstable_by_key(|due| (due.deadline, due.order));
+        self.due.sort_unstable_by_key(|due| (due.deadline, due.order));
     }
 
     #[inline]
@@ -424,10 +400,7 @@ mod tests {
         let deadline = 123_456_789_012;
         timers.insert(deadline, 0);
         // Each step takes the timer down some levels before its next twin comes.
-        for (twin, left) in [10_000_000_000, 5_000_000, 70_000, 900, 50, 1]
-            .iter()
-            .enumerate()
-        {
+        for (twin, left) in [10_000_000_000, 5_000_000, 70_000, 900, 50, 1].iter().enumerate() {
             let now = deadline - left;
             timers.insert(now, 100);
             assert_eq!(fired(&mut timers, now), [100]);

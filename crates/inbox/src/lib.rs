@@ -64,10 +64,7 @@ pub struct Inbox<T> {
 
 impl<T> Default for Inbox<T> {
     fn default() -> Self {
-        Self {
-            state: AtomicU8::new(IDLE),
-            items: Mutex::new(Vec::new()),
-        }
+        Self { state: AtomicU8::new(IDLE), items: Mutex::new(Vec::new()) }
     }
 }
 
@@ -117,17 +114,13 @@ impl<T: Send> Inbox<T> {
 
     /// From one state to another if it is in the first; answers with the state before.
     fn change(&self, from: u8, to: u8) -> u8 {
-        let changed = self
-            .state
-            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        let changed = self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
         changed.unwrap_or_else(|other| other)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<T>> {
         // Nothing under the lock leaves the vector half changed.
-        self.items
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.items.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -155,13 +148,7 @@ mod tests {
             inbox
         };
         for (name, make, push, arm, drain) in [
-            (
-                "idle",
-                &idle as &dyn Fn() -> Inbox<u32>,
-                false,
-                true,
-                vec![],
-            ),
+            ("idle", &idle as &dyn Fn() -> Inbox<u32>, false, true, vec![]),
             ("armed", &armed, true, true, vec![]),
             ("full", &full, false, false, vec![1]),
         ] {

@@ -177,8 +177,7 @@ impl Patcher {
     pub fn new(hooks: &[Hook], exclude: Vec<String>) -> Self {
         // SAFETY: a C string; NOLOAD only finds what is there. The handle is never closed: libc
         // stays anyway. A null handle (musl, where libc has another name) is checked for below.
-        let libc_handle =
-            unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let libc_handle = unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         let mut targets = Vec::with_capacity(hooks.len());
         let mut by_name = HashMap::with_capacity(hooks.len());
         let mut first = [false; 256];
@@ -381,8 +380,7 @@ impl Patcher {
         // closes itself, still inside the loader's callback.
         let mut pages = OpenPages::new(maps);
         let before = before.map_or_else(Vec::new, |known| known.entries);
-        Scan { patcher: self, object, path, ranges, before, entries: Vec::new(), report }
-            .run(&mut pages);
+        Scan { patcher: self, object, path, ranges, before, entries: Vec::new(), report }.run(&mut pages);
         report.errors.extend(pages.close());
     }
 

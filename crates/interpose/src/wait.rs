@@ -163,10 +163,10 @@ pub fn for_job_or_abandon<T: Send + 'static>(
                 host.reactor().abandon(stop);
             }
             Job::Abandoned(match wake {
-            Wake::TimedOut => Waited::TimedOut,
-            Wake::Interrupted => Waited::Interrupted,
-            // A job that panicked wakes without a result; there is nothing to go on with.
-            Wake::Cancelled | Wake::Woken => Waited::Cancelled,
+                Wake::TimedOut => Waited::TimedOut,
+                Wake::Interrupted => Waited::Interrupted,
+                // A job that panicked wakes without a result; there is nothing to go on with.
+                Wake::Cancelled | Wake::Woken => Waited::Cancelled,
             })
         }
     }

@@ -6,6 +6,7 @@
 #include "php_ini.h"
 #include "ext/standard/info.h"
 #include "main/php_output.h"
+#include "zend_builtin_functions.h"
 #include "zend_closures.h"
 #include "zend_exceptions.h"
 #include "zend_extensions.h"

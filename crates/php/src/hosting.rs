@@ -8,6 +8,7 @@ use spindle_core::sched::{On, Reason, Ticket};
 use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
+use std::ffi::c_char;
 
 /// The one host.
 pub struct PhpHost;
@@ -43,6 +44,39 @@ fn fails(rt: &'static Runtime) -> bool {
     }
 }
 
+/// PHP resolves names into a buffer that it keeps in its globals, and frees at the next call. Who parks in the
+/// middle of such a call takes it along.
+struct HostBuffer(Option<(*mut c_char, usize)>);
+
+impl HostBuffer {
+    #[inline]
+    fn take(call: &'static str) -> HostBuffer {
+        if call != "gethostbyname_r" {
+            return HostBuffer(None);
+        }
+        // SAFETY: globals of the engine; without a buffer the next call makes one.
+        unsafe {
+            let globals = &raw mut sys::file_globals;
+            let length = std::mem::replace(&mut (*globals).tmp_host_buf_len, 0);
+            HostBuffer(Some((std::mem::replace(&mut (*globals).tmp_host_buf, std::ptr::null_mut()), length)))
+        }
+    }
+
+    #[inline]
+    fn put_back(self) {
+        let Some((buffer, length)) = self.0 else { return };
+        // SAFETY: what lies there now is from a call that is over: its result was used before anybody could park.
+        unsafe {
+            let globals = &raw mut sys::file_globals;
+            if !(*globals).tmp_host_buf.is_null() {
+                libc::free((*globals).tmp_host_buf.cast());
+            }
+            (*globals).tmp_host_buf = buffer;
+            (*globals).tmp_host_buf_len = length;
+        }
+    }
+}
+
 impl Host for PhpHost {
     fn reactor(&self) -> &Reactor {
         rt().reactor()
@@ -58,7 +92,10 @@ impl Host for PhpHost {
             return Wake::Cancelled;
         }
         calls::parking(rt);
-        match rt.park(deadline, on(&waiting), true, info(&waiting)) {
+        let names = HostBuffer::take(waiting.call);
+        let reason = rt.park(deadline, on(&waiting), true, info(&waiting));
+        names.put_back();
+        match reason {
             Reason::Woken => Wake::Woken,
             Reason::TimedOut => Wake::TimedOut,
             Reason::Interrupted => Wake::Interrupted,

@@ -18,9 +18,9 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
-pub use interrupt::Interrupt;
-pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
 use fds::Fds;
+pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
+pub use interrupt::Interrupt;
 use spindle_inbox::Inbox;
 
 /// Whoever waits, in a word of its own choosing.
@@ -147,7 +147,8 @@ impl Reactor {
     /// A caught signal ends the wait.
     pub fn turn(&self, timeout: Option<u64>, mut wake: impl FnMut(Waiter)) -> Turn {
         let shared = Arc::clone(&self.shared.borrow());
-        let timeout = if self.kick_abandoned() { Some(timeout.map_or(KICK_AGAIN, |t| t.min(KICK_AGAIN))) } else { timeout };
+        let timeout =
+            if self.kick_abandoned() { Some(timeout.map_or(KICK_AGAIN, |t| t.min(KICK_AGAIN))) } else { timeout };
         let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
         let ready = self.wait(timeout);
         shared.inbox.disarm();

@@ -120,14 +120,7 @@ impl Pool {
     /// If `name` holds a NUL byte.
     pub fn with_idle(max_threads: usize, name: &'static str, idle_time: Duration) -> Self {
         assert!(!name.contains('\0'), "a thread's name holds no NUL");
-        Self {
-            shared: Arc::new(Shared {
-                state: Mutex::default(),
-                idle_time,
-            }),
-            max_threads: max_threads.max(1),
-            name,
-        }
+        Self { shared: Arc::new(Shared { state: Mutex::default(), idle_time }), max_threads: max_threads.max(1), name }
     }
 
     /// Queues a job; jobs start in the order they were submitted. Does not block on other jobs.
@@ -191,10 +184,7 @@ impl Pool {
             let mut state = self.shared.lock();
             state.closed = true;
             let state = &mut *state;
-            (
-                std::mem::take(&mut state.queue),
-                std::mem::take(&mut state.idle),
-            )
+            (std::mem::take(&mut state.queue), std::mem::take(&mut state.idle))
         };
         for worker in idle {
             worker.unpark();
@@ -208,10 +198,7 @@ impl Pool {
         // before the thread's own first instruction would run a handler there.
         let _mask = SignalsBlocked::new()?;
         let shared = Arc::clone(&self.shared);
-        thread::Builder::new()
-            .name(self.name.to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn(move || work(&shared))?;
+        thread::Builder::new().name(self.name.to_owned()).stack_size(STACK_BYTES).spawn(move || work(&shared))?;
         Ok(())
     }
 }
@@ -364,8 +351,7 @@ mod tests {
         let (send, receive) = channel();
         for n in 0..100 {
             let send = send.clone();
-            pool.submit(Box::new(move || send.send(n).unwrap()))
-                .unwrap();
+            pool.submit(Box::new(move || send.send(n).unwrap())).unwrap();
         }
         drop(send);
         assert!(receive.iter().eq(0..100));
@@ -432,8 +418,7 @@ mod tests {
         let (send, receive) = channel();
         for n in 0..2_000 {
             let send = send.clone();
-            pool.submit(Box::new(move || send.send(n).unwrap()))
-                .unwrap();
+            pool.submit(Box::new(move || send.send(n).unwrap())).unwrap();
             if n % 3 == 0 {
                 thread::yield_now();
             }
@@ -447,8 +432,7 @@ mod tests {
         let before = mask();
         let pool = Pool::new(1, "test");
         let (send, receive) = channel();
-        pool.submit(Box::new(move || send.send(mask()).unwrap()))
-            .unwrap();
+        pool.submit(Box::new(move || send.send(mask()).unwrap())).unwrap();
         let inside = receive.recv_timeout(LONG).unwrap();
         let after = mask();
         for signal in 1..=libc::SIGRTMAX() {

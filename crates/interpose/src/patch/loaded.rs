@@ -30,15 +30,8 @@ const LIBC: &[&str] = &[
 
 /// Run-time libraries of sanitizers, and valgrind's. They stand in for libc: never patched, and
 /// a value that points into them is as good as libc's.
-const CHECKERS: &[&str] = &[
-    "libasan.so",
-    "libhwasan.so",
-    "libtsan.so",
-    "liblsan.so",
-    "libubsan.so",
-    "libclang_rt.",
-    "vgpreload_",
-];
+const CHECKERS: &[&str] =
+    &["libasan.so", "libhwasan.so", "libtsan.so", "liblsan.so", "libubsan.so", "libclang_rt.", "vgpreload_"];
 
 /// Parts of libc in files of their own that we do patch.
 const LIBC_PARTS: &[&str] = &["libresolv.so", "libresolv-2.", "libanl.so", "libanl-2."];
@@ -81,9 +74,7 @@ impl<'a> Loaded<'a> {
         }
         // SAFETY: not null, and inside the callback the loader guarantees `dlpi_phnum` program
         // headers there, which nobody writes.
-        unsafe {
-            std::slice::from_raw_parts(self.info.dlpi_phdr, usize::from(self.info.dlpi_phnum))
-        }
+        unsafe { std::slice::from_raw_parts(self.info.dlpi_phdr, usize::from(self.info.dlpi_phnum)) }
     }
 
     fn segments(&self) -> impl Iterator<Item = (u32, Range<usize>)> + use<'a> {
@@ -103,9 +94,9 @@ impl<'a> Loaded<'a> {
     /// whole aligned word of a segment that is writable before RELRO.
     pub(super) fn slot(&self, addr: usize) -> Option<usize> {
         let last = addr.checked_add(size_of::<usize>() - 1)?;
-        let fits = self.segments().any(|(flags, range)| {
-            flags & libc::PF_W != 0 && range.contains(&addr) && range.contains(&last)
-        });
+        let fits = self
+            .segments()
+            .any(|(flags, range)| flags & libc::PF_W != 0 && range.contains(&addr) && range.contains(&last));
         if !fits || !addr.is_multiple_of(align_of::<usize>()) {
             return None;
         }
@@ -147,8 +138,7 @@ impl<'a> Loaded<'a> {
         let Some(dynamic) = self.dynamic() else { return Export::No };
         let name = name.to_bytes();
         // SAFETY: `dynamic` was just made from an object that is mapped during the callback.
-        let found =
-            unsafe { gnu_hash_lookup(&dynamic, name).or_else(|| sysv_hash_lookup(&dynamic, name)) };
+        let found = unsafe { gnu_hash_lookup(&dynamic, name).or_else(|| sysv_hash_lookup(&dynamic, name)) };
         match found {
             Some(sym) if self.base().wrapping_add(sym.st_value as usize) != value => Export::No,
             // The lookup only gives symbols with a value. One with a value but no section is the

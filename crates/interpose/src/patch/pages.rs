@@ -66,8 +66,7 @@ impl<'a> OpenPages<'a> {
         // SAFETY: aligned (checked), mapped and pointer-sized (the caller's promise), writable
         // (just seen or made so). Everyone else reads it as one aligned word: the CPU's indirect
         // call, or a C load. An atomic store is the one kind of write that cannot be torn.
-        unsafe { AtomicUsize::from_ptr(std::ptr::with_exposed_provenance_mut(addr)) }
-            .store(value, Ordering::Release);
+        unsafe { AtomicUsize::from_ptr(std::ptr::with_exposed_provenance_mut(addr)) }.store(value, Ordering::Release);
         Ok(())
     }
 
@@ -109,16 +108,8 @@ mod tests {
     impl Page {
         fn new(prot: i32) -> Self {
             // SAFETY: a fresh anonymous mapping, wherever the kernel likes.
-            let at = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    4096,
-                    prot,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                    -1,
-                    0,
-                )
-            };
+            let at =
+                unsafe { libc::mmap(std::ptr::null_mut(), 4096, prot, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
             assert_ne!(at, libc::MAP_FAILED);
             Self(at.expose_provenance())
         }
@@ -172,8 +163,7 @@ mod tests {
         let page = Page::new(libc::PROT_READ | libc::PROT_EXEC);
         let mut maps = Maps::default();
         let mut open = OpenPages::new(&mut maps);
-        for (addr, want) in [(page.0, "executable"), (8, "does not tell"), (page.0 + 4, "aligned")]
-        {
+        for (addr, want) in [(page.0, "executable"), (8, "does not tell"), (page.0 + 4, "aligned")] {
             // SAFETY: refused before anything is written, which is what the test is about.
             let error = unsafe { open.store(addr, 7) }.unwrap_err();
             assert!(error.contains(want), "{error}");

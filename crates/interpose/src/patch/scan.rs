@@ -88,9 +88,7 @@ impl Scan<'_, '_> {
                     self.report.left.push(told(&self.path, target.name, why));
                     self.entries.extend(record);
                 }
-                Verdict::Patch { theirs: Some(_) } if record.is_some() => {
-                    self.entries.extend(record)
-                }
+                Verdict::Patch { theirs: Some(_) } if record.is_some() => self.entries.extend(record),
                 Verdict::Patch { theirs } => {
                     // SAFETY: `slot` found the entry in this object, which is mapped during the
                     // callback we are in, and `pages` is closed before that ends. The loader put

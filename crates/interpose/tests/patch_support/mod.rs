@@ -8,9 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use libdd_gotter::{
-    DynamicInfo, elf64_r_sym, elf64_r_type, is_got_pointer_reloc, iterate_libraries,
-};
+use libdd_gotter::{DynamicInfo, elf64_r_sym, elf64_r_type, is_got_pointer_reloc, iterate_libraries};
 use spindle_interpose::patch::{Hook, Patcher};
 
 const CHILD: &str = "SPINDLE_PATCH_TEST";
@@ -113,22 +111,16 @@ impl Library {
     /// Calls a fixture's `int name(void)`.
     pub fn call(&self, name: &CStr) -> i32 {
         // SAFETY: every fixture function called this way is `int name(void)`.
-        let function: extern "C" fn() -> i32 = unsafe {
-            std::mem::transmute::<*const (), _>(std::ptr::with_exposed_provenance(
-                self.symbol(name),
-            ))
-        };
+        let function: extern "C" fn() -> i32 =
+            unsafe { std::mem::transmute::<*const (), _>(std::ptr::with_exposed_provenance(self.symbol(name))) };
         function()
     }
 
     /// Calls a fixture's `int name(int)`.
     pub fn call_with(&self, name: &CStr, argument: i32) -> i32 {
         // SAFETY: every fixture function called this way is `int name(int)`.
-        let function: extern "C" fn(i32) -> i32 = unsafe {
-            std::mem::transmute::<*const (), _>(std::ptr::with_exposed_provenance(
-                self.symbol(name),
-            ))
-        };
+        let function: extern "C" fn(i32) -> i32 =
+            unsafe { std::mem::transmute::<*const (), _>(std::ptr::with_exposed_provenance(self.symbol(name))) };
         function(argument)
     }
 
