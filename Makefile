@@ -67,6 +67,7 @@ lint: rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	scripts/gen-stub --check
 
 # Rust's minimal profile comes without these two.
 .PHONY: lint-if-there

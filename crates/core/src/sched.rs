@@ -132,7 +132,7 @@ pub enum Order {
     Seeded(u64),
 }
 
-/// What [`Core::next`] says.
+/// What [`Core::next_to_run`] says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Start this one.
@@ -298,7 +298,7 @@ impl<X> Core<X> {
     }
 
     /// Takes the next from the queue and makes it the running one.
-    pub fn next(&mut self) -> Next {
+    pub fn next_to_run(&mut self) -> Next {
         let index = match &mut self.order {
             Order::Fifo => self.ready.pop_front(),
             Order::Seeded(_) if self.ready.is_empty() => None,

@@ -67,6 +67,10 @@ pub trait Host {
     fn give_way_for_file(&self);
     /// The running coroutine, a number that is never reused.
     fn coroutine(&self) -> u64;
+    /// Is the running C code being made to fail, because its coroutine is cancelled or its handle closed?
+    fn fails(&self) -> bool {
+        false
+    }
     /// A wait for a child is cancelled: can the program wait for that child again (`pcntl_waitpid`), or is this its
     /// last word (closing a process handle), so that nobody would ever reap it?
     fn waits_for_child_again(&self) -> bool {

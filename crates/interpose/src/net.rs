@@ -116,12 +116,19 @@ impl Limit {
     }
 }
 
+/// What a call on a non-blocking descriptor answers: `EAGAIN` is for those who will wait and come again. A coroutine
+/// that is cancelled cannot wait, and libraries that only look at this answer would ask for ever.
+#[inline]
+pub(crate) fn refused(host: &dyn Host, error: i32) -> i32 {
+    if error == libc::EAGAIN && host.fails() { libc::ECANCELED } else { error }
+}
+
 /// Gives way after a call that needed no waiting; its `errno` stays.
 #[inline]
 pub(crate) fn give_way(host: &dyn Host) {
     let error = errno();
     host.give_way();
-    set_errno(error);
+    set_errno(refused(host, error));
 }
 
 /// What a call outside coroutines did to the readiness of `fd` is not known to anybody.

@@ -69,6 +69,15 @@ void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 	spindle_call_was_fair();
 }
 
+/* The same for functions whose result may be a further handle on the same connection. */
+void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
+{
+	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (Z_TYPE_P(return_value) == IS_OBJECT) {
+		spindle_call_made(execute_data, Z_OBJ_P(return_value));
+	}
+}
+
 /* --- parameters ----------------------------------------------------------------------------------------- */
 
 bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out)

@@ -32,6 +32,7 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void);
 
 void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS);
+void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS);
 
 /* Arguments of spawn(): the callable, and what follows it. */
 typedef struct spindle_spawn_args {
@@ -93,6 +94,7 @@ void spindle_minfo(zend_module_entry *module);
 bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info);
 void spindle_after_call(zend_execute_data *execute_data, zval *return_value);
 void spindle_call_was_fair(void);
+void spindle_call_made(zend_execute_data *execute_data, zend_object *object);
 zend_object *spindle_coroutine_create(zend_class_entry *ce);
 zend_object *spindle_timeout_create(zend_class_entry *ce);
 

@@ -34,6 +34,8 @@ enum Kind {
     Closes = 5,
     /// Runs signal handlers, which do not give way.
     Signals = 6,
+    /// Constructs a handle.
+    Makes = 7,
 }
 
 /// What a call may do at once with another call on the same handle.
@@ -67,6 +69,10 @@ struct Busy {
 
 struct Table {
     busy: RefCell<HashMap<usize, Busy>>,
+    /// Handles that share the connection of another one.
+    links: RefCell<HashMap<usize, usize>>,
+    /// By the address of the class's own handlers.
+    linked: RefCell<HashMap<usize, Box<Linked>>>,
     infos: RefCell<Vec<Box<sys::spindle_call_info>>>,
 }
 
@@ -74,7 +80,7 @@ struct OnPhpThread(Table);
 // SAFETY: used on the PHP thread only: by internal functions and by the module's life.
 unsafe impl Sync for OnPhpThread {}
 static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    OnPhpThread(Table { busy: RefCell::new(HashMap::new()), infos: RefCell::new(Vec::new()) })
+    OnPhpThread(Table { busy: RefCell::new(HashMap::new()), links: RefCell::new(HashMap::new()), linked: RefCell::new(HashMap::new()), infos: RefCell::new(Vec::new()) })
 });
 // SAFETY: as `OnPhpThread`; boxes are handed to the engine as plain addresses.
 unsafe impl Send for OnPhpThread {}
@@ -139,7 +145,11 @@ unsafe fn kind_of(function: *const sys::zend_internal_function) -> Kind {
         let file_object = module == "spl"
             && !(*function).scope.is_null()
             && matches!(zv::text((*(*function).scope).name).as_str(), "SplFileObject" | "SplTempFileObject");
-        if NO_HANDLES.contains(&module.as_str()) && !file_object || is(NEVER_WAIT) || name.starts_with("__") {
+        if NO_HANDLES.contains(&module.as_str()) && !file_object || is(NEVER_WAIT) {
+            Kind::Plain
+        } else if name == "__construct" {
+            Kind::Makes
+        } else if name.starts_with("__") {
             Kind::Plain
         } else if name == "close" || name.ends_with("_close") {
             Kind::Closes
@@ -183,10 +193,7 @@ fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::s
     // SAFETY: an internal function; the slot was given to us by the engine.
     unsafe {
         let handler = (*function).handler?;
-        let trampoline = sys::spindle_trampoline as *const () as usize;
-        let fair = sys::spindle_trampoline_fair as *const () as usize;
-        let place = in_place as *const () as usize;
-        let ours = [trampoline, fair, place].contains(&(handler as *const () as usize));
+        let ours = is_ours(handler);
         let info = (*function).reserved[sys::spindle_reserved_slot as usize];
         (ours || !info.is_null()).then_some(info.cast_const().cast())
     }
@@ -246,11 +253,137 @@ pub fn install() {
             (*function).handler = Some(match kind {
                 Kind::Writes => sys::spindle_trampoline_fair,
                 Kind::Signals => in_place,
+                Kind::Makes => making,
+                // A copy (`curl_copy_handle`) is a handle of its own.
+                Kind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
                 _ => sys::spindle_trampoline,
             });
             infos.push(info);
         });
     }
+}
+
+type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
+
+/// Is it one of our trampolines?
+fn is_ours(handler: Handler) -> bool {
+    let ours: [Handler; 5] = [
+        sys::spindle_trampoline,
+        sys::spindle_trampoline_fair,
+        sys::spindle_trampoline_linking,
+        in_place,
+        making,
+    ];
+    ours.iter().any(|one| *one as usize == handler as usize)
+}
+
+fn name_has(function: *const sys::zend_internal_function, part: &str) -> bool {
+    // SAFETY: a function of the engine's tables; `install` has seen that it has a name.
+    zv::text(unsafe { (*function).function_name }).to_ascii_lowercase().contains(part)
+}
+
+/// The trampoline of constructors: a handle made from another is one more on its connection.
+unsafe extern "C" fn making(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: the engine calls it with a frame of a method that `install` has marked.
+    unsafe {
+        if u32::from((*frame).This.u1.v.type_) == sys::IS_OBJECT {
+            link(frame, (*frame).This.value.obj);
+        }
+        sys::spindle_trampoline(frame, result);
+    }
+}
+
+/// A call has returned a handle: it shares the connection of the handle that it was made from, if there was one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn spindle_call_made(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
+    // SAFETY: the frame of a call that has just returned, and its result.
+    unsafe { link(frame, object) };
+}
+
+/// `object` and the first other handle of the call share a connection from now on. An address that is used again
+/// loses what was known of it, since every handle is made by a constructor or returned by a call.
+unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if module_of(object) != (*(*frame).func).internal_function.module.cast_const() {
+            return;
+        }
+        table().links.borrow_mut().remove(&(object as usize));
+        let mut root = None;
+        handles(frame, Kind::Handle, |key, _| {
+            if key != object as usize && root.is_none() {
+                root = Some(key);
+            }
+        });
+        if let Some(root) = root {
+            table().links.borrow_mut().insert(object as usize, root);
+            free_in_turn(object);
+        }
+    }
+}
+
+/// Handlers of objects that share a connection: the class's own, but for the end.
+#[repr(C)]
+struct Linked {
+    handlers: sys::zend_object_handlers,
+    original: *const sys::zend_object_handlers,
+}
+
+/// The end of such a handle may talk to its server (a statement is deallocated), in the middle of PHP code: it
+/// takes its turn like a call.
+unsafe fn free_in_turn(object: *mut sys::zend_object) {
+    // SAFETY: a live object, whose handlers are copied: the class's other objects keep theirs.
+    unsafe {
+        let original = (*object).handlers;
+        if (*original).free_obj.is_some_and(|free| free as usize == free_linked as *const () as usize) {
+            return;
+        }
+        let mut tables = table().linked.borrow_mut();
+        let linked = tables.entry(original as usize).or_insert_with(|| {
+            let mut handlers = *original;
+            handlers.free_obj = Some(free_linked);
+            Box::new(Linked { handlers, original })
+        });
+        (*object).handlers = &raw const linked.handlers;
+    }
+}
+
+unsafe extern "C" fn free_linked(object: *mut sys::zend_object) {
+    // SAFETY: only objects with a `Linked` for their handlers get here.
+    unsafe {
+        let linked: *const Linked = (*object).handlers.cast();
+        let root = table().links.borrow_mut().remove(&(object as usize));
+        let held = match (root, runtime::existing()) {
+            (Some(root), Some(rt)) if rt.can_switch() => Some((rt, root)),
+            _ => None,
+        };
+        let none = std::ptr::null_mut();
+        if let Some((rt, root)) = held {
+            rt.core.borrow_mut().shield(); // a cancellation must not leave it half freed
+            if turn(rt, none, root, Mode::Both, Kind::Handle) && !holds(rt, root) {
+                hold(rt.context(), none, root, Mode::Both);
+            }
+        }
+        if let Some(free) = (*(*linked).original).free_obj {
+            free(object);
+        }
+        if let Some((rt, root)) = held {
+            let ctx = rt.context();
+            if let Some(at) = (*ctx).busy.iter().rposition(|held| held.frame.is_null() && held.key == root) {
+                (*ctx).busy.remove(at);
+                let_go(rt, Co((*ctx).co), root);
+                refresh_checks(ctx);
+            }
+            rt.core.borrow_mut().unshield();
+        }
+    }
+}
+
+/// Does the running coroutine hold it?
+fn holds(rt: &'static Runtime, key: usize) -> bool {
+    // SAFETY: the running context.
+    let co = Co(unsafe { (*rt.context()).co });
+    table().busy.borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
 }
 
 /// The trampoline of what must not be left in the middle.
@@ -269,12 +402,9 @@ pub fn remove() {
     // SAFETY: as `install`; entries that somebody else has replaced since are left alone.
     unsafe {
         let slot = sys::spindle_reserved_slot as usize;
-        let trampoline = sys::spindle_trampoline as *const () as usize;
-        let fair = sys::spindle_trampoline_fair as *const () as usize;
         each_function(|function| {
             let info = (*function).reserved[slot].cast::<sys::spindle_call_info>();
-            let handler = (*function).handler.map_or(0, |h| h as *const () as usize);
-            if !info.is_null() && (handler == trampoline || handler == fair || handler == in_place as *const () as usize) {
+            if !info.is_null() && (*function).handler.is_some_and(is_ours) {
                 (*function).handler = (*info).handler;
                 (*function).reserved[slot] = std::ptr::null_mut();
             }
@@ -293,6 +423,7 @@ pub fn installed() -> usize {
 /// Nothing is busy any more (in the child of a fork, at request end).
 pub fn forget_all() {
     table().busy.borrow_mut().clear();
+    table().links.borrow_mut().clear();
     // SAFETY: on the PHP thread.
     unsafe { sys::spindle_check_before = 0 };
 }
@@ -315,7 +446,9 @@ unsafe fn handles(
                 sys::IS_OBJECT if kind == Kind::Handle || kind == Kind::Closes => {
                     let object = (*value).value.obj;
                     if module_of(object) == module {
-                        with(object as usize, Mode::Both);
+                        let key = object as usize;
+                        let root = table().links.borrow().get(&key).copied();
+                        with(root.unwrap_or(key), Mode::Both);
                     }
                 }
                 sys::IS_OBJECT if module_of((*value).value.obj) == module => {
@@ -352,6 +485,7 @@ fn kind_from(info: *const sys::spindle_call_info) -> Kind {
         4 => Kind::Stream,
         5 => Kind::Closes,
         6 => Kind::Signals,
+        7 => Kind::Makes,
         _ => Kind::Plain,
     }
 }
@@ -375,7 +509,7 @@ pub fn parking(rt: &'static Runtime) {
                     return; // marked by an earlier park, and so are those above it
                 }
                 let kind = info_of(function.cast()).map_or(Kind::Plain, kind_from);
-                if kind != Kind::Plain {
+                if !matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) {
                     handles(frame, kind, |key, mode| hold(ctx, frame, key, mode));
                 }
             }
@@ -436,26 +570,32 @@ unsafe extern "C" fn spindle_before_call(
 ) -> bool {
     let kind = kind_from(info);
     let Some(rt) = runtime::existing() else { return true };
-    if kind == Kind::Plain || !rt.can_switch() {
+    if matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) || !rt.can_switch() {
         return true;
     }
     let mut wanted: Vec<(usize, Mode)> = Vec::new();
     // SAFETY: the frame of the call that is about to begin.
     unsafe { handles(frame, kind, |key, mode| wanted.push((key, mode))) };
+    // SAFETY: the frame of the call that is about to begin.
+    wanted.into_iter().all(|(key, mode)| unsafe { turn(rt, frame, key, mode, kind) })
+}
+
+/// Waits for one handle, if it is busy. `false`: something was thrown.
+unsafe fn turn(rt: &'static Runtime, frame: *mut sys::zend_execute_data, key: usize, mode: Mode, kind: Kind) -> bool {
     let ctx = rt.context();
     // SAFETY: the running context.
     let co = Co(unsafe { (*ctx).co });
-    for (key, mode) in wanted {
+    {
         let disturbed: Vec<Co> = {
             let table = table().busy.borrow();
-            let Some(busy) = table.get(&key) else { continue };
+            let Some(busy) = table.get(&key) else { return true };
             if busy.holders.iter().any(|(holder, _)| *holder == co) {
-                continue; // its own call, further up
+                return true; // its own call, further up
             }
             let holders = busy.holders.iter().filter(|(_, held)| held.disturbs(mode)).map(|(holder, _)| *holder);
             let holders: Vec<Co> = holders.collect();
             if holders.is_empty() && !busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)) {
-                continue;
+                return true;
             }
             holders
         };

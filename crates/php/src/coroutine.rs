@@ -179,7 +179,7 @@ unsafe extern "C" fn get_gc(
     unsafe {
         let this = of(object);
         let buffer = sys::zend_get_gc_buffer_create();
-        let mut add = |value: *mut sys::zval| {
+        let add = |value: *mut sys::zval| {
             if (*value).u1.v.type_flags != 0 {
                 zv::gc_add(buffer, value);
             }

@@ -137,6 +137,11 @@ impl Host for PhpHost {
         u64::from(rt().core.borrow().running().0)
     }
 
+    fn fails(&self) -> bool {
+        // SAFETY: the running context is alive.
+        unsafe { (*rt().context()).failing != Failing::No }
+    }
+
     fn waits_for_child_again(&self) -> bool {
         calls::waits_for_child_again()
     }

@@ -358,7 +358,7 @@ impl Runtime {
             if picks % PICKS_PER_POLL == 0 {
                 self.poll(Some(0));
             }
-            let next = self.core.borrow_mut().next();
+            let next = self.core.borrow_mut().next_to_run();
             match next {
                 Next::Start(co) | Next::NeverStarts(co) => return To::Fresh(co),
                 // SAFETY: a coroutine that has started and not ended has a context.

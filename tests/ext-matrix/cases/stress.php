@@ -23,7 +23,7 @@ function kinds(): array
             }
         },
         'await' => fn() => Async\await($never),
-        'await with a token' => fn() => Async\await($never, Async\timeout(1000)),
+        'await with a token' => fn() => Async\await($never, Async\timeout(60_000)),
         'usleep' => fn() => \usleep(1_000_000),
         'sleep' => fn() => \sleep(1),
         'fread' => function (): void {

@@ -32,6 +32,9 @@ fn transmit(
     let sent = attempt(0, if waits { flags | MSG_DONTWAIT } else { flags });
     let full = sent < 0 && errno() == libc::EAGAIN;
     reactor.learnt(fd, Interest::WRITE, if full { Level::Empty } else { Level::Unknown });
+    if !waits && full {
+        set_errno(super::refused(host, libc::EAGAIN));
+    }
     if !waits || !full && (sent < 0 || sent as usize >= length) {
         return sent;
     }
