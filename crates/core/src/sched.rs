@@ -447,6 +447,11 @@ impl<X> Core<X> {
         self.timers.next_deadline()
     }
 
+    /// How many deadlines are pending: of parks and of timeouts.
+    pub fn deadlines(&self) -> usize {
+        self.timers.len()
+    }
+
     /// Nobody is ready: can anything still come from outside, or is it a deadlock?
     pub fn something_to_wait_for(&self) -> bool {
         self.outside > 0 || !self.timers.is_empty()

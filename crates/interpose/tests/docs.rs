@@ -47,5 +47,8 @@ fn io_md_lists_the_hooks() {
         std::fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("docs/io.md is written");
         return;
     }
-    assert_eq!(table, wanted, "docs/io.md is not up to date: UPDATE_DOCS=1 cargo test -p spindle-interpose --test docs");
+    assert_eq!(
+        table, wanted,
+        "docs/io.md is not up to date: UPDATE_DOCS=1 cargo test -p spindle-interpose --test docs"
+    );
 }

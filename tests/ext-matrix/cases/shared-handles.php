@@ -57,19 +57,6 @@ with_coroutines('a query cancelled while it waits for its turn', function (Check
     (string) $pgsql->query('select 4')->fetchColumn() === '4' or $check->problem('the connection is out of step');
 });
 
-with_coroutines('a persistent connection is used by one at a time', function (Check $check): void {
-    $backends = [];
-    for ($i = 0; $i < 5; $i++) {
-        $backends[] = Async\spawn(fn() => (new \PDO(env('SPINDLE_PG_DSN'), null, null, [\PDO::ATTR_PERSISTENT => true]))
-            ->query('select pg_backend_pid() from (select pg_sleep(0.2)) s')->fetchColumn());
-    }
-    $start = \hrtime(true);
-    $distinct = \count(\array_unique(\array_map(finished(...), $backends)));
-    $wall = (\hrtime(true) - $start) / 1e9;
-    // fewer connections than coroutines are right when the coroutines took turns
-    $wall >= 0.19 * 5 / $distinct or $check->problem(\sprintf('5 coroutines used %d connections in %.2f s', $distinct, $wall));
-});
-
 with_coroutines('two readers of one stream', function (Check $check): void {
     [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $readers = [Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a))];

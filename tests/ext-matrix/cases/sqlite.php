@@ -43,13 +43,10 @@ matrix('a writer that gives up', function (int $i): array {
     return [$failure, (\hrtime(true) - $start) / 1e9 > 0.8];
 }, n: 2, ms: 1000, bound: 1.8);
 
-matrix('one database, many writers', function (int $i): int {
-    static $file;
-    if ($file === null) {
-        $file = scratch('db');
-        sqlite($file)->exec('pragma journal_mode = wal; create table t (w int, n int, unique (w, n))');
-    }
-    $db = sqlite($file);
+$many = scratch('db');
+sqlite($many)->exec('pragma journal_mode = wal; create table t (w int, n int, unique (w, n))');
+matrix('one database, many writers', function (int $i) use ($many): int {
+    $db = sqlite($many);
     for ($n = 0; $n < 20; $n++) {
         $db->exec("insert into t values ($i, $n)");
     }

@@ -8,7 +8,7 @@ require __DIR__ . '/../lib.php';
 /** Serves $clients connections, each in an activity of its own, and sums up what it has read. */
 function serve($server, int $clients, callable $answer): array
 {
-    $handlers = [];
+    $handlers = $kept = [];
     for ($n = 0; $n < $clients; $n++) {
         $stream = \stream_socket_accept($server, 10);
         $handlers[] = beside(function () use ($stream, $answer): string {
@@ -17,6 +17,7 @@ function serve($server, int $clients, callable $answer): array
             \fclose($stream);
             return $line;
         });
+        $kept[] = is_async() ? null : $stream; // a forked handler's parent would say goodbye for it (TLS)
         $stream = null;
     }
     $lines = \array_map(fn($handler) => $handler(), $handlers);

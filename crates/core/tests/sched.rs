@@ -1,0 +1,477 @@
+//! The scheduler's rules, one by one: the queue, tickets, deadlines, awaiting, and what a deadlock is.
+//! Cancellations and signals: `sched_cancel.rs`.
+
+mod sched_host;
+
+use sched_host::{Host, MAIN, SOCKET, Sched};
+use spindle_core::sched::{Cancel, Co, Next, On, Order, Outcome, Reason, State, Target, Ticket};
+
+#[test]
+fn a_spawn_starts_nothing() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    assert_eq!((host.running(), host.state(MAIN)), (MAIN, State::Running));
+    assert_eq!((host.state(a), host.is_started(a)), (State::Queued, false));
+    assert_eq!((host.live(), host.ready(), host.anybody_ready()), (2, 1, true));
+    host.turn();
+    host.starts(a);
+    assert_eq!((host.running(), host.state(a), host.is_started(a)), (a, State::Running, true));
+    assert_eq!(host.state(MAIN), State::Ready);
+}
+
+#[test]
+fn the_first_in_is_the_first_out() {
+    let mut host = Host::new();
+    let [a, b, c] = host.spawn_many();
+    host.turn();
+    host.starts(a);
+    host.turn();
+    host.starts(b);
+    let d = host.spawn();
+    host.ends();
+    host.starts(c);
+    host.turn();
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    host.ends();
+    assert_eq!(host.goes_on(a), Reason::Woken);
+    host.ends();
+    host.starts(d);
+    host.ends();
+    assert_eq!(host.goes_on(c), Reason::Woken);
+    host.ends();
+    assert_eq!((host.next_to_run(), host.live()), (Next::Nobody, 0));
+}
+
+#[test]
+fn those_that_are_woken_queue_in_that_order() {
+    let mut host = Host::new();
+    let [(a, to_a), (b, to_b), (c, to_c)] = host.parked(SOCKET);
+    for ticket in [to_c, to_a, to_b] {
+        host.wake(ticket);
+    }
+    host.turn();
+    for co in [c, a, b] {
+        assert_eq!(host.goes_on(co), Reason::Woken);
+        host.ends();
+    }
+}
+
+#[test]
+fn a_seed_gives_an_order_and_repeats_it() {
+    let order_of = |order| {
+        let mut core = Sched::new(0, order);
+        let spawned: Vec<Co> = (0..20).map(|_| core.spawn()).collect();
+        core.finish(MAIN, Outcome::Returned);
+        let mut order = Vec::new();
+        while let Next::Start(co) = core.next_to_run() {
+            order.push(co);
+            core.finish(co, Outcome::Returned);
+        }
+        let mut sorted = order.clone();
+        sorted.sort_by_key(|co| co.0);
+        assert_eq!(sorted, spawned, "each once");
+        order
+    };
+    let fifo = order_of(Order::Fifo);
+    assert!(fifo.is_sorted_by_key(|co| co.0));
+    for seed in 1..20 {
+        assert_eq!(order_of(Order::Seeded(seed)), order_of(Order::Seeded(seed)));
+        assert_ne!(order_of(Order::Seeded(seed)), order_of(Order::Seeded(seed + 1)));
+        assert_ne!(order_of(Order::Seeded(seed)), fifo);
+    }
+}
+
+#[test]
+fn numbers_are_never_used_twice_and_name_the_parent() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    assert_eq!((host.id(MAIN), host.parent_id(MAIN)), (1, 0));
+    assert_eq!((host.id(a), host.parent_id(a)), (2, 1));
+    host.turn();
+    host.starts(a);
+    let b = host.spawn();
+    assert_eq!((host.id(b), host.parent_id(b)), (3, 2));
+    host.ends();
+    assert_eq!(host.coroutines().collect::<Vec<_>>(), [MAIN, b]);
+    host.goes_on(MAIN);
+    host.release(a);
+    let again = host.spawn();
+    assert_eq!((again, host.id(again), host.parent_id(again)), (a, 4, 1));
+    assert_eq!(host.coroutines().collect::<Vec<_>>(), [MAIN, again, b]);
+}
+
+#[test]
+fn woken_before_it_parks_it_does_not_park() {
+    let mut host = Host::new();
+    let ticket = host.begin_wait();
+    host.wake(ticket);
+    assert_eq!(host.park(Some(10), SOCKET, true), Some(Reason::Woken));
+    assert_eq!((host.running(), host.state(MAIN)), (MAIN, State::Running));
+    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (0, 0, false));
+    // The next wait is another.
+    let ticket = host.begin_wait();
+    assert_eq!(host.park(None, SOCKET, true), None);
+    host.wake(ticket);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+}
+
+#[test]
+fn an_early_wake_is_for_its_own_wait_only() {
+    let mut host = Host::new();
+    let early = host.begin_wait();
+    host.wake(early);
+    let given_up = host.begin_wait();
+    let ticket = host.begin_wait();
+    host.wake(early);
+    host.wake(given_up);
+    assert_eq!(host.park(None, SOCKET, true), None);
+    host.wake(early);
+    host.wake(given_up);
+    assert_eq!(host.next_to_run(), Next::Nobody);
+    host.wake(ticket);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+}
+
+#[test]
+fn an_early_wake_also_saves_a_turn() {
+    let mut host = Host::new();
+    host.spawn();
+    let ticket = host.begin_wait();
+    host.wake(ticket);
+    assert_eq!(host.park(None, On::Turn, true), Some(Reason::Woken));
+    assert_eq!(host.ready(), 1);
+}
+
+#[test]
+fn a_late_wake_is_void() {
+    let mut host = Host::new();
+    let first = host.waits(None, SOCKET);
+    host.wake(first);
+    host.wake(first);
+    assert_eq!((host.state(MAIN), host.ready()), (State::Ready, 1), "queued once");
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    host.wake(first); // while it runs
+    let second = host.waits(None, SOCKET);
+    host.wake(first); // while it waits for something else
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    host.wake(second);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+}
+
+#[test]
+fn a_ticket_does_not_reach_the_next_coroutine_in_the_slot() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    let old = host.waits(None, SOCKET);
+    host.wake(old);
+    host.goes_on(MAIN);
+    host.turn();
+    host.goes_on(a);
+    let unused = host.begin_wait();
+    host.ends();
+    host.wake(unused); // done
+    host.goes_on(MAIN);
+    host.release(a);
+    host.wake(unused); // free
+    assert_eq!(host.spawn(), a);
+    let void = |host: &mut Host| [old, unused].map(|ticket| host.wake(ticket));
+    void(&mut host); // queued
+    assert_eq!(host.ready(), 1);
+    host.turn();
+    host.starts(a);
+    void(&mut host); // runs
+    let ticket = host.waits(None, SOCKET);
+    void(&mut host); // parked
+    assert_eq!(host.state(a), State::Parked);
+    host.wake(ticket);
+    host.goes_on(MAIN);
+    host.turn();
+    assert_eq!(host.goes_on(a), Reason::Woken);
+}
+
+#[test]
+fn a_ticket_is_a_word() {
+    let mut host = Host::new();
+    let [(_, first), (co, second)] = host.parked(SOCKET);
+    assert_eq!(Ticket::from_u64(second.to_u64()), second);
+    assert_ne!(first.to_u64(), second.to_u64());
+    assert_eq!(Ticket::from_u64(second.to_u64()).co, co);
+    host.wake(Ticket::from_u64(u64::MAX)); // nobody's
+    assert_eq!(host.ready(), 0);
+    host.wake(Ticket::from_u64(second.to_u64()));
+    assert_eq!(host.state(co), State::Ready);
+}
+
+#[test]
+fn a_deadline_ends_a_park_and_never_early() {
+    let mut host = Host::new();
+    host.waits(Some(1_000), On::Timer);
+    assert_eq!((host.deadlines(), host.next_deadline()), (1, Some(1_000)));
+    host.expire(999);
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    host.expire(1_000);
+    assert_eq!((host.deadlines(), host.next_deadline()), (0, None));
+    assert_eq!(host.goes_on(MAIN), Reason::TimedOut);
+    // A deadline that has passed still parks: others get their turn.
+    host.waits(Some(5), On::Timer);
+    host.expire(1_000);
+    assert_eq!(host.goes_on(MAIN), Reason::TimedOut);
+}
+
+#[test]
+fn deadlines_are_met_in_order_those_of_one_moment_as_they_came() {
+    let mut host = Host::new();
+    let spawned: [Co; 5] = host.spawn_many();
+    host.turn();
+    for (co, deadline) in spawned.into_iter().zip([30, 10, 20, 10, 40]) {
+        host.starts(co);
+        host.waits(Some(deadline), On::Timer);
+    }
+    host.goes_on(MAIN);
+    host.expire(30);
+    host.turn();
+    for co in [1, 3, 2, 0] {
+        assert_eq!(host.goes_on(spawned[co]), Reason::TimedOut);
+        host.ends();
+    }
+    assert_eq!(host.state(spawned[4]), State::Parked);
+}
+
+#[test]
+fn of_wake_and_deadline_the_first_counts() {
+    let mut host = Host::new();
+    let ticket = host.waits(Some(10), SOCKET);
+    host.wake(ticket);
+    assert_eq!((host.deadlines(), host.next_deadline()), (0, None));
+    host.expire(10);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    // The old deadline is nothing to the next wait.
+    let ticket = host.waits(Some(30), SOCKET);
+    host.expire(29);
+    assert_eq!(host.state(MAIN), State::Parked);
+    host.expire(30);
+    host.wake(ticket);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+}
+
+#[test]
+fn an_end_wakes_the_awaiters_in_their_order() {
+    let mut host = Host::new();
+    let [a, b, c] = host.spawn_many();
+    host.turn();
+    host.starts(a);
+    host.awaits(&[Target::Coroutine(c)]);
+    host.starts(b);
+    host.awaits(&[Target::Coroutine(c)]);
+    host.starts(c);
+    assert!(!host.is_done(Target::Coroutine(c)) && !host.was_awaited(c));
+    assert!(host.finish(c, Outcome::Failed));
+    assert!(host.is_done(Target::Coroutine(c)) && host.was_awaited(c));
+    assert_eq!((host.state(c), host.outcome(c), host.live()), (State::Done, Outcome::Failed, 3));
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    host.turn();
+    for co in [a, b] {
+        assert_eq!(host.goes_on(co), Reason::Woken);
+        host.ends();
+    }
+}
+
+#[test]
+fn who_unsubscribes_is_not_woken() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    let ticket = host.begin_wait();
+    host.subscribe(Target::Coroutine(a), ticket);
+    host.subscribe(Target::Coroutine(a), ticket);
+    host.unsubscribe(Target::Coroutine(a), ticket);
+    host.unsubscribe(Target::Coroutine(a), ticket);
+    host.unsubscribe(Target::Coroutine(a), ticket);
+    assert_eq!(host.park(None, On::Turn, true), None);
+    host.starts(a);
+    assert!(!host.ends(), "nobody awaits it");
+    assert!(!host.was_awaited(a));
+    host.mark_awaited(a);
+    assert!(host.was_awaited(a));
+    // The next one in the slot has its own awaiters.
+    host.goes_on(MAIN);
+    host.release(a);
+    assert_eq!(host.spawn(), a);
+    assert!(!host.was_awaited(a));
+}
+
+#[test]
+fn of_two_awaited_the_second_to_end_wakes_nobody() {
+    let mut host = Host::new();
+    let [a, b] = host.spawn_many();
+    host.awaits(&[Target::Coroutine(a), Target::Coroutine(b)]);
+    host.starts(a);
+    host.ends();
+    host.starts(b);
+    host.ends();
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    host.waits(None, SOCKET);
+    assert_eq!(host.next_to_run(), Next::Nobody);
+}
+
+#[test]
+fn a_timeout_can_be_awaited() {
+    let mut host = Host::new();
+    let timeout = host.timeout(50);
+    assert!(!host.is_done(Target::Timeout(timeout)));
+    host.awaits(&[Target::Timeout(timeout)]);
+    host.expire(49);
+    assert_eq!((host.next_to_run(), host.deadlines()), (Next::Nobody, 1));
+    host.expire(50);
+    assert_eq!((host.goes_on(MAIN), host.deadlines()), (Reason::Woken, 0));
+    assert!(host.is_done(Target::Timeout(timeout)));
+    // Complete, it stays so; its place serves another, which is not.
+    host.expire(60);
+    assert!(host.is_done(Target::Timeout(timeout)));
+    host.drop_timeout(timeout);
+    let next = host.timeout(70);
+    assert_eq!(next, timeout);
+    assert!(!host.is_done(Target::Timeout(next)));
+}
+
+#[test]
+fn a_dropped_timeout_leaves_no_timer() {
+    let mut host = Host::new();
+    let first = host.timeout(50);
+    let second = host.timeout(60);
+    host.awaits(&[Target::Timeout(first), Target::Timeout(second)]);
+    host.drop_timeout(first);
+    assert_eq!((host.deadlines(), host.something_to_wait_for()), (1, true));
+    assert_eq!(host.timeout(1_000), first);
+    host.expire(59);
+    assert_eq!(host.next_to_run(), Next::Nobody);
+    host.expire(60);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    host.drop_timeout(first);
+    host.drop_timeout(second);
+    assert_eq!((host.deadlines(), host.next_deadline(), host.something_to_wait_for()), (0, None, false));
+}
+
+#[test]
+fn a_timeout_and_a_deadline_of_one_moment_wake_once() {
+    let mut host = Host::new();
+    let timeout = host.timeout(50);
+    let ticket = host.begin_wait();
+    host.subscribe(Target::Timeout(timeout), ticket);
+    assert_eq!(host.park(Some(50), On::Coroutines, true), None);
+    host.expire(50);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    // The other way round: the deadline came first, and the later use of the ticket is void.
+    host.begin_wait();
+    let timeout = {
+        let ticket = host.begin_wait();
+        assert_eq!(host.park(Some(70), On::Coroutines, true), None);
+        let timeout = host.timeout(70);
+        host.subscribe(Target::Timeout(timeout), ticket);
+        timeout
+    };
+    host.expire(70);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+    assert!(host.is_done(Target::Timeout(timeout)));
+}
+
+/// Per way to wait: is there hope while all wait like this?
+#[test]
+fn what_is_no_deadlock() {
+    let outside = |interruptible, restart| On::Outside { interruptible, restart };
+    let cases = [
+        (None, On::Coroutines, false),
+        (Some(10), On::Coroutines, true),
+        (Some(10), On::Timer, true),
+        (None, On::Timer, false),
+        (None, outside(true, true), true),
+        (None, outside(false, false), true),
+        (Some(10), outside(true, false), true),
+    ];
+    for (deadline, on, hope) in cases {
+        for cancellable in [true, false] {
+            let mut host = Host::new();
+            assert!(!host.something_to_wait_for());
+            let ticket = host.begin_wait();
+            assert_eq!(host.park(deadline, on, cancellable), None);
+            assert_eq!(host.something_to_wait_for(), hope, "{deadline:?} {on:?}");
+            host.wake(ticket);
+            assert!(!host.something_to_wait_for(), "{deadline:?} {on:?} is over");
+        }
+    }
+}
+
+#[test]
+fn one_that_waits_for_the_world_is_hope_for_all() {
+    let mut host = Host::new();
+    let [(_, first), (co, second)] = host.parked(SOCKET);
+    host.awaits(&[Target::Coroutine(co)]);
+    for (ticket, hope) in [(first, true), (second, false)] {
+        assert!(host.something_to_wait_for());
+        host.wake(ticket);
+        assert_eq!(host.something_to_wait_for(), hope);
+    }
+}
+
+#[test]
+fn after_a_fork_only_the_running_one_is_left() {
+    let mut host = Host::new();
+    let [(parked, to_parked), (timed, _)] = host.parked(SOCKET);
+    let [ended, forks, queued, cancelled] = host.spawn_many();
+    let timeout = host.timeout(500);
+    host.turn();
+    host.starts(ended);
+    host.ends();
+    host.starts(forks);
+    assert_eq!(host.cancel(cancelled, "reason"), Cancel::Accepted);
+    host.wake(to_parked);
+    assert_eq!(host.live(), 6);
+
+    assert_eq!(host.keep_only_running(), [MAIN, parked, timed, queued, cancelled]);
+    assert_eq!((host.running(), host.live(), host.ready()), (forks, 1, 0));
+    assert_eq!(host.coroutines().collect::<Vec<_>>(), [forks]);
+    for co in [MAIN, parked, timed, queued, cancelled] {
+        assert_eq!((host.state(co), host.outcome(co)), (State::Done, Outcome::Cancelled));
+        assert!(host.was_awaited(co), "its end is nobody's failure");
+    }
+    assert_eq!(host.release(cancelled), Some("reason"));
+    host.wake(to_parked);
+    host.expire(100);
+    assert_eq!(host.next_to_run(), Next::Nobody);
+
+    // The running one's own timeouts go on, and its life does.
+    assert_eq!((host.deadlines(), host.something_to_wait_for()), (1, true));
+    host.drop_timeout(timeout);
+    assert!(!host.something_to_wait_for());
+    assert_eq!(host.spawn(), cancelled);
+    host.turn();
+    host.starts(cancelled);
+    assert!(!host.ends(), "the awaiters were the parent's");
+    host.goes_on(forks);
+    host.ends();
+    assert_eq!(host.live(), 0);
+}
+
+#[test]
+fn a_fork_forgets_deadlines_and_awaiters() {
+    let mut host = Host::new();
+    let [forks, sleeps, awaits] = host.spawn_many();
+    let timeout = host.timeout(500);
+    host.turn();
+    host.starts(forks);
+    host.turn();
+    host.starts(sleeps);
+    host.waits(Some(10), On::Timer);
+    host.starts(awaits);
+    host.awaits(&[Target::Coroutine(forks), Target::Timeout(timeout)]);
+    host.goes_on(MAIN);
+    host.waits(None, SOCKET);
+    host.goes_on(forks);
+    assert_eq!((host.deadlines(), host.keep_only_running().len()), (2, 3));
+    assert_eq!(host.deadlines(), 1, "the timeout's");
+    host.expire(1_000);
+    assert!(host.is_done(Target::Timeout(timeout)));
+    assert!(!host.finish(forks, Outcome::Returned));
+    assert_eq!((host.next_to_run(), host.something_to_wait_for()), (Next::Nobody, false));
+}

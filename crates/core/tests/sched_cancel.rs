@@ -1,0 +1,461 @@
+//! The scheduler's rules of cancellations, shields and signals, one by one.
+
+mod sched_host;
+
+use sched_host::{Host, MAIN, SOCKET};
+use spindle_core::sched::{Cancel, Next, On, Outcome, Reason, State, Target};
+
+/// The running one's next wait is cut short, with this.
+fn delivered(host: &mut Host) -> Option<&'static str> {
+    host.begin_wait();
+    assert_eq!(host.park(None, SOCKET, true), Some(Reason::Cancelled));
+    assert!(host.cancellation_waits());
+    let reason = host.take_cancellation();
+    assert!(!host.cancellation_waits());
+    reason
+}
+
+/// The running one can wait: no cancellation is left. It goes on afterwards.
+fn waits_undisturbed(host: &mut Host) {
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    let running = host.running();
+    assert_eq!(host.goes_on(running), Reason::Woken);
+}
+
+#[test]
+fn cancelled_in_the_queue_it_never_starts() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    assert!(!host.is_cancel_requested(a));
+    assert_eq!(host.cancel(a, "reason"), Cancel::Accepted);
+    assert_eq!((host.state(a), host.is_cancel_requested(a)), (State::Queued, true));
+    host.awaits(&[Target::Coroutine(a)]);
+    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    assert_eq!((host.running(), host.is_started(a)), (a, false));
+    assert_eq!(host.discard_cancellation(a), Some("reason"));
+    assert!(host.finish(a, Outcome::Cancelled));
+    assert_eq!((host.outcome(a), host.is_started(a)), (Outcome::Cancelled, false));
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.release(a), None);
+    // Nothing of it is left for the next one in the slot.
+    assert_eq!(host.spawn(), a);
+    assert!(!host.is_cancel_requested(a));
+    host.turn();
+    host.starts(a);
+}
+
+#[test]
+fn cancelled_while_it_runs_its_next_wait_is_cut_short() {
+    let mut host = Host::new();
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!((host.state(MAIN), host.ready()), (State::Running, 0));
+    host.begin_wait();
+    assert_eq!(host.park(Some(10), SOCKET, true), Some(Reason::Cancelled));
+    assert_eq!((host.deadlines(), host.something_to_wait_for()), (0, false));
+    assert_eq!(delivered(&mut host), Some("reason"));
+    // So is a turn.
+    host.cancel(MAIN, "again");
+    host.begin_wait();
+    assert_eq!(host.park(None, On::Turn, true), Some(Reason::Cancelled));
+    assert_eq!(host.ready(), 0);
+}
+
+#[test]
+fn cancelled_while_it_waits_it_goes_on() {
+    for (deadline, on) in [(None, On::Coroutines), (Some(10), On::Timer), (Some(10), SOCKET)] {
+        let mut host = Host::new();
+        let ticket = host.waits(deadline, on);
+        assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+        assert_eq!((host.state(MAIN), host.ready(), host.deadlines()), (State::Ready, 1, 0));
+        assert!(!host.something_to_wait_for());
+        // It is queued once, whatever else happens now.
+        host.wake(ticket);
+        host.expire(10);
+        assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
+        assert!(!host.interrupt(false));
+        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+        assert_eq!(host.take_cancellation(), Some("reason"));
+        waits_undisturbed(&mut host);
+    }
+}
+
+#[test]
+fn cancelled_while_it_gives_way_it_learns_so_in_its_turn() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!(host.ready(), 1);
+    host.ends();
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("reason"));
+}
+
+#[test]
+fn cancelled_after_its_wait_has_ended_the_result_counts() {
+    let mut host = Host::new();
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    assert_eq!(delivered(&mut host), Some("reason"));
+
+    host.waits(Some(10), On::Timer);
+    host.expire(10);
+    host.cancel(MAIN, "reason");
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn cancelled_and_woken_before_it_parks_the_cancellation_is_first() {
+    let mut host = Host::new();
+    let ticket = host.begin_wait();
+    host.wake(ticket);
+    host.cancel(MAIN, "reason");
+    assert_eq!(host.park(None, SOCKET, true), Some(Reason::Cancelled));
+}
+
+#[test]
+fn cancelled_after_its_end_nothing_happens() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    host.ends();
+    assert_eq!(host.cancel(a, "reason"), Cancel::TooLate);
+    assert!(!host.is_cancel_requested(a));
+    assert_eq!(host.cancel_by_force(a, "reason"), Some("reason"), "not taken");
+    host.goes_on(MAIN);
+    assert_eq!((host.ready(), host.release(a)), (0, None));
+}
+
+#[test]
+fn the_first_wins_while_it_waits() {
+    let mut host = Host::new();
+    assert_eq!(host.cancel(MAIN, "first"), Cancel::Accepted);
+    assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
+    assert_eq!(delivered(&mut host), Some("first"));
+    assert_eq!(host.take_cancellation(), None);
+}
+
+#[test]
+fn swallowed_it_does_not_come_back_but_a_further_one_is_new() {
+    let mut host = Host::new();
+    host.cancel(MAIN, "first");
+    assert_eq!(delivered(&mut host), Some("first"));
+    waits_undisturbed(&mut host);
+    assert!(host.is_cancel_requested(MAIN));
+    assert_eq!(host.cancel(MAIN, "second"), Cancel::Accepted);
+    assert_eq!(delivered(&mut host), Some("second"));
+    waits_undisturbed(&mut host);
+}
+
+#[test]
+fn what_is_left_undelivered_goes_to_whoever_frees_the_slot() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    host.cancel(a, "reason");
+    host.ends();
+    assert_eq!(host.cancel(a, "second"), Cancel::TooLate);
+    host.goes_on(MAIN);
+    assert_eq!(host.release(a), Some("reason"));
+    assert_eq!(host.spawn(), a);
+    host.turn();
+    host.starts(a);
+}
+
+#[test]
+fn a_wait_that_cannot_be_cancelled_is_not() {
+    let mut host = Host::new();
+    let ticket = host.waits_through(SOCKET);
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    host.wake(ticket);
+    assert_eq!(host.next_to_run(), Next::Resume(MAIN));
+    assert_eq!(host.resumed(false), Reason::Woken);
+    // One that waits already does not keep it from parking either.
+    let ticket = host.waits_through(On::Coroutines);
+    host.wake(ticket);
+    host.next_to_run();
+    assert_eq!(host.resumed(false), Reason::Woken);
+    let _ = host.waits_through(On::Turn);
+    assert_eq!(host.next_to_run(), Next::Resume(MAIN));
+    assert_eq!(host.resumed(false), Reason::Woken);
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn woken_early_a_wait_that_cannot_be_cancelled_leaves_no_shield() {
+    let mut host = Host::new();
+    let ticket = host.begin_wait();
+    host.wake(ticket);
+    assert_eq!(host.park(None, SOCKET, false), Some(Reason::Woken));
+    host.cancel(MAIN, "reason");
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn a_shield_holds_it_back_and_nests() {
+    let mut host = Host::new();
+    host.shield();
+    host.shield();
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    for _ in 0..2 {
+        assert_eq!((host.cancellation_waits(), host.take_cancellation()), (false, None));
+        waits_undisturbed(&mut host);
+        host.unshield();
+    }
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn a_shield_holds_it_back_wherever_it_comes() {
+    for on in [On::Turn, On::Coroutines, On::Timer, SOCKET] {
+        let mut host = Host::new();
+        host.shield();
+        let ticket = host.waits(None, on);
+        assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+        assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
+        assert_eq!(host.ready(), usize::from(on == On::Turn));
+        host.wake(ticket);
+        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+        host.unshield();
+        assert!(host.cancellation_waits());
+        assert_eq!(host.take_cancellation(), Some("reason"));
+    }
+}
+
+#[test]
+fn a_shield_ends_with_its_coroutine() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    host.shield();
+    host.ends();
+    host.goes_on(MAIN);
+    host.release(a);
+    assert_eq!(host.spawn(), a);
+    host.turn();
+    host.starts(a);
+    host.cancel(a, "reason");
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn force_goes_through_shields() {
+    let mut host = Host::new();
+    host.shield();
+    host.shield();
+    host.waits(Some(10), SOCKET);
+    assert_eq!(host.cancel(MAIN, "polite"), Cancel::Accepted);
+    assert_eq!(host.cancel_by_force(MAIN, "force"), Some("polite"));
+    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, false));
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("force"));
+    // The shields that it broke end later; a new one is whole.
+    host.unshield();
+    host.shield();
+    host.cancel(MAIN, "later");
+    waits_undisturbed(&mut host);
+    host.unshield();
+    host.unshield();
+    assert_eq!(delivered(&mut host), Some("later"));
+}
+
+#[test]
+fn force_ends_a_wait_that_cannot_be_cancelled() {
+    for shields in 0..2 {
+        for on in [On::Coroutines, SOCKET] {
+            let mut host = Host::new();
+            (0..shields).for_each(|_| host.shield());
+            host.waits_through(on);
+            assert_eq!(host.cancel_by_force(MAIN, "force"), None);
+            assert_eq!(host.next_to_run(), Next::Resume(MAIN));
+            assert_eq!(host.resumed(false), Reason::Cancelled);
+            assert_eq!(host.take_cancellation(), Some("force"));
+        }
+    }
+}
+
+#[test]
+fn force_in_every_other_state() {
+    let mut host = Host::new();
+    let [queued, turns, ready] = host.spawn_many();
+    host.cancel(queued, "polite");
+    assert_eq!(host.cancel_by_force(queued, "force"), Some("polite"));
+    host.turn();
+    assert_eq!(host.next_to_run(), Next::NeverStarts(queued));
+    assert_eq!(host.discard_cancellation(queued), Some("force"));
+    host.finish(queued, Outcome::Cancelled);
+
+    host.starts(turns);
+    host.shield();
+    host.turn();
+    host.starts(ready);
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    for co in [turns, ready, MAIN] {
+        assert_eq!(host.cancel_by_force(co, "first"), None);
+        assert_eq!(host.cancel_by_force(co, "force"), Some("first"));
+        assert!(host.is_cancel_requested(co));
+    }
+    assert_eq!(host.ready(), 2);
+    assert_eq!(delivered(&mut host), Some("force"));
+    host.ends();
+    assert_eq!(host.goes_on(turns), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("force"));
+    host.ends();
+    assert_eq!(host.goes_on(ready), Reason::Woken);
+    assert_eq!(delivered(&mut host), Some("force"));
+}
+
+#[test]
+fn a_wait_can_be_broken_off_with_no_reason() {
+    let mut host = Host::new();
+    let ticket = host.waits(Some(10), SOCKET);
+    host.break_off(MAIN);
+    host.break_off(MAIN);
+    host.wake(ticket);
+    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, false));
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!((host.take_cancellation(), host.is_cancel_requested(MAIN)), (None, false));
+    waits_undisturbed(&mut host);
+    // Then a cancellation may still come, before it goes on.
+    host.waits(None, SOCKET);
+    host.break_off(MAIN);
+    assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+    assert_eq!(host.take_cancellation(), Some("reason"));
+}
+
+#[test]
+fn what_cannot_be_broken_off() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.break_off(a); // queued
+    host.break_off(MAIN); // runs
+    host.turn();
+    host.break_off(MAIN); // has only given way
+    host.starts(a);
+    host.ends();
+    host.break_off(a); // has ended
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    host.shield();
+    host.waits(None, SOCKET);
+    host.break_off(MAIN); // holds everything off
+    assert_eq!(host.state(MAIN), State::Parked);
+}
+
+const RESTARTS: On = On::Outside { interruptible: true, restart: true };
+const THROUGH: On = On::Outside { interruptible: false, restart: false };
+
+#[test]
+fn a_signal_interrupts_main_first() {
+    let mut host = Host::new();
+    let [(a, _)] = host.parked(SOCKET);
+    host.waits(Some(10), SOCKET);
+    assert!(host.interrupt(false));
+    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, true));
+    assert_eq!((host.state(a), host.goes_on(MAIN)), (State::Parked, Reason::Interrupted));
+}
+
+#[test]
+fn a_signal_interrupts_else_the_longest_parked() {
+    let mut host = Host::new();
+    let [(a, to_a), (b, _), (c, _)] = host.parked(SOCKET);
+    // The first in the list of slots has parked last.
+    host.wake(to_a);
+    host.turn();
+    host.goes_on(a);
+    host.waits(None, SOCKET);
+    host.goes_on(MAIN);
+    for longest in [b, c, a] {
+        assert!(host.interrupt(false));
+        host.turn();
+        assert_eq!(host.goes_on(longest), Reason::Interrupted);
+        host.ends();
+        host.goes_on(MAIN);
+    }
+    assert!(!host.interrupt(false), "nobody is left");
+}
+
+#[test]
+fn which_waits_a_signal_interrupts() {
+    let cases = [
+        (SOCKET, false, true),
+        (SOCKET, true, true),
+        (RESTARTS, false, true),
+        (RESTARTS, true, false),
+        (THROUGH, false, false),
+        (THROUGH, true, false),
+        (On::Coroutines, false, false),
+        (On::Timer, false, false),
+        (On::Turn, false, false),
+    ];
+    for (on, restart, interrupted) in cases {
+        let mut host = Host::new();
+        host.waits(Some(10), on);
+        assert_eq!(host.interrupt(restart), interrupted, "{on:?}, SA_RESTART: {restart}");
+        assert_eq!(host.state(MAIN) == State::Parked, !interrupted && on != On::Turn);
+        assert_eq!(host.ready(), usize::from(interrupted || on == On::Turn));
+    }
+}
+
+#[test]
+fn a_signal_passes_by_main_for_one_that_fits() {
+    let mut host = Host::new();
+    let [(a, _), (b, _)] = host.parked(RESTARTS);
+    let [(c, _)] = host.parked(SOCKET);
+    host.waits(None, THROUGH);
+    assert!(host.interrupt(true));
+    assert_eq!(host.goes_on(c), Reason::Interrupted);
+    assert!(!host.interrupt(true));
+    assert!(host.interrupt(false));
+    assert_eq!((host.state(b), host.next_to_run()), (State::Parked, Next::Resume(a)));
+}
+
+#[test]
+fn a_signal_heeds_no_shield() {
+    let mut host = Host::new();
+    host.shield();
+    host.waits_through(SOCKET);
+    host.cancel(MAIN, "reason");
+    assert!(host.interrupt(false));
+    assert_eq!(host.next_to_run(), Next::Resume(MAIN));
+    assert_eq!(host.resumed(false), Reason::Interrupted);
+    host.unshield();
+    assert_eq!(delivered(&mut host), Some("reason"));
+}
+
+#[test]
+fn a_nudge_ends_a_wait_that_can_be_taken_up_again() {
+    let mut host = Host::new();
+    host.nudge(); // main runs
+    assert_eq!(host.ready(), 0);
+    let [(a, to_a), (b, _)] = host.parked(On::Timer);
+    let [(socket, _)] = host.parked(SOCKET);
+    host.wake(to_a);
+    host.turn();
+    host.goes_on(a);
+    host.waits(None, On::Coroutines);
+    host.goes_on(MAIN);
+    // Main first, else the longest parked.
+    host.waits(Some(10), On::Timer);
+    host.nudge();
+    assert_eq!((host.ready(), host.deadlines(), host.goes_on(MAIN)), (1, 0, Reason::Interrupted));
+    host.waits(None, SOCKET);
+    for longest in [b, a] {
+        host.nudge();
+        assert_eq!(host.goes_on(longest), Reason::Interrupted);
+        host.ends();
+    }
+    host.nudge();
+    assert_eq!((host.next_to_run(), host.state(socket)), (Next::Nobody, State::Parked));
+}

@@ -1,0 +1,100 @@
+//! The scheduler with the steps that a host always takes together.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use spindle_core::sched::{Co, Core, Next, On, Order, Outcome, Reason, Target, Ticket};
+use std::ops::{Deref, DerefMut};
+
+/// Cancellations carry a word.
+pub type Sched = Core<&'static str>;
+
+/// The main coroutine.
+pub const MAIN: Co = Sched::MAIN;
+
+/// A wait for the world that a signal ends.
+pub const SOCKET: On = On::Outside { interruptible: true, restart: false };
+
+/// Main runs; first in, first out.
+pub struct Host(Sched);
+
+impl Deref for Host {
+    type Target = Sched;
+
+    fn deref(&self) -> &Sched {
+        &self.0
+    }
+}
+
+impl DerefMut for Host {
+    fn deref_mut(&mut self) -> &mut Sched {
+        &mut self.0
+    }
+}
+
+impl Host {
+    pub fn new() -> Host {
+        Host(Sched::new(0, Order::Fifo))
+    }
+
+    pub fn spawn_many<const N: usize>(&mut self) -> [Co; N] {
+        [(); N].map(|()| self.spawn())
+    }
+
+    /// The running one parks, and may be cancelled.
+    pub fn waits(&mut self, deadline: Option<u64>, on: On) -> Ticket {
+        let ticket = self.begin_wait();
+        assert_eq!(self.park(deadline, on, true), None);
+        ticket
+    }
+
+    /// The running one parks, and is not to be cancelled: to be followed by `resumed(false)`.
+    pub fn waits_through(&mut self, on: On) -> Ticket {
+        let ticket = self.begin_wait();
+        assert_eq!(self.park(None, on, false), None);
+        ticket
+    }
+
+    /// The running one gives way.
+    pub fn turn(&mut self) {
+        self.waits(None, On::Turn);
+    }
+
+    /// The running one waits for any of these.
+    pub fn awaits(&mut self, targets: &[Target]) -> Ticket {
+        let ticket = self.begin_wait();
+        for target in targets {
+            self.subscribe(*target, ticket);
+        }
+        assert_eq!(self.park(None, On::Coroutines, true), None);
+        ticket
+    }
+
+    /// It is the turn of `co`, for the first time.
+    pub fn starts(&mut self, co: Co) {
+        assert_eq!(self.next_to_run(), Next::Start(co));
+    }
+
+    /// It is the turn of `co`, which waited: why it goes on.
+    pub fn goes_on(&mut self, co: Co) -> Reason {
+        assert_eq!(self.next_to_run(), Next::Resume(co));
+        self.resumed(true)
+    }
+
+    /// The running one returns. Did anybody await it?
+    pub fn ends(&mut self) -> bool {
+        let co = self.running();
+        self.finish(co, Outcome::Returned)
+    }
+
+    /// Coroutines that have parked one after the other. Main runs, and nobody is ready.
+    pub fn parked<const N: usize>(&mut self, on: On) -> [(Co, Ticket); N] {
+        assert!(!self.anybody_ready());
+        [(); N].map(|()| {
+            let co = self.spawn();
+            self.turn();
+            self.starts(co);
+            let ticket = self.waits(None, on);
+            self.goes_on(MAIN);
+            (co, ticket)
+        })
+    }
+}
