@@ -326,6 +326,30 @@ impl<X> Core<X> {
         }
     }
 
+    /// [`Core::begin_wait`], [`Core::park`] on its turn and [`Core::next_to_run`] in one, for the coroutine that
+    /// gives way. `None`: it need not, because a cancellation waits or nobody else is ready.
+    pub fn give_turn(&mut self) -> Option<Next> {
+        let (co, parks) = (self.running, self.parks);
+        let slot = self.slot_mut(co);
+        if slot.shielded == 0 && slot.cancellation.is_some() {
+            return None;
+        }
+        slot.epoch = slot.epoch.wrapping_add(1);
+        slot.woken_early = false;
+        slot.on = On::Turn;
+        slot.parked_at = parks;
+        slot.state = State::Ready;
+        slot.reason = Reason::Woken;
+        self.parks += 1;
+        self.ready.push_back(co.0);
+        Some(self.next_to_run())
+    }
+
+    /// The one that will run after so many others, if the order stays.
+    pub fn upcoming(&self, after: usize) -> Option<Co> {
+        self.ready.get(after).map(|index| Co(*index))
+    }
+
     /// A ticket for the running coroutine's next park. Earlier ones are void.
     pub fn begin_wait(&mut self) -> Ticket {
         let co = self.running;

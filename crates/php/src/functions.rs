@@ -107,8 +107,7 @@ unsafe extern "C" fn zif_Async_suspend(execute_data: Frame, _: Value) {
     if !rt.can_switch() || !may_wait(rt) {
         return;
     }
-    rt.begin_wait();
-    if rt.park(None, On::Turn, true, Info { call: "suspend", ..Info::NONE }) == Reason::Cancelled {
+    if rt.give_turn() {
         may_wait(rt);
     }
 }

@@ -40,6 +40,9 @@ pub enum Phase {
 /// How often, in picks, the reactor is asked though somebody is ready.
 const PICKS_PER_POLL: u32 = 64;
 
+/// How far ahead in the queue memory is fetched.
+const AHEAD: usize = 3;
+
 /// One request's coroutines.
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
@@ -237,24 +240,94 @@ impl Runtime {
         }
         let this = self.running();
         self.calls_without_park.set(0);
-        // SAFETY: the running coroutine's object lives as long as it runs. The file's reference is kept because
-        // the code may be gone when it is asked for.
+        // SAFETY: the running coroutine's object lives as long as it runs.
         unsafe {
-            let mut file = null_mut();
-            (*this).suspend_line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
-            if file != (*this).suspend_file && !file.is_null() {
-                zv::add_ref(file);
-                let old = std::mem::replace(&mut (*this).suspend_file, file);
-                if !old.is_null() {
-                    sys::spindle_string_release(old);
-                }
-            }
+            note_position(this);
             (*this).info = info;
         }
         self.leave();
         // SAFETY: as above.
         unsafe { (*this).info.call = "" };
         self.core.borrow_mut().resumed(cancellable)
+    }
+
+    /// Gives way: parks on its turn, in as few steps as can be. Says whether a cancellation waits now.
+    #[inline]
+    pub fn give_turn(&'static self) -> bool {
+        let picks = self.picks.get().wrapping_add(1);
+        self.picks.set(picks);
+        if picks.is_multiple_of(PICKS_PER_POLL) || spindle_reactor::signals::pending() {
+            self.poll(Some(0));
+        }
+        let this = self.running();
+        self.calls_without_park.set(0);
+        // SAFETY: the running coroutine's object.
+        unsafe { note_position(this) };
+        let next = {
+            let mut core = self.core.borrow_mut();
+            let next = core.give_turn();
+            self.warm(&core);
+            next
+        };
+        let me = self.current.get();
+        match next {
+            None => {}
+            Some(Next::Resume(co)) => {
+                // SAFETY: a coroutine that has started and not ended has a context; the core chose it.
+                unsafe {
+                    let to = (*self.object(co)).ctx;
+                    if to != me {
+                        self.switch(me, to);
+                        self.back_on(me);
+                    }
+                }
+            }
+            Some(Next::Start(co) | Next::NeverStarts(co)) => {
+                self.start(me, co);
+                self.back_on(me);
+            }
+            Some(Next::Nobody) => {}
+        }
+        self.core.borrow().cancellation_waits()
+    }
+
+    /// Thousands of coroutines that give way are each cold when their turn comes: what the next ones will touch is
+    /// fetched while this one still runs.
+    #[inline(always)]
+    fn warm(&self, core: &Core) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(soon) = core.upcoming(AHEAD) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let objects = self.objects.borrow();
+            let this = objects[soon.0 as usize];
+            // SAFETY: prefetching any address is allowed; the object is alive, as its coroutine is queued.
+            unsafe {
+                let ctx: *const i8 = (*this).ctx.cast();
+                if !ctx.is_null() {
+                    // Its state above, and below it the frames by which it was left.
+                    for line in -14..7 {
+                        _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64));
+                    }
+                }
+                if let Some(later) = core.upcoming(2 * AHEAD) {
+                    let this: *const i8 = objects[later.0 as usize].cast();
+                    for line in 0..4 {
+                        _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64));
+                    }
+                }
+            }
+        }
+    }
+
+    /// After a switch back to `me`.
+    #[inline(always)]
+    fn back_on(&'static self, me: *mut Ctx) {
+        if self.bail_out.get() && me == self.main {
+            self.end();
+            // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
+            // in between own nothing that matters (see `Host`).
+            unsafe { sys::spindle_bailout() }
+        }
     }
 
     /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
@@ -268,12 +341,7 @@ impl Runtime {
             }
             To::Fresh(co) => self.start(me, co),
         }
-        if self.bail_out.get() && me == self.main {
-            self.end();
-            // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
-            // in between own nothing that matters (see `Host`).
-            unsafe { sys::spindle_bailout() }
-        }
+        self.back_on(me);
     }
 
     /// The one place where stacks are switched.
@@ -355,7 +423,7 @@ impl Runtime {
         loop {
             let picks = self.picks.get().wrapping_add(1);
             self.picks.set(picks);
-            if picks % PICKS_PER_POLL == 0 {
+            if picks.is_multiple_of(PICKS_PER_POLL) {
                 self.poll(Some(0));
             }
             let next = self.core.borrow_mut().next_to_run();
@@ -489,6 +557,26 @@ impl Runtime {
     pub fn running_low(&self) -> usize {
         // SAFETY: the running context is alive.
         unsafe { (*self.context()).low as usize }
+    }
+}
+
+/// The place in the user's code where `this` is suspended.
+///
+/// # Safety
+/// `this` is the running coroutine.
+#[inline(always)]
+unsafe fn note_position(this: *mut Coroutine) {
+    // SAFETY: the caller's promise. The file's reference is kept because the code may be gone when it is asked for.
+    unsafe {
+        let mut file = null_mut();
+        (*this).suspend_line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
+        if file != (*this).suspend_file && !file.is_null() {
+            zv::add_ref(file);
+            let old = std::mem::replace(&mut (*this).suspend_file, file);
+            if !old.is_null() {
+                sys::spindle_string_release(old);
+            }
+        }
     }
 }
 
