@@ -292,7 +292,7 @@ fn program(dice: &mut Dice) -> Vec<Script> {
         }
         program.push(script);
     }
-    if dice.one_in(4) {
+    if dice.one_in(3) {
         // In a circle they wait for ever, unless one is cancelled.
         (0..2).for_each(|n| program[n].acts.insert(0, Act::Await(1 - n)));
     }
@@ -341,16 +341,17 @@ fn what_happens_does_not_depend_on_the_order() {
     }
     let fresh = RandomState::new().build_hasher().finish();
     let (mut orders, mut all) = (0, Vec::new());
-    for seed in (0..300).chain((0..100).map(|n| fresh.wrapping_add(n))) {
+    for seed in (0..400).chain((0..100).map(|n| fresh.wrapping_add(n))) {
         match std::panic::catch_unwind(|| orders_agree(seed, false)) {
-            Ok((count, stories)) => {
+            Ok((count, stories)) if seed < 400 => {
                 orders += count;
                 all.extend(stories);
             }
+            Ok(_) => {}
             Err(_) => panic!("SPINDLE_SEED={seed} fails"),
         }
     }
-    // The programs are not trivial: they run in different orders, and everything happens in them.
+    // The known programs are not trivial: they run in different orders, and everything happens in them.
     assert!(orders > 400 * 6, "{orders} different orders");
     let often = |what: &str, fits: &dyn Fn(&Story) -> bool| {
         let count = all.iter().filter(|story| fits(story)).count();

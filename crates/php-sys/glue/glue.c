@@ -183,6 +183,9 @@ void spindle_stack_clean(zend_stack *stack, bool zvals)
 	zend_stack_clean(stack, zvals ? (void (*)(void *)) ZVAL_PTR_DTOR : NULL, true);
 }
 
+/* An extension (Xdebug, profilers) has replaced the executor: each PHP call is a C call then. */
+bool spindle_php_calls_use_c_stack(void) { return zend_execute_ex != execute_ex; }
+
 bool spindle_vm_interrupt_take(void)
 {
 	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt))) {
@@ -290,17 +293,10 @@ static ZEND_INI_MH(on_stack_size)
 	return SUCCESS;
 }
 
-static ZEND_INI_MH(on_diagnostics)
-{
-	spindle_settings.diagnostics = zend_ini_parse_bool(new_value);
-	return SUCCESS;
-}
-
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.stack_size", "256K", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
-	PHP_INI_ENTRY("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics)
 PHP_INI_END()
 
 void spindle_register_classes(void)

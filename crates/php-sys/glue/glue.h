@@ -22,7 +22,6 @@ extern uint32_t spindle_check_after;
 
 typedef struct spindle_ini {
 	zend_long stack_size;
-	bool diagnostics;
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
@@ -65,6 +64,7 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
+bool spindle_php_calls_use_c_stack(void);
 void spindle_vm_interrupt_set(void);
 bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);

@@ -1,5 +1,6 @@
 //! The class `Async\Coroutine`: the object, its handlers and its methods.
 
+use crate::life;
 use crate::runtime::{self, Core};
 use crate::stack::Ctx;
 use crate::state::Inherited;
@@ -151,7 +152,7 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
     unsafe {
         let this = of(object);
         if (*this).co != NO_SLOT {
-            runtime::object_dies(this);
+            life::object_dies(this);
         }
         drop_call(this);
         zv::clear(addr_of_mut!((*this).result));
@@ -352,10 +353,7 @@ methods! {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Coroutine_getTrace(
-    execute_data: *mut sys::zend_execute_data,
-    result: *mut sys::zval,
-) {
+unsafe extern "C" fn zim_Async_Coroutine_getTrace(execute_data: *mut sys::zend_execute_data, result: *mut sys::zval) {
     let (mut options, mut limit) = (sys::zend_long::from(1u8), 0);
     // SAFETY: the engine's frame of this method, `This` an object of the class. A suspended coroutine's frames
     // stand on its own VM stack and do not change.
@@ -364,9 +362,8 @@ unsafe extern "C" fn zim_Async_Coroutine_getTrace(
             return;
         }
         let this = of((*execute_data).This.value.obj);
-        let suspended = with(this, |core, co| {
-            core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready)
-        });
+        let suspended =
+            with(this, |core, co| core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready));
         if with(this, |core, co| core.state(co)) == Some(State::Running) {
             sys::spindle_backtrace(result, (*execute_data).prev_execute_data, options as i32, limit as i32);
         } else if suspended == Some(true) && !(*this).ctx.is_null() {
@@ -385,7 +382,7 @@ unsafe extern "C" fn zim_Async_Coroutine_cancel(execute_data: *mut sys::zend_exe
         if sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.cancellation, &mut reason) {
             let this = of((*execute_data).This.value.obj);
             if (*this).co != NO_SLOT {
-                runtime::cancel(this, reason);
+                life::cancel(this, reason);
             }
         }
     }
@@ -410,7 +407,7 @@ unsafe extern "C" fn zim_Async_Coroutine_onFinally(execute_data: *mut sys::zend_
     // SAFETY: the engine's frame of this method, `This` an object of the class.
     unsafe {
         if sys::spindle_parse_closure(execute_data, &mut closure) {
-            runtime::on_finally(of((*execute_data).This.value.obj), closure);
+            life::on_finally(of((*execute_data).This.value.obj), closure);
         }
     }
 }

@@ -32,7 +32,8 @@ struct Hooks {
     execute_ex: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
     interrupt: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
     collect: Cell<Option<unsafe extern "C" fn() -> i32>>,
-    autoload: Cell<Option<unsafe extern "C" fn(*mut sys::zend_string, *mut sys::zend_string) -> *mut sys::zend_class_entry>>,
+    autoload:
+        Cell<Option<unsafe extern "C" fn(*mut sys::zend_string, *mut sys::zend_string) -> *mut sys::zend_class_entry>>,
     loading: RefCell<Vec<Loading>>,
     /// Depth of what forbids switching, counted also before there is a runtime.
     forbidden: Cell<u32>,
@@ -205,20 +206,17 @@ unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
     }
 }
 
-unsafe extern "C" fn autoload(
-    name: *mut sys::zend_string,
-    lower: *mut sys::zend_string,
-) -> *mut sys::zend_class_entry {
+unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend_string) -> *mut sys::zend_class_entry {
     let Some(original) = HOOKS.autoload.get() else { return null_mut() };
     let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else {
         // SAFETY: the engine's own arguments, passed on.
         return unsafe { original(name, lower) };
     };
-    let key = zv::text(lower).into_bytes();
     let me = rt.core.borrow().running();
     loop {
         let ticket = rt.begin_wait();
         let wait = {
+            let key = zv::text(lower).into_bytes();
             let mut loading = HOOKS.loading.borrow_mut();
             let cycle = waits_for(&loading, &key, me);
             match loading.iter_mut().find(|l| l.name == key) {
@@ -229,7 +227,7 @@ unsafe extern "C" fn autoload(
                     true
                 }
                 None => {
-                    loading.push(Loading { name: key.clone(), loader: me, waiters: Vec::new() });
+                    loading.push(Loading { name: key, loader: me, waiters: Vec::new() });
                     false
                 }
             }
@@ -252,6 +250,7 @@ unsafe extern "C" fn autoload(
     // SAFETY: the engine's own arguments, passed on.
     let class = unsafe { original(name, lower) };
     let done = {
+        let key = zv::text(lower).into_bytes();
         let mut loading = HOOKS.loading.borrow_mut();
         let at = loading.iter().position(|l| l.name == key && l.loader == me);
         at.map(|at| loading.swap_remove(at))

@@ -1,7 +1,8 @@
 //! Ends and failures: who is told, what nobody has seen, graceful shutdown, deadlock, and the report at the end.
 
 use crate::coroutine::{self, Coroutine};
-use crate::runtime::{Core, Phase, Runtime, is_cancellation};
+use crate::life::is_cancellation;
+use crate::runtime::{Core, Phase, Runtime};
 use crate::{calls, zv};
 use spindle_core::sched::{Co, Outcome, State};
 use spindle_php_sys as sys;
@@ -92,9 +93,11 @@ pub unsafe fn run_callbacks(rt: &'static Runtime, this: *mut Coroutine) {
 /// `list` is an array of closures.
 pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
     let eg = addr_of_mut!(sys::executor_globals);
-    let mut thrown: Vec<*mut sys::zend_object> = Vec::new();
-    // SAFETY: the list is the runner's own argument and is not changed meanwhile.
+    // SAFETY: the list is the runner's own argument and is not changed meanwhile. The exceptions are kept in an array
+    // of the engine, which a bailout in a callback may leave behind.
     unsafe {
+        let mut thrown = zv::null();
+        sys::spindle_array_new(&mut thrown, 0);
         for index in (0..(*list).nNumUsed as u64).rev() {
             let closure = sys::zend_hash_index_find(list, index);
             if closure.is_null() {
@@ -108,27 +111,27 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
                 continue;
             }
             if sys::zend_is_unwind_exit(exception) || sys::zend_is_graceful_exit(exception) {
+                sys::spindle_zval_dtor(&mut thrown);
                 return;
             }
             (*eg).exception = null_mut();
-            thrown.push(exception);
+            sys::spindle_array_add(&mut thrown, &mut zv::object(exception));
         }
-        match thrown.len() {
+        match (*thrown.value.arr).nNumOfElements {
             0 => {}
-            1 => sys::spindle_throw(thrown[0]),
+            1 => {
+                let only = (*sys::zend_hash_index_find(thrown.value.arr, 0)).value.obj;
+                zv::add_object_ref(only);
+                sys::spindle_throw(only);
+            }
             count => {
                 let message = format!("{count} callbacks for the end of a coroutine have thrown");
                 let composite = exception_of(sys::spindle_ce.composite, &message);
-                let mut exceptions = zv::null();
-                sys::spindle_array_new(&mut exceptions, count as u32);
-                for exception in thrown {
-                    sys::spindle_array_add(&mut exceptions, &mut zv::object(exception));
-                }
-                sys::spindle_exception_list_set(composite, &mut exceptions);
-                sys::spindle_zval_dtor(&mut exceptions);
+                sys::spindle_exception_list_set(composite, &mut thrown);
                 sys::spindle_throw(composite);
             }
         }
+        sys::spindle_zval_dtor(&mut thrown);
     }
 }
 

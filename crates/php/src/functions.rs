@@ -2,7 +2,8 @@
 
 use crate::coroutine::{self, Coroutine, Info};
 use crate::failure;
-use crate::runtime::{self, Phase, Runtime, rt};
+use crate::life;
+use crate::runtime::{Phase, Runtime, rt};
 use crate::stack::Failing;
 use crate::state::Inherited;
 use crate::{timeout, zv};
@@ -350,7 +351,7 @@ unsafe extern "C" fn zif_Async_onFinally(execute_data: Frame, _: Value) {
     // SAFETY: the engine's frame.
     unsafe {
         if sys::spindle_parse_closure(execute_data, &mut closure) {
-            runtime::on_finally(rt().running(), closure);
+            life::on_finally(rt().running(), closure);
         }
     }
 }

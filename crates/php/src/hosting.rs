@@ -1,9 +1,9 @@
 //! What the interposed libc calls need from the runtime: the `Host`.
 
-use crate::calls;
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
+use crate::{busy, calls, kinds};
 use spindle_core::sched::{On, Reason, Ticket};
 use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
 use spindle_php_sys as sys;
@@ -91,7 +91,7 @@ impl Host for PhpHost {
         if fails(rt) {
             return Wake::Cancelled;
         }
-        calls::parking(rt);
+        busy::parking(rt);
         let names = HostBuffer::take(waiting.call);
         let reason = rt.park(deadline, on(&waiting), true, info(&waiting));
         names.put_back();
@@ -111,7 +111,7 @@ impl Host for PhpHost {
 
     fn park_through(&self, waiting: Waiting) {
         let rt = rt();
-        calls::parking(rt);
+        busy::parking(rt);
         rt.park(None, on(&waiting), false, info(&waiting));
     }
 
@@ -143,7 +143,7 @@ impl Host for PhpHost {
     }
 
     fn waits_for_child_again(&self) -> bool {
-        calls::waits_for_child_again()
+        kinds::waits_for_child_again()
     }
 
     fn writes_in_place(&self) -> bool {

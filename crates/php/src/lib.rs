@@ -3,12 +3,15 @@
 //! This crate is the only one that knows zvals: module life, switching, bailouts, classes and engine hooks. Who
 //! runs, who is cancelled and who is told is decided in `spindle-core`.
 
+mod busy;
 mod calls;
 mod coroutine;
 mod engine;
 mod failure;
 mod functions;
 mod hosting;
+mod kinds;
+mod life;
 mod module;
 mod overflow;
 mod runtime;

@@ -18,12 +18,8 @@ struct Life {
 
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Life {}
-static LIFE: Life = Life {
-    active: Cell::new(false),
-    fork_hooked: Cell::new(false),
-    pid: Cell::new(0),
-    patcher: RefCell::new(None),
-};
+static LIFE: Life =
+    Life { active: Cell::new(false), fork_hooked: Cell::new(false), pid: Cell::new(0), patcher: RefCell::new(None) };
 
 /// Has the first `spawn` of this request been seen?
 #[inline(always)]

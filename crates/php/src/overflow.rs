@@ -103,9 +103,8 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
 
 extern "C" fn overflowed() -> ! {
     let (_, size) = runtime::rt().stack_figures();
-    let text = format!(
-        "Maximum C stack size of a coroutine ({size} bytes) reached. Infinite recursion? (async.stack_size)\0"
-    );
+    let text =
+        format!("Maximum C stack size of a coroutine ({size} bytes) reached. Infinite recursion? (async.stack_size)\0");
     // SAFETY: a terminated text; the error bails out to the bottom of this stack.
     unsafe { sys::spindle_fatal(text.as_ptr().cast()) };
     std::process::abort()

@@ -40,7 +40,7 @@ pub struct Ctx {
     /// The end of the VM page.
     pub vm_end: *mut u8,
     /// Handles that are busy by calls of this coroutine (see `calls`).
-    pub busy: Vec<crate::calls::Held>,
+    pub busy: Vec<crate::busy::Held>,
 }
 
 impl Ctx {

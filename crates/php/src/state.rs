@@ -336,8 +336,7 @@ pub unsafe fn begin(
         (*eg).user_error_handler_error_reporting = inherited.handler_mask;
         (*eg).user_error_handler = inherited.handler;
         inherited.handler.u1.type_info = sys::IS_UNDEF;
-        for stack in
-            [addr_of_mut!((*eg).user_error_handlers_error_reporting), addr_of_mut!((*eg).user_error_handlers)]
+        for stack in [addr_of_mut!((*eg).user_error_handlers_error_reporting), addr_of_mut!((*eg).user_error_handlers)]
         {
             (*stack).top = 0;
             (*stack).max = 0;

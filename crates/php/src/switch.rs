@@ -87,14 +87,14 @@ pub unsafe fn prepare(top: *mut u8, entry: extern "C" fn(*mut u8) -> !, argument
     let control: u64 = 0x1f80 | 0x037f << 32; // the ABI's initial mxcsr and x87 control word
     let frame: [u64; 10] = [
         control,
-        0,                                    // r15
-        0,                                    // r14
-        0,                                    // r13
-        entry as *const () as u64,            // r12
-        argument as u64,                      // rbx
-        0,                                    // rbp
+        0,                         // r15
+        0,                         // r14
+        0,                         // r13
+        entry as *const () as u64, // r12
+        argument as u64,           // rbx
+        0,                         // rbp
         spindle_start_stack as *const () as u64,
-        0,                                    // the return address of the thunk: none
+        0, // the return address of the thunk: none
         0,
     ];
     // SAFETY: the frame's 80 bytes lie below `top`, which the caller owns. After the pops rsp is `top` - 16, and

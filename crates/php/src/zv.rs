@@ -11,8 +11,8 @@ fn typed(type_info: u32, value: sys::zend_value) -> sys::zval {
     zval
 }
 
-const REFCOUNTED: u32 = (sys::IS_TYPE_REFCOUNTED as u32) << 8;
-const COLLECTABLE: u32 = REFCOUNTED | (sys::IS_TYPE_COLLECTABLE as u32) << 8;
+const REFCOUNTED: u32 = sys::IS_TYPE_REFCOUNTED << 8;
+const COLLECTABLE: u32 = REFCOUNTED | (sys::IS_TYPE_COLLECTABLE << 8);
 
 /// `null`.
 pub fn null() -> sys::zval {
@@ -55,7 +55,7 @@ pub fn object(object: *mut sys::zend_object) -> sys::zval {
 
 fn is_interned(string: *mut sys::zend_string) -> bool {
     // SAFETY: a live string.
-    unsafe { (*string).gc.u.type_info & (sys::IS_STR_INTERNED as u32) != 0 }
+    unsafe { (*string).gc.u.type_info & sys::IS_STR_INTERNED != 0 }
 }
 
 /// One more reference to a string.

@@ -2,6 +2,8 @@
 
 use super::*;
 
+const SOCKET: On = On::Outside { interruptible: true, restart: false };
+
 impl Both {
     pub fn new(now: u64, order: Order) -> Both {
         let core = Core::new(now, order);
@@ -76,6 +78,10 @@ impl Both {
                     _ => false,
                 });
                 assert_eq!(self.core.interrupt(restart), found.is_some());
+                let older = |it: &Coroutine| it.parked_on(|on| on == SOCKET) && it.parked < self.all[0].parked;
+                if found == Some(0) && self.all.iter().any(older) {
+                    self.events.push("interrupted: main before an older");
+                }
                 found.into_iter().for_each(|n| self.ready(n, Reason::Interrupted));
             }
             (Step::Nudge, _) => {
@@ -103,6 +109,7 @@ impl Both {
                 self.core.unshield();
                 self.all[n].shields = self.all[n].shields.saturating_sub(1);
             }
+            (Step::Finish(_), Some(0)) if self.all.len() < 10 => {} // main lives long
             (Step::Finish(outcome), Some(n)) => self.finish(n, outcome),
             (Step::Fork, Some(n)) => self.fork(n),
             (Step::WakeAny(_) | Step::Next { .. }, _) => {}

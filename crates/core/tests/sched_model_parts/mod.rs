@@ -101,6 +101,7 @@ pub const EVENTS: &[&str] = &[
     "cancel: TooLate",
     "forced: in place of another",
     "held off",
+    "interrupted: main before an older",
     "left undelivered",
     "timeout passed",
     "timeout dropped",

@@ -1,0 +1,346 @@
+//! Busy handles: a call on a handle that another coroutine's call is in the middle of waits its turn.
+//!
+//! Nobody looks for handles until a call really parks: then those of the internal functions on the coroutine's
+//! stack are held until the function returns. Handles made from one another (a statement from its connection)
+//! count as one, by their *root*. First come, first served; one reader and one writer of a stream at once.
+
+use crate::calls::{info_of, refresh_checks};
+use crate::coroutine::Info;
+use crate::kinds::{Kind, Mode, handles, kind_from, module_of};
+use crate::runtime::{self, Runtime};
+use crate::stack::{Ctx, Failing};
+use spindle_core::sched::{Co, On, Reason, Ticket};
+use spindle_php_sys as sys;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+
+/// A handle that a coroutine keeps busy by a call.
+#[derive(Debug)]
+pub struct Held {
+    /// The frame of the call; null for the end of an object.
+    pub(crate) frame: *mut sys::zend_execute_data,
+    /// The handle.
+    pub(crate) key: usize,
+}
+
+#[derive(Default)]
+struct Busy {
+    holders: Vec<(Co, Mode)>,
+    queue: VecDeque<(Ticket, Mode)>,
+    /// A close waits in the queue: calls before it may finish, but not wait any more.
+    closing: bool,
+}
+
+struct Table {
+    busy: RefCell<HashMap<usize, Busy>>,
+    /// Handles that share the connection of another one.
+    links: RefCell<HashMap<usize, usize>>,
+    /// By the address of the class's own handlers.
+    linked: RefCell<HashMap<usize, Box<Linked>>>,
+}
+
+struct OnPhpThread(Table);
+// SAFETY: used on the PHP thread only: by internal functions and by the module's life.
+unsafe impl Sync for OnPhpThread {}
+static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
+    OnPhpThread(Table {
+        busy: RefCell::new(HashMap::new()),
+        links: RefCell::new(HashMap::new()),
+        linked: RefCell::new(HashMap::new()),
+    })
+});
+// SAFETY: as `OnPhpThread`; boxes are handed to the engine as plain addresses.
+unsafe impl Send for OnPhpThread {}
+
+fn table() -> &'static Table {
+    &TABLE.0
+}
+
+/// `object` and the first other handle of the call share a connection from now on. An address that is used again
+/// loses what was known of it, since every handle is made by a constructor or returned by a call.
+pub(crate) unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if module_of(object) != (*(*frame).func).internal_function.module.cast_const() {
+            return;
+        }
+        table().links.borrow_mut().remove(&(object as usize));
+        let mut root = None;
+        handles(frame, Kind::Handle, |key, _| {
+            if key != object as usize && root.is_none() {
+                root = Some(key);
+            }
+        });
+        if let Some(root) = root {
+            table().links.borrow_mut().insert(object as usize, root);
+            free_in_turn(object);
+        }
+    }
+}
+
+/// The handle that stands for all on one connection.
+pub(crate) fn root(key: usize) -> usize {
+    table().links.borrow().get(&key).copied().unwrap_or(key)
+}
+
+/// Handlers of objects that share a connection: the class's own, but for the end.
+#[repr(C)]
+struct Linked {
+    handlers: sys::zend_object_handlers,
+    original: *const sys::zend_object_handlers,
+}
+
+/// The end of such a handle may talk to its server (a statement is deallocated), in the middle of PHP code: it
+/// takes its turn like a call.
+unsafe fn free_in_turn(object: *mut sys::zend_object) {
+    // SAFETY: a live object, whose handlers are copied: the class's other objects keep theirs.
+    unsafe {
+        let original = (*object).handlers;
+        if (*original).free_obj.is_some_and(|free| free as usize == free_linked as *const () as usize) {
+            return;
+        }
+        let mut tables = table().linked.borrow_mut();
+        let linked = tables.entry(original as usize).or_insert_with(|| {
+            let mut handlers = *original;
+            handlers.free_obj = Some(free_linked);
+            Box::new(Linked { handlers, original })
+        });
+        (*object).handlers = &raw const linked.handlers;
+    }
+}
+
+unsafe extern "C" fn free_linked(object: *mut sys::zend_object) {
+    // SAFETY: only objects with a `Linked` for their handlers get here.
+    unsafe {
+        let linked: *const Linked = (*object).handlers.cast();
+        let root = table().links.borrow_mut().remove(&(object as usize));
+        let held = match (root, runtime::existing()) {
+            (Some(root), Some(rt)) if rt.can_switch() => Some((rt, root)),
+            _ => None,
+        };
+        let none = std::ptr::null_mut();
+        if let Some((rt, root)) = held {
+            rt.core.borrow_mut().shield(); // a cancellation must not leave it half freed
+            if turn(rt, none, root, Mode::Both, Kind::Handle) && !holds(rt, root) {
+                hold(rt.context(), none, root, Mode::Both);
+            }
+        }
+        if let Some(free) = (*(*linked).original).free_obj {
+            free(object);
+        }
+        if let Some((rt, root)) = held {
+            let ctx = rt.context();
+            if let Some(at) = (*ctx).busy.iter().rposition(|held| held.frame.is_null() && held.key == root) {
+                (*ctx).busy.remove(at);
+                let_go(rt, Co((*ctx).co), root);
+                refresh_checks(ctx);
+            }
+            rt.core.borrow_mut().unshield();
+        }
+    }
+}
+
+/// Does the running coroutine hold it?
+fn holds(rt: &'static Runtime, key: usize) -> bool {
+    // SAFETY: the running context.
+    let co = Co(unsafe { (*rt.context()).co });
+    table().busy.borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
+}
+
+/// Nothing is busy any more (in the child of a fork, at request end).
+pub fn forget_all() {
+    table().busy.borrow_mut().clear();
+    table().links.borrow_mut().clear();
+    // SAFETY: on the PHP thread.
+    unsafe { sys::spindle_check_before = 0 };
+}
+
+/// How many frames are looked at for handles: callbacks of callbacks of a library are rarely deeper.
+const DEPTH: usize = 24;
+
+/// The running coroutine is about to park in C code: what it uses is busy until the calls return.
+pub fn parking(rt: &'static Runtime) {
+    // SAFETY: the frames of the running coroutine.
+    unsafe {
+        let ctx = rt.context();
+        let mut frame = sys::executor_globals.current_execute_data;
+        for _ in 0..DEPTH {
+            if frame.is_null() {
+                return;
+            }
+            let function = (*frame).func;
+            if !function.is_null() && u32::from((*function).type_) == sys::ZEND_INTERNAL_FUNCTION {
+                if (*ctx).busy.iter().any(|held| held.frame == frame) {
+                    return; // marked by an earlier park, and so are those above it
+                }
+                let kind = info_of(function.cast()).map_or(Kind::Plain, kind_from);
+                if !matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) {
+                    handles(frame, kind, |key, mode| hold(ctx, frame, key, mode));
+                }
+            }
+            frame = (*frame).prev_execute_data;
+        }
+    }
+}
+
+pub(crate) unsafe fn hold(ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key: usize, mode: Mode) {
+    // SAFETY: the running context.
+    unsafe {
+        let co = Co((*ctx).co);
+        table().busy.borrow_mut().entry(key).or_default().holders.push((co, mode));
+        (*ctx).busy.push(Held { frame, key });
+        sys::spindle_check_before = 1;
+        refresh_checks(ctx);
+    }
+}
+
+pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
+    let next = {
+        let mut table = table().busy.borrow_mut();
+        let Some(busy) = table.get_mut(&key) else { return };
+        if let Some(at) = busy.holders.iter().rposition(|(holder, _)| *holder == co) {
+            busy.holders.remove(at);
+        }
+        let mut next = Vec::new();
+        let mut waiting = VecDeque::new();
+        for (ticket, mode) in std::mem::take(&mut busy.queue) {
+            let before = waiting.iter().any(|(_, earlier): &(Ticket, Mode)| earlier.disturbs(mode));
+            if before || busy.holders.iter().any(|(_, held)| held.disturbs(mode)) {
+                waiting.push_back((ticket, mode));
+            } else {
+                busy.holders.push((ticket.co, mode)); // it is its turn, whoever comes in between
+                next.push(ticket);
+            }
+        }
+        busy.queue = waiting;
+        if busy.holders.is_empty() && busy.queue.is_empty() {
+            table.remove(&key);
+        }
+        if table.is_empty() {
+            // SAFETY: on the PHP thread.
+            unsafe { sys::spindle_check_before = 0 };
+        }
+        next
+    };
+    for ticket in next {
+        rt.core.borrow_mut().wake(ticket);
+    }
+}
+
+/// The slow half of the trampoline before a call: queues for busy handles. `false`: something was thrown.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn spindle_before_call(
+    frame: *mut sys::zend_execute_data,
+    info: *const sys::spindle_call_info,
+) -> bool {
+    let kind = kind_from(info);
+    let Some(rt) = runtime::existing() else { return true };
+    if matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) || !rt.can_switch() {
+        return true;
+    }
+    // Room without a destructor: an exit elsewhere abandons this stack while it waits.
+    let mut wanted = [(0, Mode::Both); 8];
+    let mut count = 0;
+    // SAFETY: the frame of the call that is about to begin.
+    unsafe {
+        handles(frame, kind, |key, mode| {
+            if let Some(place) = wanted.get_mut(count) {
+                *place = (key, mode);
+                count += 1;
+            }
+        });
+    }
+    // SAFETY: as above.
+    wanted.into_iter().take(count).all(|(key, mode)| unsafe { turn(rt, frame, key, mode, kind) })
+}
+
+/// Waits for one handle, if it is busy. `false`: something was thrown.
+unsafe fn turn(rt: &'static Runtime, frame: *mut sys::zend_execute_data, key: usize, mode: Mode, kind: Kind) -> bool {
+    let ctx = rt.context();
+    // SAFETY: the running context.
+    let co = Co(unsafe { (*ctx).co });
+    {
+        let mut table = table().busy.borrow_mut();
+        let Some(busy) = table.get_mut(&key) else { return true };
+        if busy.holders.iter().any(|(holder, _)| *holder == co) {
+            return true; // its own call, further up
+        }
+        let free = !busy.holders.iter().any(|(_, held)| held.disturbs(mode));
+        if free && !busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)) {
+            return true;
+        }
+        if kind == Kind::Closes {
+            busy.closing = true;
+            for (holder, held) in &busy.holders {
+                if held.disturbs(mode) {
+                    fail_quietly(rt, *holder);
+                }
+            }
+        }
+    }
+    // SAFETY: the running context.
+    unsafe { take_turn(rt, ctx, frame, key, mode, kind == Kind::Closes) }
+}
+
+/// The call in which `co` is parked fails, because its handle is being closed.
+fn fail_quietly(rt: &'static Runtime, co: Co) {
+    // SAFETY: a coroutine that holds a handle has a context.
+    unsafe {
+        let ctx = (*rt.object(co)).ctx;
+        if !ctx.is_null() && (*ctx).failing == Failing::No {
+            (*ctx).failing = Failing::Quietly;
+            rt.core.borrow_mut().break_off(co);
+        }
+    }
+}
+
+unsafe fn take_turn(
+    rt: &'static Runtime,
+    ctx: *mut Ctx,
+    frame: *mut sys::zend_execute_data,
+    key: usize,
+    mode: Mode,
+    closes: bool,
+) -> bool {
+    // SAFETY: the running context.
+    unsafe {
+        let co = Co((*ctx).co);
+        loop {
+            let ticket = rt.begin_wait();
+            {
+                let mut table = table().busy.borrow_mut();
+                let Some(busy) = table.get_mut(&key) else { return true };
+                busy.queue.push_back((ticket, mode));
+            }
+            let info = Info { call: "busy handle", since: spindle_reactor::Reactor::now(), ..Info::NONE };
+            let reason = rt.park(None, On::Coroutines, true, info);
+            let granted = {
+                let mut table = table().busy.borrow_mut();
+                let busy = table.entry(key).or_default();
+                if busy.closing && !closes && (*ctx).failing == Failing::No {
+                    (*ctx).failing = Failing::Quietly;
+                }
+                busy.queue.retain(|(waiting, _)| *waiting != ticket);
+                busy.holders.iter().any(|(holder, _)| *holder == co)
+            };
+            if granted {
+                (*ctx).busy.push(Held { frame, key });
+                refresh_checks(ctx);
+            }
+            if reason == Reason::Cancelled {
+                if granted {
+                    (*ctx).busy.pop();
+                }
+                let_go(rt, co, key);
+                let reason = rt.core.borrow_mut().take_cancellation();
+                if let Some(reason) = reason {
+                    sys::spindle_throw(reason);
+                }
+                return false;
+            }
+            if granted {
+                return true;
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The life of a coroutine: it runs on a stack to its end, is asked to end, has callbacks for its end, is let go.
+
+use crate::coroutine::{self, Coroutine};
+use crate::runtime::{Runtime, To, existing, rt};
+use crate::stack::Ctx;
+use crate::{calls, failure, state, zv};
+use spindle_core::sched::{self, Co, Outcome, State};
+use spindle_php_sys as sys;
+use std::ptr::{addr_of_mut, null_mut};
+
+/// The bottom of every stack of ours.
+pub extern "C" fn stack_main(ctx: *mut u8) -> ! {
+    // SAFETY: runs with a bailout frame at the bottom of this stack.
+    unsafe { sys::spindle_guarded(Some(stack_loop), ctx.cast()) };
+    // Only a bailout gets here: a fatal error has been reported.
+    rt().end_on_main(ctx.cast())
+}
+
+/// Runs coroutines in turn on one stack, until another stack has to run. Never returns.
+unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
+    let ctx: *mut Ctx = ctx.cast();
+    let rt = rt();
+    loop {
+        // SAFETY: `ctx` has adopted a coroutine.
+        if unsafe { run(rt, ctx) } {
+            rt.end_on_main(ctx);
+        }
+        match rt.pick() {
+            // SAFETY: the coroutine before has ended and left nothing in the engine's state.
+            To::Fresh(co) => unsafe { rt.adopt(ctx, co) },
+            To::Ctx(to) => {
+                rt.stacks.borrow_mut().put(ctx);
+                // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
+                unsafe {
+                    (*to).saved.load();
+                    rt.arrive(ctx, to);
+                    sys::zend_observer_fiber_destroy_notify(addr_of_mut!((*ctx).fiber));
+                    let mut unused = null_mut();
+                    crate::switch::switch(&mut unused, (*to).sp);
+                }
+            }
+        }
+    }
+}
+
+/// Runs the coroutine that `ctx` has adopted to its end. `true`: it exits the application.
+unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
+    // SAFETY: the coroutine's object is kept alive by the runtime's reference until `finish`; the engine's state
+    // is its own.
+    unsafe {
+        let co = Co((*ctx).co);
+        let this = rt.object(co);
+        let eg = addr_of_mut!(sys::executor_globals);
+        let mut exception = null_mut();
+        if rt.core.borrow().is_started(co) {
+            let mut result = zv::null();
+            result.u1.type_info = sys::IS_UNDEF;
+            let mut fci = sys::zend_fcall_info {
+                size: size_of::<sys::zend_fcall_info>(),
+                function_name: (*this).callable,
+                retval: &mut result,
+                params: (*this).args,
+                object: (*this).fcc.object,
+                param_count: (*this).argc,
+                named_params: (*this).named,
+            };
+            let known = !(*this).fcc.function_handler.is_null();
+            let fcc = if known { addr_of_mut!((*this).fcc) } else { null_mut() };
+            sys::zend_call_function(&mut fci, fcc);
+            (*this).result = result;
+        } else {
+            exception = rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut());
+        }
+        let take = |exception: &mut *mut sys::zend_object| {
+            let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
+            if !thrown.is_null() {
+                if !exception.is_null() && !sys::zend_is_unwind_exit(thrown) {
+                    sys::zend_exception_set_previous(thrown, *exception);
+                }
+                *exception = thrown;
+                (*eg).opline_before_exception = std::ptr::null();
+            }
+            !exception.is_null() && (sys::zend_is_unwind_exit(*exception) || sys::zend_is_graceful_exit(*exception))
+        };
+        if take(&mut exception) {
+            return true;
+        }
+        coroutine::drop_call(this);
+        if (*this).std.gc.refcount == 1 && exception.is_null() {
+            zv::clear(addr_of_mut!((*this).result)); // nobody can ask for it
+        }
+        state::end();
+        if take(&mut exception) {
+            return true;
+        }
+        calls::coroutine_ends(ctx);
+        let outcome = if exception.is_null() {
+            Outcome::Returned
+        } else if is_cancellation(exception)
+            || exception == rt.deadlock.get() && rt.core.borrow().is_cancel_requested(co)
+        {
+            Outcome::Cancelled
+        } else {
+            Outcome::Failed
+        };
+        (*this).exception = exception;
+        (*this).ctx = null_mut();
+        let fiber = addr_of_mut!((*ctx).fiber);
+        (*fiber).status = sys::ZEND_FIBER_STATUS_DEAD;
+        failure::finish(rt, this, outcome);
+        false
+    }
+}
+
+/// Is it a `CancellationException`?
+pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
+    // SAFETY: a live exception.
+    unsafe { sys::spindle_instance_of(exception, sys::spindle_ce.cancellation) }
+}
+
+/// Asks for the end of a coroutine, with an exception (borrowed) or, for null, a new one.
+pub fn cancel(this: *mut Coroutine, reason: *mut sys::zend_object) {
+    let rt = rt();
+    // SAFETY: a live object with a slot.
+    let co = unsafe { (*this).co };
+    if rt.core.borrow().state(co) == State::Done {
+        return;
+    }
+    let reason = if reason.is_null() {
+        failure::default_cancellation()
+    } else {
+        zv::add_object_ref(reason);
+        reason
+    };
+    let answer = rt.core.borrow_mut().cancel(co, reason);
+    if answer != sched::Cancel::Accepted {
+        // SAFETY: the reference made above, or that of the new object.
+        unsafe { sys::spindle_object_release(reason) };
+    }
+}
+
+/// Registers a callback for a coroutine's end; for one that has ended it runs soon.
+///
+/// # Safety
+/// `this` is a live object, `closure` a closure.
+pub unsafe fn on_finally(this: *mut Coroutine, closure: *mut sys::zval) {
+    // SAFETY: the caller's promise; the list is the object's own.
+    unsafe {
+        let list = addr_of_mut!((*this).finally);
+        if state::is_undef(&*list) {
+            sys::spindle_array_new(list, 1);
+        }
+        let mut copy = zv::null();
+        sys::spindle_zval_copy(&mut copy, closure);
+        sys::spindle_array_add(list, &mut copy);
+        let rt = rt();
+        if (*this).co == coroutine::NO_SLOT || rt.core.borrow().state((*this).co) == State::Done {
+            failure::run_callbacks(rt, this);
+        }
+    }
+}
+
+/// The object of a coroutine dies: its slot is free. A failure that nobody has seen is unhandled now.
+///
+/// # Safety
+/// Called once, from the object's destruction.
+pub unsafe fn object_dies(this: *mut Coroutine) {
+    let Some(rt) = existing() else { return };
+    // SAFETY: the object is being destroyed and still whole.
+    unsafe {
+        let co = (*this).co;
+        if rt.object(co) != this || rt.core.borrow().state(co) != State::Done {
+            return; // at the end of the request
+        }
+        let unseen = {
+            let core = rt.core.borrow();
+            core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
+        };
+        if unseen {
+            zv::add_object_ref((*this).exception);
+            failure::unhandled(rt, (*this).exception);
+        }
+        rt.objects.borrow_mut()[co.0 as usize] = null_mut();
+        let left = rt.core.borrow_mut().release(co);
+        if let Some(left) = left {
+            sys::spindle_object_release(left);
+        }
+    }
+}
