@@ -2,8 +2,6 @@
 
 use super::*;
 
-const SOCKET: On = On::Outside { interruptible: true, restart: false };
-
 impl Both {
     pub fn new(now: u64, order: Order) -> Both {
         let core = Core::new(now, order);
@@ -73,12 +71,13 @@ impl Both {
                 }
             }
             (Step::Interrupt { restart }, _) => {
-                let found = self.first_that(|on| match on {
+                let fits = |on| match on {
                     On::Outside { interruptible, restart: restarts } => interruptible && !(restart && restarts),
                     _ => false,
-                });
+                };
+                let found = self.first_that(fits);
                 assert_eq!(self.core.interrupt(restart), found.is_some());
-                let older = |it: &Coroutine| it.parked_on(|on| on == SOCKET) && it.parked < self.all[0].parked;
+                let older = |it: &Coroutine| it.parked_on(fits) && it.parked < self.all[0].parked;
                 if found == Some(0) && self.all.iter().any(older) {
                     self.events.push("interrupted: main before an older");
                 }
@@ -97,10 +96,7 @@ impl Both {
                 self.begin_wait(n);
             }
             (Step::Wait(wait), Some(n)) => self.wait(n, wait),
-            (Step::Take, Some(n)) => {
-                let waits = self.all[n].deliverable();
-                assert_eq!(self.core.take_cancellation(), self.all[n].cancellation.take_if(|_| waits));
-            }
+            (Step::Take, Some(n)) => self.take(n),
             (Step::Shield, Some(n)) => {
                 self.core.shield();
                 self.all[n].shields += 1;
@@ -179,7 +175,23 @@ impl Both {
             Reason::Cancelled => "went on: Cancelled",
             Reason::Interrupted => "went on: Interrupted",
         });
+        self.after_wait(n, expected);
+    }
+
+    fn after_wait(&mut self, n: usize, reason: Reason) {
+        if self.all[n].careless {
+            self.all[n].awaits.clear();
+            return;
+        }
         self.unsubscribe(n);
+        if reason == Reason::Cancelled {
+            self.take(n);
+        }
+    }
+
+    fn take(&mut self, n: usize) {
+        let waits = self.all[n].deliverable();
+        assert_eq!(self.core.take_cancellation(), self.all[n].cancellation.take_if(|_| waits));
     }
 
     fn begin_wait(&mut self, n: usize) -> usize {
@@ -203,6 +215,7 @@ impl Both {
                 self.all[n].awaits.push((what, ticket));
             }
         }
+        self.all[n].careless = wait.careless;
         if wait.woken_early {
             self.wake(ticket);
         }
@@ -216,16 +229,13 @@ impl Both {
         if let Some(reason) = expected {
             let cancelled = reason == Reason::Cancelled;
             self.events.push(if cancelled { "did not park: cancelled" } else { "did not park: woken early" });
-            self.unsubscribe(n);
+            self.after_wait(n, reason);
             return;
         }
         self.running = None;
         self.parks += 1;
         let it = &mut self.all[n];
         (it.on, it.cancellable, it.held, it.parked) = (wait.on, wait.cancellable, !wait.cancellable, self.parks);
-        if wait.forgets {
-            it.awaits.clear();
-        }
         if wait.on == On::Turn {
             it.state = State::Ready;
             it.reason = Reason::Woken;

@@ -36,45 +36,45 @@ pub struct Wait {
     on: On,
     cancellable: bool,
     awaits: Vec<Index>,
-    /// It forgets to take its subscriptions back.
-    forgets: bool,
+    /// It forgets to take its subscriptions back, and the cancellation that ends the wait.
+    careless: bool,
     woken_early: bool,
 }
 
 pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let on = prop_oneof![
         2 => Just(On::Coroutines),
-        3 => any::<(bool, bool)>().prop_map(|(interruptible, restart)| On::Outside { interruptible, restart }),
+        5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(interruptible, restart)| On::Outside { interruptible, restart }),
         1 => Just(On::Timer),
         2 => Just(On::Turn),
     ];
-    let flags = (prop::bool::weighted(0.8), prop::bool::weighted(0.2), prop::bool::weighted(0.15));
+    let flags = (prop::bool::weighted(0.8), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
     let awaits = prop::collection::vec(any::<Index>(), 0..3);
     let wait = (prop::option::of(-5..200_i64), on, flags, awaits);
     let outcome = prop_oneof![Just(Outcome::Returned), Just(Outcome::Failed), Just(Outcome::Cancelled)];
     let index = any::<Index>;
     let step = prop_oneof![
-        8 => Just(Step::Spawn),
+        16 => Just(Step::Spawn),
         24 => any::<bool>().prop_map(|discard| Step::Next { discard }),
         1 => Just(Step::BeginWait),
-        16 => wait.prop_map(|(after, on, (cancellable, forgets, woken_early), awaits)| {
-            Step::Wait(Wait { after, on, cancellable, awaits, forgets, woken_early })
+        30 => wait.prop_map(|(after, on, (cancellable, careless, woken_early), awaits)| {
+            Step::Wait(Wait { after, on, cancellable, awaits, careless, woken_early })
         }),
         5 => index().prop_map(Step::WakeAny),
-        8 => index().prop_map(Step::WakeParked),
+        7 => index().prop_map(Step::WakeParked),
         4 => index().prop_map(Step::Cancel),
         1 => index().prop_map(Step::Force),
         1 => index().prop_map(Step::BreakOff),
         2 => Just(Step::Take),
         2 => Just(Step::Shield),
         2 => Just(Step::Unshield),
-        3 => outcome.prop_map(Step::Finish),
+        5 => outcome.prop_map(Step::Finish),
         4 => index().prop_map(Step::Release),
         3 => (-5..300_i64).prop_map(Step::Timeout),
         2 => index().prop_map(Step::DropTimeout),
         3 => prop_oneof![0..50_u64, 0..1_000_000_u64].prop_map(Step::Expire),
         3 => any::<bool>().prop_map(|early| Step::ExpireAtNext { early }),
-        2 => any::<bool>().prop_map(|restart| Step::Interrupt { restart }),
+        6 => any::<bool>().prop_map(|restart| Step::Interrupt { restart }),
         1 => Just(Step::Nudge),
         1 => prop::bool::weighted(0.2).prop_map(|fork| if fork { Step::Fork } else { Step::Nudge }),
     ];
@@ -132,6 +132,7 @@ struct Coroutine {
     /// Of its last park.
     on: On,
     cancellable: bool,
+    careless: bool,
     /// Parked with that deadline, the how manieth that was set.
     deadline: Option<(u64, usize)>,
     /// The how manieth park it was.

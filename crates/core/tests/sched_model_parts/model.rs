@@ -16,6 +16,7 @@ impl Coroutine {
             woken_early: false,
             on: On::Turn,
             cancellable: true,
+            careless: false,
             deadline: None,
             parked: 0,
             reason: Reason::Woken,
