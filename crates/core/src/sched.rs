@@ -327,7 +327,8 @@ impl<X> Core<X> {
     }
 
     /// [`Core::begin_wait`], [`Core::park`] on its turn and [`Core::next_to_run`] in one, for the coroutine that
-    /// gives way. `None`: it need not, because a cancellation waits or nobody else is ready.
+    /// gives way. `None`: it need not, because a cancellation waits. Afterwards it asks [`Core::cancellation_waits`]
+    /// in place of [`Core::resumed`].
     pub fn give_turn(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
         let slot = self.slot_mut(co);

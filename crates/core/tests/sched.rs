@@ -43,6 +43,29 @@ fn the_first_in_is_the_first_out() {
 }
 
 #[test]
+fn giving_way_in_one_step_is_the_same() {
+    let mut host = Host::new();
+    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)), "alone it goes on");
+    let [a, b] = host.spawn_many();
+    assert_eq!([0, 1, 2].map(|after| host.upcoming(after)), [Some(a), Some(b), None]);
+    let old = host.begin_wait();
+    assert_eq!(host.give_turn(), Some(Next::Start(a)));
+    assert_eq!((host.running(), host.state(MAIN), host.ready()), (a, State::Ready, 2));
+    assert_eq!((host.upcoming(1), host.something_to_wait_for()), (Some(MAIN), false));
+    assert_eq!(host.give_turn(), Some(Next::Start(b)));
+    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    host.wake(old);
+    assert_eq!(host.give_turn(), Some(Next::Resume(a)), "the earlier ticket is void");
+    host.ends();
+    assert_eq!(host.next_to_run(), Next::Resume(b));
+    let ticket = host.waits(None, SOCKET);
+    assert_eq!(host.next_to_run(), Next::Resume(MAIN));
+    host.wake(ticket);
+    assert_eq!(host.give_turn(), Some(Next::Resume(b)));
+    assert_eq!(host.resumed(true), Reason::Woken);
+}
+
+#[test]
 fn those_that_are_woken_queue_in_that_order() {
     let mut host = Host::new();
     let [(a, to_a), (b, to_b), (c, to_c)] = host.parked(SOCKET);

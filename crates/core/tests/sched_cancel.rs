@@ -94,6 +94,25 @@ fn cancelled_while_it_gives_way_it_learns_so_in_its_turn() {
 }
 
 #[test]
+fn giving_way_in_one_step_does_not_miss_it() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.cancel(MAIN, "before");
+    assert_eq!((host.give_turn(), host.ready(), host.running()), (None, 1, MAIN));
+    assert_eq!(host.take_cancellation(), Some("before"));
+    assert_eq!(host.give_turn(), Some(Next::Start(a)));
+    host.cancel(MAIN, "meanwhile");
+    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    assert!(host.cancellation_waits());
+    host.shield();
+    assert_eq!(host.give_turn(), Some(Next::Resume(a)), "held off, it keeps nobody from giving way");
+    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    assert!(!host.cancellation_waits());
+    host.unshield();
+    assert_eq!(delivered(&mut host), Some("meanwhile"));
+}
+
+#[test]
 fn cancelled_after_its_wait_has_ended_the_result_counts() {
     let mut host = Host::new();
     let ticket = host.waits(None, SOCKET);

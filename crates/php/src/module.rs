@@ -103,9 +103,11 @@ pub fn library_loaded() {
 
 fn deactivate() {
     runtime::forget();
+    if calls::installed() > 0 {
+        calls::remove();
+    }
     if LIFE.active.replace(false) {
         host::close_gate();
-        calls::remove();
         overflow::remove();
         signals::unchain_all();
         if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
@@ -113,6 +115,12 @@ fn deactivate() {
         }
         host::keep_books(false);
     }
+}
+
+fn jit_is_on() -> bool {
+    let is_off =
+        |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "0" | "off" | "no" | "false" | "disable");
+    !is_off(&ini(c"opcache.enable_cli")) && !is_off(&ini(c"opcache.jit_buffer_size")) && !is_off(&ini(c"opcache.jit"))
 }
 
 fn is_compiled_for_this_php() -> Result<(), String> {
@@ -159,6 +167,9 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
     engine::install();
+    if jit_is_on() {
+        calls::install(); // compiled code keeps the addresses of the functions that it calls
+    }
     sys::SUCCESS
 }
 

@@ -96,6 +96,7 @@ impl Both {
                 self.begin_wait(n);
             }
             (Step::Wait(wait), Some(n)) => self.wait(n, wait),
+            (Step::GiveTurn, Some(n)) => self.give_turn(n),
             (Step::Take, Some(n)) => self.take(n),
             (Step::Shield, Some(n)) => {
                 self.core.shield();
@@ -129,6 +130,24 @@ impl Both {
 
     fn next(&mut self, discard: bool) {
         let next = self.core.next_to_run();
+        self.chosen(next, discard);
+    }
+
+    fn give_turn(&mut self, n: usize) {
+        let next = self.core.give_turn();
+        assert_eq!(next.is_none(), self.all[n].deliverable());
+        let Some(next) = next else { return };
+        self.parks += 1;
+        let it = &mut self.all[n];
+        (it.on, it.cancellable, it.held, it.parked) = (On::Turn, true, false, self.parks);
+        (it.state, it.reason, it.ticket, it.in_one_step) = (State::Ready, Reason::Woken, None, true);
+        self.queue.push(n);
+        self.running = None;
+        self.events.push("gave way in one step");
+        self.chosen(next, true);
+    }
+
+    fn chosen(&mut self, next: Next, discard: bool) {
         let co = match next {
             Next::Nobody => {
                 assert!(self.queue.is_empty(), "a lost wake-up");
@@ -168,7 +187,11 @@ impl Both {
         let expected = if it.on == On::Turn && it.deliverable() { Reason::Cancelled } else { it.reason };
         it.held = false;
         it.ticket = None;
-        assert_eq!(self.core.resumed(it.cancellable), expected);
+        if std::mem::take(&mut it.in_one_step) {
+            assert_eq!(self.core.cancellation_waits(), expected == Reason::Cancelled);
+        } else {
+            assert_eq!(self.core.resumed(it.cancellable), expected);
+        }
         self.events.push(match expected {
             Reason::Woken => "went on: Woken",
             Reason::TimedOut => "went on: TimedOut",
@@ -371,6 +394,10 @@ impl Both {
         // With what `next` checks: the queue holds each ready one, and once.
         assert_eq!(core.ready(), in_state(&[State::Queued, State::Ready]));
         assert_eq!((core.ready(), core.anybody_ready()), (self.queue.len(), !self.queue.is_empty()));
+        if self.fifo {
+            let upcoming = (0..=self.queue.len()).map_while(|after| core.upcoming(after));
+            assert_eq!(upcoming.collect::<Vec<_>>(), self.queue.iter().map(|n| self.all[*n].co).collect::<Vec<_>>());
+        }
         if let Some(n) = self.running {
             assert_eq!(core.running(), self.all[n].co);
             assert_eq!(core.cancellation_waits(), self.all[n].deliverable());

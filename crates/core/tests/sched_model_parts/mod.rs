@@ -11,6 +11,7 @@ pub enum Step {
     Next { discard: bool },
     BeginWait,
     Wait(Wait),
+    GiveTurn,
     WakeAny(Index),
     WakeParked(Index),
     Cancel(Index),
@@ -60,6 +61,7 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
         30 => wait.prop_map(|(after, on, (cancellable, careless, woken_early), awaits)| {
             Step::Wait(Wait { after, on, cancellable, awaits, careless, woken_early })
         }),
+        4 => Just(Step::GiveTurn),
         5 => index().prop_map(Step::WakeAny),
         7 => index().prop_map(Step::WakeParked),
         4 => index().prop_map(Step::Cancel),
@@ -69,7 +71,7 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
         2 => Just(Step::Shield),
         2 => Just(Step::Unshield),
         5 => outcome.prop_map(Step::Finish),
-        4 => index().prop_map(Step::Release),
+        6 => index().prop_map(Step::Release),
         3 => (-5..300_i64).prop_map(Step::Timeout),
         2 => index().prop_map(Step::DropTimeout),
         3 => prop_oneof![0..50_u64, 0..1_000_000_u64].prop_map(Step::Expire),
@@ -87,6 +89,7 @@ pub const EVENTS: &[&str] = &[
     "never started",
     "parked",
     "gave way",
+    "gave way in one step",
     "did not park: cancelled",
     "did not park: woken early",
     "went on: Woken",
@@ -133,6 +136,8 @@ struct Coroutine {
     on: On,
     cancellable: bool,
     careless: bool,
+    /// It gave way by `give_turn`, which needs no `resumed`.
+    in_one_step: bool,
     /// Parked with that deadline, the how manieth that was set.
     deadline: Option<(u64, usize)>,
     /// The how manieth park it was.

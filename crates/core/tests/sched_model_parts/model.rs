@@ -17,6 +17,7 @@ impl Coroutine {
             on: On::Turn,
             cancellable: true,
             careless: false,
+            in_one_step: false,
             deadline: None,
             parked: 0,
             reason: Reason::Woken,
