@@ -126,11 +126,15 @@ pub struct Made {
 }
 
 const STICKY: u32 = (libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP | libc::EPOLLPRI) as u32;
+/// So often found empty, a descriptor is registered though nobody waits.
+const ENOUGH: u8 = 3;
 const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
 struct Entry {
     life: u32,
     watched: bool,
+    /// How often it was found empty while nobody had ever waited for it.
+    found_empty: u8,
     kind: Option<Kind>,
     blocking: Option<Blocking>,
     mode_epoch: u32,
@@ -142,10 +146,42 @@ struct Entry {
 }
 
 impl Entry {
+    /// Registers the descriptor with epoll, once a life.
+    fn register(&mut self, epoll: RawFd, fd: RawFd) -> Watch {
+        if self.watched {
+            return Watch::Waiting;
+        }
+        if self.kind == Some(Kind::File) {
+            return Watch::AlwaysReady;
+        }
+        let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLPRI | libc::EPOLLET;
+        let data = u64::from(self.life) << 32 | fd as u64;
+        let mut event = libc::epoll_event { events: all as u32, u64: data };
+        // SAFETY: `event` lives through the call.
+        let mut failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } != 0;
+        if failed && errno() == libc::EEXIST {
+            // The description outlived a close that we saw, and came back under the same number.
+            // SAFETY: as above.
+            failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, fd, &mut event) } != 0;
+        }
+        if failed {
+            return match errno() {
+                libc::EPERM => {
+                    self.kind.get_or_insert(Kind::File);
+                    Watch::AlwaysReady
+                }
+                other => Watch::Error(other),
+            };
+        }
+        self.watched = true;
+        Watch::Waiting
+    }
+
     fn new(life: u32) -> Entry {
         Entry {
             life,
             watched: false,
+            found_empty: 0,
             kind: None,
             blocking: None,
             mode_epoch: 0,
@@ -216,30 +252,9 @@ impl Fds {
 
     pub(crate) fn watch(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
         let Some(entry) = self.entry(fd) else { return Watch::Error(libc::EBADF) };
-        if !entry.watched {
-            if entry.kind == Some(Kind::File) {
-                return Watch::AlwaysReady;
-            }
-            let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLPRI | libc::EPOLLET;
-            let data = u64::from(entry.life) << 32 | fd as u64;
-            let mut event = libc::epoll_event { events: all as u32, u64: data };
-            // SAFETY: `event` lives through the call.
-            let mut failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } != 0;
-            if failed && errno() == libc::EEXIST {
-                // The description outlived a close that we saw, and came back under the same number.
-                // SAFETY: as above.
-                failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, fd, &mut event) } != 0;
-            }
-            if failed {
-                return match errno() {
-                    libc::EPERM => {
-                        entry.kind.get_or_insert(Kind::File);
-                        Watch::AlwaysReady
-                    }
-                    other => Watch::Error(other),
-                };
-            }
-            entry.watched = true;
+        match entry.register(epoll, fd) {
+            Watch::Waiting => {}
+            refused => return refused,
         }
         entry.waiters.push((waiter, interest));
         Watch::Waiting
@@ -380,10 +395,22 @@ impl Fds {
         self.entry(fd).map_or((Level::Unknown, 0), |e| (e.levels[side(interest)], e.bits))
     }
 
-    pub(crate) fn learnt(&mut self, fd: RawFd, interest: Interest, level: Level) {
+    /// Keeps `errno`.
+    pub(crate) fn learnt(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, level: Level) {
         let Some(entry) = self.entry(fd) else { return };
         let side = side(interest);
         let sticky = side == 0 && entry.bits & STICKY != 0;
+        if level == Level::Empty && side == 0 && !entry.watched && !sticky {
+            // A peer that always has something ready never makes it wait, so it would never be registered, and
+            // cost a `poll` for each read.
+            entry.found_empty = entry.found_empty.saturating_add(1);
+            if entry.found_empty == ENOUGH {
+                let error = errno();
+                entry.register(epoll, fd);
+                // SAFETY: the address of this thread's errno is always valid.
+                unsafe { *libc::__errno_location() = error };
+            }
+        }
         // Without registration no edge would end it: the next wait registers and gets one.
         let level = if level == Level::Empty && (sticky || !entry.watched) { Level::Unknown } else { level };
         entry.levels[side] = level;

@@ -319,7 +319,7 @@ impl Reactor {
 
     /// A call on `fd` has shown what its level is now. Hang-up and error are sticky and forbid `Empty`.
     pub fn learnt(&self, fd: RawFd, interest: Interest, level: Level) {
-        self.fds.borrow_mut().learnt(fd, interest, level);
+        self.fds.borrow_mut().learnt(self.epoll.borrow().as_raw_fd(), fd, interest, level);
     }
 
     /// `fd` was made anew, or has been (or is about to be) closed or replaced: all that is kept of it is
