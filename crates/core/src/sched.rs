@@ -171,7 +171,6 @@ struct Slot<X> {
 
 struct Timeout {
     timer: Option<TimerId>,
-    live: bool,
     done: bool,
     waiters: Vec<Ticket>,
 }
@@ -190,6 +189,10 @@ pub struct Core<X> {
     parks: u64,
     live: usize,
     outside: usize,
+    /// Parks with a deadline.
+    timed: usize,
+    /// Pending timeouts that somebody awaits.
+    awaited: usize,
 }
 
 impl<X> Core<X> {
@@ -208,6 +211,8 @@ impl<X> Core<X> {
             parks: 0,
             live: 0,
             outside: 0,
+            timed: 0,
+            awaited: 0,
         };
         let main = core.spawn();
         core.ready.clear();
@@ -390,6 +395,7 @@ impl<X> Core<X> {
             let ticket = Ticket { co, epoch: slot.epoch };
             let timer = self.timers.insert(deadline, Alarm::Park(ticket));
             self.slot_mut(co).timer = Some(timer);
+            self.timed += 1;
         }
         if matches!(on, On::Outside { .. }) {
             self.outside += 1;
@@ -418,6 +424,7 @@ impl<X> Core<X> {
         let timer = slot.timer.take();
         if let Some(timer) = timer {
             self.timers.cancel(timer);
+            self.timed -= 1;
         }
         if outside {
             self.outside -= 1;
@@ -451,6 +458,7 @@ impl<X> Core<X> {
                     let slot = self.slot_mut(ticket.co);
                     if slot.epoch == ticket.epoch && slot.state == State::Parked {
                         slot.timer = None;
+                        self.timed -= 1;
                         self.make_ready(ticket.co, Reason::TimedOut);
                     }
                 }
@@ -459,6 +467,7 @@ impl<X> Core<X> {
                     timeout.timer = None;
                     timeout.done = true;
                     let waiters = std::mem::take(&mut timeout.waiters);
+                    self.awaited -= usize::from(!waiters.is_empty());
                     for &ticket in &waiters {
                         self.wake(ticket);
                     }
@@ -477,9 +486,10 @@ impl<X> Core<X> {
         self.timers.len()
     }
 
-    /// Nobody is ready: can anything still come from outside, or is it a deadlock?
+    /// Nobody is ready: can anything still come from outside, or is it a deadlock? A timeout that nobody awaits wakes
+    /// nobody.
     pub fn something_to_wait_for(&self) -> bool {
-        self.outside > 0 || !self.timers.is_empty()
+        self.outside + self.timed + self.awaited > 0
     }
 
     /// Asks for the end of a coroutine.
@@ -622,7 +632,12 @@ impl<X> Core<X> {
 
     /// The ticket will be used when `target` completes. The caller has seen that it is not complete.
     pub fn subscribe(&mut self, target: Target, ticket: Ticket) {
-        self.waiters(target).push(ticket);
+        let waiters = self.waiters(target);
+        waiters.push(ticket);
+        let first = waiters.len() == 1;
+        if let Target::Timeout(_) = target {
+            self.awaited += usize::from(first);
+        }
     }
 
     /// Takes a subscription back.
@@ -630,6 +645,10 @@ impl<X> Core<X> {
         let waiters = self.waiters(target);
         if let Some(at) = waiters.iter().position(|t| *t == ticket) {
             waiters.remove(at);
+            let none_left = waiters.is_empty();
+            if let Target::Timeout(_) = target {
+                self.awaited -= usize::from(none_left);
+            }
         }
     }
 
@@ -646,22 +665,21 @@ impl<X> Core<X> {
     /// A point in time that can be awaited.
     pub fn timeout(&mut self, deadline: u64) -> TimeoutId {
         let index = self.free_timeouts.pop().unwrap_or_else(|| {
-            self.timeouts.push(Timeout { timer: None, live: false, done: false, waiters: Vec::new() });
+            self.timeouts.push(Timeout { timer: None, done: false, waiters: Vec::new() });
             self.timeouts.len() as u32 - 1
         });
         let timer = self.timers.insert(deadline, Alarm::Timeout(TimeoutId(index)));
         let timeout = &mut self.timeouts[index as usize];
         timeout.timer = Some(timer);
         timeout.done = false;
-        timeout.live = true;
         TimeoutId(index)
     }
 
     /// The timeout's object has died: its timer goes too.
     pub fn drop_timeout(&mut self, id: TimeoutId) {
         let timeout = &mut self.timeouts[id.0 as usize];
+        self.awaited -= usize::from(!timeout.waiters.is_empty());
         timeout.waiters.clear();
-        timeout.live = false;
         if let Some(timer) = timeout.timer.take() {
             self.timers.cancel(timer);
         }
@@ -673,6 +691,8 @@ impl<X> Core<X> {
     pub fn keep_only_running(&mut self) -> Vec<Co> {
         self.ready.clear();
         self.outside = 0;
+        self.timed = 0;
+        self.awaited = 0;
         let running = self.running;
         let mut dropped = Vec::new();
         for index in 0..self.slots.len() {

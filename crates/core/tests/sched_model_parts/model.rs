@@ -138,7 +138,12 @@ impl Both {
 
     pub(super) fn hope(&self) -> bool {
         let outside = |it: &Coroutine| it.parked_on(|on| matches!(on, On::Outside { .. }));
-        self.all.iter().any(outside) || !self.deadlines().is_empty()
+        // A timeout that nobody awaits wakes nobody.
+        let wakes = |(_, _, whose): &(u64, usize, What)| match whose {
+            What::Coroutine(_) => true,
+            What::Timeout(n) => !self.points[*n].waiters.is_empty(),
+        };
+        self.all.iter().any(outside) || self.deadlines().iter().any(wakes)
     }
 
     /// The coroutines that the host still holds, as numbers.
