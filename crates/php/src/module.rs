@@ -8,6 +8,7 @@ use spindle_php_sys as sys;
 use spindle_reactor::signals;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 struct Life {
     active: Cell<bool>,
@@ -40,10 +41,53 @@ pub fn seed() -> u64 {
     ini(c"async.seed").trim().parse().unwrap_or(0)
 }
 
+/// A word that is 1 in the process that activated us, and that the kernel wipes in any child, also in one whose fork
+/// passes by `pthread_atfork` (`_Fork`, a raw `clone`).
+static GENERATION: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Is this a child of the process that activated us, and have we not yet seen that?
+#[inline(always)]
+pub fn forked_unseen() -> bool {
+    // SAFETY: null, or a page of ours that is never unmapped.
+    unsafe { GENERATION.load(Ordering::Relaxed).as_ref() }.is_some_and(|word| word.load(Ordering::Relaxed) == 0)
+}
+
+fn mark_generation() {
+    let mut word = GENERATION.load(Ordering::Relaxed);
+    if word.is_null() {
+        const PAGE: usize = 4096;
+        // SAFETY: a new private mapping, never unmapped once it is in use.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let page = libc::mmap(std::ptr::null_mut(), PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            if page == libc::MAP_FAILED {
+                return; // what `pthread_atfork` sees is seen
+            }
+            if libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) != 0 {
+                libc::munmap(page, PAGE);
+                return;
+            }
+            word = page.cast();
+        }
+        GENERATION.store(word, Ordering::Relaxed);
+    }
+    // SAFETY: the page above.
+    unsafe { (*word).store(1, Ordering::Relaxed) };
+}
+
+/// What a child does first, whoever forked it.
+pub fn in_child(rt: &'static Runtime) {
+    mark_generation();
+    locks::reset();
+    flocks::reset();
+    rt.after_fork();
+}
+
 /// The first `spawn`: libc calls are interposed, internal functions trampolined, handlers of signals chained.
 #[cold]
 pub fn activate(rt: &'static Runtime) {
     LIFE.active.set(true);
+    mark_generation();
     rt.reactor();
     host::set_host(&hosting::HOST);
     host::keep_books(true);
@@ -85,9 +129,7 @@ unsafe extern "C" fn in_forked_child() {
     if host::on_php_thread().is_some()
         && let Some(rt) = runtime::existing()
     {
-        locks::reset();
-        flocks::reset();
-        rt.after_fork();
+        in_child(rt);
     }
 }
 

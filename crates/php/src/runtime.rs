@@ -239,6 +239,9 @@ impl Runtime {
     /// on. Only where [`Runtime::can_switch`].
     #[inline]
     pub fn park(&'static self, deadline: Option<u64>, on: On, cancellable: bool, info: Info) -> Reason {
+        if crate::module::forked_unseen() {
+            crate::module::in_child(self);
+        }
         if spindle_reactor::signals::pending() {
             self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
         }
@@ -261,6 +264,9 @@ impl Runtime {
     /// Gives way: parks on its turn, in as few steps as can be. Says whether a cancellation waits now.
     #[inline]
     pub fn give_turn(&'static self) -> bool {
+        if crate::module::forked_unseen() {
+            crate::module::in_child(self);
+        }
         let picks = self.picks.get().wrapping_add(1);
         self.picks.set(picks);
         if picks.is_multiple_of(PICKS_PER_POLL) || spindle_reactor::signals::pending() {
