@@ -78,6 +78,28 @@ pub(crate) unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::
     }
 }
 
+/// `object` is on the connection that `root` stands for.
+pub(crate) unsafe fn link_to(object: *mut sys::zend_object, root: usize) {
+    table().links.borrow_mut().insert(object as usize, root);
+    // SAFETY: the caller passes a live handle.
+    unsafe { free_in_turn(object) };
+}
+
+/// Waits for the turn of a call on `root`, and holds it until the call returns. `false`: something was thrown.
+pub(crate) unsafe fn enter(frame: *mut sys::zend_execute_data, root: usize) -> bool {
+    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
+    // SAFETY: the caller passes the frame of the call that is about to begin.
+    unsafe {
+        if !turn(rt, frame, root, Mode::Both, Kind::Handle) {
+            return false;
+        }
+        if !holds(rt, root) {
+            hold(rt.context(), frame, root, Mode::Both);
+        }
+    }
+    true
+}
+
 /// The handle that stands for all on one connection.
 pub(crate) fn root(key: usize) -> usize {
     table().links.borrow().get(&key).copied().unwrap_or(key)

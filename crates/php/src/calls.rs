@@ -3,7 +3,7 @@
 //! nobody is cancelled, a trampoline is two tests.
 
 use crate::busy::{self, let_go};
-use crate::kinds::{Kind, kind_of, name_has};
+use crate::kinds::{self, Kind, kind_of, name_has};
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
 use spindle_core::sched::Co;
@@ -106,14 +106,32 @@ fn is_ours(handler: Handler) -> bool {
     ours.iter().any(|one| *one as usize == handler as usize)
 }
 
-/// The trampoline of constructors: a handle made from another is one more on its connection.
+/// The trampoline of what makes handles, constructors and `…pconnect`: a handle made from another is one more on its
+/// connection, and so are all on one persistent connection.
 unsafe extern "C" fn making(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
-    // SAFETY: the engine calls it with a frame of a method that `install` has marked.
+    // SAFETY: the engine calls it with a frame of a function that `install` has marked.
     unsafe {
-        if u32::from((*frame).This.u1.v.type_) == sys::IS_OBJECT {
-            busy::link(frame, (*frame).This.value.obj);
+        let this = ((*frame).This.u1.v.type_ == sys::IS_OBJECT as u8).then(|| (*frame).This.value.obj);
+        let root = kinds::persistent_root(frame);
+        if let Some(this) = this {
+            match root {
+                Some(root) => busy::link_to(this, root),
+                None => busy::link(frame, this),
+            }
+        }
+        // Whoever asks for a persistent connection may get one that is in use, and sends on it at once.
+        if let Some(root) = root
+            && !busy::enter(frame, root)
+        {
+            return;
         }
         sys::spindle_trampoline(frame, result);
+        if u32::from((*result).u1.v.type_) == sys::IS_OBJECT {
+            match root {
+                Some(root) => busy::link_to((*result).value.obj, root),
+                None => busy::link(frame, (*result).value.obj),
+            }
+        }
     }
 }
 

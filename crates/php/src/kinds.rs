@@ -2,6 +2,7 @@
 
 use crate::zv;
 use spindle_php_sys as sys;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr::addr_of_mut;
 
 /// How an internal function uses the handles among its arguments.
@@ -22,7 +23,7 @@ pub(crate) enum Kind {
     Closes = 5,
     /// Runs signal handlers, which do not give way.
     Signals = 6,
-    /// Constructs a handle.
+    /// Makes a handle: a constructor, or what asks for a persistent connection.
     Makes = 7,
 }
 
@@ -155,7 +156,7 @@ pub(crate) unsafe fn kind_of(function: *const sys::zend_internal_function) -> Ki
             && matches!(zv::text((*(*function).scope).name).as_str(), "SplFileObject" | "SplTempFileObject");
         if NO_HANDLES.contains(&module.as_str()) && !file_object || is(NEVER_WAIT) {
             Kind::Plain
-        } else if name == "__construct" {
+        } else if name == "__construct" || name.contains("pconnect") {
             Kind::Makes
         } else if name.starts_with("__") {
             Kind::Plain
@@ -258,4 +259,40 @@ pub(crate) fn kind_from(info: *const sys::spindle_call_info) -> Kind {
         7 => Kind::Makes,
         _ => Kind::Plain,
     }
+}
+
+/// What stands for a persistent connection: PHP finds it by the arguments of the call that asks for it, so it is made
+/// of them. Odd, as no handle's address is. `None`: the call does not ask for one.
+///
+/// # Safety
+/// `frame` is the frame of a call of an internal function.
+pub(crate) unsafe fn persistent_root(frame: *mut sys::zend_execute_data) -> Option<usize> {
+    /// `PDO::ATTR_PERSISTENT`.
+    const PDO_PERSISTENT: u64 = 12;
+    let mut persistent = false;
+    let mut hasher = DefaultHasher::new();
+    // SAFETY: the caller's promise: the arguments follow the frame.
+    unsafe {
+        let function = &(*(*frame).func).internal_function;
+        persistent |= zv::text(function.function_name).to_ascii_lowercase().contains("pconnect");
+        module_name(function.module).hash(&mut hasher);
+        let arguments = frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
+        for index in 0..(*frame).This.u2.num_args as usize {
+            let argument = arguments.add(index);
+            match u32::from((*argument).u1.v.type_) {
+                sys::IS_STRING => {
+                    let text = zv::text((*argument).value.str_);
+                    persistent |= index == 0 && text.starts_with("p:"); // mysqli
+                    text.hash(&mut hasher);
+                }
+                sys::IS_LONG => (*argument).value.lval.hash(&mut hasher),
+                sys::IS_ARRAY => {
+                    let option = sys::zend_hash_index_find((*argument).value.arr, PDO_PERSISTENT);
+                    persistent |= !option.is_null() && sys::zend_is_true(option) as u8 != 0; // an int before PHP 8.4
+                }
+                _ => {}
+            }
+        }
+    }
+    persistent.then(|| hasher.finish() as usize | 1)
 }

@@ -1,7 +1,6 @@
 <?php
 // needs: postgres ext:pdo_pgsql
-// pending: PDO finds a persistent connection by its name, in use or not
-// Persistent connections are never shared by two coroutines at once.
+// Coroutines that ask for one persistent connection take turns on it.
 namespace Matrix;
 
 use Async;
