@@ -178,11 +178,12 @@ unsafe fn watch_end(is_last: bool) {
 
 unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
     let Some(original) = HOOKS.execute_ex.get() else { return };
-    let is_last = HOOKS.is_last.get();
+    let mut is_last = HOOKS.is_last.get();
     // SAFETY: the engine's own frame, passed on.
     unsafe {
         sys::zend_execute_ex = Some(original);
         original(frame);
+        is_last |= !sys::executor_globals.exception.is_null(); // what would come after it does not
     }
     if let (true, Some(rt)) = (is_last, runtime::existing()) {
         failure::script_ended(rt);
