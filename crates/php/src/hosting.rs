@@ -3,7 +3,7 @@
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
-use crate::{busy, calls, kinds};
+use crate::{busy, calls, kinds, openssl};
 use spindle_core::sched::{On, Reason, Ticket};
 use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
 use spindle_php_sys as sys;
@@ -93,7 +93,9 @@ impl Host for PhpHost {
         }
         busy::parking(rt);
         let names = HostBuffer::take(waiting.call);
+        let errors = openssl::take();
         let reason = rt.park(deadline, on(&waiting), true, info(&waiting));
+        openssl::put_back(errors);
         names.put_back();
         match reason {
             Reason::Woken => Wake::Woken,
@@ -112,7 +114,9 @@ impl Host for PhpHost {
     fn park_through(&self, waiting: Waiting) {
         let rt = rt();
         busy::parking(rt);
+        let errors = openssl::take();
         rt.park(None, on(&waiting), false, info(&waiting));
+        openssl::put_back(errors);
     }
 
     fn wake(&self, waiter: Waiter) {

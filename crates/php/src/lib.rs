@@ -13,6 +13,7 @@ mod hosting;
 mod kinds;
 mod life;
 mod module;
+mod openssl;
 mod overflow;
 mod runtime;
 mod stack;

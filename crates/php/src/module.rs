@@ -1,7 +1,7 @@
 //! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
 
 use crate::runtime::{self, Runtime};
-use crate::{calls, coroutine, engine, hosting, overflow, timeout};
+use crate::{calls, coroutine, engine, hosting, openssl, overflow, timeout};
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{flocks, host, locks, table};
 use spindle_php_sys as sys;
@@ -105,6 +105,7 @@ pub fn activate(rt: &'static Runtime) {
     if LIFE.pid.get() != std::process::id() {
         rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
     }
+    openssl::find();
     signals::set_around(host::AROUND_HANDLERS);
     signals::chain_all();
     overflow::install();
@@ -141,6 +142,7 @@ pub fn library_loaded() {
     {
         patcher.patch();
     }
+    openssl::find();
 }
 
 fn deactivate() {
