@@ -169,12 +169,17 @@ fn holds(rt: &'static Runtime, key: usize) -> bool {
     table().busy.borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
 }
 
-/// Nothing is busy any more (in the child of a fork, at request end).
+/// Nothing is busy any more (in the child of a fork, at request end). What shares a connection still does: the
+/// objects are there.
 pub fn forget_all() {
     table().busy.borrow_mut().clear();
-    table().links.borrow_mut().clear();
     // SAFETY: on the PHP thread.
     unsafe { sys::spindle_check_before = 0 };
+}
+
+/// The request is over: the addresses will be other objects'.
+pub fn forget_links() {
+    table().links.borrow_mut().clear();
 }
 
 /// How many frames are looked at for handles: callbacks of callbacks of a library are rarely deeper.
