@@ -22,10 +22,8 @@ static INFOS: Infos = Infos(RefCell::new(Vec::new()));
 pub(crate) fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::spindle_call_info> {
     // SAFETY: an internal function; the slot was given to us by the engine.
     unsafe {
-        let handler = (*function).handler?;
-        let ours = is_ours(handler);
         let info = (*function).reserved[sys::spindle_reserved_slot as usize];
-        (ours || !info.is_null()).then_some(info.cast_const().cast())
+        (!info.is_null()).then_some(info.cast_const().cast())
     }
 }
 
@@ -168,6 +166,7 @@ pub fn remove() {
         sys::spindle_check_after = 0;
     }
     busy::forget_all();
+    busy::forget_links();
 }
 
 /// How many functions are trampolined.

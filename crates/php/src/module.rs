@@ -167,7 +167,7 @@ fn jit_is_on() -> bool {
     !is_off(&ini(c"opcache.enable_cli")) && !is_off(&ini(c"opcache.jit_buffer_size")) && !is_off(&ini(c"opcache.jit"))
 }
 
-fn is_compiled_for_this_php() -> Result<(), String> {
+fn may_be_loaded() -> Result<(), String> {
     // SAFETY: a list of loaded modules by name.
     let loaded = |name: &CStr| unsafe {
         !sys::zend_hash_str_find(&raw mut sys::module_registry, name.as_ptr(), name.count_bytes()).is_null()
@@ -188,7 +188,7 @@ fn is_compiled_for_this_php() -> Result<(), String> {
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
-    if let Err(why) = is_compiled_for_this_php() {
+    if let Err(why) = may_be_loaded() {
         let text = CString::new(why).unwrap_or_default();
         // SAFETY: a terminated text.
         unsafe { sys::spindle_core_warning(text.as_ptr()) };
