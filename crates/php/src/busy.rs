@@ -358,6 +358,9 @@ unsafe fn take_turn(
                 if granted {
                     (*ctx).busy.pop();
                 }
+                if closes && let Some(busy) = table().busy.borrow_mut().get_mut(&key) {
+                    busy.closing = false; // it is not closed after all: who waits may go on waiting
+                }
                 let_go(rt, co, key);
                 let reason = rt.core.borrow_mut().take_cancellation();
                 if let Some(reason) = reason {
