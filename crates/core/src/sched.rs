@@ -84,7 +84,7 @@ impl<X> Core<X> {
             timers: Timers::new(now),
             order,
             running: Self::MAIN,
-            next_id: 1,
+            next_id: Self::MAIN_ID,
             parks: 0,
             live: 0,
             outside: 0,
@@ -100,6 +100,8 @@ impl<X> Core<X> {
 
     /// The main coroutine.
     pub const MAIN: Co = Co(0);
+    /// Its id.
+    pub const MAIN_ID: u64 = 1;
 
     fn slot(&self, co: Co) -> &Slot<X> {
         &self.slots[co.0 as usize]
@@ -417,8 +419,8 @@ impl<X> Core<X> {
     }
 
     /// A caught signal: ends the park of main, else of the one that has been parked longest, if the park allows.
-    /// `restart`: the signal has `SA_RESTART`. Says whether one was found.
-    pub fn interrupt(&mut self, restart: bool) -> bool {
+    /// `restart`: the signal has `SA_RESTART`. Says which one it is.
+    pub fn interrupt(&mut self, restart: bool) -> Option<Co> {
         let fits = |slot: &Slot<X>| {
             slot.state == State::Parked
                 && matches!(slot.on, On::Outside { interruptible: true, restart: r } if !(restart && r))
@@ -429,12 +431,12 @@ impl<X> Core<X> {
             let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
             parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
         };
-        co.inspect(|&co| self.make_ready(co, Reason::Interrupted)).is_some()
+        co.inspect(|&co| self.make_ready(co, Reason::Interrupted))
     }
 
     /// A caught signal wants PHP code to run, and nobody is ready: wakes main, else the one parked longest, out of
-    /// a wait that can be taken up again.
-    pub fn nudge(&mut self) {
+    /// a wait that can be taken up again. Says which one it is.
+    pub fn nudge(&mut self) -> Option<Co> {
         let fits = |slot: &Slot<X>| slot.state == State::Parked && matches!(slot.on, On::Coroutines | On::Timer);
         let co = if fits(self.slot(Self::MAIN)) {
             Some(Self::MAIN)
@@ -442,9 +444,7 @@ impl<X> Core<X> {
             let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
             parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
         };
-        if let Some(co) = co {
-            self.make_ready(co, Reason::Interrupted);
-        }
+        co.inspect(|&co| self.make_ready(co, Reason::Interrupted))
     }
 
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.

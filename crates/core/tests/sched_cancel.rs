@@ -73,7 +73,7 @@ fn cancelled_while_it_waits_it_goes_on() {
         host.wake(ticket);
         host.expire(10);
         assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
-        assert!(!host.interrupt(false));
+        assert_eq!(host.interrupt(false), None);
         assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
         assert_eq!(host.take_cancellation(), Some("reason"));
         waits_undisturbed(&mut host);
@@ -380,7 +380,7 @@ fn a_signal_interrupts_main_first() {
     let mut host = Host::new();
     let [(a, _)] = host.parked(SOCKET);
     host.waits(Some(10), SOCKET);
-    assert!(host.interrupt(false));
+    assert_eq!(host.interrupt(false), Some(MAIN));
     assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, true));
     assert_eq!((host.state(a), host.goes_on(MAIN)), (State::Parked, Reason::Interrupted));
 }
@@ -396,13 +396,13 @@ fn a_signal_interrupts_else_the_longest_parked() {
     host.waits(None, SOCKET);
     host.goes_on(MAIN);
     for longest in [b, c, a] {
-        assert!(host.interrupt(false));
+        assert_eq!(host.interrupt(false), Some(longest));
         host.turn();
         assert_eq!(host.goes_on(longest), Reason::Interrupted);
         host.ends();
         host.goes_on(MAIN);
     }
-    assert!(!host.interrupt(false), "nobody is left");
+    assert_eq!(host.interrupt(false), None, "nobody is left");
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn which_waits_a_signal_interrupts() {
     for (on, restart, interrupted) in cases {
         let mut host = Host::new();
         host.waits(Some(10), on);
-        assert_eq!(host.interrupt(restart), interrupted, "{on:?}, SA_RESTART: {restart}");
+        assert_eq!(host.interrupt(restart).is_some(), interrupted, "{on:?}, SA_RESTART: {restart}");
         assert_eq!(host.state(MAIN) == State::Parked, !interrupted && on != On::Turn);
         assert_eq!(host.ready(), usize::from(interrupted || on == On::Turn));
     }
@@ -433,10 +433,10 @@ fn a_signal_passes_by_main_for_one_that_fits() {
     let [(a, _), (b, _)] = host.parked(RESTARTS);
     let [(c, _)] = host.parked(SOCKET);
     host.waits(None, THROUGH);
-    assert!(host.interrupt(true));
+    assert_eq!(host.interrupt(true), Some(c));
     assert_eq!(host.goes_on(c), Reason::Interrupted);
-    assert!(!host.interrupt(true));
-    assert!(host.interrupt(false));
+    assert_eq!(host.interrupt(true), None);
+    assert_eq!(host.interrupt(false), Some(a));
     assert_eq!((host.state(b), host.next_to_run()), (State::Parked, Next::Resume(a)));
 }
 
@@ -446,7 +446,7 @@ fn a_signal_heeds_no_shield() {
     host.shield();
     host.waits_through(SOCKET);
     host.cancel(MAIN, "reason");
-    assert!(host.interrupt(false));
+    assert_eq!(host.interrupt(false), Some(MAIN));
     assert_eq!(host.next_to_run(), Next::Resume(MAIN));
     assert_eq!(host.resumed(false), Reason::Interrupted);
     host.unshield();
@@ -456,7 +456,7 @@ fn a_signal_heeds_no_shield() {
 #[test]
 fn a_nudge_ends_a_wait_that_can_be_taken_up_again() {
     let mut host = Host::new();
-    host.nudge(); // main runs
+    assert_eq!(host.nudge(), None, "main runs");
     assert_eq!(host.ready(), 0);
     let [(a, to_a), (b, _)] = host.parked(On::Timer);
     let [(socket, _)] = host.parked(SOCKET);
@@ -467,14 +467,14 @@ fn a_nudge_ends_a_wait_that_can_be_taken_up_again() {
     host.goes_on(MAIN);
     // Main first, else the longest parked.
     host.waits(Some(10), On::Timer);
-    host.nudge();
+    assert_eq!(host.nudge(), Some(MAIN));
     assert_eq!((host.ready(), host.deadlines(), host.goes_on(MAIN)), (1, 0, Reason::Interrupted));
     host.waits(None, SOCKET);
     for longest in [b, a] {
-        host.nudge();
+        assert_eq!(host.nudge(), Some(longest));
         assert_eq!(host.goes_on(longest), Reason::Interrupted);
         host.ends();
     }
-    host.nudge();
+    assert_eq!(host.nudge(), None);
     assert_eq!((host.next_to_run(), host.state(socket)), (Next::Nobody, State::Parked));
 }

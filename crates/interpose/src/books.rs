@@ -8,7 +8,7 @@ mod control;
 mod making;
 
 use crate::host::{Host, errno, on_php_thread, set_errno};
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use spindle_reactor::Made;
 use std::os::fd::RawFd;
 
@@ -21,8 +21,18 @@ pub use making::{
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const NOTED: &str = "never waits; what is kept of the descriptor follows";
-    const CLOSES: &str = "never waits; calls that are parked on the descriptor fail with EBADF";
+    const NOTED: Way =
+        Way { means: Means::Books, about: "what is kept of the descriptor follows", cancelled: cancelled::NEVER };
+    const CLOSES: Way = Way {
+        means: Means::Books,
+        about: "calls that are parked on the descriptor fail with EBADF",
+        cancelled: cancelled::NEVER,
+    };
+    const FCNTL: Way = Way {
+        means: Means::Timer,
+        about: "F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out); others never wait",
+        cancelled: cancelled::FAILS,
+    };
     entries![
         c"close" => close, CLOSES;
         c"__close" => close, CLOSES;
@@ -48,12 +58,12 @@ pub fn entries() -> Vec<Entry> {
         c"inotify_init" => inotify_init, NOTED;
         c"inotify_init1" => inotify_init1, NOTED;
         c"memfd_create" => memfd_create, NOTED;
-        c"fcntl" => fcntl, "never waits, but F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out)";
-        c"__fcntl" => fcntl, "as fcntl";
-        c"fcntl64" => fcntl, "as fcntl";
-        c"ioctl" => ioctl, "FIONBIO is noted; others pass through";
-        c"setsockopt" => setsockopt, "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted; others pass through";
-        c"shutdown" => shutdown, "never waits; parked calls on the descriptor look again";
+        c"fcntl" => fcntl, FCNTL;
+        c"__fcntl" => fcntl, FCNTL;
+        c"fcntl64" => fcntl, FCNTL;
+        c"ioctl" => ioctl, Way { means: Means::Books, about: "FIONBIO is noted; others are made in place", cancelled: cancelled::NEVER };
+        c"setsockopt" => setsockopt, Way { means: Means::Books, about: "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted", cancelled: cancelled::NEVER };
+        c"shutdown" => shutdown, Way { means: Means::Books, about: "parked calls on the descriptor look again", cancelled: cancelled::NEVER };
     ]
 }
 

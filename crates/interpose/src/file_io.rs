@@ -174,7 +174,9 @@ pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     };
     match result {
         Some(result) => {
+            let error = errno();
             host.give_way_for_file();
+            set_errno(error);
             result
         }
         None => on_worker(host, &io, 0, false),
@@ -233,8 +235,8 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
             }
             in_place(host, &io, true)
         }
-        Way::InPlace => in_place(host, &io, true),
-        Way::Worker => on_worker(host, &io, 0, true),
+        Way::Worker if !host.keeps_files_in_place() => on_worker(host, &io, 0, true),
+        Way::InPlace | Way::Worker => in_place(host, &io, true),
     }
 }
 

@@ -1,26 +1,38 @@
 //! Opening and syncing files.
 //!
-//! Of all `open`s only that of a FIFO can block for long: it runs on a worker thread and may be abandoned (a late
-//! descriptor is closed). Everything else is opened in place. (Measured: `open` 1.8 µs, the `fstatat` before it
+//! Of all `open`s only that of a FIFO can block for ever: it runs on a worker thread and may be abandoned (a late
+//! descriptor is closed). Everything else is opened in place, and timed: after two that took long the next few are
+//! opened on a worker, as long as those take long; all are with `async.file_pool = all`. (Measured: `open` 1.8 µs, the `fstatat` before it
 //! 0.77; `openat2(RESOLVE_CACHED)` costs what `openat` does, but does not keep from opening a FIFO, so it would
 //! not save the `fstatat`, and looking a path up in a cold cache is done by the `fstatat` already.)
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::made;
 use crate::host::{Host, OnSignal, Waiting, errno, fail, inside, on_php_thread, set_errno};
-use crate::table::{Entry, entries};
+use crate::paths::Place;
+use crate::php_cell::PhpCell;
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job};
-use crate::{file_io, flocks, pins};
+use crate::{copying, file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
-use spindle_reactor::{Blocking, Kind, Made};
+use spindle_reactor::{Blocking, Kind, Made, Reactor};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const OPEN: &str = "a FIFO is opened on a worker thread, the rest in place";
-    const FSYNC: &str = "on a worker thread";
-    const LOCKF: &str = "tried, then parked by a timer";
+    const OPEN: Way = Way {
+        means: Means::Worker,
+        about: "a FIFO on a worker thread, the rest in place, on a worker thread where that is slow",
+        cancelled: cancelled::LATE_CLOSED,
+    };
+    const FSYNC: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
+    const LOCKF: Way = Way {
+        means: Means::Timer,
+        about: "tried, then again every 1 to 10 ms (EDEADLK is not found out)",
+        cancelled: cancelled::FAILS,
+    };
     entries![
         c"open" => open, OPEN;
         c"open64" => open, OPEN;
@@ -36,7 +48,8 @@ pub fn entries() -> Vec<Entry> {
         c"__openat64_2" => openat_2, OPEN;
         c"fsync" => fsync, FSYNC;
         c"fdatasync" => fdatasync, FSYNC;
-        c"flock" => flocks::flock, "tried, then parked until an unlock or a close in this process, or a timer";
+        c"copy_file_range" => copying::copy_file_range, Way { means: Means::Worker, about: "files on a worker thread, the rest in place", cancelled: cancelled::WAITED };
+        c"flock" => flocks::flock, Way { means: Means::Timer, about: "tried, then again after an unlock or a close in this process, and every 1 to 10 ms", cancelled: cancelled::FAILS };
         c"lockf" => flocks::lockf, LOCKF;
         c"lockf64" => flocks::lockf, LOCKF;
     ]
@@ -71,28 +84,138 @@ fn named(at: RawFd, path: *const c_char, flags: c_int) -> Option<(mode_t, libc::
     }
 }
 
+/// Where a regular file is.
+fn device_of_file(fd: RawFd) -> Option<libc::dev_t> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the buffer is of the right size and read only when it was filled.
+    unsafe {
+        let found = libc::fstat(fd, stat.as_mut_ptr()) == 0;
+        found.then(|| stat.assume_init()).filter(|s| s.st_mode & libc::S_IFMT == libc::S_IFREG).map(|s| s.st_dev)
+    }
+}
+
+/// An open in place that took this long (ns) waited for a device, or for another machine.
+const LONG: u64 = 200_000;
+/// So many opens are made on a worker after two long ones.
+const SLOW: u8 = 16;
+
+/// How opens have gone lately.
+struct Lately {
+    /// Did the last one take long? One alone may have lost the processor.
+    long: bool,
+    /// How many are still made on a worker.
+    slow: u8,
+}
+
+static OPENS: PhpCell<Lately> = PhpCell::new(Lately { long: false, slow: 0 });
+/// Are all of them (`async.file_pool = all`)?
+static ALL_ON_WORKERS: AtomicBool = AtomicBool::new(false);
+
+/// `async.file_pool`: shall every file be opened on a worker thread?
+pub fn open_all_on_workers(all: bool) {
+    ALL_ON_WORKERS.store(all, Ordering::Relaxed);
+}
+
+fn took(host: &dyn Host, time: u64) {
+    OPENS.with(host, |o| {
+        let before = std::mem::replace(&mut o.long, time > LONG);
+        o.slow = if before && o.long { SLOW } else { o.slow.saturating_sub(1) };
+    });
+}
+
 fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call: &'static str) -> c_int {
     let saved = errno();
     let known = Made { own: true, ..Made::default() };
     // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
     let open = || unsafe { libc::openat(at, path, flags, mode) };
-    if let Some(host) = inside().filter(|_| !never_waits(flags)) {
+    let Some(host) = inside() else { return made(open(), known) };
+    let on_worker = ALL_ON_WORKERS.load(Ordering::Relaxed) || OPENS.with(host, |o| o.slow > 0);
+    if on_worker
+        && !host.keeps_files_in_place()
+        && let Some(fd) = open_on_worker(host, at, path, flags, mode, call)
+    {
+        return fd;
+    }
+    let start = Reactor::now();
+    let mut device = None;
+    if !never_waits(flags) {
         match named(at, path, flags) {
             Some((libc::S_IFIFO, _)) => return open_fifo(host, at, path, flags, call),
-            Some((libc::S_IFREG, device)) => {
-                set_errno(saved);
-                // Whoever puts something else in its place now is served as a file is: slower, not wrongly.
-                let file = Made { kind: Some(Kind::File), blocking: Some(Blocking::Yes), ..known };
-                let fd = made(open(), file);
-                if fd >= 0 {
-                    file_io::opened(host, fd, device, flags);
-                }
-                return fd;
-            }
-            _ => set_errno(saved),
+            Some((libc::S_IFREG, on)) => device = Some(on),
+            _ => {}
+        }
+        set_errno(saved);
+    }
+    let fd = open();
+    took(host, Reactor::now() - start);
+    opened(host, fd, device, flags)
+}
+
+/// Books of a new descriptor; `device`: it is a regular file on that one. (Whoever has put something else in its
+/// place is served as a file is: slower, not wrongly.)
+fn opened(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int) -> RawFd {
+    let known = Made { own: true, ..Made::default() };
+    let Some(device) = device else { return made(fd, known) };
+    let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
+    made(fd, Made { kind: Some(Kind::File), blocking: Some(mode), ..known });
+    if fd >= 0 {
+        file_io::opened(host, fd, device, flags);
+    }
+    fd
+}
+
+/// What a worker has found.
+enum Found {
+    /// A FIFO, which is not opened in this way.
+    Fifo,
+    Opened {
+        fd: RawFd,
+        error: c_int,
+        device: Option<libc::dev_t>,
+        time: u64,
+    },
+}
+
+/// `None`: no worker could be had, or the path is not for one.
+fn open_on_worker(
+    host: &dyn Host,
+    at: RawFd,
+    path: *const c_char,
+    flags: c_int,
+    mode: mode_t,
+    call: &'static str,
+) -> Option<RawFd> {
+    let saved = errno();
+    // SAFETY: the caller's own path.
+    let place = if path.is_null() { None } else { unsafe { Place::new(host, at, path) } };
+    let Some(place) = place else {
+        set_errno(saved);
+        return None;
+    };
+    let job = move || {
+        let start = Reactor::now();
+        let at = place.at();
+        if !never_waits(flags) && matches!(named(at, place.path(), flags), Some((libc::S_IFIFO, _))) {
+            return Found::Fifo;
+        }
+        // SAFETY: a path of the job's.
+        let fd = unsafe { libc::openat(at, place.path(), flags, mode) };
+        let error = errno();
+        let device = if fd < 0 { None } else { device_of_file(fd) };
+        Found::Opened { fd, error, device, time: Reactor::now() - start }
+    };
+    match wait::for_job(host, call, -1, job) {
+        Some(Found::Fifo) => Some(open_fifo(host, at, path, flags, call)),
+        Some(Found::Opened { fd, error, device, time }) => {
+            took(host, time);
+            set_errno(if fd < 0 { error } else { saved });
+            Some(opened(host, fd, device, flags))
+        }
+        None => {
+            set_errno(saved);
+            None
         }
     }
-    made(open(), known)
 }
 
 /// The directory that a relative path starts from, kept for the job: the program may change or close it.

@@ -4,10 +4,11 @@
 //! call of the original: other threads, signal handlers' threads and library code before the first coroutine pay
 //! a compare of the thread pointer.
 
+use libc::c_int;
 use spindle_reactor::{Reactor, Waiter};
 use std::cell::Cell;
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// How a parked call came back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +82,10 @@ pub trait Host {
     fn writes_in_place(&self) -> bool {
         false
     }
+    /// The same for what would go to a worker thread: opening a file, a call on a path, a slow write. Asked only then.
+    fn keeps_files_in_place(&self) -> bool {
+        self.writes_in_place()
+    }
     /// A library was loaded: look for entries to patch.
     fn library_loaded(&self);
 }
@@ -131,7 +136,26 @@ pub fn close_gate() {
 /// The host, if the running code may be parked.
 #[inline(always)]
 pub fn inside() -> Option<&'static dyn Host> {
-    if GATE.load(Ordering::Relaxed) != thread_pointer() { None } else { HOST.0.get() }
+    if GATE.load(Ordering::Relaxed) != thread_pointer() || holds_signals() { None } else { HOST.0.get() }
+}
+
+static NOT_HELD: c_int = 0;
+/// Where the program counts how often it holds its signals back.
+static HELD: AtomicPtr<c_int> = AtomicPtr::new((&raw const NOT_HELD).cast_mut());
+
+/// As long as `count` is not 0 the running code is in a section that signals must not interrupt, and so must not
+/// coroutines: the gate counts as closed.
+///
+/// # Safety
+/// `count` stays valid. It is changed on the PHP thread only.
+pub unsafe fn close_gate_while(count: *const c_int) {
+    HELD.store(count.cast_mut(), Ordering::Relaxed);
+}
+
+#[inline(always)]
+fn holds_signals() -> bool {
+    // SAFETY: ours, or valid by the contract of `close_gate_while`; only asked with the gate open, on that thread.
+    unsafe { HELD.load(Ordering::Relaxed).read() != 0 }
 }
 
 /// The host, if this is the PHP thread after activation, gate open or not: for hooks that only keep books (a

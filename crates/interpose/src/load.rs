@@ -9,12 +9,13 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{close_gate, errno, inside, on_php_thread, open_gate, set_errno};
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use libc::{c_char, c_int, c_long, c_void};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const DLOPEN: &str = "never parks: the library that was loaded is patched";
+    const DLOPEN: Way =
+        Way { means: Means::Books, about: "the library that was loaded is patched", cancelled: cancelled::NEVER };
     entries![
         c"dlopen" => dlopen, DLOPEN;
         c"dlmopen" => dlmopen, DLOPEN;

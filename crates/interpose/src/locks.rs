@@ -18,15 +18,15 @@
 //! block on it either: that thread may wait for what a parked coroutine holds. Otherwise threads are waited for in
 //! place.
 //!
-//! Readers pass writers that wait, as with libc's default. `pthread_cond_wait` and its like need no hook: they block
-//! the thread, so no coroutine runs between releasing the mutex and taking it again, and the books stay right.
-//! (Who is to signal must be another thread.) Spin locks, semaphores and the `clocklock` functions are not hooked.
+//! Readers pass writers that wait, as with libc's default. Condition variables are in `conditions`; one that is waited
+//! for in place keeps the books right, since no coroutine runs between releasing the mutex and taking it again. Spin
+//! locks, barriers and the `clocklock` functions are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, inside, on_php_thread, set_errno};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, entries};
-use crate::time::real_time;
+use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::time::deadline_of;
 use crate::wait;
 use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
 use spindle_reactor::Waiter;
@@ -35,8 +35,12 @@ use std::time::Duration;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const LOCK: &str = "parked while another coroutine holds it";
-    const OTHERS: &str = "never parks: the books of locks";
+    const LOCK: Way = Way {
+        means: Means::Waking,
+        about: "parked while another coroutine holds it; another thread is waited for in place",
+        cancelled: cancelled::TIMED_ONLY,
+    };
+    const OTHERS: Way = Way { means: Means::Books, about: "noted: who holds the lock", cancelled: cancelled::NEVER };
     entries![
         c"pthread_mutex_lock" => pthread_mutex_lock, LOCK;
         c"pthread_mutex_timedlock" => pthread_mutex_timedlock, LOCK;
@@ -317,14 +321,6 @@ fn release(object: usize, unlock: impl Fn() -> c_int) -> c_int {
         }
     }
     result
-}
-
-/// The monotonic deadline of a real time; `None` for an invalid one, which libc is to refuse.
-fn deadline_of(until: *const timespec) -> Option<u64> {
-    // SAFETY: the caller passes a valid time or null, as for libc's.
-    let until = unsafe { until.as_ref() }.filter(|t| (0..1_000_000_000).contains(&t.tv_nsec))?;
-    let ns = (until.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(until.tv_nsec as u64);
-    Some(wait::after(ns.saturating_sub(real_time())))
 }
 
 unsafe extern "C" {

@@ -1,13 +1,12 @@
 //! Looking names up: `getaddrinfo`, `getnameinfo`, `gethostby*`, `res_*`; on a worker thread, as libc does it
 //! (so NSS is honoured), with copies of all arguments. Cancelled, the job is abandoned and its result freed.
 //!
-//! Numbers are turned in place. `getpw*` and `getgr*` are not hooked: they read files, and where they do not they
-//! fill static memory of libc's. What a program set in its thread's `_res` does not reach the workers; a
+//! Numbers are turned in place. What a program set in its thread's `_res` does not reach the workers; a
 //! `res_n*` call with a state that is not this thread's default runs in place.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{Host, OnSignal, Waiting, errno, inside, set_errno};
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job};
 use crate::{hostent, resolver};
 use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
@@ -16,8 +15,12 @@ use std::net::IpAddr;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const WORKER: &str = "on a worker thread unless it is about a number; cancelled, it is left to itself";
-    const DNS: &str = "on a worker thread; cancelled, it is left to itself";
+    const WORKER: Way = Way {
+        means: Means::Worker,
+        about: "on a worker thread unless it is about a number",
+        cancelled: cancelled::LEFT,
+    };
+    const DNS: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::LEFT };
     entries![
         c"getaddrinfo" => getaddrinfo, WORKER;
         c"getnameinfo" => getnameinfo, WORKER;

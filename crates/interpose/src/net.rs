@@ -15,7 +15,7 @@ mod recv;
 mod send;
 
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, on_php_thread, set_errno};
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Waited};
 use libc::{c_int, c_short};
 use spindle_reactor::{Interest, Kind, Level, Reactor};
@@ -28,25 +28,42 @@ pub use send::{send, sendmmsg, sendmsg, sendto};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const RECEIVE: &str =
-        "tried at once, else parked until readable or SO_RCVTIMEO; MSG_WAITALL and MSG_DONTWAIT honoured";
-    const SEND: &str = "sends what fits, parked until writable or SO_SNDTIMEO, until all is sent";
+    const RECEIVE: Way = Way {
+        means: Means::Readiness,
+        about: "tried at once, else parked until readable or SO_RCVTIMEO; MSG_WAITALL and MSG_DONTWAIT honoured",
+        cancelled: cancelled::PARTIAL,
+    };
+    const SEND: Way = Way {
+        means: Means::Readiness,
+        about: "sends what fits, parked until writable or SO_SNDTIMEO, until all is sent; MSG_FASTOPEN in place",
+        cancelled: cancelled::PARTIAL,
+    };
+    const CONNECT: Way = Way {
+        means: Means::Readiness,
+        about: "begun without waiting, parked until it is decided",
+        cancelled: cancelled::GOES_ON,
+    };
+    const ACCEPT: Way = Way {
+        means: Means::Readiness,
+        about: "parked until a connection is there; a listener shared with other processes: on a worker thread",
+        cancelled: cancelled::FAILS,
+    };
     entries![
         c"recv" => recv, RECEIVE;
         c"__recv_chk" => __recv_chk, RECEIVE;
         c"recvfrom" => recvfrom, RECEIVE;
         c"__recvfrom_chk" => __recvfrom_chk, RECEIVE;
         c"recvmsg" => recvmsg, RECEIVE;
-        c"recvmmsg" => recvmmsg, "as recvmsg for each message; the time limit is looked at after each";
+        c"recvmmsg" => recvmmsg, Way { means: Means::Readiness, about: "as recvmsg for each message; the time limit is looked at after each", cancelled: cancelled::PARTIAL };
         c"send" => send, SEND;
         c"__send" => send, SEND;
         c"sendto" => sendto, SEND;
-        c"sendmsg" => sendmsg, "as send; ancillary data goes with the first part only";
-        c"sendmmsg" => sendmmsg, "as sendmsg for each message";
-        c"connect" => connect, "begun without waiting, parked until it is decided; cancelled or interrupted it goes on";
-        c"__connect" => connect, "begun without waiting, parked until it is decided; cancelled or interrupted it goes on";
-        c"accept" => accept, "parked until a connection is there; a listener shared with other processes: on a worker thread";
-        c"accept4" => accept4, "parked until a connection is there; a listener shared with other processes: on a worker thread";
+        c"sendmsg" => sendmsg, Way { means: Means::Readiness, about: "as send; ancillary data goes with the first part only", cancelled: cancelled::PARTIAL };
+        c"sendmmsg" => sendmmsg, Way { means: Means::Readiness, about: "as sendmsg for each message", cancelled: cancelled::PARTIAL };
+        c"connect" => connect, CONNECT;
+        c"__connect" => connect, CONNECT;
+        c"accept" => accept, ACCEPT;
+        c"accept4" => accept4, ACCEPT;
     ]
 }
 
@@ -145,7 +162,7 @@ pub(crate) fn used_outside(fd: RawFd, interest: Interest) {
 pub(crate) fn ask(fd: RawFd, events: c_short) -> c_short {
     let mut one = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one entry, which lives through the call.
-    if unsafe { libc::poll(&mut one, 1, 0) } > 0 { one.revents } else { 0 }
+    if wait::look(|| unsafe { libc::poll(&raw mut one, 1, 0) }) > 0 { one.revents } else { 0 }
 }
 
 /// An `int` socket option, or -1.

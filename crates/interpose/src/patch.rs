@@ -158,6 +158,8 @@ pub struct Patcher {
     /// First bytes of the hooked names: spares most symbols the hash.
     first: [bool; 256],
     exclude: Vec<String>,
+    /// Empty: all.
+    only: Vec<String>,
     exe_path: String,
     /// By base address: one place holds one object at a time.
     known: BTreeMap<usize, Known>,
@@ -208,6 +210,7 @@ impl Patcher {
             by_name,
             first,
             exclude: exclude.into_iter().filter(|prefix| !prefix.is_empty()).collect(),
+            only: Vec::new(),
             exe_path: exe.to_string_lossy().into_owned(),
             known: BTreeMap::new(),
             scanned: None,
@@ -215,6 +218,13 @@ impl Patcher {
             memo: Vec::new(),
             _not_sync: PhantomData,
         }
+    }
+
+    /// Restricts it to objects whose file names begin with one of these, if any is given.
+    #[must_use]
+    pub fn only(mut self, prefixes: Vec<String>) -> Self {
+        self.only = prefixes;
+        self
     }
 
     /// Patches what is not patched yet. Costs next to nothing when no object came or went since
@@ -344,7 +354,8 @@ impl Patcher {
         }
         let path = self.path_of(object);
         let file = path.rsplit('/').next().unwrap_or_default();
-        self.exclude.iter().any(|prefix| file.starts_with(prefix.as_str()))
+        let named = |prefixes: &[String]| prefixes.iter().any(|prefix| file.starts_with(prefix.as_str()));
+        named(&self.exclude) || !self.only.is_empty() && !named(&self.only)
     }
 
     fn path_of(&self, object: &Loaded) -> String {

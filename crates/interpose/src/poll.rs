@@ -4,16 +4,17 @@
 //! a single descriptor, which streams make before each read, is answered without the kernel where the levels
 //! allow it. A time limit of zero always asks the kernel.
 //!
-//! A signal mask (`ppoll`, `pselect`, `epoll_pwait`) that differs from the thread's cannot hold while other
-//! coroutines run: the call is then looked at again every 10 ms, with the mask, so that signals which only the
-//! mask lets through are delivered then; signals that only the mask blocks are not held back.
+//! A signal mask (`ppoll`, `pselect`, `epoll_pwait`) cannot hold while other coroutines run. Signals that the
+//! thread blocks and the mask lets in are watched for, and the call looks again, with the mask, when one is pending:
+//! then it is delivered. Signals that only the mask blocks are not held back.
 
 mod epoll;
 mod select;
 
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, set_errno};
 use crate::net::give_way;
-use crate::table::{Entry, entries};
+use crate::sigwait::{self, Pending, let_in_by};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
@@ -27,9 +28,21 @@ const POLLRDHUP: c_short = libc::POLLRDHUP;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const POLL: &str = "parked until one of the descriptors is ready or the time is over";
-    const MASKED: &str = "as without the mask; with one of its own, looked at again every 10 ms";
-    const LOOP: &str = "parked until the other loop's epoll descriptor is readable or the time is over";
+    const POLL: Way = Way {
+        means: Means::Readiness,
+        about: "parked until one of the descriptors is ready or the time is over",
+        cancelled: cancelled::FAILS,
+    };
+    const MASKED: Way = Way {
+        means: Means::Readiness,
+        about: "as without the mask, and until a signal that the mask lets in is pending (signalfd)",
+        cancelled: cancelled::FAILS,
+    };
+    const LOOP: Way = Way {
+        means: Means::Readiness,
+        about: "parked until the other loop's epoll descriptor is readable or the time is over",
+        cancelled: cancelled::FAILS,
+    };
     entries![
         c"poll" => poll, POLL;
         c"__poll" => poll, POLL;
@@ -89,22 +102,16 @@ impl Time {
 /// How long those sleep who cannot be woken by what they wait for.
 const NAP: u64 = 10_000_000;
 
-/// A mask that differs from the thread's; null for one that does not matter.
+const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// A mask that lets in what the thread blocks, and what tells of such a signal; null for one that does not.
 ///
 /// # Safety
 /// `mask` is null or valid.
-unsafe fn foreign(mask: *const sigset_t) -> *const sigset_t {
-    if mask.is_null() {
-        return mask;
-    }
-    let mut current = std::mem::MaybeUninit::<sigset_t>::zeroed();
-    // SAFETY: a null set only asks; `current` is large enough.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), current.as_mut_ptr()) };
-    // SAFETY: filled by the call, and valid by contract. Only the kernel's part of a set is compared: its signals.
-    let same = unsafe {
-        (1..=64).all(|signal| libc::sigismember(mask, signal) == libc::sigismember(current.as_ptr(), signal))
-    };
-    if same { std::ptr::null() } else { mask }
+unsafe fn letting_in(mask: *const sigset_t) -> (*const sigset_t, Option<Pending>) {
+    // SAFETY: valid by contract.
+    let signals = if mask.is_null() { 0 } else { unsafe { let_in_by(mask) } };
+    if signals == 0 { (std::ptr::null(), None) } else { (mask, Some(Pending::of(signals))) }
 }
 
 fn interest(events: c_short) -> Interest {
@@ -127,14 +134,15 @@ fn park_on(
     host: &dyn Host,
     call: &'static str,
     time: Time,
-    mut soon: bool,
+    pending: Option<Pending>,
     each: impl Fn(&mut dyn FnMut(RawFd, Interest)),
 ) -> Wake {
     let reactor = host.reactor();
     let waiter = host.begin_wait();
-    let mut some = -1;
+    let (mut only, mut count) = (-1, 0);
+    let mut soon = pending.is_some_and(|pending| !pending.watch(reactor, waiter));
     each(&mut |fd, interest| {
-        some = fd;
+        (only, count) = (fd, count + 1);
         match reactor.watch(fd, interest, waiter) {
             // What is always ready would have been seen, if it were asked for: it never changes.
             Watch::Waiting | Watch::AlwaysReady => {}
@@ -146,9 +154,13 @@ fn park_on(
         let nap = wait::after(NAP);
         deadline = Some(deadline.map_or(nap, |d| d.min(nap)));
     }
-    let wake = host.park(deadline, Waiting { call, fd: some, on_signal: OnSignal::Interrupt });
+    let fd = if count == 1 { only } else { -1 };
+    let wake = host.park(deadline, Waiting { call, fd, on_signal: OnSignal::Interrupt });
     let reactor = host.reactor();
     each(&mut |fd, _| reactor.unwatch(fd, waiter));
+    if let Some(pending) = pending {
+        pending.unwatch(reactor, waiter);
+    }
     wake
 }
 
@@ -218,7 +230,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
         }
         if !not {
             // SAFETY: valid by contract.
-            let ready = unsafe { libc::poll(one, 1, 0) };
+            let ready = wait::look(|| unsafe { libc::poll(one, 1, 0) });
             if ready != 0 {
                 return ready;
             }
@@ -234,7 +246,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             return 0;
         }
         let life = host.reactor().life(fd);
-        let wake = park_on(host, call, time, false, |each| {
+        let wake = park_on(host, call, time, None, |each| {
             if fd >= 0 {
                 each(fd, interest(events));
             }
@@ -260,6 +272,11 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
     }
 }
 
+/// Looks without waiting. No signal interrupts that, unless a mask is there to let one in.
+fn ask(mask: *const sigset_t, look: impl Fn() -> c_int) -> c_int {
+    if mask.is_null() { wait::look(look) } else { sigwait::interrupting_one(look) }
+}
+
 /// # Safety
 /// `fds` is as `poll(2)` wants it, `mask` null or valid.
 unsafe fn polling(
@@ -270,23 +287,41 @@ unsafe fn polling(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
-    let before = errno();
     if time == Time::Zero {
         give_way(host);
         // SAFETY: the caller's own arguments.
-        return unsafe { libc::ppoll(fds, count, &ZERO, mask) };
+        return ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
     }
     // SAFETY: null or valid by contract.
-    let mask = unsafe { foreign(mask) };
+    let (mask, pending) = unsafe { letting_in(mask) };
     if count == 1 && !fds.is_null() && mask.is_null() {
         // SAFETY: one entry, by contract.
         return unsafe { poll_one(host, call, fds, time) };
     }
+    // SAFETY: the caller's own arguments.
+    let ready = unsafe { poll_all(host, call, fds, count, time, mask, pending) };
+    if let Some(pending) = pending {
+        pending.close();
+    }
+    ready
+}
+
+/// # Safety
+/// As [`polling`].
+unsafe fn poll_all(
+    host: &dyn Host,
+    call: &'static str,
+    fds: *mut pollfd,
+    count: nfds_t,
+    time: Time,
+    mask: *const sigset_t,
+    pending: Option<Pending>,
+) -> c_int {
+    let before = errno();
     give_way(host); // before it looks: what it sees shall still be true
     loop {
         // SAFETY: the caller's own arguments.
-        let ready = unsafe { libc::ppoll(fds, count, &ZERO, mask) };
+        let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
         if ready != 0 {
             return ready;
         }
@@ -294,7 +329,7 @@ unsafe fn polling(
             set_errno(before);
             return 0;
         }
-        let wake = park_on(host, call, time, !mask.is_null(), |each| {
+        let wake = park_on(host, call, time, pending, |each| {
             for i in 0..count as usize {
                 // SAFETY: the kernel has just accepted so many entries, and they are the caller's until it returns.
                 let (fd, events) = unsafe { ((*fds.add(i)).fd, (*fds.add(i)).events) };

@@ -12,7 +12,7 @@
 use crate::books::{gone, made};
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
 use crate::pins;
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job, Waited};
 use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Blocking, Interest, Kind, Made};
@@ -20,7 +20,11 @@ use std::os::fd::RawFd;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const WAIT: &str = "tried, then parked until the child ends (pidfd) or SIGCHLD";
+    const WAIT: Way = Way {
+        means: Means::Child,
+        about: "tried, then parked until the child ends (pidfd), or until SIGCHLD",
+        cancelled: cancelled::FAILS,
+    };
     entries![
         c"wait" => wait, WAIT;
         c"waitpid" => waitpid, WAIT;
@@ -28,10 +32,10 @@ pub fn entries() -> Vec<Entry> {
         c"wait3" => wait3, WAIT;
         c"wait4" => wait4, WAIT;
         c"waitid" => waitid, WAIT;
-        c"vfork" => vfork, "never parks: a fork, since a child that shares our memory would edit our books";
-        c"popen" => popen, "never parks: the descriptor is new";
-        c"pclose" => pclose, "on a worker thread; cancelled, it is left to itself";
-        c"system" => crate::system::system, "the shell is waited for as by waitpid; cancelled, it is killed";
+        c"vfork" => vfork, Way { means: Means::Books, about: "a fork, since a child that shares our memory would edit our books", cancelled: cancelled::NEVER };
+        c"popen" => popen, Way { means: Means::Books, about: "what is kept of the descriptor follows", cancelled: cancelled::NEVER };
+        c"pclose" => pclose, Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::LEFT };
+        c"system" => crate::system::system, Way { means: Means::Child, about: "the shell is waited for as by waitpid", cancelled: cancelled::KILLED };
     ]
 }
 
@@ -139,7 +143,7 @@ fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMu
 fn pidfd_ready(fd: RawFd) -> bool {
     let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid entry.
-    unsafe { libc::poll(&mut poll, 1, 0) != 0 }
+    wait::look(|| unsafe { libc::poll(&raw mut poll, 1, 0) }) != 0
 }
 
 fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_int) -> Found {

@@ -14,7 +14,7 @@
 use crate::host::{Host, OnSignal, errno, inside, set_errno};
 use crate::io::{HERE, Io};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Waited};
 use crate::{file_io, net};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
@@ -22,11 +22,26 @@ use spindle_reactor::{Blocking, Interest, Kind, Level};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const READ: &str = "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread";
-    const WRITE: &str =
-        "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow";
-    const PREAD: &str = "cached data at once, else on a worker thread";
-    const PWRITE: &str = "in place, on a worker thread where the file is slow";
+    const READ: Way = Way {
+        means: Means::Readiness,
+        about: "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread, which is waited for",
+        cancelled: cancelled::FAILS,
+    };
+    const WRITE: Way = Way {
+        means: Means::Readiness,
+        about: "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow",
+        cancelled: cancelled::PARTIAL,
+    };
+    const PREAD: Way = Way {
+        means: Means::Worker,
+        about: "cached data at once, else on a worker thread",
+        cancelled: cancelled::WAITED,
+    };
+    const PWRITE: Way = Way {
+        means: Means::Worker,
+        about: "in place, on a worker thread where the file is slow",
+        cancelled: cancelled::WAITED,
+    };
     entries![
         c"read" => read, READ;
         c"__read" => read, READ;
@@ -70,7 +85,7 @@ fn plain_write(io: &Io) -> ssize_t {
 fn ready(fd: c_int, events: i16) -> bool {
     let mut poll = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one valid entry.
-    unsafe { libc::poll(&mut poll, 1, 0) != 0 }
+    wait::look(|| unsafe { libc::poll(&raw mut poll, 1, 0) }) != 0
 }
 
 /// Is it open in this direction? If not, the call fails at once, and no poll would ever say so.

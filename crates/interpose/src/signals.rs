@@ -1,17 +1,16 @@
 //! `sigaction` and `signal`: handlers are chained behind the reactor's, and the program is told what it set.
-//!
-//! `pause` and `sigsuspend` stay as they are: a signal must end them at once, and does.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::on_php_thread;
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use libc::{c_int, sighandler_t};
 use spindle_reactor::signals::action;
 use std::mem::MaybeUninit;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const SIGACTION: &str = "never waits: the handler is chained behind the reactor";
+    const SIGACTION: Way =
+        Way { means: Means::Books, about: "the handler is chained behind the reactor's", cancelled: cancelled::NEVER };
     entries![
         c"sigaction" => sigaction, SIGACTION;
         c"__sigaction" => sigaction, SIGACTION;

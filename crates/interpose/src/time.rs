@@ -4,7 +4,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{Host, Wake, errno, fail, inside, set_errno};
-use crate::table::{Entry, entries};
+use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use spindle_reactor::Reactor;
@@ -13,13 +13,13 @@ const SECOND: u64 = 1_000_000_000;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
-    const SLEEP: &str = "parked for the time";
+    const SLEEP: Way = Way { means: Means::Timer, about: "parked for the time", cancelled: cancelled::EARLY };
     entries![
         c"sleep" => sleep, SLEEP;
         c"usleep" => usleep, SLEEP;
         c"nanosleep" => nanosleep, SLEEP;
         c"__nanosleep" => nanosleep, SLEEP;
-        c"clock_nanosleep" => clock_nanosleep, "parked for the time; CLOCK_MONOTONIC and CLOCK_REALTIME only";
+        c"clock_nanosleep" => clock_nanosleep, Way { means: Means::Timer, about: "parked for the time; clocks other than CLOCK_MONOTONIC and CLOCK_REALTIME in place", cancelled: cancelled::EARLY };
     ]
 }
 
@@ -148,4 +148,19 @@ pub(crate) fn real_time() -> u64 {
     // SAFETY: `now` is a valid timespec; this clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
     nanoseconds(&now).unwrap_or(0)
+}
+
+/// The monotonic deadline of a real time; `None` for an invalid one, which libc is to refuse.
+pub(crate) fn deadline_of(until: *const timespec) -> Option<u64> {
+    // SAFETY: the caller passes a valid time or null, as for libc's.
+    let until = unsafe { until.as_ref() }.filter(|t| (0..1_000_000_000).contains(&t.tv_nsec))?;
+    let ns = (until.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(until.tv_nsec as u64);
+    Some(wait::after(ns.saturating_sub(real_time())))
+}
+
+/// The same of a time of the monotonic clock.
+pub(crate) fn monotonic_deadline_of(until: *const timespec) -> Option<u64> {
+    // SAFETY: the caller passes a valid time or null, as for libc's.
+    let until = unsafe { until.as_ref() }.filter(|t| (0..1_000_000_000).contains(&t.tv_nsec))?;
+    Some((until.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(until.tv_nsec as u64))
 }

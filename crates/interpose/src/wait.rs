@@ -1,6 +1,7 @@
 //! The waits that the hooks are made of: for a descriptor, for a time, for a job on a worker thread.
 
-use crate::host::{Host, OnSignal, Waiting, Wake};
+use crate::host::{Host, OnSignal, Waiting, Wake, errno, set_errno};
+use libc::c_int;
 use spindle_reactor::{Interest, Interrupt, Level, Reactor, Watch};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,6 +70,20 @@ pub fn for_fd(
 pub fn until(host: &dyn Host, deadline: u64, call: &'static str) -> Wake {
     host.begin_wait();
     host.park(Some(deadline), Waiting { call, fd: -1, on_signal: OnSignal::Interrupt })
+}
+
+/// A look that does not wait, made again when a signal comes in the middle of it: it may be one that the program does
+/// not catch (`SIGCHLD`, which the reactor watches), and would not be interrupted by. Those that it does catch
+/// interrupt the wait that follows.
+pub(crate) fn look(mut call: impl FnMut() -> c_int) -> c_int {
+    let before = errno();
+    loop {
+        let result = call();
+        if result >= 0 || errno() != libc::EINTR {
+            return result;
+        }
+        set_errno(before);
+    }
 }
 
 /// The monotonic time `ns` from now; saturates.

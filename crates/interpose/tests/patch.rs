@@ -174,6 +174,18 @@ fn exclusions_hold_for_the_file_name() {
 }
 
 #[test]
+fn it_can_be_told_to_patch_some_objects_only() {
+    isolated("it_can_be_told_to_patch_some_objects_only", |fixtures| {
+        let first = Library::open(&fixtures.full_relro("libfirst.so.4"));
+        let second = Library::open(&fixtures.full_relro("libsecond.so"));
+        let mut patcher = Patcher::new(&hooks(), Vec::new()).only(vec!["libsecond".to_owned()]);
+        patcher.patch();
+        assert_hooked(&first, false);
+        assert_hooked(&second, true);
+    });
+}
+
+#[test]
 fn our_own_object_is_never_patched() {
     isolated("our_own_object_is_never_patched", |fixtures| {
         let library = Library::open(&fixtures.full_relro("calls.so"));

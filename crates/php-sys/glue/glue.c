@@ -73,8 +73,69 @@ void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	if (Z_TYPE_P(return_value) == IS_OBJECT) {
-		spindle_call_made(execute_data, Z_OBJ_P(return_value));
+	if (Z_TYPE_P(return_value) == IS_OBJECT || Z_TYPE_P(return_value) == IS_RESOURCE) {
+		spindle_call_made(execute_data, return_value);
+	}
+}
+
+/* --- lists of persistent connections ---------------------------------------------------------------------- */
+
+void spindle_list_init(HashTable *list, const HashTable *like)
+{
+	zend_hash_init(list, 8, NULL, like->pDestructor, 1);
+}
+
+/* Removes an entry without ending what it stands for. */
+static void list_forget(HashTable *list, zend_string *key)
+{
+	dtor_func_t destroy = list->pDestructor;
+	list->pDestructor = NULL;
+	zend_hash_del(list, key);
+	list->pDestructor = destroy;
+}
+
+/* Moves the entries whose keys end in mark, without it. */
+void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t length)
+{
+	zend_string *key;
+	zval *value;
+	ZEND_HASH_FOREACH_STR_KEY_VAL(from, key, value) {
+		if (key && ZSTR_LEN(key) >= length
+				&& !memcmp(ZSTR_VAL(key) + ZSTR_LEN(key) - length, mark, length)) {
+			zend_hash_str_update(to, ZSTR_VAL(key), ZSTR_LEN(key) - length, value);
+			list_forget(from, key);
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
+/* Moves all entries, adds mark to their keys, and frees the empty list. */
+void spindle_list_put(HashTable *from, HashTable *to, const char *mark, size_t length)
+{
+	zend_string *key;
+	zval *value;
+	ZEND_HASH_FOREACH_STR_KEY_VAL(from, key, value) {
+		zend_string *marked = zend_string_concat2(ZSTR_VAL(key), ZSTR_LEN(key), mark, length);
+		zend_hash_str_update(to, ZSTR_VAL(marked), ZSTR_LEN(marked), value);
+		zend_string_release(marked);
+	} ZEND_HASH_FOREACH_END();
+	from->pDestructor = NULL;
+	zend_hash_destroy(from);
+}
+
+/* Ends what the entries stand for whose keys have mark in them. The end of one may change the list. */
+void spindle_list_drop(const char *mark, size_t length)
+{
+	bool again = true;
+	while (again) {
+		zend_string *key;
+		again = false;
+		ZEND_HASH_FOREACH_STR_KEY(&EG(persistent_list), key) {
+			if (key && zend_memnstr(ZSTR_VAL(key), mark, length, ZSTR_VAL(key) + ZSTR_LEN(key))) {
+				zend_hash_del(&EG(persistent_list), key);
+				again = true;
+				break;
+			}
+		} ZEND_HASH_FOREACH_END();
 	}
 }
 
@@ -175,12 +236,50 @@ void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
 	}
 }
 
+/* A report of ours about code that runs at the moment: neither its error handler nor its @ nor its error mode is asked,
+   and its error_get_last() stays. */
+void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting)
+{
+	int own_reporting = EG(error_reporting), last_type = PG(last_error_type), last_line = PG(last_error_lineno);
+	zend_string *last_message = PG(last_error_message), *last_file = PG(last_error_file);
+	zend_error_handling_t handling = EG(error_handling);
+	zend_string *name = zend_string_init(file, strlen(file), 0), *message = zend_string_init(text, strlen(text), 0);
+
+	PG(last_error_message) = PG(last_error_file) = NULL;
+	EG(error_handling) = EH_NORMAL;
+	EG(error_reporting) = reporting;
+	zend_error_cb(E_WARNING, name, line, message);
+	EG(error_reporting) = own_reporting;
+	EG(error_handling) = handling;
+	if (PG(last_error_message)) {
+		zend_string_release(PG(last_error_message));
+	}
+	if (PG(last_error_file)) {
+		zend_string_release(PG(last_error_file));
+	}
+	PG(last_error_type) = last_type;
+	PG(last_error_lineno) = last_line;
+	PG(last_error_message) = last_message;
+	PG(last_error_file) = last_file;
+	zend_string_release(message);
+	zend_string_release(name);
+}
+
 void spindle_fatal(const char *text) { zend_error_noreturn(E_ERROR, "%s", text); }
 void spindle_core_warning(const char *text) { zend_error(E_CORE_WARNING, "%s", text); }
 
 void spindle_stack_clean(zend_stack *stack, bool zvals)
 {
 	zend_stack_clean(stack, zvals ? (void (*)(void *)) ZVAL_PTR_DTOR : NULL, true);
+}
+
+const int *spindle_signals_held(void)
+{
+#ifdef ZEND_SIGNALS
+	return &SIGG(depth);
+#else
+	return NULL;
+#endif
 }
 
 /* An extension (Xdebug, profilers) has replaced the executor: each PHP call is a C call then. */
@@ -293,10 +392,35 @@ static ZEND_INI_MH(on_stack_size)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_block_warning)
+{
+	char *end;
+	zend_long ms = ZEND_STRTOL(ZSTR_VAL(new_value), &end, 10);
+
+	if (*end || ms < 0 || ms > 86400 * 1000) {
+		zend_error(E_WARNING, "async.block_warning_ms must be between 0 and 86400000, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.block_warning_ms = ms;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_file_pool)
+{
+	spindle_settings.paths_on_workers = zend_string_equals_literal_ci(new_value, "all");
+	if (!spindle_settings.paths_on_workers && !zend_string_equals_literal_ci(new_value, "default")) {
+		zend_error(E_WARNING, "async.file_pool must be \"default\" or \"all\", \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	return SUCCESS;
+}
+
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.stack_size", "256K", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
+	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
+	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 PHP_INI_END()
 
 void spindle_register_classes(void)
@@ -364,5 +488,5 @@ zend_module_entry spindle_module_entry = {
 	STANDARD_MODULE_HEADER_EX, NULL, dependencies,
 	"spindle", ext_functions,
 	PHP_MINIT(spindle), PHP_MSHUTDOWN(spindle), spindle_rinit, spindle_rshutdown, PHP_MINFO(spindle),
-	PHP_SPINDLE_VERSION, STANDARD_MODULE_PROPERTIES
+	PHP_SPINDLE_VERSION, NO_MODULE_GLOBALS, spindle_post_deactivate, STANDARD_MODULE_PROPERTIES_EX
 };

@@ -8,7 +8,9 @@
 /* One per trampolined internal function; its address stands in the function's reserved slot. */
 typedef struct spindle_call_info {
 	zif_handler handler; /* the original */
-	uint32_t kind;       /* see calls.rs */
+	uint32_t kind;       /* see kinds.rs */
+	bool stays;          /* also while no request has coroutines */
+	bool found;          /* in a table of an object: its copies share this */
 } spindle_call_info;
 
 extern zend_module_entry spindle_module_entry;
@@ -22,8 +24,13 @@ extern uint32_t spindle_check_after;
 
 typedef struct spindle_ini {
 	zend_long stack_size;
+	zend_long block_warning_ms;
+	bool paths_on_workers;
 } spindle_ini;
 extern spindle_ini spindle_settings;
+
+/* Counts how deep the engine is in sections that signals must not interrupt; NULL where it has no such sections. */
+const int *spindle_signals_held(void);
 
 /* Calls function(argument) under a bailout frame of its own. false: it bailed out. */
 bool spindle_guarded(void (*function)(void *), void *argument);
@@ -60,6 +67,7 @@ bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv
 zend_string *spindle_string_new(const char *text, size_t length);
 void spindle_string_release(zend_string *string);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);
+void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting);
 void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
@@ -76,6 +84,12 @@ void spindle_exception_list_get(zend_object *composite, zval *result);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
+/* Lists of persistent connections: see persistent.rs. */
+void spindle_list_init(HashTable *list, const HashTable *like);
+void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t length);
+void spindle_list_put(HashTable *from, HashTable *to, const char *mark, size_t length);
+void spindle_list_drop(const char *mark, size_t length);
+
 /* Classes, filled at module start. */
 typedef struct spindle_classes {
 	zend_class_entry *awaitable, *coroutine, *timeout;
@@ -90,11 +104,12 @@ zend_result spindle_minit(int type, int module_number);
 zend_result spindle_mshutdown(int type, int module_number);
 zend_result spindle_rinit(int type, int module_number);
 zend_result spindle_rshutdown(int type, int module_number);
+zend_result spindle_post_deactivate(void);
 void spindle_minfo(zend_module_entry *module);
 bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info);
 void spindle_after_call(zend_execute_data *execute_data, zval *return_value);
 void spindle_call_was_fair(void);
-void spindle_call_made(zend_execute_data *execute_data, zend_object *object);
+void spindle_call_made(zend_execute_data *execute_data, zval *result);
 zend_object *spindle_coroutine_create(zend_class_entry *ce);
 zend_object *spindle_timeout_create(zend_class_entry *ce);
 

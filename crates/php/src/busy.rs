@@ -1,12 +1,12 @@
 //! Busy handles: a call on a handle that another coroutine's call is in the middle of waits its turn.
 //!
 //! Nobody looks for handles until a call really parks: then those of the internal functions on the coroutine's
-//! stack are held until the function returns. Handles made from one another (a statement from its connection)
-//! count as one, by their *root*. First come, first served; one reader and one writer of a stream at once.
+//! stack are held until the function returns. Handles that share a connection count as one (see `links`). First
+//! come, first served; one reader and one writer of a stream at once.
 
 use crate::calls::{info_of, refresh_checks};
 use crate::coroutine::Info;
-use crate::kinds::{Kind, Mode, handles, kind_from, module_of};
+use crate::kinds::{Kind, Mode, handles, kind_from};
 use crate::runtime::{self, Runtime};
 use crate::stack::{Ctx, Failing};
 use spindle_core::sched::{Co, On, Reason, Ticket};
@@ -33,56 +33,18 @@ struct Busy {
 
 struct Table {
     busy: RefCell<HashMap<usize, Busy>>,
-    /// Handles that share the connection of another one.
-    links: RefCell<HashMap<usize, usize>>,
-    /// By the address of the class's own handlers.
-    linked: RefCell<HashMap<usize, Box<Linked>>>,
 }
 
 struct OnPhpThread(Table);
 // SAFETY: used on the PHP thread only: by internal functions and by the module's life.
 unsafe impl Sync for OnPhpThread {}
-static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    OnPhpThread(Table {
-        busy: RefCell::new(HashMap::new()),
-        links: RefCell::new(HashMap::new()),
-        linked: RefCell::new(HashMap::new()),
-    })
-});
-// SAFETY: as `OnPhpThread`; boxes are handed to the engine as plain addresses.
+static TABLE: std::sync::LazyLock<OnPhpThread> =
+    std::sync::LazyLock::new(|| OnPhpThread(Table { busy: RefCell::new(HashMap::new()) }));
+// SAFETY: as above.
 unsafe impl Send for OnPhpThread {}
 
 fn table() -> &'static Table {
     &TABLE.0
-}
-
-/// `object` and the first other handle of the call share a connection from now on. An address that is used again
-/// loses what was known of it, since every handle is made by a constructor or returned by a call.
-pub(crate) unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if module_of(object) != (*(*frame).func).internal_function.module.cast_const() {
-            return;
-        }
-        table().links.borrow_mut().remove(&(object as usize));
-        let mut root = None;
-        handles(frame, Kind::Handle, |key, _| {
-            if key != object as usize && root.is_none() {
-                root = Some(key);
-            }
-        });
-        if let Some(root) = root {
-            table().links.borrow_mut().insert(object as usize, root);
-            free_in_turn(object);
-        }
-    }
-}
-
-/// `object` is on the connection that `root` stands for.
-pub(crate) unsafe fn link_to(object: *mut sys::zend_object, root: usize) {
-    table().links.borrow_mut().insert(object as usize, root);
-    // SAFETY: the caller passes a live handle.
-    unsafe { free_in_turn(object) };
 }
 
 /// Waits for the turn of a call on `root`, and holds it until the call returns. `false`: something was thrown.
@@ -100,65 +62,32 @@ pub(crate) unsafe fn enter(frame: *mut sys::zend_execute_data, root: usize) -> b
     true
 }
 
-/// The handle that stands for all on one connection.
-pub(crate) fn root(key: usize) -> usize {
-    table().links.borrow().get(&key).copied().unwrap_or(key)
-}
-
-/// Handlers of objects that share a connection: the class's own, but for the end.
-#[repr(C)]
-struct Linked {
-    handlers: sys::zend_object_handlers,
-    original: *const sys::zend_object_handlers,
-}
-
-/// The end of such a handle may talk to its server (a statement is deallocated), in the middle of PHP code: it
-/// takes its turn like a call.
-unsafe fn free_in_turn(object: *mut sys::zend_object) {
-    // SAFETY: a live object, whose handlers are copied: the class's other objects keep theirs.
-    unsafe {
-        let original = (*object).handlers;
-        if (*original).free_obj.is_some_and(|free| free as usize == free_linked as *const () as usize) {
-            return;
-        }
-        let mut tables = table().linked.borrow_mut();
-        let linked = tables.entry(original as usize).or_insert_with(|| {
-            let mut handlers = *original;
-            handlers.free_obj = Some(free_linked);
-            Box::new(Linked { handlers, original })
-        });
-        (*object).handlers = &raw const linked.handlers;
-    }
-}
-
-unsafe extern "C" fn free_linked(object: *mut sys::zend_object) {
-    // SAFETY: only objects with a `Linked` for their handlers get here.
-    unsafe {
-        let linked: *const Linked = (*object).handlers.cast();
-        let root = table().links.borrow_mut().remove(&(object as usize));
-        let held = match (root, runtime::existing()) {
-            (Some(root), Some(rt)) if rt.can_switch() => Some((rt, root)),
-            _ => None,
-        };
-        let none = std::ptr::null_mut();
-        if let Some((rt, root)) = held {
-            rt.core.borrow_mut().shield(); // a cancellation must not leave it half freed
+/// Runs `what` (the end of an object, which may talk to its server in the middle of PHP code) in its turn, like a
+/// call.
+pub(crate) fn in_turn(root: usize, what: impl FnOnce()) {
+    let held = runtime::existing().filter(|rt| rt.can_switch());
+    let none = std::ptr::null_mut();
+    if let Some(rt) = held {
+        rt.core.borrow_mut().shield(); // a cancellation must not leave it half done
+        // SAFETY: the running context; there is no frame to look at.
+        unsafe {
             if turn(rt, none, root, Mode::Both, Kind::Handle) && !holds(rt, root) {
                 hold(rt.context(), none, root, Mode::Both);
             }
         }
-        if let Some(free) = (*(*linked).original).free_obj {
-            free(object);
-        }
-        if let Some((rt, root)) = held {
+    }
+    what();
+    if let Some(rt) = held {
+        // SAFETY: the running context.
+        unsafe {
             let ctx = rt.context();
             if let Some(at) = (*ctx).busy.iter().rposition(|held| held.frame.is_null() && held.key == root) {
                 (*ctx).busy.remove(at);
                 let_go(rt, Co((*ctx).co), root);
                 refresh_checks(ctx);
             }
-            rt.core.borrow_mut().unshield();
         }
+        rt.core.borrow_mut().unshield();
     }
 }
 
@@ -169,17 +98,11 @@ fn holds(rt: &'static Runtime, key: usize) -> bool {
     table().busy.borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
 }
 
-/// Nothing is busy any more (in the child of a fork, at request end). What shares a connection still does: the
-/// objects are there.
+/// Nothing is busy any more: in the child of a fork, at request end.
 pub fn forget_all() {
     table().busy.borrow_mut().clear();
     // SAFETY: on the PHP thread.
     unsafe { sys::spindle_check_before = 0 };
-}
-
-/// The request is over: the addresses will be other objects'.
-pub fn forget_links() {
-    table().links.borrow_mut().clear();
 }
 
 /// How many frames are looked at for handles: callbacks of callbacks of a library are rarely deeper.
@@ -201,7 +124,7 @@ pub fn parking(rt: &'static Runtime) {
                     return; // marked by an earlier park, and so are those above it
                 }
                 let kind = info_of(function.cast()).map_or(Kind::Plain, kind_from);
-                if !matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) {
+                if !matches!(kind, Kind::Plain | Kind::Signals) {
                     handles(frame, kind, |key, mode| hold(ctx, frame, key, mode));
                 }
             }
@@ -262,7 +185,7 @@ unsafe extern "C" fn spindle_before_call(
 ) -> bool {
     let kind = kind_from(info);
     let Some(rt) = runtime::existing() else { return true };
-    if matches!(kind, Kind::Plain | Kind::Makes | Kind::Signals) || !rt.can_switch() {
+    if matches!(kind, Kind::Plain | Kind::Signals) || !rt.can_switch() {
         return true;
     }
     // Room without a destructor: an exit elsewhere abandons this stack while it waits.
@@ -277,8 +200,41 @@ unsafe extern "C" fn spindle_before_call(
             }
         });
     }
-    // SAFETY: as above.
-    wanted.into_iter().take(count).all(|(key, mode)| unsafe { turn(rt, frame, key, mode, kind) })
+    // Another one may be taken while it waits for the first. Then it waits for that one, and holds none meanwhile: two
+    // calls that each hold what the other one waits for would wait for good.
+    let wanted = wanted.get(..count).unwrap_or_default();
+    // SAFETY: the running context, and as above.
+    unsafe {
+        let ctx = rt.context();
+        let co = Co((*ctx).co);
+        while let Some((key, mode)) = wanted.iter().find(|(key, mode)| must_wait(co, *key, *mode)) {
+            let_go_of(rt, ctx, frame);
+            if !turn(rt, frame, *key, *mode, kind) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Is it another's turn on this handle?
+fn must_wait(co: Co, key: usize, mode: Mode) -> bool {
+    let table = table().busy.borrow();
+    let Some(busy) = table.get(&key) else { return false };
+    let mine = busy.holders.iter().any(|(holder, _)| *holder == co); // its own call, further up
+    let others = busy.holders.iter().any(|(_, held)| held.disturbs(mode));
+    !mine && (others || busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)))
+}
+
+/// Lets go of what the running coroutine holds by this call.
+pub(crate) unsafe fn let_go_of(rt: &'static Runtime, ctx: *mut Ctx, frame: *mut sys::zend_execute_data) {
+    // SAFETY: the running context.
+    unsafe {
+        while let Some(at) = (*ctx).busy.iter().position(|held| held.frame == frame) {
+            let held = (*ctx).busy.swap_remove(at);
+            let_go(rt, Co((*ctx).co), held.key);
+        }
+    }
 }
 
 /// Waits for one handle, if it is busy. `false`: something was thrown.
@@ -286,16 +242,12 @@ unsafe fn turn(rt: &'static Runtime, frame: *mut sys::zend_execute_data, key: us
     let ctx = rt.context();
     // SAFETY: the running context.
     let co = Co(unsafe { (*ctx).co });
+    if !must_wait(co, key, mode) {
+        return true;
+    }
     {
         let mut table = table().busy.borrow_mut();
         let Some(busy) = table.get_mut(&key) else { return true };
-        if busy.holders.iter().any(|(holder, _)| *holder == co) {
-            return true; // its own call, further up
-        }
-        let free = !busy.holders.iter().any(|(_, held)| held.disturbs(mode));
-        if free && !busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)) {
-            return true;
-        }
         if kind == Kind::Closes {
             busy.closing = true;
             for (holder, held) in &busy.holders {
@@ -316,6 +268,7 @@ fn fail_quietly(rt: &'static Runtime, co: Co) {
         let ctx = (*rt.object(co)).ctx;
         if !ctx.is_null() && (*ctx).failing == Failing::No {
             (*ctx).failing = Failing::Quietly;
+            (*ctx).failing_in = crate::calls::internal((*ctx).saved.frame());
             rt.core.borrow_mut().break_off(co);
         }
     }
@@ -346,6 +299,7 @@ unsafe fn take_turn(
                 let busy = table.entry(key).or_default();
                 if busy.closing && !closes && (*ctx).failing == Failing::No {
                     (*ctx).failing = Failing::Quietly;
+                    (*ctx).failing_in = frame;
                 }
                 busy.queue.retain(|(waiting, _)| *waiting != ticket);
                 busy.holders.iter().any(|(holder, _)| *holder == co)

@@ -3,21 +3,26 @@
 //! nobody is cancelled, a trampoline is two tests.
 
 use crate::busy::{self, let_go};
-use crate::kinds::{self, Kind, kind_of, name_has};
+use crate::globals;
+use crate::kinds::{self, Kind, Module, kind_of, name_has};
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
+use crate::{aside, links, loading, persistent, zv};
 use spindle_core::sched::Co;
 use spindle_interpose::locks;
 use spindle_php_sys as sys;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ptr::addr_of_mut;
 
-struct Infos(RefCell<Vec<*mut sys::spindle_call_info>>);
-// SAFETY: used on the PHP thread only, at activation and at request end.
+struct Infos {
+    list: RefCell<Vec<*mut sys::spindle_call_info>>,
+    all_installed: Cell<bool>,
+}
+// SAFETY: used on the PHP thread only.
 unsafe impl Sync for Infos {}
 /// What the functions' reserved slots point to. It lives as long as the process: closures have copies of functions
 /// that are called until the very end, and the next request uses it again.
-static INFOS: Infos = Infos(RefCell::new(Vec::new()));
+static INFOS: Infos = Infos { list: RefCell::new(Vec::new()), all_installed: Cell::new(false) };
 
 pub(crate) fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::spindle_call_info> {
     // SAFETY: an internal function; the slot was given to us by the engine.
@@ -62,36 +67,112 @@ unsafe fn each_function(mut change: impl FnMut(*mut sys::zend_internal_function)
     }
 }
 
-/// Puts the trampoline in front of every internal function but ours.
-pub fn install() {
-    let mut infos = INFOS.0.borrow_mut();
-    // SAFETY: at the first spawn or at request start, on the PHP thread; the information lives until `remove`.
+/// Which functions are trampolined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that make handles, so that it is known which belong together also of those made before the first
+    /// `spawn`. Once in a process, and for good.
+    Makers,
+    /// All but ours. From the first `spawn` to the end of the request.
+    All,
+}
+
+/// Puts the trampoline in front of internal functions.
+pub fn install(which: Which) {
+    if which == Which::Makers && !INFOS.list.borrow().is_empty() {
+        return;
+    }
+    INFOS.all_installed.set(INFOS.all_installed.get() || which == Which::All);
+    let mut module = Module::of(std::ptr::null());
+    // SAFETY: at the first spawn or at request start, on the PHP thread.
     unsafe {
-        let ours = addr_of_mut!(sys::spindle_module_entry);
-        let slot = sys::spindle_reserved_slot as usize;
         each_function(|function| {
             let Some(handler) = (*function).handler else { return };
-            if (*function).module == ours || (*function).function_name.is_null() || is_ours(handler) {
+            let its = kinds::module_of_function(function);
+            if its != module.entry {
+                module = Module::of(its);
+            }
+            if which == Which::Makers && !module.may_make() {
                 return;
             }
-            let kind = kind_of(function);
-            let mut info = (*function).reserved[slot].cast::<sys::spindle_call_info>();
-            if info.is_null() {
-                info = Box::into_raw(Box::new(sys::spindle_call_info { handler: None, kind: kind as u32 }));
-                (*function).reserved[slot] = info.cast();
-                infos.push(info);
+            let ours = addr_of_mut!(sys::spindle_module_entry);
+            if (*function).module == ours
+                || (*function).function_name.is_null()
+                || is_ours(handler)
+                || is_compared(function)
+            {
+                return;
             }
-            (*info).handler = Some(handler);
-            // A write to a stream never gives way by itself: `echo` must not. After the function it may.
-            (*function).handler = Some(match kind {
-                Kind::Writes => sys::spindle_trampoline_fair,
-                Kind::Signals => in_place,
-                Kind::Makes => making,
-                // A copy (`curl_copy_handle`) is a handle of its own.
-                Kind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
-                _ => sys::spindle_trampoline,
-            });
+            let kind = kind_of(function, &module);
+            let stays = kind.may_make(function);
+            if which == Which::All || stays {
+                trampoline(function, handler, kind, stays, module.keeps_globals);
+            }
         });
+    }
+}
+
+/// PHP knows this one by its handler, to refuse it as an autoloader. Its own code never waits, only what it calls.
+unsafe fn is_compared(function: *const sys::zend_internal_function) -> bool {
+    // SAFETY: a function of the engine's tables, with a name.
+    unsafe { (*function).scope.is_null() && zv::bytes((*function).function_name) == b"spl_autoload_call" }
+}
+
+unsafe fn trampoline(
+    function: *mut sys::zend_internal_function,
+    handler: Handler,
+    kind: Kind,
+    stays: bool,
+    keeps: bool,
+) {
+    // SAFETY: the caller passes a function with this handler; the information lives as long as the process.
+    unsafe {
+        let slot = &mut (*function).reserved[sys::spindle_reserved_slot as usize];
+        let mut info = (*slot).cast::<sys::spindle_call_info>();
+        if info.is_null() {
+            info = Box::into_raw(Box::new(sys::spindle_call_info {
+                handler: None,
+                kind: kind as u32,
+                stays,
+                found: false,
+            }));
+            *slot = info.cast();
+            INFOS.list.borrow_mut().push(info);
+        }
+        (*info).handler = Some(handler);
+        // A write to a stream never gives way by itself: `echo` must not. After the function it may.
+        (*function).handler = Some(match kind {
+            Kind::Writes => sys::spindle_trampoline_fair,
+            Kind::Signals => in_place,
+            _ if keeps => keeping,
+            Kind::Makes => making,
+            // A copy (`curl_copy_handle`) is a handle of its own.
+            Kind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
+            _ => sys::spindle_trampoline,
+        });
+    }
+}
+
+/// A method that is in no class's table, but in one of the object's: each object may have its own copy.
+pub(crate) unsafe fn trampoline_found(function: *mut sys::zend_internal_function) {
+    // SAFETY: the caller passes what an object's look-up of methods has found.
+    unsafe {
+        let slot = sys::spindle_reserved_slot as usize;
+        let Some(handler) = (*function).handler else { return };
+        let passing = (*function).fn_flags & sys::ZEND_ACC_CALL_VIA_TRAMPOLINE != 0;
+        if passing || !(*function).reserved[slot].is_null() || is_ours(handler) || (*function).function_name.is_null() {
+            return;
+        }
+        let same = |info: &&*mut sys::spindle_call_info| {
+            (***info).found && (***info).handler.is_some_and(|known| known as usize == handler as usize)
+        };
+        let known = INFOS.list.borrow().iter().find(same).copied();
+        if let Some(info) = known {
+            (*function).reserved[slot] = info.cast();
+        }
+        let kind = kind_of(function, &Module::of(kinds::module_of_function(function)));
+        trampoline(function, handler, kind, true, false);
+        (*(*function).reserved[slot].cast::<sys::spindle_call_info>()).found = true;
     }
 }
 
@@ -99,45 +180,71 @@ type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval)
 
 /// Is it one of our trampolines?
 fn is_ours(handler: Handler) -> bool {
-    let ours: [Handler; 5] =
-        [sys::spindle_trampoline, sys::spindle_trampoline_fair, sys::spindle_trampoline_linking, in_place, making];
+    let ours: [Handler; 6] = [
+        sys::spindle_trampoline,
+        sys::spindle_trampoline_fair,
+        sys::spindle_trampoline_linking,
+        in_place,
+        making,
+        keeping,
+    ];
     ours.iter().any(|one| *one as usize == handler as usize)
 }
 
 /// The trampoline of what makes handles, constructors and `…pconnect`: a handle made from another is one more on its
-/// connection, and so are all on one persistent connection.
+/// connection, and so are those of one coroutine on one persistent connection.
 unsafe extern "C" fn making(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
-    // SAFETY: the engine calls it with a frame of a function that `install` has marked.
+    // SAFETY: the engine calls it with a frame of a function that is trampolined.
     unsafe {
         let this = ((*frame).This.u1.v.type_ == sys::IS_OBJECT as u8).then(|| (*frame).This.value.obj);
-        let root = kinds::persistent_root(frame);
-        if let Some(this) = this {
-            match root {
-                Some(root) => busy::link_to(this, root),
-                None => busy::link(frame, this),
+        let Some(asked) = kinds::asks_for(frame) else {
+            if let Some(this) = this {
+                links::link(frame, this);
             }
-        }
-        // Whoever asks for a persistent connection may get one that is in use, and sends on it at once.
-        if let Some(root) = root
-            && !busy::enter(frame, root)
-        {
+            sys::spindle_trampoline_linking(frame, result);
             return;
+        };
+        let root = persistent::take(asked);
+        if let Some(this) = this {
+            links::link_to(this, root);
         }
-        sys::spindle_trampoline(frame, result);
-        if u32::from((*result).u1.v.type_) == sys::IS_OBJECT {
-            match root {
-                Some(root) => busy::link_to((*result).value.obj, root),
-                None => busy::link(frame, (*result).value.obj),
-            }
+        // It may be a connection that is in use by a handle which another coroutine was given, and is asked at once.
+        if busy::enter(frame, root) {
+            persistent::within(root, || sys::spindle_trampoline(frame, result));
         }
+        match u32::from((*result).u1.v.type_) {
+            sys::IS_OBJECT => links::link_to((*result).value.obj, root),
+            sys::IS_RESOURCE => persistent::used_by_stream(root, (*result).value.res),
+            _ => {}
+        }
+        persistent::unused(root);
+    }
+}
+
+/// The trampoline of extensions that keep the state of a call in their globals, in front of the others.
+unsafe extern "C" fn keeping(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: as `making`.
+    unsafe {
+        let next = match info_of((*frame).func.cast()).map_or(Kind::Plain, kinds::kind_from) {
+            Kind::Makes => making,
+            Kind::Handle => sys::spindle_trampoline_linking,
+            _ => sys::spindle_trampoline,
+        };
+        globals::keeping(next, frame, result);
     }
 }
 
 /// A call has returned a handle: it shares the connection of the handle that it was made from, if there was one.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn spindle_call_made(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
-    // SAFETY: the frame of a call that has just returned, and its result.
-    unsafe { busy::link(frame, object) };
+unsafe extern "C" fn spindle_call_made(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: the frame of a call that has just returned, and its result, an object or a resource.
+    unsafe {
+        if u32::from((*result).u1.v.type_) == sys::IS_OBJECT {
+            links::link(frame, (*result).value.obj);
+        } else {
+            links::link_resource(frame, (*result).value.res);
+        }
+    }
 }
 
 /// The trampoline of what must not be left in the middle.
@@ -151,14 +258,17 @@ unsafe extern "C" fn in_place(frame: *mut sys::zend_execute_data, result: *mut s
     }
 }
 
-/// Puts the original handlers back, at request end.
+/// Puts the original handlers back, at request end, but for what makes handles.
 pub fn remove() {
+    if !INFOS.all_installed.replace(false) {
+        return;
+    }
     // SAFETY: as `install`; entries that somebody else has replaced since are left alone.
     unsafe {
         let slot = sys::spindle_reserved_slot as usize;
         each_function(|function| {
             let info = (*function).reserved[slot].cast::<sys::spindle_call_info>();
-            if !info.is_null() && (*function).handler.is_some_and(is_ours) {
+            if !info.is_null() && !(*info).stays && (*function).handler.is_some_and(is_ours) {
                 (*function).handler = (*info).handler;
             }
         });
@@ -166,12 +276,11 @@ pub fn remove() {
         sys::spindle_check_after = 0;
     }
     busy::forget_all();
-    busy::forget_links();
 }
 
 /// How many functions are trampolined.
 pub fn installed() -> usize {
-    INFOS.0.borrow().len()
+    INFOS.list.borrow().len()
 }
 
 /// The slow half of the trampoline after a call: handles are free again, and what was held back is thrown.
@@ -182,10 +291,11 @@ unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data, _: *
     // SAFETY: the running context; the exception's reference is passed on.
     unsafe {
         let ctx = rt.context();
-        let co = Co((*ctx).co);
-        while let Some(at) = (*ctx).busy.iter().position(|held| held.frame == frame) {
-            let held = (*ctx).busy.swap_remove(at);
-            let_go(rt, co, held.key);
+        busy::let_go_of(rt, ctx, frame);
+        if (*ctx).failing_in != frame && is_inside_failing(ctx, frame) {
+            refresh_checks(ctx);
+            sys::spindle_vm_interrupt_set(); // the other one may have no trampoline
+            return;
         }
         let failing = std::mem::replace(&mut (*ctx).failing, Failing::No);
         (*ctx).failed_parks = 0;
@@ -229,6 +339,11 @@ pub fn refresh_checks(ctx: *mut Ctx) {
 /// A coroutine is left.
 #[inline(always)]
 pub fn switched_out(ctx: *mut Ctx) {
+    // SAFETY: the context that is being left.
+    let aside = unsafe { (*ctx).aside };
+    if !aside.is_null() {
+        aside::leave(aside);
+    }
     if locks::holds_any() {
         // SAFETY: the context that is being left.
         locks::on_park(u64::from(unsafe { (*ctx).co }));
@@ -239,6 +354,11 @@ pub fn switched_out(ctx: *mut Ctx) {
 #[inline(always)]
 pub fn switched_in(ctx: *mut Ctx) {
     refresh_checks(ctx);
+    // SAFETY: the context that is about to run.
+    let aside = unsafe { (*ctx).aside };
+    if !aside.is_null() {
+        aside::go_on(aside);
+    }
     if locks::holds_any() {
         // SAFETY: the context that is about to run.
         locks::on_resume(u64::from(unsafe { (*ctx).co }));
@@ -250,6 +370,7 @@ pub fn switched_in(ctx: *mut Ctx) {
 /// # Safety
 /// `ctx` is the running context.
 pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
+    loading::may_have_loaded(rt());
     // SAFETY: the caller's promise.
     unsafe {
         while let Some(held) = (*ctx).busy.pop() {
@@ -266,6 +387,35 @@ pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
     }
 }
 
+/// The frame, if it is an internal function's.
+///
+/// # Safety
+/// Null, or a frame of a call that has not returned.
+pub unsafe fn internal(frame: *mut sys::zend_execute_data) -> *mut sys::zend_execute_data {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let is_internal = !frame.is_null()
+            && !(*frame).func.is_null()
+            && u32::from((*(*frame).func).type_) == sys::ZEND_INTERNAL_FUNCTION;
+        if is_internal { frame } else { std::ptr::null_mut() }
+    }
+}
+
+/// Was `frame` called by C code that is being made to fail, and has not returned yet?
+unsafe fn is_inside_failing(ctx: *mut Ctx, frame: *mut sys::zend_execute_data) -> bool {
+    // SAFETY: a frame of the running coroutine, and those that called it.
+    unsafe {
+        if (*ctx).failing == Failing::No || (*ctx).failing_in.is_null() {
+            return false;
+        }
+        let mut caller = frame;
+        while !caller.is_null() && caller != (*ctx).failing_in {
+            caller = (*caller).prev_execute_data;
+        }
+        !caller.is_null()
+    }
+}
+
 /// C code of the running coroutine was told to fail by this cancellation (reference passed on): it is thrown when
 /// the call returns.
 pub fn throw_on_return(rt: &'static Runtime, exception: *mut sys::zend_object) {
@@ -277,6 +427,7 @@ pub fn throw_on_return(rt: &'static Runtime, exception: *mut sys::zend_object) {
             sys::spindle_object_release(earlier);
         }
         (*ctx).failing = Failing::Throw(exception);
+        (*ctx).failing_in = internal(sys::executor_globals.current_execute_data);
         refresh_checks(ctx);
         sys::spindle_vm_interrupt_set();
     }
@@ -291,6 +442,9 @@ pub fn throw_in_php_code(rt: &'static Runtime) {
         let in_php = !frame.is_null()
             && !(*frame).func.is_null()
             && u32::from((*(*frame).func).type_) != sys::ZEND_INTERNAL_FUNCTION;
+        if is_inside_failing(ctx, frame) {
+            return;
+        }
         let inside_call = (*ctx).busy.iter().any(|held| !held.frame.is_null());
         if in_php && !inside_call && sys::executor_globals.exception.is_null() {
             let failing = std::mem::replace(&mut (*ctx).failing, Failing::No);

@@ -197,7 +197,8 @@ unsafe extern "C" fn get_gc(
         if !(*this).named.is_null() {
             add(&mut zv::array((*this).named));
         }
-        if !(*this).exception.is_null() {
+        // A failure that nobody has seen outlives the coroutine: the collector must not take it for garbage with it.
+        if !(*this).exception.is_null() && !life::is_unseen_failure(this) {
             add(&mut zv::object((*this).exception));
         }
         zv::gc_use(buffer, table, count);

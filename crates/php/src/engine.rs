@@ -5,25 +5,17 @@
 //! - **The end of the script** is where `zend_execute_ex` returns from the primary script's code. It is replaced
 //!   between the compilation of a top-level file and its execution only, so that no other call pays.
 //! - **Collecting cycles** runs destructors with the collector's state open: no switch below it.
-//! - **Loading a class**: a coroutine that wants a class which another one is loading waits for it.
+//! - **Loading a class or a file**: see `loading`.
 
-use crate::coroutine::Info;
 use crate::runtime;
-use crate::{calls, failure, zv};
-use spindle_core::sched::{Co, On, Reason, Ticket};
+use crate::{calls, failure, loading, zv};
 use spindle_php_sys as sys;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
 
 type CompileFile = unsafe extern "C" fn(*mut sys::zend_file_handle, i32) -> *mut sys::zend_op_array;
 type CompileString =
     unsafe extern "C" fn(*mut sys::zend_string, *const i8, sys::zend_compile_position) -> *mut sys::zend_op_array;
-
-struct Loading {
-    name: Vec<u8>,
-    loader: Co,
-    waiters: Vec<Ticket>,
-}
 
 struct Hooks {
     installed: Cell<bool>,
@@ -32,14 +24,12 @@ struct Hooks {
     execute_ex: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
     interrupt: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
     collect: Cell<Option<unsafe extern "C" fn() -> i32>>,
-    autoload:
-        Cell<Option<unsafe extern "C" fn(*mut sys::zend_string, *mut sys::zend_string) -> *mut sys::zend_class_entry>>,
-    loading: RefCell<Vec<Loading>>,
     /// Depth of what forbids switching, counted also before there is a runtime.
     forbidden: Cell<u32>,
     /// The top-level file that was compiled last is the one whose end is the script's end.
     is_last: Cell<bool>,
     seen_primary: Cell<bool>,
+    is_over: Cell<bool>,
 }
 
 // SAFETY: used on the PHP thread only.
@@ -51,11 +41,10 @@ static HOOKS: Hooks = Hooks {
     execute_ex: Cell::new(None),
     interrupt: Cell::new(None),
     collect: Cell::new(None),
-    autoload: Cell::new(None),
-    loading: RefCell::new(Vec::new()),
     forbidden: Cell::new(0),
     is_last: Cell::new(false),
     seen_primary: Cell::new(false),
+    is_over: Cell::new(false),
 };
 
 /// Wraps what the engine lets us wrap. At the first request start: after every extension's own wrapping.
@@ -71,13 +60,13 @@ pub fn install() {
             sys::zend_interrupt_function = Some(interrupt);
             HOOKS.collect.set(sys::gc_collect_cycles);
             sys::gc_collect_cycles = Some(collect);
-            HOOKS.autoload.set(sys::zend_autoload);
-            sys::zend_autoload = Some(autoload);
         }
+        loading::install();
     }
     HOOKS.forbidden.set(0);
     HOOKS.seen_primary.set(false);
-    HOOKS.loading.borrow_mut().clear();
+    HOOKS.is_over.set(false);
+    loading::forget_all();
 }
 
 /// Puts the originals back, at module shutdown, where ours still stand.
@@ -98,10 +87,8 @@ pub fn remove() {
             if sys::gc_collect_cycles.is_some_and(|f| f as usize == collect as *const () as usize) {
                 sys::gc_collect_cycles = HOOKS.collect.get();
             }
-            if sys::zend_autoload.is_some_and(|f| f as usize == autoload as *const () as usize) {
-                sys::zend_autoload = HOOKS.autoload.get();
-            }
         }
+        loading::remove();
     }
 }
 
@@ -142,6 +129,8 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
             let appended = sys::core_globals.auto_append_file;
             let append = !appended.is_null() && *appended != 0;
             watch_end(HOOKS.seen_primary.get() && (!primary || !append));
+        } else if !code.is_null() {
+            loading::compiled(code);
         }
     }
     code
@@ -179,15 +168,37 @@ unsafe fn watch_end(is_last: bool) {
 unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
     let Some(original) = HOOKS.execute_ex.get() else { return };
     let mut is_last = HOOKS.is_last.get();
-    // SAFETY: the engine's own frame, passed on.
+    // SAFETY: the engine's own frame, passed on. A bailout of the script's own code goes on from here, where nothing
+    // is held.
     unsafe {
         sys::zend_execute_ex = Some(original);
-        original(frame);
+        if !sys::spindle_guarded(Some(execute), frame.cast()) {
+            HOOKS.is_over.set(true);
+            if let Some(rt) = runtime::existing() {
+                rt.end(); // a fatal error: nobody runs again
+            }
+            sys::spindle_bailout();
+        }
         is_last |= !sys::executor_globals.exception.is_null(); // what would come after it does not
     }
-    if let (true, Some(rt)) = (is_last, runtime::existing()) {
-        failure::script_ended(rt);
+    if is_last {
+        if let Some(rt) = runtime::existing() {
+            failure::script_ended(rt);
+        }
+        HOOKS.is_over.set(true);
     }
+}
+
+unsafe extern "C" fn execute(frame: *mut std::ffi::c_void) {
+    if let Some(original) = HOOKS.execute_ex.get() {
+        // SAFETY: the frame that `execute_script` was called with.
+        unsafe { original(frame.cast()) };
+    }
+}
+
+/// Has the script's own code ended? Shutdown functions and destructors are all that comes.
+pub fn script_is_over() -> bool {
+    HOOKS.is_over.get()
 }
 
 unsafe extern "C" fn collect() -> i32 {
@@ -198,84 +209,44 @@ unsafe extern "C" fn collect() -> i32 {
 
 unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
     if let Some(rt) = runtime::existing() {
+        rt.watch.interrupted(frame);
         calls::throw_in_php_code(rt);
+        if rt.can_switch() && rt.leaves_handlers() {
+            return;
+        }
     }
     if let Some(original) = HOOKS.interrupt.get() {
         // Handlers of signals block switching in the engine's own fibers too: what they do is done in place.
         // SAFETY: the engine's own frame, passed on.
-        without_switch(|| unsafe { original(frame) });
+        let run = || without_switch(|| unsafe { original(frame) });
+        if runtime::existing().is_some() { without_exception(run) } else { run() }
     }
 }
 
-unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend_string) -> *mut sys::zend_class_entry {
-    let Some(original) = HOOKS.autoload.get() else { return null_mut() };
-    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else {
-        // SAFETY: the engine's own arguments, passed on.
-        return unsafe { original(name, lower) };
-    };
-    let me = rt.core.borrow().running();
-    loop {
-        let ticket = rt.begin_wait();
-        let wait = {
-            let key = zv::text(lower).into_bytes();
-            let mut loading = HOOKS.loading.borrow_mut();
-            let cycle = waits_for(&loading, &key, me);
-            match loading.iter_mut().find(|l| l.name == key) {
-                // The one who loads it waits for us: as with a class that is needed while it is being loaded.
-                Some(_) if cycle => return null_mut(),
-                Some(l) => {
-                    l.waiters.push(ticket);
-                    true
-                }
-                None => {
-                    loading.push(Loading { name: key, loader: me, waiters: Vec::new() });
-                    false
-                }
-            }
-        };
-        if !wait {
-            break;
+/// Runs `what` with the exception that is in flight put aside: with one set the engine calls no PHP code, and the
+/// handler of a signal that came for another coroutine would be lost. One that `what` throws comes on top of it.
+fn without_exception(what: impl FnOnce()) {
+    let eg = addr_of_mut!(sys::executor_globals);
+    // SAFETY: asked of live exceptions.
+    let exits = |e| unsafe { sys::zend_is_unwind_exit(e) || sys::zend_is_graceful_exit(e) };
+    // SAFETY: the exception's reference is moved out of the engine's state and back into it, or to the new one. The
+    // opcode before it stays: the engine keeps it around calls. A bailout below ends the request, and its heap.
+    unsafe {
+        let flying = (*eg).exception;
+        if flying.is_null() || exits(flying) {
+            return what();
         }
-        let info = Info { call: "autoload", ..Info::NONE };
-        let reason = rt.park(None, On::Coroutines, true, info);
-        // SAFETY: a table of classes by their lower-case names.
-        let found = unsafe { sys::zend_hash_find(sys::executor_globals.class_table, lower) };
-        if !found.is_null() {
-            // SAFETY: its values are classes.
-            return unsafe { (*found).value.ce };
-        }
-        if reason == Reason::Cancelled {
-            return null_mut(); // thrown at the next suspension point
+        (*eg).exception = null_mut();
+        what();
+        let thrown = (*eg).exception;
+        if thrown.is_null() {
+            (*eg).exception = flying;
+        } else if exits(thrown) {
+            sys::spindle_object_release(flying);
+        } else {
+            sys::zend_exception_set_previous(thrown, flying);
         }
     }
-    // SAFETY: the engine's own arguments, passed on.
-    let class = unsafe { original(name, lower) };
-    let done = {
-        let key = zv::text(lower).into_bytes();
-        let mut loading = HOOKS.loading.borrow_mut();
-        let at = loading.iter().position(|l| l.name == key && l.loader == me);
-        at.map(|at| loading.swap_remove(at))
-    };
-    for ticket in done.into_iter().flat_map(|l| l.waiters) {
-        rt.core.borrow_mut().wake(ticket);
-    }
-    class
-}
-
-/// Would waiting for `name` close a circle through `me`?
-fn waits_for(loading: &[Loading], name: &[u8], me: Co) -> bool {
-    let Some(mut loader) = loading.iter().find(|l| l.name == name).map(|l| l.loader) else { return false };
-    for _ in 0..=loading.len() {
-        if loader == me {
-            return true;
-        }
-        let waits = loading.iter().find(|l| l.waiters.iter().any(|ticket| ticket.co == loader));
-        match waits {
-            Some(l) => loader = l.loader,
-            None => return false,
-        }
-    }
-    false
 }
 
 struct Runner(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_internal_function>>);

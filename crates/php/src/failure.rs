@@ -9,7 +9,8 @@ use spindle_php_sys as sys;
 use std::ffi::CString;
 use std::ptr::{addr_of_mut, null_mut};
 
-fn c_text(text: &str) -> CString {
+/// A text for C, without the zeros that would end it.
+pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
@@ -247,7 +248,9 @@ pub fn script_ended(rt: &'static Runtime) {
         if rt.phase.get() == Phase::Ended {
             return;
         }
+        rt.run_ends();
         if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
+            crate::watch::report_rest(rt);
             rt.end(); // `exit`: nobody runs again
             return;
         }
@@ -280,6 +283,7 @@ pub fn script_ended(rt: &'static Runtime) {
             zv::add_object_ref((*unseen).exception);
             unhandled(rt, (*unseen).exception);
         }
+        crate::watch::report_rest(rt);
         rt.end();
     }
     report(rt);

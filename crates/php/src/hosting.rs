@@ -44,6 +44,11 @@ fn fails(rt: &'static Runtime) -> bool {
     }
 }
 
+/// How a hook is told that its call is to fail.
+fn cancelled() -> Wake {
+    if kinds::bears_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
+}
+
 /// PHP resolves names into a buffer that it keeps in its globals, and frees at the next call. Who parks in the
 /// middle of such a call takes it along.
 struct HostBuffer(Option<(*mut c_char, usize)>);
@@ -89,7 +94,7 @@ impl Host for PhpHost {
     fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
         let rt = rt();
         if fails(rt) {
-            return Wake::Cancelled;
+            return cancelled();
         }
         busy::parking(rt);
         let names = HostBuffer::take(waiting.call);
@@ -106,7 +111,13 @@ impl Host for PhpHost {
                 if let Some(reason) = reason {
                     calls::throw_on_return(rt, reason);
                 }
-                Wake::Cancelled
+                if waiting.fd >= 0 && kinds::converses() {
+                    // Its answer will come, and must not be taken for the next question's: not every library gives
+                    // up a connection because it could not wait. A library that does is not disturbed.
+                    // SAFETY: no memory is involved; what is no socket says so.
+                    unsafe { libc::shutdown(waiting.fd, libc::SHUT_RDWR) };
+                }
+                cancelled()
             }
         }
     }
@@ -153,6 +164,10 @@ impl Host for PhpHost {
     fn writes_in_place(&self) -> bool {
         // SAFETY: globals of the engine.
         unsafe { sys::core_globals.in_error_log || !sys::output_globals.running.is_null() }
+    }
+
+    fn keeps_files_in_place(&self) -> bool {
+        self.writes_in_place() || kinds::is_writing_a_log()
     }
 
     fn library_loaded(&self) {

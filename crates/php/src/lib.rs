@@ -3,23 +3,33 @@
 //! This crate is the only one that knows zvals: module life, switching, bailouts, classes and engine hooks. Who
 //! runs, who is cancelled and who is told is decided in `spindle-core`.
 
+#[cfg(asan)]
+mod asan;
+mod aside;
 mod busy;
 mod calls;
 mod coroutine;
 mod engine;
 mod failure;
 mod functions;
+mod globals;
 mod hosting;
 mod kinds;
 mod life;
+mod linking;
+mod links;
+mod loading;
 mod module;
 mod openssl;
 mod overflow;
+mod persistent;
 mod runtime;
+mod signals;
 mod stack;
 mod state;
 mod switch;
 mod timeout;
+mod watch;
 mod zv;
 
 use spindle_php_sys as sys;

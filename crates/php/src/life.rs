@@ -10,6 +10,8 @@ use std::ptr::{addr_of_mut, null_mut};
 
 /// The bottom of every stack of ours.
 pub extern "C" fn stack_main(ctx: *mut u8) -> ! {
+    #[cfg(asan)]
+    crate::asan::arrive(null_mut());
     // SAFETY: runs with a bailout frame at the bottom of this stack.
     unsafe { sys::spindle_guarded(Some(stack_loop), ctx.cast()) };
     // Only a bailout gets here: a fatal error has been reported.
@@ -23,11 +25,17 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
     loop {
         // SAFETY: `ctx` has adopted a coroutine.
         if unsafe { run(rt, ctx) } {
+            rt.run_ends();
             rt.end_on_main(ctx);
         }
         match rt.pick() {
-            // SAFETY: the coroutine before has ended and left nothing in the engine's state.
-            To::Fresh(co) => unsafe { rt.adopt(ctx, co) },
+            // SAFETY: the coroutine before has ended and left nothing in the engine's state. Bailouts go on having
+            // the bottom of this stack as their target.
+            To::Fresh(co) => unsafe {
+                let target = sys::executor_globals.bailout;
+                rt.adopt(ctx, co);
+                sys::executor_globals.bailout = target;
+            },
             To::Ctx(to) => {
                 rt.stacks.borrow_mut().put(ctx);
                 // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
@@ -36,7 +44,7 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
                     rt.arrive(ctx, to);
                     sys::zend_observer_fiber_destroy_notify(addr_of_mut!((*ctx).fiber));
                     let mut unused = null_mut();
-                    crate::switch::switch(&mut unused, (*to).sp);
+                    crate::switch::switch(&mut unused, to);
                 }
             }
         }
@@ -93,6 +101,7 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
         if take(&mut exception) {
             return true;
         }
+        rt.run_ends();
         calls::coroutine_ends(ctx);
         let outcome = if exception.is_null() {
             Outcome::Returned
@@ -160,6 +169,18 @@ pub unsafe fn on_finally(this: *mut Coroutine, closure: *mut sys::zval) {
     }
 }
 
+/// Has it failed, and has nobody awaited it?
+pub fn is_unseen_failure(this: *mut Coroutine) -> bool {
+    let Some(rt) = existing() else { return false };
+    // SAFETY: a live object.
+    let co = unsafe { (*this).co };
+    if co == coroutine::NO_SLOT || rt.object(co) != this {
+        return false; // at the end of the request
+    }
+    let core = rt.core.borrow();
+    core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
+}
+
 /// The object of a coroutine dies: its slot is free. A failure that nobody has seen is unhandled now.
 ///
 /// # Safety
@@ -172,11 +193,7 @@ pub unsafe fn object_dies(this: *mut Coroutine) {
         if rt.object(co) != this || rt.core.borrow().state(co) != State::Done {
             return; // at the end of the request
         }
-        let unseen = {
-            let core = rt.core.borrow();
-            core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
-        };
-        if unseen {
+        if is_unseen_failure(this) {
             zv::add_object_ref((*this).exception);
             failure::unhandled(rt, (*this).exception);
         }

@@ -1,9 +1,10 @@
 //! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
 
+use crate::calls::{self, Which};
 use crate::runtime::{self, Runtime};
-use crate::{calls, coroutine, engine, hosting, openssl, overflow, timeout};
+use crate::{coroutine, engine, globals, hosting, links, openssl, overflow, persistent, timeout};
 use spindle_interpose::patch::Patcher;
-use spindle_interpose::{flocks, host, locks, table};
+use spindle_interpose::{files, host, table};
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
 use std::cell::{Cell, RefCell};
@@ -78,8 +79,7 @@ fn mark_generation() {
 /// What a child does first, whoever forked it.
 pub fn in_child(rt: &'static Runtime) {
     mark_generation();
-    locks::reset();
-    flocks::reset();
+    spindle_interpose::forget_waiters();
     rt.after_fork();
 }
 
@@ -90,31 +90,50 @@ pub fn activate(rt: &'static Runtime) {
     mark_generation();
     rt.reactor();
     host::set_host(&hosting::HOST);
+    // SAFETY: a global of the engine's, or null.
+    unsafe {
+        let held = sys::spindle_signals_held();
+        if !held.is_null() {
+            host::close_gate_while(held);
+        }
+    }
     host::keep_books(true);
-    {
+    let unpatched = {
         let mut patcher = LIFE.patcher.borrow_mut();
         let patcher = patcher.get_or_insert_with(|| {
             let excluded = ini(c"async.interpose_exclude");
             let mut excluded: Vec<String> =
                 excluded.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
             excluded.push("opcache.so".to_owned()); // its locks are fcntl locks of the process
-            Patcher::new(&table::hooks(), excluded)
+            // SAFETY: read after module start.
+            let paths = unsafe { sys::spindle_settings.paths_on_workers };
+            files::open_all_on_workers(paths);
+            Patcher::new(&table::hooks(paths), excluded)
         });
-        patcher.patch();
-    }
+        patcher.patch().errors
+    };
     if LIFE.pid.get() != std::process::id() {
         rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
     }
     openssl::find();
+    globals::find();
     signals::set_around(host::AROUND_HANDLERS);
     signals::chain_all();
     overflow::install();
-    calls::install();
+    calls::install(Which::All);
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
         unsafe { libc::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child)) };
     }
     rt.set_gate();
+    rt.watch.start(rt);
+    if let [first, others @ ..] = &unpatched[..] {
+        let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
+        let text = format!("Spindle could not redirect all calls, and some will block all coroutines: {first}{more}");
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: a terminated text; without a file the engine names the place that it is at.
+        unsafe { sys::spindle_warning_at(std::ptr::null_mut(), 0, text.as_ptr()) };
+    }
 }
 
 unsafe extern "C" fn in_forking_parent() {
@@ -147,9 +166,8 @@ pub fn library_loaded() {
 
 fn deactivate() {
     runtime::forget();
-    if calls::installed() > 0 {
-        calls::remove();
-    }
+    calls::remove();
+    persistent::settle();
     if LIFE.active.replace(false) {
         host::close_gate();
         overflow::remove();
@@ -157,6 +175,7 @@ fn deactivate() {
         if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
             patcher.restore();
         }
+        spindle_interpose::forget_waiters(); // of those that an `exit` has abandoned
         host::keep_books(false);
     }
 }
@@ -211,9 +230,15 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
     engine::install();
-    if jit_is_on() {
-        calls::install(); // compiled code keeps the addresses of the functions that it calls
-    }
+    // With the JIT all of them now: compiled code keeps the addresses of the functions that it calls.
+    calls::install(if jit_is_on() { Which::All } else { Which::Makers });
+    sys::SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_post_deactivate() -> sys::zend_result {
+    links::forget_all();
+    persistent::forget_all();
     sys::SUCCESS
 }
 

@@ -13,9 +13,11 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::coroutine::{self, Coroutine, Info};
+use crate::signals::Hearer;
 use crate::stack::{Ctx, Stacks};
 use crate::state;
-use crate::{calls, failure, zv};
+use crate::watch::Watch;
+use crate::{calls, failure, loading, zv};
 use spindle_core::sched::{self, Co, Next, On, Order, Reason, Ticket};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
@@ -56,12 +58,14 @@ pub struct Runtime {
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks>,
     main: *mut Ctx,
-    current: Cell<*mut Ctx>,
+    pub(crate) current: Cell<*mut Ctx>,
     no_switch: Cell<u32>,
     picks: Cell<u32>,
     calls_without_park: Cell<u32>,
     main_gone: Cell<bool>,
     bail_out: Cell<bool>,
+    pub(crate) hearer: Cell<Option<Hearer>>,
+    pub(crate) watch: Watch,
 }
 
 struct TheRuntime(Cell<Option<&'static Runtime>>);
@@ -102,7 +106,7 @@ fn make() -> &'static Runtime {
         objects: RefCell::new(Vec::new()),
         reports: RefCell::new(Vec::new()),
         deadlock: Cell::new(null_mut()),
-        phase: Cell::new(Phase::Running),
+        phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
         reactor: OnceCell::new(),
         stacks: RefCell::new(Stacks::new(size)),
         main,
@@ -112,6 +116,8 @@ fn make() -> &'static Runtime {
         calls_without_park: Cell::new(0),
         main_gone: Cell::new(false),
         bail_out: Cell::new(false),
+        hearer: Cell::new(None),
+        watch: Watch::new(),
     }));
     RUNTIME.0.set(Some(rt));
     let object = coroutine::create();
@@ -119,6 +125,7 @@ fn make() -> &'static Runtime {
     unsafe {
         (*object).co = Core::MAIN;
         (*object).ctx = main;
+        (*main).id = rt.core.borrow().id(Core::MAIN);
     }
     rt.objects.borrow_mut().push(object);
     rt
@@ -127,8 +134,8 @@ fn make() -> &'static Runtime {
 /// The request is over: what is left of it dies with the engine's heap.
 pub fn forget() {
     if let Some(rt) = RUNTIME.0.take() {
-        host::close_gate();
-        rt.phase.set(Phase::Ended);
+        rt.end();
+        rt.watch.stop();
     }
 }
 
@@ -214,6 +221,7 @@ impl Runtime {
     /// No coroutine runs again: the script has ended, or it exits.
     pub fn end(&self) {
         self.phase.set(Phase::Ended);
+        self.watch.pause();
         host::close_gate();
     }
 
@@ -255,9 +263,11 @@ impl Runtime {
             note_position(this);
             (*this).info = info;
         }
+        loading::may_have_loaded(self);
         self.leave();
         // SAFETY: as above.
         unsafe { (*this).info.call = "" };
+        self.hears();
         self.core.borrow_mut().resumed(cancellable)
     }
 
@@ -267,6 +277,7 @@ impl Runtime {
         if crate::module::forked_unseen() {
             crate::module::in_child(self);
         }
+        self.run_ends();
         let picks = self.picks.get().wrapping_add(1);
         self.picks.set(picks);
         if picks.is_multiple_of(PICKS_PER_POLL) || spindle_reactor::signals::pending() {
@@ -276,6 +287,7 @@ impl Runtime {
         self.calls_without_park.set(0);
         // SAFETY: the running coroutine's object.
         unsafe { note_position(this) };
+        loading::may_have_loaded(self);
         let next = {
             let mut core = self.core.borrow_mut();
             let next = core.give_turn();
@@ -345,6 +357,7 @@ impl Runtime {
 
     /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
     fn leave(&'static self) {
+        self.run_ends();
         let me = self.current.get();
         match self.pick() {
             To::Ctx(to) if to == me => {}
@@ -369,7 +382,7 @@ impl Runtime {
             calls::switched_out(from);
             (*to).saved.load();
             self.arrive(from, to);
-            crate::switch::switch(&mut (*from).sp, (*to).sp);
+            crate::switch::switch(&mut (*from).sp, to);
         }
     }
 
@@ -404,7 +417,7 @@ impl Runtime {
                     calls::switched_out(me);
                     self.adopt(ctx, co);
                     self.arrive(me, ctx);
-                    crate::switch::switch(&mut (*me).sp, (*ctx).sp);
+                    crate::switch::switch(&mut (*me).sp, ctx);
                 }
             }
             Err(error) => {
@@ -421,6 +434,7 @@ impl Runtime {
         // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
         unsafe {
             (*ctx).co = co.0;
+            (*ctx).id = self.core.borrow().id(co);
             (*this).ctx = ctx;
             let fiber = addr_of_mut!((*ctx).fiber);
             (*fiber).kind = (&raw const KIND).cast_mut().cast();
@@ -457,7 +471,9 @@ impl Runtime {
                 return To::Ctx(self.main);
             }
             if !hope {
-                failure::deadlock(self);
+                if !loading::give_up(self) {
+                    failure::deadlock(self);
+                }
                 continue;
             }
             self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
@@ -465,21 +481,20 @@ impl Runtime {
     }
 
     /// Looks after events for at most `timeout` nanoseconds: wakes coroutines, lets timers fire.
-    pub fn poll(&self, timeout: Option<u64>) {
+    pub fn poll(&'static self, timeout: Option<u64>) {
+        self.run_ends();
+        if timeout != Some(0) {
+            self.watch.pause();
+        }
         let turn = self.reactor().turn(timeout, |waiter| {
             self.core.borrow_mut().wake(Ticket::from_u64(waiter.0));
         });
-        let mut core = self.core.borrow_mut();
-        core.expire(Reactor::now());
-        let mut signals = turn.signals;
-        let mut unheard = false;
-        while signals != 0 {
-            let signal = signals.trailing_zeros() as i32 + 1;
-            signals &= signals - 1;
-            unheard |= !core.interrupt(spindle_reactor::signals::restarts(signal));
+        if timeout != Some(0) {
+            self.watch.go_on();
         }
-        if unheard && !core.anybody_ready() {
-            core.nudge();
+        self.core.borrow_mut().expire(Reactor::now());
+        if turn.signals != 0 {
+            self.signalled(turn.signals);
         }
     }
 
@@ -519,7 +534,9 @@ impl Runtime {
         let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
         let dropped = self.core.borrow_mut().keep_only_running();
         self.main_gone.set(!main_runs && !main_had_ended);
+        self.watch.after_fork();
         crate::busy::forget_all();
+        loading::forget_all();
         for co in dropped {
             let this = self.object(co);
             // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
@@ -548,28 +565,11 @@ impl Runtime {
         unsafe {
             (*ctx).saved.store();
             (*self.main).saved.load();
-            (*ctx).saved.hand_over_output(); // to be flushed when the request ends, as the script's own
+            (*ctx).saved.hand_over(); // as the script's own
             self.arrive(ctx, self.main);
-            crate::switch::switch(&mut (*ctx).sp, (*self.main).sp);
+            crate::switch::switch(&mut (*ctx).sp, self.main);
         }
         std::process::abort()
-    }
-
-    /// How many stacks there are, and the bytes of each.
-    pub fn stack_figures(&self) -> (usize, usize) {
-        let stacks = self.stacks.borrow();
-        (stacks.made(), stacks.size())
-    }
-
-    /// Does this address lie in the guard of a stack?
-    pub fn is_guard(&self, address: usize) -> bool {
-        self.stacks.try_borrow().is_ok_and(|stacks| stacks.is_guard(address))
-    }
-
-    /// The lowest address of the running stack; 0 on main's.
-    pub fn running_low(&self) -> usize {
-        // SAFETY: the running context is alive.
-        unsafe { (*self.context()).low as usize }
     }
 }
 

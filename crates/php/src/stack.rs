@@ -8,6 +8,7 @@
 //! What a parked coroutine uses of both stacks usually lies in one page. Its place in the page varies by slot, so
 //! that ten thousand of them do not fight for the same cache sets.
 
+use crate::runtime::Runtime;
 use crate::state::Saved;
 use spindle_php_sys as sys;
 use std::ptr::null_mut;
@@ -25,8 +26,13 @@ pub struct Ctx {
     pub sp: *mut u8,
     /// Which coroutine.
     pub co: u32,
+    /// Its number, for the watchdog.
+    pub id: u64,
     /// What C code and then PHP code are told because of a cancellation or a close; see `runtime`.
     pub failing: Failing,
+    /// The frame of the internal function whose C code fails, if it was in one: what PHP code is called by it (an
+    /// error handler) is not told.
+    pub failing_in: *mut sys::zend_execute_data,
     /// How often a park has failed at once because of `failing`.
     pub failed_parks: u32,
     /// The engine's state while it is left.
@@ -41,6 +47,8 @@ pub struct Ctx {
     pub vm_end: *mut u8,
     /// Handles that are busy by calls of this coroutine (see `calls`).
     pub busy: Vec<crate::busy::Held>,
+    /// What its running calls have set in the engine for it alone, the innermost first.
+    pub aside: *mut crate::aside::Aside,
 }
 
 impl Ctx {
@@ -49,7 +57,9 @@ impl Ctx {
         Ctx {
             sp: null_mut(),
             co: 0,
+            id: 0,
             failing: Failing::No,
+            failing_in: null_mut(),
             failed_parks: 0,
             // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
             saved: unsafe { std::mem::zeroed() },
@@ -59,6 +69,7 @@ impl Ctx {
             vm_page,
             vm_end,
             busy: Vec::new(),
+            aside: null_mut(),
         }
     }
 }
@@ -229,5 +240,24 @@ impl Drop for Stacks {
             // SAFETY: our own mapping; whoever drops the stacks runs on none of them.
             unsafe { libc::munmap(start as *mut libc::c_void, end - start) };
         }
+    }
+}
+
+impl Runtime {
+    /// How many stacks there are, and the bytes of each.
+    pub fn stack_figures(&self) -> (usize, usize) {
+        let stacks = self.stacks.borrow();
+        (stacks.made(), stacks.size())
+    }
+
+    /// Does this address lie in the guard of a stack?
+    pub fn is_guard(&self, address: usize) -> bool {
+        self.stacks.try_borrow().is_ok_and(|stacks| stacks.is_guard(address))
+    }
+
+    /// The lowest address of the running stack; 0 on main's.
+    pub fn running_low(&self) -> usize {
+        // SAFETY: the running context is alive.
+        unsafe { (*self.context()).low as usize }
     }
 }

@@ -1,22 +1,55 @@
 //! What of the engine's global state belongs to a coroutine, saved and loaded at each switch.
 //!
-//! Every field of the engine's globals has a verdict:
+//! Every field of the engine's globals (8.2) has a verdict. *Own*: per coroutine. *Rare*: own, and moved only while in use
+//! (`Rare`). *All's*: the process's, which docs/isolation.md says where a program can see it. *Closed*: never left while it
+//! matters.
 //!
-//! | field | verdict |
+//! | `EG` | verdict |
 //! |---|---|
-//! | `EG(vm_stack*, current_execute_data, bailout, jit_trace_num, fake_scope)` | per coroutine |
-//! | `EG(error_reporting)` (so `@`), `error_handling`, `exception_class` | per coroutine |
-//! | `EG(user_error_handler)` with its mask and stacks | per coroutine, a new one inherits the handler in force |
-//! | `EG(exception, prev_exception, opline_before_exception)` | per coroutine |
-//! | `EG(current_fiber_context, active_fiber)`, 8.3 `stack_base`, `stack_limit` | per coroutine |
-//! | `EG(in_autoload)` | per coroutine; loads of one class wait for each other (`engine`) |
-//! | `EG(record_errors …, filename_override, lineno_override)` | per coroutine, rare (`Rare`) |
-//! | `BG(user_compare_fci*)`, serialize and unserialize state | per coroutine, rare |
-//! | `OG(handlers, active, running)`: output buffers | per coroutine, rare; what is sent and its flags: the process's |
-//! | `PG(in_error_log, in_user_include)` | per coroutine, rare |
-//! | symbol tables, objects, included files, ini, `user_exception_handler`, cwd, locale, last error | the process's |
-//! | `CG(*)` | never switched while it matters: no switch below a compilation |
-//! | GC state | never switched while it matters: no switch below a collection |
+//! | `vm_stack*`, `current_execute_data`, `bailout`, `jit_trace_num`, `fake_scope` | own |
+//! | `error_reporting` (so `@`), `error_handling`, `exception_class` | own |
+//! | `user_error_handler` with its mask and stacks | own; a new one inherits the handler in force |
+//! | `exception`, `prev_exception`, `opline_before_exception` | own |
+//! | `current_fiber_context`, `active_fiber`, 8.3 `stack_base`, `stack_limit` | own |
+//! | `in_autoload` | own; loads of one class wait for each other (`engine`) |
+//! | `record_errors`, `errors`, `num_errors`, `filename_override`, `lineno_override` | rare |
+//! | `symbol_table`, `included_files`, `function_table`, `class_table`, `zend_constants`, `persistent_*`, `weakrefs` | all's |
+//! | `objects_store`, `regular_list`, `persistent_list`, `symtable_cache*`, `ht_iterators*` | all's: each user has slots of its own |
+//! | `ini_directives`, `modified_ini_directives`, `error_reporting_ini_entry`, `precision`, `assertions`, `exception_*` ini, `fiber_stack_size` | all's |
+//! | `user_exception_handler` and its stack, `exit_status`, `ticks_count`, `active`, `flags`, `full_tables_cleanup` | all's |
+//! | `timed_out`, `hard_timeout`, `timeout_seconds`, timers, `vm_interrupt`, `delayed_oom` | all's: of the thread, taken up by whoever runs next |
+//! | `trampoline` | all's: taken while its `function_name` is set, then others are allocated |
+//! | `get_gc_buffer` | closed: a collection |
+//! | `capture_warnings_during_sccp`, `current_module`, `no_extensions` | closed: compiling, module start |
+//! | `uninitialized_zval`, `error_zval`, `exception_op`, `call_trampoline_op`, `main_fiber_context`, `saved_fpu_cw*`, `reserved` | constant |
+//!
+//! | `CG` | verdict |
+//! |---|---|
+//! | what the compiler works with, `open_files`, `ast*`, `arena`, options | closed: no switch below a compilation |
+//! | `current_linking_class` | rare: a class is linked at run time, and loads others meanwhile |
+//! | `delayed_autoloads`, `delayed_variance_obligations`, `unlinked_uses` | all's: by class; filled and taken without a switch in between |
+//! | `map_ptr_*`, `interned_strings`, `rtd_key_counter`, `unclean_shutdown`, `*_locale` | all's |
+//!
+//! | `BG` | verdict |
+//! |---|---|
+//! | `user_compare_fci*`, `serialize*`, `unserialize` | rare |
+//! | `strtok_string`, `strtok_last`, `strtok_len` | rare; `strtok_table` is empty between calls |
+//! | `putenv_ht`, `locale_changed`, `ctype_string`, `umask`, `syslog_device`, `user_filter_map`, `page_*` | all's |
+//! | `user_shutdown_function_names`, `user_tick_functions` | all's: a tick function that waits is not called again meanwhile |
+//! | `CurrentStatFile`, `CurrentLStatFile`, `ssb`, `lssb` | all's, as `clearstatcache()` has it: written after the call |
+//! | `url_adapt_*` (`output_add_rewrite_var`) | all's: the variables go to the output in which the first was added |
+//! | `active_ini_file_section`, `mblen_state`, `unserialize_max_depth` | all's: none is alive across a call that can wait |
+//!
+//! | `PG`, `OG`, `SG` | verdict |
+//! |---|---|
+//! | `PG(last_error_*)` | own; that of a coroutine which ends the request becomes the last one |
+//! | `PG(in_error_log, in_user_include)` | rare |
+//! | `PG(tick_functions, http_globals, activated_auto_globals, connection_status, header_is_being_sent, have_called_openlog, syslog_ident)`, ini | all's |
+//! | `OG(handlers, active, running)` | rare |
+//! | `OG(flags, output_start_*)` | all's: what has been sent, implicit flush |
+//! | `SG(*)` | all's: there is one request |
+//!
+//! The collector's own state is closed: no switch below a collection.
 
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -27,6 +60,7 @@ macro_rules! saved {
         #[repr(C)]
         pub struct Saved {
             $($(#[$meta])* $field: $type,)*
+            last_error: LastError,
             rare: *mut Rare,
         }
 
@@ -72,6 +106,59 @@ saved! {
     #[cfg(php83)] stack_limit: *mut std::ffi::c_void,
 }
 
+/// What `error_get_last()` answers; without a message, nothing.
+#[derive(Clone, Copy)]
+struct LastError {
+    message: *mut sys::zend_string,
+    file: *mut sys::zend_string,
+    kind: i32,
+    line: i32,
+}
+
+impl LastError {
+    /// Moves it out of the engine, where there is one.
+    #[inline(always)]
+    unsafe fn take(&mut self) {
+        let pg = addr_of_mut!(sys::core_globals);
+        // SAFETY: globals of the engine, on its thread; the references go along.
+        unsafe {
+            self.message = (*pg).last_error_message;
+            if !self.message.is_null() {
+                (*pg).last_error_message = null_mut();
+                self.file = std::mem::replace(&mut (*pg).last_error_file, null_mut());
+                (self.kind, self.line) = ((*pg).last_error_type, (*pg).last_error_lineno);
+            }
+        }
+    }
+
+    /// Moves it into the engine, which has none.
+    #[inline(always)]
+    unsafe fn put(&self) {
+        if !self.message.is_null() {
+            let pg = addr_of_mut!(sys::core_globals);
+            // SAFETY: as above.
+            unsafe {
+                ((*pg).last_error_message, (*pg).last_error_file) = (self.message, self.file);
+                ((*pg).last_error_type, (*pg).last_error_lineno) = (self.kind, self.line);
+            }
+        }
+    }
+
+    /// Gives up the references.
+    #[inline(always)]
+    unsafe fn release(&self) {
+        if !self.message.is_null() {
+            // SAFETY: both are owned; an error without a file has none.
+            unsafe {
+                sys::spindle_string_release(self.message);
+                if !self.file.is_null() {
+                    sys::spindle_string_release(self.file);
+                }
+            }
+        }
+    }
+}
+
 /// State that most coroutines never have.
 struct Rare {
     handlers: sys::zend_stack,
@@ -82,6 +169,8 @@ struct Rare {
     serialize_lock: u32,
     serialize: (*mut sys::php_serialize_data, u32),
     unserialize: (*mut sys::php_unserialize_data, u32),
+    strtok: (*mut sys::zend_string, *mut std::ffi::c_char, usize),
+    linking: *mut sys::zend_class_entry,
     record_errors: bool,
     num_errors: u32,
     errors: *mut *mut sys::zend_error_info,
@@ -101,6 +190,7 @@ impl Saved {
             sys::output_globals.handlers.top != 0
                 || (*bg).user_compare_fci.size != 0
                 || (*bg).serialize.level | (*bg).unserialize.level | (*bg).serialize_lock != 0
+                || !(*bg).strtok_string.is_null()
                 || (*eg).record_errors
                 || !(*eg).filename_override.is_null()
                 || sys::core_globals.in_error_log
@@ -117,6 +207,7 @@ impl Saved {
         // SAFETY: the caller's promise.
         unsafe {
             self.store_common();
+            self.last_error.take();
             self.rare = null_mut();
             if Self::has_rare() {
                 self.store_rare();
@@ -133,6 +224,7 @@ impl Saved {
         // SAFETY: the caller's promise.
         unsafe {
             self.load_common();
+            self.last_error.put();
             if !self.rare.is_null() {
                 self.load_rare();
             }
@@ -144,11 +236,21 @@ impl Saved {
         self.current_execute_data
     }
 
-    /// The output buffers of a coroutine that is never resumed become those of the running one, on top.
+    /// The output buffers of a coroutine that is never resumed become those of the running one, on top; and its
+    /// last error, which shutdown functions look for, becomes the last one.
     ///
     /// # Safety
     /// As [`Saved::store`]; this state is not loaded any more.
-    pub unsafe fn hand_over_output(&mut self) {
+    pub unsafe fn hand_over(&mut self) {
+        if !self.last_error.message.is_null() {
+            // SAFETY: the caller's promise; the one that is replaced is owned by nobody else.
+            unsafe {
+                let mut replaced = self.last_error;
+                replaced.take();
+                replaced.release();
+                self.last_error.put();
+            }
+        }
         if !self.rare.is_null() {
             // SAFETY: as in `load_rare`.
             unsafe {
@@ -175,6 +277,8 @@ impl Saved {
                 serialize_lock: (*bg).serialize_lock,
                 serialize: ((*bg).serialize.data, (*bg).serialize.level),
                 unserialize: ((*bg).unserialize.data, (*bg).unserialize.level),
+                strtok: ((*bg).strtok_string, (*bg).strtok_last, (*bg).strtok_len),
+                linking: sys::compiler_globals.current_linking_class,
                 record_errors: (*eg).record_errors,
                 num_errors: (*eg).num_errors,
                 errors: (*eg).errors,
@@ -193,6 +297,8 @@ impl Saved {
             (*bg).serialize.level = 0;
             (*bg).unserialize.data = null_mut();
             (*bg).unserialize.level = 0;
+            (*bg).strtok_string = null_mut();
+            sys::compiler_globals.current_linking_class = null_mut();
             (*eg).record_errors = false;
             (*eg).num_errors = 0;
             (*eg).errors = null_mut();
@@ -224,6 +330,8 @@ impl Saved {
             (*bg).serialize_lock = rare.serialize_lock;
             ((*bg).serialize.data, (*bg).serialize.level) = rare.serialize;
             ((*bg).unserialize.data, (*bg).unserialize.level) = rare.unserialize;
+            ((*bg).strtok_string, (*bg).strtok_last, (*bg).strtok_len) = rare.strtok;
+            sys::compiler_globals.current_linking_class = rare.linking;
             (*eg).record_errors = rare.record_errors;
             (*eg).num_errors = rare.num_errors;
             (*eg).errors = rare.errors;
@@ -257,16 +365,24 @@ pub fn is_undef(value: &sys::zval) -> bool {
     unsafe { value.u1.v.type_ == sys::IS_UNDEF as u8 }
 }
 
+/// `EG(error_reporting)`, or what it is outside of the `@` that is in force.
+pub fn error_reporting() -> i32 {
+    // SAFETY: globals of the engine; a terminated name.
+    unsafe {
+        match sys::executor_globals.error_reporting {
+            SILENCED => sys::zend_ini_long(c"error_reporting".as_ptr().cast_mut(), 15, 0) as i32,
+            level => level,
+        }
+    }
+}
+
 impl Inherited {
     /// What the running coroutine hands down; owns a reference to the error handler.
     pub fn capture() -> Inherited {
         let eg = addr_of_mut!(sys::executor_globals);
+        let error_reporting = error_reporting();
         // SAFETY: only the PHP thread gets here; the handler is a valid zval, undefined when there is none.
         unsafe {
-            let mut error_reporting = (*eg).error_reporting;
-            if error_reporting == SILENCED {
-                error_reporting = sys::zend_ini_long(c"error_reporting".as_ptr().cast_mut(), 15, 0) as i32;
-            }
             let mut handler = (*eg).user_error_handler;
             if !is_undef(&handler) {
                 sys::spindle_zval_copy(&mut handler, &(*eg).user_error_handler);
@@ -382,6 +498,16 @@ pub unsafe fn end() {
         }
         if sys::output_globals.handlers.top != 0 {
             sys::php_output_end_all(); // its open buffers are flushed, as at the end of a script
+        }
+        let strtok = sys::basic_globals.strtok_string;
+        if !strtok.is_null() {
+            sys::basic_globals.strtok_string = null_mut();
+            sys::spindle_string_release(strtok);
+        }
+        if !sys::core_globals.last_error_message.is_null() {
+            let mut last = LastError { message: null_mut(), file: null_mut(), kind: 0, line: 0 };
+            last.take();
+            last.release();
         }
     }
 }

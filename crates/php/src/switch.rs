@@ -14,6 +14,7 @@
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("Spindle's stack switch exists for x86-64 only so far");
 
+use crate::stack::Ctx;
 use core::arch::global_asm;
 
 global_asm!(
@@ -68,15 +69,21 @@ unsafe extern "C" {
     fn spindle_start_stack();
 }
 
-/// Leaves the running stack, storing where it stands in `*save`, and goes on at `to`.
+/// Leaves the running stack, storing where it stands in `*save`, and goes on where `to` was left.
 ///
 /// # Safety
-/// `to` was stored by a switch that left its stack (and not used since), or made by [`prepare`]. Nothing borrowed
-/// is relied on across the call.
+/// The stack pointer of `to` was stored by a switch that left its stack (and not used since), or made by [`prepare`].
+/// Nothing borrowed is relied on across the call.
 #[inline(always)]
-pub unsafe fn switch(save: *mut *mut u8, to: *mut u8) {
+pub unsafe fn switch(save: *mut *mut u8, to: *mut Ctx) {
     // SAFETY: the caller's promise.
-    unsafe { spindle_switch_stack(save, to) }
+    unsafe {
+        #[cfg(asan)]
+        let left = crate::asan::leave(to);
+        spindle_switch_stack(save, (*to).sp);
+        #[cfg(asan)]
+        crate::asan::arrive(left);
+    }
 }
 
 /// Makes a stack whose first switch calls `entry(argument)`, which must not return.

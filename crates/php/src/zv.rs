@@ -106,11 +106,19 @@ pub unsafe fn clear(value: *mut sys::zval) {
     }
 }
 
+/// The bytes of a string.
+///
+/// # Safety
+/// A live string, that stays alive and unchanged as long as the bytes are used.
+pub unsafe fn bytes<'a>(string: *const sys::zend_string) -> &'a [u8] {
+    // SAFETY: the caller's promise: `len` bytes begin at `val`.
+    unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) }
+}
+
 /// The bytes of a string, as text.
 pub fn text(string: *const sys::zend_string) -> String {
-    // SAFETY: a live string: `len` bytes begin at `val`.
-    let bytes = unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) };
-    String::from_utf8_lossy(bytes).into_owned()
+    // SAFETY: a live string, and its bytes are copied.
+    String::from_utf8_lossy(unsafe { bytes(string) }).into_owned()
 }
 
 /// Sets a key of an array; the value's reference is passed on.
@@ -147,4 +155,13 @@ pub unsafe fn gc_use(buffer: *mut sys::zend_get_gc_buffer, table: *mut *mut sys:
         *table = (*buffer).start;
         *count = (*buffer).cur.offset_from((*buffer).start) as i32;
     }
+}
+
+/// Is it PHP code: a function, a file or an `eval`?
+///
+/// # Safety
+/// `function` is a function of the engine's.
+pub unsafe fn is_php_code(function: *const sys::zend_function) -> bool {
+    // SAFETY: the caller's promise. The engine numbers its kinds of code so that those of PHP code are even.
+    unsafe { (*function).type_ & 1 == 0 }
 }

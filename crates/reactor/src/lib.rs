@@ -12,6 +12,7 @@ mod fds;
 mod interrupt;
 pub mod pool;
 pub mod signals;
+pub mod watch;
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -36,9 +37,36 @@ const KICK_AGAIN: u64 = 10_000_000;
 const INBOX: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 
+/// What is handed over from another thread.
+struct Word {
+    waiter: Waiter,
+    /// A job of ours has ended with it.
+    job: bool,
+}
+
 struct Shared {
-    inbox: Inbox<Waiter>,
+    inbox: Inbox<Word>,
     event: OwnedFd,
+}
+
+impl Shared {
+    fn hand_over(&self, word: Word) {
+        if self.inbox.push(word) {
+            // SAFETY: the descriptor is open as long as `self` is; eight bytes are read from a static.
+            unsafe { libc::write(self.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
+        }
+    }
+}
+
+/// Wakes waiters of one reactor from any thread.
+#[derive(Clone)]
+pub struct Remote(Arc<Shared>);
+
+impl Remote {
+    /// The waiter is handed out at the reactor's next turn, which is woken for it.
+    pub fn wake(&self, waiter: Waiter) {
+        self.0.hand_over(Word { waiter, job: false });
+    }
 }
 
 /// What a [`Reactor::turn`] saw besides the waiters it woke.
@@ -55,7 +83,7 @@ pub struct Reactor {
     shared: RefCell<Arc<Shared>>,
     pool: RefCell<pool::Pool>,
     jobs: Cell<usize>,
-    done: RefCell<Vec<Waiter>>,
+    done: RefCell<Vec<Word>>,
     child_waiters: RefCell<Vec<Waiter>>,
     orphans: RefCell<Vec<libc::pid_t>>,
     abandoned: RefCell<Vec<Arc<Interrupt>>>,
@@ -168,9 +196,9 @@ impl Reactor {
         }
         let mut done = self.done.borrow_mut();
         shared.inbox.drain(&mut done);
-        for waiter in done.drain(..) {
-            self.jobs.set(self.jobs.get() - 1);
-            wake(waiter);
+        for word in done.drain(..) {
+            self.jobs.set(self.jobs.get() - usize::from(word.job));
+            wake(word.waiter);
         }
         let mut turn = Turn::default();
         if signalled {
@@ -227,6 +255,11 @@ impl Reactor {
             job();
         }))?;
         Ok(())
+    }
+
+    /// For other threads. In a fork's child the parent's reaches nobody.
+    pub fn remote(&self) -> Remote {
+        Remote(Arc::clone(&self.shared.borrow()))
     }
 
     /// How many jobs have been handed in and not yet been reported by a turn.
@@ -416,10 +449,7 @@ struct Tell {
 
 impl Drop for Tell {
     fn drop(&mut self) {
-        if self.shared.inbox.push(self.waiter) {
-            // SAFETY: the descriptor is open as long as `shared` is; eight bytes are read from a static.
-            unsafe { libc::write(self.shared.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
-        }
+        self.shared.hand_over(Word { waiter: self.waiter, job: true });
     }
 }
 

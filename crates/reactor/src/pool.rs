@@ -263,14 +263,14 @@ fn run(job: Job) {
 
 /// All signals are blocked in this thread until the guard goes. Signals are for the PHP thread:
 /// its handlers expect to find its state.
-struct SignalsBlocked {
+pub(crate) struct SignalsBlocked {
     before: libc::sigset_t,
     /// The mask belongs to a thread, so the guard stays there.
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
 impl SignalsBlocked {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         let mut before = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: both pointers are to a sigset_t of our own; sigfillset initialises `all` before

@@ -99,6 +99,17 @@ pub fn pending() -> bool {
     PENDING.load(Ordering::Acquire) != 0
 }
 
+/// The signals that came since the last turn, bit `n - 1` for signal `n`.
+pub fn caught() -> u64 {
+    PENDING.load(Ordering::Acquire)
+}
+
+/// These have interrupted a call already, as its caller saw: they interrupt no other. (The end of a child is told to
+/// whoever waits for one nonetheless.)
+pub fn answered(signals: u64) {
+    PENDING.fetch_and(!signals | bit(libc::SIGCHLD), Ordering::AcqRel);
+}
+
 pub(crate) fn take() -> Caught {
     super::drain_event(EVENT.load(Ordering::Relaxed));
     let bits = PENDING.swap(0, Ordering::AcqRel);

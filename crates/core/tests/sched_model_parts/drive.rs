@@ -76,7 +76,7 @@ impl Both {
                     _ => false,
                 };
                 let found = self.first_that(fits);
-                assert_eq!(self.core.interrupt(restart), found.is_some());
+                assert_eq!(self.core.interrupt(restart).is_some(), found.is_some());
                 let older = |it: &Coroutine| it.parked_on(fits) && it.parked < self.all[0].parked;
                 if found == Some(0) && self.all.iter().any(older) {
                     self.events.push("interrupted: main before an older");
@@ -85,7 +85,7 @@ impl Both {
             }
             (Step::Nudge, _) => {
                 let found = self.first_that(|on| matches!(on, On::Coroutines | On::Timer));
-                self.core.nudge();
+                assert_eq!(self.core.nudge().is_some(), found.is_some());
                 found.into_iter().for_each(|n| self.ready(n, Reason::Interrupted));
             }
             (Step::Next { discard }, None) => self.next(discard),

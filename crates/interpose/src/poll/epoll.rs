@@ -1,8 +1,9 @@
 //! `epoll_wait` of other event loops: their epoll descriptor is itself one that can be waited for.
 
-use super::{Time, foreign, park_on};
+use super::{Time, letting_in, park_on};
 use crate::host::{Host, Wake, errno, fail, inside, set_errno};
 use crate::net::give_way;
+use crate::sigwait::{Pending, interrupting_one};
 use libc::{c_int, epoll_event, sigset_t, timespec};
 use spindle_reactor::Interest;
 
@@ -17,14 +18,35 @@ unsafe fn waiting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    let before = errno();
     if time == Time::Zero {
         give_way(host);
         // SAFETY: the caller's own arguments.
         return unsafe { libc::epoll_pwait(epoll, events, room, 0, mask) };
     }
     // SAFETY: null or valid by contract.
-    let mask = unsafe { foreign(mask) };
+    let (mask, pending) = unsafe { letting_in(mask) };
+    // SAFETY: the caller's own arguments.
+    let ready = unsafe { wait_all(host, call, epoll, events, room, time, mask, pending) };
+    if let Some(pending) = pending {
+        pending.close();
+    }
+    ready
+}
+
+/// # Safety
+/// As [`waiting`].
+#[allow(clippy::too_many_arguments, reason = "those of `epoll_pwait`, and what has been made of them")]
+unsafe fn wait_all(
+    host: &dyn Host,
+    call: &'static str,
+    epoll: c_int,
+    events: *mut epoll_event,
+    room: c_int,
+    time: Time,
+    mask: *const sigset_t,
+    pending: Option<Pending>,
+) -> c_int {
+    let before = errno();
     let life = host.reactor().life(epoll);
     loop {
         // SAFETY: the caller's own arguments.
@@ -36,7 +58,7 @@ unsafe fn waiting(
             // Lets the signals in that only the mask lets in; `epoll_pwait` without time does not.
             let now = timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: no descriptors, and a valid mask.
-            if unsafe { libc::ppoll(std::ptr::null_mut(), 0, &now, mask) } < 0 {
+            if interrupting_one(|| unsafe { libc::ppoll(std::ptr::null_mut(), 0, &now, mask) }) < 0 {
                 return -1;
             }
         }
@@ -44,7 +66,7 @@ unsafe fn waiting(
             set_errno(before);
             return 0;
         }
-        let wake = park_on(host, call, time, !mask.is_null(), |each| each(epoll, Interest::READ));
+        let wake = park_on(host, call, time, pending, |each| each(epoll, Interest::READ));
         if host.reactor().life(epoll) != life {
             return fail::<i8>(libc::EBADF).into();
         }

@@ -1,8 +1,9 @@
 //! `select` and `pselect`.
 
-use super::{Time, foreign, park_on};
+use super::{Time, ask, letting_in, park_on};
 use crate::host::{Host, Wake, errno, fail, inside, set_errno};
 use crate::net::give_way;
+use crate::sigwait::Pending;
 use libc::{c_int, fd_set, sigset_t, timespec, timeval};
 use spindle_reactor::{Interest, Reactor};
 
@@ -102,21 +103,47 @@ unsafe fn selecting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    let now = timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the caller's own arguments.
-    let ask = |mask| unsafe { libc::pselect(count, sets[0], sets[1], sets[2], &now, mask) };
-    let before = errno();
     give_way(host); // before it looks: what it sees shall still be true
     if time == Time::Zero {
-        return ask(mask);
+        // SAFETY: the caller's own arguments.
+        return unsafe { look(count, sets, mask) };
     }
     // SAFETY: null or valid by contract.
-    let mask = unsafe { foreign(mask) };
+    let (mask, pending) = unsafe { letting_in(mask) };
+    // SAFETY: by contract.
+    let ready = unsafe { select_all(host, call, count, sets, time, mask, pending) };
+    if let Some(pending) = pending {
+        pending.close();
+    }
+    ready
+}
+
+/// # Safety
+/// The arguments are as `pselect(2)` wants them.
+unsafe fn look(count: c_int, sets: [*mut fd_set; 3], mask: *const sigset_t) -> c_int {
+    let now = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: by contract.
+    ask(mask, || unsafe { libc::pselect(count, sets[0], sets[1], sets[2], &now, mask) })
+}
+
+/// # Safety
+/// As [`selecting`].
+unsafe fn select_all(
+    host: &dyn Host,
+    call: &'static str,
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    time: Time,
+    mask: *const sigset_t,
+    pending: Option<Pending>,
+) -> c_int {
+    let before = errno();
     let seen = looked_at(count);
     // SAFETY: by contract.
     let asked = unsafe { Asked::new(sets, seen) };
     loop {
-        let ready = ask(mask);
+        // SAFETY: by contract.
+        let ready = unsafe { look(count, sets, mask) };
         if ready != 0 {
             return ready;
         }
@@ -124,7 +151,7 @@ unsafe fn selecting(
             set_errno(before);
             return 0;
         }
-        let wake = park_on(host, call, time, !mask.is_null(), |each| asked.each(seen, each));
+        let wake = park_on(host, call, time, pending, |each| asked.each(seen, each));
         // SAFETY: by contract.
         unsafe { asked.restore(sets) };
         match wake {

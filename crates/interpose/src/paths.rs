@@ -1,0 +1,241 @@
+//! Calls on paths, made on worker threads: the calls that `async.file_pool = all` adds.
+//!
+//! They end by themselves, so they are waited for, and nothing is undone. A job owns its paths. What a relative one
+//! starts from is what it was at the call: the working directory is opened for the job, a directory of the caller's
+//! is pinned. The umask is the process's, and is looked at when the file is made.
+//!
+//! Where the C library has no form that starts from a directory, a relative path is used in place.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+mod attributes;
+mod directories;
+mod names;
+
+use crate::host::{Host, errno, inside, set_errno};
+use crate::pins::{self, Pin};
+use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::wait;
+use libc::{c_char, c_int};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+pub use attributes::*;
+pub use directories::*;
+pub use names::*;
+
+/// The family's functions.
+pub fn entries() -> Vec<Entry> {
+    const WORKER: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
+    const ABSOLUTE: Way = Way {
+        means: Means::Worker,
+        about: "on a worker thread; relative paths in place",
+        cancelled: cancelled::WAITED,
+    };
+    const SCAN: Way = Way {
+        means: Means::Worker,
+        about: "the entries are read ahead on a worker thread",
+        cancelled: cancelled::WAITED,
+    };
+    const GLOB: Way = Way {
+        means: Means::Worker,
+        about: "on a worker thread; relative patterns, and those with functions of the caller's, in place",
+        cancelled: cancelled::WAITED,
+    };
+    entries![
+        c"stat" => stat, WORKER;
+        c"stat64" => stat, WORKER;
+        c"lstat" => lstat, WORKER;
+        c"lstat64" => lstat, WORKER;
+        c"fstatat" => fstatat, WORKER;
+        c"fstatat64" => fstatat, WORKER;
+        c"statx" => statx, WORKER;
+        c"__xstat" => xstat, WORKER;
+        c"__xstat64" => xstat, WORKER;
+        c"__lxstat" => lxstat, WORKER;
+        c"__lxstat64" => lxstat, WORKER;
+        c"__fxstatat" => fxstatat, WORKER;
+        c"__fxstatat64" => fxstatat, WORKER;
+        c"statfs" => statfs, WORKER;
+        c"statfs64" => statfs, WORKER;
+        c"statvfs" => statvfs, WORKER;
+        c"statvfs64" => statvfs, WORKER;
+        c"access" => access, WORKER;
+        c"faccessat" => faccessat, WORKER;
+        c"eaccess" => eaccess, WORKER;
+        c"euidaccess" => eaccess, WORKER;
+        c"chmod" => chmod, WORKER;
+        c"fchmodat" => fchmodat, WORKER;
+        c"chown" => chown, WORKER;
+        c"lchown" => lchown, WORKER;
+        c"fchownat" => fchownat, WORKER;
+        c"utime" => utime, WORKER;
+        c"utimes" => utimes, WORKER;
+        c"lutimes" => lutimes, WORKER;
+        c"utimensat" => utimensat, WORKER;
+        c"truncate" => truncate, ABSOLUTE;
+        c"truncate64" => truncate, ABSOLUTE;
+        c"ftruncate" => ftruncate, WORKER;
+        c"ftruncate64" => ftruncate, WORKER;
+        c"rename" => rename, WORKER;
+        c"renameat" => renameat, WORKER;
+        c"link" => link, WORKER;
+        c"linkat" => linkat, WORKER;
+        c"symlink" => symlink, WORKER;
+        c"symlinkat" => symlinkat, WORKER;
+        c"readlink" => readlink, WORKER;
+        c"readlinkat" => readlinkat, WORKER;
+        c"unlink" => unlink, WORKER;
+        c"unlinkat" => unlinkat, WORKER;
+        c"rmdir" => rmdir, WORKER;
+        c"mkdir" => mkdir, WORKER;
+        c"mkdirat" => mkdirat, WORKER;
+        c"mkstemp" => mkstemp, ABSOLUTE;
+        c"mkstemp64" => mkstemp, ABSOLUTE;
+        c"realpath" => realpath, WORKER;
+        c"__realpath_chk" => realpath_chk, WORKER;
+        c"opendir" => opendir, Way { means: Means::Worker, about: "on a worker thread, which reads the entries ahead for readdir", cancelled: cancelled::WAITED };
+        c"scandir" => scandir, SCAN;
+        c"scandir64" => scandir, SCAN;
+        c"glob" => glob, GLOB;
+        c"glob64" => glob, GLOB;
+    ]
+}
+
+/// What a relative path starts from.
+enum Base {
+    /// It is not relative.
+    Nothing,
+    /// The working directory of the time of the call.
+    Working(OwnedFd),
+    /// The caller's descriptor, which is not closed before the job has ended.
+    Pinned(RawFd, #[allow(dead_code, reason = "held")] Pin),
+}
+
+/// A path of the job's own.
+pub(crate) struct Place {
+    base: Base,
+    path: CString,
+}
+
+impl Place {
+    /// `None`: no descriptor is left for it; in place, then.
+    ///
+    /// # Safety
+    /// `path` is a C string.
+    pub(crate) unsafe fn new(host: &dyn Host, at: RawFd, path: *const c_char) -> Option<Place> {
+        // SAFETY: by contract.
+        let path = unsafe { CStr::from_ptr(path) }.to_owned();
+        let base = match path.to_bytes().first() {
+            Some(b'/') => Base::Nothing,
+            _ if at != libc::AT_FDCWD => Base::Pinned(at, pins::pin(host, at)),
+            _ => Base::Working(working_directory()?),
+        };
+        Some(Place { base, path })
+    }
+
+    pub(crate) fn at(&self) -> RawFd {
+        match &self.base {
+            Base::Nothing => libc::AT_FDCWD,
+            Base::Working(fd) => fd.as_raw_fd(),
+            Base::Pinned(fd, _) => *fd,
+        }
+    }
+
+    pub(crate) fn path(&self) -> *const c_char {
+        self.path.as_ptr()
+    }
+}
+
+fn working_directory() -> Option<OwnedFd> {
+    // SAFETY: a literal; the descriptor is new.
+    unsafe {
+        let fd = libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// Runs a job with its result, which is below zero when it has failed and `errno` says why.
+fn on_worker<T: Send + 'static>(
+    host: &dyn Host,
+    call: &'static str,
+    saved: c_int,
+    job: impl FnOnce() -> (isize, T) + Send + 'static,
+) -> Option<(isize, T)> {
+    let done = wait::for_job(host, call, -1, move || {
+        let (result, value) = job();
+        (result, value, errno())
+    });
+    let Some((result, value, error)) = done else {
+        set_errno(saved);
+        return None;
+    };
+    set_errno(if result < 0 { error } else { saved });
+    Some((result, value))
+}
+
+/// Runs `job` with a path on a worker thread. `None`: do it in place, nothing has been done.
+///
+/// # Safety
+/// `path` is null or a C string.
+unsafe fn with_path<T: Send + 'static>(
+    call: &'static str,
+    at: RawFd,
+    path: *const c_char,
+    job: impl FnOnce(RawFd, *const c_char) -> (isize, T) + Send + 'static,
+) -> Option<(isize, T)> {
+    let host = inside().filter(|host| !path.is_null() && !host.keeps_files_in_place())?;
+    let saved = errno();
+    // SAFETY: by contract.
+    let place = unsafe { Place::new(host, at, path) };
+    let Some(place) = place else {
+        set_errno(saved);
+        return None;
+    };
+    on_worker(host, call, saved, move || job(place.at(), place.path()))
+}
+
+/// The same for jobs that answer with a number alone.
+///
+/// # Safety
+/// As [`with_path`].
+unsafe fn path_only(
+    call: &'static str,
+    at: RawFd,
+    path: *const c_char,
+    job: impl FnOnce(RawFd, *const c_char) -> c_int + Send + 'static,
+) -> Option<c_int> {
+    // SAFETY: by contract.
+    let done = unsafe { with_path(call, at, path, move |at, path| (job(at, path) as isize, ())) };
+    done.map(|(result, ())| result as c_int)
+}
+
+/// The same with two paths.
+///
+/// # Safety
+/// As [`with_path`], both.
+unsafe fn two_paths(
+    call: &'static str,
+    one: (RawFd, *const c_char),
+    other: (RawFd, *const c_char),
+    job: impl FnOnce(RawFd, *const c_char, RawFd, *const c_char) -> c_int + Send + 'static,
+) -> Option<c_int> {
+    let host = inside().filter(|host| !one.1.is_null() && !other.1.is_null() && !host.keeps_files_in_place())?;
+    let saved = errno();
+    // SAFETY: by contract.
+    let places = unsafe { (Place::new(host, one.0, one.1), Place::new(host, other.0, other.1)) };
+    let (Some(one), Some(other)) = places else {
+        set_errno(saved);
+        return None;
+    };
+    let job = move || (job(one.at(), one.path(), other.at(), other.path()) as isize, ());
+    on_worker(host, call, saved, job).map(|(result, ())| result as c_int)
+}
+
+/// Does it start at the root? Those that do not are used in place where only the working directory would do.
+///
+/// # Safety
+/// `path` is null or a C string.
+unsafe fn is_absolute(path: *const c_char) -> bool {
+    // SAFETY: by contract.
+    !path.is_null() && unsafe { *path } == b'/' as c_char
+}

@@ -1,0 +1,300 @@
+//! System V semaphores and message queues: `semop`, `semtimedop`, `msgsnd`, `msgrcv`.
+//!
+//! They have no readiness. A call is made with `IPC_NOWAIT`; if it would wait, the coroutine parks and tries again
+//! when a call of this process has changed the same object, and by a timer for other processes: after 1 ms, then
+//! later each time up to 10. Of several coroutines that want the same only the first has the timer, and those behind
+//! get theirs in the order they came. A newcomer that can have it at once gets it, as in the kernel. Not on a worker thread: one waiter each would use them all up while the one who is to
+//! release needs one for a file; and a message that a thread receives just when its call is cancelled could not be
+//! put back. The price is that another process is noticed up to 10 ms late, and that processes which wait in the
+//! kernel are served first.
+//!
+//! Undo lists (`SEM_UNDO`) are the process's as ever, since every call is made on its own thread.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::php_cell::PhpCell;
+use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::wait;
+use libc::{c_int, c_long, c_short, c_void, sembuf, size_t, ssize_t, timespec};
+use spindle_reactor::{Reactor, Waiter};
+
+/// The family's functions.
+pub fn entries() -> Vec<Entry> {
+    const WAIT: Way = Way {
+        means: Means::Timer,
+        about: "tried, then again when this process has changed the object, and every 1 to 10 ms",
+        cancelled: cancelled::FAILS,
+    };
+    entries![
+        c"semop" => semop, WAIT;
+        c"semtimedop" => semtimedop, WAIT;
+        c"msgsnd" => msgsnd, WAIT;
+        c"msgrcv" => msgrcv, WAIT;
+    ]
+}
+
+const MILLISECOND: u64 = 1_000_000;
+/// Those behind the first one look by themselves only in case a wake-up was lost.
+const SAFETY: u64 = 250 * MILLISECOND;
+
+/// What is waited for: a set of semaphores or a message queue. Their numbers are not of one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Object {
+    Semaphores(c_int),
+    Messages(c_int),
+}
+
+/// What of it: calls that want the same can be served at the same times. (A kind of call, and two numbers.)
+type Wish = (u8, i64, i64);
+
+struct Want {
+    ticket: u64,
+    object: Object,
+    wish: Wish,
+    waiter: Option<Waiter>,
+}
+
+struct Queue {
+    wants: Vec<Want>,
+    next: u64,
+}
+
+static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0 });
+
+/// Forgets all waiters: after `fork` in the child, and when their coroutines have been abandoned.
+pub(crate) fn reset() {
+    if let Some(host) = on_php_thread() {
+        QUEUE.with(host, |q| q.wants.clear());
+    }
+}
+
+/// The object has changed: those who wait for it look again, in the order they came.
+fn changed(object: Object) {
+    let Some(host) = on_php_thread() else { return };
+    let mut next = 0;
+    while let Some(waiter) = QUEUE.with(host, |q| {
+        while let Some(want) = q.wants.get_mut(next) {
+            next += 1;
+            if want.object == object
+                && let Some(waiter) = want.waiter.take()
+            {
+                return Some(waiter);
+            }
+        }
+        None
+    }) {
+        host.wake(waiter);
+    }
+}
+
+/// Tries until `attempt` says something other than that it would wait (`would`, an `errno`).
+fn retried(
+    host: &dyn Host,
+    call: &'static str,
+    (object, wish): (Object, Wish),
+    deadline: Option<u64>,
+    would: c_int,
+    attempt: &dyn Fn() -> ssize_t,
+) -> ssize_t {
+    let saved = errno();
+    let ticket = QUEUE.with(host, |q| {
+        q.next += 1;
+        q.next
+    });
+    let mut pause = MILLISECOND;
+    let mut waited = false;
+    let result = loop {
+        let result = attempt();
+        if result >= 0 {
+            break Ok(result);
+        }
+        let error = errno();
+        if error != would {
+            // Gone while it waited: the next look finds no such number.
+            break Err(if waited && error == libc::EINVAL { libc::EIDRM } else { error });
+        }
+        if deadline.is_some_and(|d| d <= Reactor::now()) {
+            break Err(libc::EAGAIN);
+        }
+        let waiter = host.begin_wait();
+        let first = QUEUE.with(host, |q| {
+            match q.wants.iter_mut().find(|want| want.ticket == ticket) {
+                Some(want) => want.waiter = Some(waiter),
+                None => q.wants.push(Want { ticket, object, wish, waiter: Some(waiter) }),
+            }
+            let same = |want: &&Want| want.object == object && want.wish == wish;
+            q.wants.iter().find(same).is_none_or(|want| want.ticket == ticket)
+        });
+        let soon = wait::after(if first { pause } else { SAFETY });
+        // signal(7): never restarted.
+        let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Interrupt };
+        match host.park(Some(deadline.map_or(soon, |d| d.min(soon))), waiting) {
+            Wake::Woken => {}
+            Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
+            Wake::Cancelled => break Err(libc::ECANCELED),
+            Wake::Interrupted => break Err(libc::EINTR),
+        }
+        waited = true;
+    };
+    if waited {
+        QUEUE.with(host, |q| q.wants.retain(|want| want.ticket != ticket));
+    }
+    if waited || result.is_ok() {
+        changed(object); // or somebody else is the first one now
+    }
+    match result {
+        Ok(result) => {
+            set_errno(saved);
+            result
+        }
+        Err(error) => fail::<i8>(error) as ssize_t,
+    }
+}
+
+/// Of operations some of which have `IPC_NOWAIT`: must the call wait, or fail at once? The first operation that
+/// cannot be done decides. `None`: all could be, by now.
+fn first_in_the_way(set: c_int, operations: &[sembuf]) -> Option<&sembuf> {
+    let mut values: Vec<(u16, c_int)> = Vec::new();
+    operations.iter().find(|op| {
+        let index = values.iter().position(|(number, _)| *number == op.sem_num).unwrap_or_else(|| {
+            // SAFETY: asks for a number.
+            values.push((op.sem_num, unsafe { libc::semctl(set, op.sem_num.into(), libc::GETVAL) }));
+            values.len() - 1
+        });
+        let value = &mut values[index].1;
+        let in_the_way = if op.sem_op == 0 { *value != 0 } else { *value + c_int::from(op.sem_op) < 0 };
+        *value += c_int::from(op.sem_op);
+        in_the_way
+    })
+}
+
+/// The most operations of one call that are looked into (Linux has a limit of 500 by default).
+const MOST: usize = 1 << 12;
+
+/// # Safety
+/// The arguments are as `semtimedop(2)` wants them.
+unsafe fn operate(
+    host: &dyn Host,
+    call: &'static str,
+    set: c_int,
+    operations: *mut sembuf,
+    count: size_t,
+    limit: Option<u64>,
+) -> c_int {
+    const NOWAIT: c_short = libc::IPC_NOWAIT as c_short;
+    let object = Object::Semaphores(set);
+    // SAFETY: the caller's own, as many as it says.
+    let wanted = unsafe { std::slice::from_raw_parts(operations, count) };
+    let own: Vec<sembuf> = wanted.iter().map(|op| sembuf { sem_flg: op.sem_flg | NOWAIT, ..*op }).collect();
+    let mixed = wanted.iter().any(|op| op.sem_flg & NOWAIT != 0);
+    // (The list leaks if the stack is abandoned.)
+    let attempt = || {
+        // SAFETY: a list of ours; the kernel does not write to it.
+        let result = unsafe { libc::semop(set, own.as_ptr().cast_mut(), count) };
+        if result < 0 && errno() == libc::EAGAIN && mixed {
+            let refused = first_in_the_way(set, wanted).is_some_and(|op| op.sem_flg & NOWAIT != 0);
+            set_errno(if refused { REFUSED } else { libc::EAGAIN });
+        }
+        result as ssize_t
+    };
+    /// Stands for an `EAGAIN` that is final; no call fails with it.
+    const REFUSED: c_int = libc::EXDEV;
+    let deadline = limit.map(wait::after);
+    let wish = match wanted {
+        [one] => (0, one.sem_num.into(), one.sem_op.into()),
+        _ => (1, wanted.as_ptr().addr() as i64, 0), // its own
+    };
+    let result = retried(host, call, (object, wish), deadline, libc::EAGAIN, &attempt) as c_int;
+    if result < 0 && errno() == REFUSED {
+        set_errno(libc::EAGAIN);
+    }
+    result
+}
+
+unsafe extern "C" {
+    #[link_name = "semtimedop"]
+    fn libc_semtimedop(set: c_int, operations: *mut sembuf, count: size_t, timeout: *const timespec) -> c_int;
+}
+
+/// `semop(2)`.
+pub unsafe extern "C" fn semop(set: c_int, operations: *mut sembuf, count: size_t) -> c_int {
+    // SAFETY: the caller's own arguments; no time limit.
+    unsafe { semop_within(set, operations, count, std::ptr::null(), "semop") }
+}
+
+/// `semtimedop(2)`.
+pub unsafe extern "C" fn semtimedop(
+    set: c_int,
+    operations: *mut sembuf,
+    count: size_t,
+    timeout: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's own arguments.
+    unsafe { semop_within(set, operations, count, timeout, "semtimedop") }
+}
+
+unsafe fn semop_within(
+    set: c_int,
+    operations: *mut sembuf,
+    count: size_t,
+    timeout: *const timespec,
+    call: &'static str,
+) -> c_int {
+    // SAFETY: null or the caller's own time.
+    let time = unsafe { timeout.as_ref() };
+    let limit = time.map(|t| {
+        let valid = t.tv_sec >= 0 && (0..1_000_000_000).contains(&t.tv_nsec);
+        valid.then(|| (t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64))
+    });
+    let looked_into = !operations.is_null() && (1..=MOST).contains(&count);
+    let (Some(host), None | Some(Some(_)), true) = (inside(), limit, looked_into) else {
+        // SAFETY: the caller's own arguments; wrong ones fail there.
+        let result = unsafe { libc_semtimedop(set, operations, count, timeout) };
+        if result == 0 {
+            changed(Object::Semaphores(set));
+        }
+        return result;
+    };
+    // SAFETY: the caller's own arguments.
+    unsafe { operate(host, call, set, operations, count, limit.flatten()) }
+}
+
+/// `msgsnd(2)`.
+pub unsafe extern "C" fn msgsnd(queue: c_int, message: *const c_void, size: size_t, flags: c_int) -> c_int {
+    // SAFETY: the caller's own arguments.
+    let send = |flags| unsafe { libc::msgsnd(queue, message, size, flags) };
+    let object = Object::Messages(queue);
+    match inside().filter(|_| flags & libc::IPC_NOWAIT == 0) {
+        Some(host) => {
+            let attempt = || send(flags | libc::IPC_NOWAIT) as ssize_t;
+            retried(host, "msgsnd", (object, (2, size as i64, 0)), None, libc::EAGAIN, &attempt) as c_int
+        }
+        None => {
+            let result = send(flags);
+            if result == 0 {
+                changed(object);
+            }
+            result
+        }
+    }
+}
+
+/// `msgrcv(2)`.
+pub unsafe extern "C" fn msgrcv(queue: c_int, place: *mut c_void, size: size_t, kind: c_long, flags: c_int) -> ssize_t {
+    // SAFETY: the caller's own arguments.
+    let receive = |flags| unsafe { libc::msgrcv(queue, place, size, kind, flags) };
+    let object = Object::Messages(queue);
+    match inside().filter(|_| flags & libc::IPC_NOWAIT == 0) {
+        Some(host) => {
+            let attempt = || receive(flags | libc::IPC_NOWAIT);
+            retried(host, "msgrcv", (object, (3, kind, flags.into())), None, libc::ENOMSG, &attempt)
+        }
+        None => {
+            let result = receive(flags);
+            if result >= 0 {
+                changed(object);
+            }
+            result
+        }
+    }
+}
