@@ -1,0 +1,129 @@
+<?php
+/*
+ * One round: php round.php SEED. Coroutines at all kinds of I/O with real servers, many at once; a share of them is
+ * cancelled at some moment. Who was not cancelled has the right answer; nothing is left afterwards.
+ *
+ * The works are the scenes of tests/faults, whose answers are known, and the kinds of suspension of tests/ext-matrix,
+ * which only get in the way. `run` sets async.seed and, for some rounds, faults that no program may see.
+ */
+namespace Matrix;
+
+use Async;
+
+require __DIR__ . '/../ext-matrix/lib.php';
+require __DIR__ . '/../ext-matrix/kinds.php';
+require __DIR__ . '/../faults/lib.php';
+
+const WORKS = 240;
+const COPIES = 3;
+
+\error_reporting(E_ALL);
+$warning = 'none';
+\set_error_handler(static function (int $level, string $message) use (&$warning): bool {
+    $warning = $message; // no problem by itself: a cancelled call may warn
+    return true;
+});
+\ini_set('default_socket_timeout', 20);
+\mt_srand((int) $argv[1]);
+$check = new Check;
+
+/** scene => its work. */
+$scenes = [];
+foreach (\glob(__DIR__ . '/../faults/scenes/*.php') as $file) {
+    $scenes[\basename($file, '.php')] = (require $file)['work'];
+}
+[$kinds, $never, $owner] = kinds();
+
+$expected = [];
+foreach ($scenes as $name => $work) {
+    for ($copy = 0; $copy < COPIES; $copy++) {
+        $expected[$name][$copy] = finished(Async\spawn($work, $copy));
+    }
+}
+
+/** @return array{string, ?int, Async\Coroutine} what, which copy, and who does it */
+$start = static function () use ($scenes, $kinds): array {
+    if (\mt_rand(0, 2) === 0) {
+        $kind = \array_rand($kinds);
+        return [$kind, null, Async\spawn($kinds[$kind])];
+    }
+    $scene = \array_rand($scenes);
+    $copy = \mt_rand(0, COPIES - 1);
+    return [$scene, $copy, Async\spawn($scenes[$scene], $copy)];
+};
+
+$seen = ['answered' => 0, 'cancelled' => 0];
+$batch = static function (int $size) use ($start, $expected, $check, &$seen, &$warning): void {
+    $running = [];
+    for ($n = 0; $n < $size; $n++) {
+        $running[] = [...$start(), false];
+        \mt_rand(0, 5) === 0 and Async\delay(\mt_rand(0, 3));
+    }
+    foreach (\mt_rand(0, 3) === 0 ? [] : \array_rand($running, \max(2, \mt_rand(1, $size))) as $victim) {
+        match (\mt_rand(0, 4)) {
+            0 => Async\delay(\mt_rand(0, 15)),
+            1, 2 => Async\suspend(),
+            default => null,
+        };
+        $running[$victim][3] = true;
+        $running[$victim][2]->cancel();
+    }
+    foreach ($running as [$what, $copy, $coroutine, $cancelled]) {
+        if ($copy === null && !$cancelled) {
+            $coroutine->cancel(); // it would go on for long
+        }
+    }
+    foreach ($running as [$what, $copy, $coroutine, $cancelled]) {
+        try {
+            $answer = finished($coroutine);
+            $seen['answered']++;
+            if ($copy !== null && $answer !== $expected[$what][$copy]) {
+                $check->problem("$what: " . \json_encode($answer) . ' instead of ' . \json_encode($expected[$what][$copy]));
+            }
+        } catch (Async\CancellationException) {
+            $seen['cancelled']++;
+            $cancelled || $copy === null or $check->problem("$what: cancelled, though nobody did that");
+        } catch (\Throwable $e) {
+            $check->problem("$what: " . ($cancelled ? 'cancelled, ' : '') . describe($e) . "; the last warning of all: $warning");
+        }
+    }
+};
+
+\function_exists('Faults\begin') and \Faults\begin();
+$batch(40);
+$batch(40); // what is made once is there now
+\gc_collect_cycles();
+$open = open_descriptors();
+$memory = [];
+for ($half = 0; $half < 2; $half++) {
+    for ($done = 0; $done < WORKS / 2; $done += $size) {
+        $size = (int) \min(\mt_rand(2, 40), WORKS / 2 - $done);
+        $size < 2 or $batch($size);
+    }
+    \gc_collect_cycles();
+    $memory[] = \memory_get_usage();
+}
+no_descriptor_left($check, $open);
+$grown = $memory[1] - $memory[0];
+$grown < 65_536 or $check->problem("memory grew by $grown bytes in the second half");
+
+$never->cancel();
+try {
+    finished($never);
+} catch (Async\CancellationException) {
+}
+unset($never, $kinds, $scenes, $start, $batch);
+Async\suspend();
+$live = \count(Async\getCoroutines());
+$live === 1 or $check->problem($live - 1 . ' coroutines are left');
+// what a cancelled shell_exec() had started may go on for its 50 ms; it is reaped when it ends
+$children = static fn(): string => \trim(\implode(' ', \array_map(\file_get_contents(...), \glob('/proc/self/task/*/children'))));
+$until = \hrtime(true) + 5_000_000_000;
+do {
+    Async\delay(20);
+} while ($children() !== '' && \hrtime(true) < $until);
+$children() === '' or $check->problem('child processes are left: ' . $children());
+\function_exists('Faults\end') and \Faults\end();
+
+echo "$seen[answered] answered, $seen[cancelled] cancelled, $grown bytes\n";
+exit($check->problems === [] ? 0 : 1);
