@@ -5,6 +5,7 @@
  *   matrix($name, $work)      n copies of one work: one after another on stock PHP, all at once as coroutines
  *   scenario($name, $body)    one piece of work with an inner structure of its own
  *   cancelled($name, $work)   only with coroutines: the work is cancelled in the middle
+ *   after_cancellation($name, $make, $slow, $ask)   only with coroutines: the handle of a work that was cancelled
  *   with_coroutines($name, $body)   only with coroutines: anything else
  *
  * Works are plain synchronous PHP and never mention Async, so that the stock run is the reference for the answers.
@@ -135,13 +136,12 @@ function matrix(string $name, callable $work, int $n = 20, int $ms = 500, ?float
         }
         $watch = new Watch;
         $start = \hrtime(true);
-        $coroutines = [];
-        for ($i = 0; $i < $n; $i++) {
-            $coroutines[] = Async\spawn(static fn() => $watch->during($work, $i));
+        try {
+            $answers = together($n, static fn(int $i) => $watch->during($work, $i));
+        } finally {
+            $wall = (\hrtime(true) - $start) / 1e9;
+            $watch->stop();
         }
-        $answers = \array_map(finished(...), $coroutines);
-        $wall = (\hrtime(true) - $start) / 1e9;
-        $watch->stop();
 
         $check->facts = ['wall' => \round($wall, 3), 'n' => $n] + $watch->facts();
         $bound ??= $n * $ms / 2000;
@@ -174,8 +174,11 @@ function scenario(string $name, callable $body, int $ticks = 0): void
             return $body();
         }
         $watch = new Watch;
-        $answer = finished(Async\spawn(static fn() => $watch->during($body)));
-        $watch->stop();
+        try {
+            $answer = finished(Async\spawn(static fn() => $watch->during($body)));
+        } finally {
+            $watch->stop();
+        }
         $check->facts = $watch->facts();
         $watch->ticks >= $ticks or $check->problem("ticks: {$watch->ticks} while it ran, fewer than $ticks");
         return $answer;
@@ -233,6 +236,42 @@ function cancelled(string $name, callable $work, ?callable $fresh = null, float 
     });
 }
 
+/**
+ * What a handle is worth after a call on it was cancelled. $slow($handle) lasts for a second and its answers hold 'WRONG'; after
+ * 150 ms it is cancelled. Then $ask($handle) is to answer 'right' or to fail, each time: never with what belongs to
+ * the cancelled call.
+ */
+function after_cancellation(string $name, callable $make, callable $slow, callable $ask): void
+{
+    with_coroutines($name, static function (Check $check) use ($make, $slow, $ask): void {
+        $handle = $make();
+        $coroutine = Async\spawn(static fn() => @$slow($handle));
+        Async\delay(150);
+        $coroutine->cancel();
+        try {
+            finished($coroutine);
+            $check->problem('it was not cancelled');
+        } catch (Async\CancellationException) {
+        }
+        unset($coroutine);
+        $answers = [];
+        for ($n = 0; $n < 3; $n++) {
+            try {
+                $answer = finished(Async\spawn(static fn() => @$ask($handle)));
+            } catch (\Exception $e) {
+                $answer = $e->getMessage();
+                \str_contains($answer, 'WRONG') and $check->problem("the failure has another's answer: $answer");
+                $answer = false;
+            }
+            $answer === 'right' || $answer === false || $answer === null
+                or $check->problem("call $n got " . \json_encode($answer, JSON_PARTIAL_OUTPUT_ON_ERROR));
+            $answers[] = $answer === 'right' ? 'right' : 'fails';
+        }
+        $check->facts = ['then it' => \implode(', ', $answers)];
+        $check->warnings = [];
+    });
+}
+
 /** Open descriptors of this process: number => what it is. */
 function open_descriptors(): array
 {
@@ -269,6 +308,32 @@ function finished(Async\Coroutine $coroutine): mixed
         $where = $coroutine->getSuspendLocation();
         $coroutine->cancel();
         throw new \RuntimeException('a coroutine did not end in ' . STUCK / 1000 . " s; it is suspended at $where, awaiting $info");
+    }
+}
+
+/**
+ * The results of $n coroutines that run at once. When one fails, that is the failure, and the others are ended: nothing of
+ * them disturbs the checks that follow.
+ */
+function together(int $n, callable $work): array
+{
+    $coroutines = [];
+    for ($i = 0; $i < $n; $i++) {
+        $coroutines[] = Async\spawn($work, $i);
+    }
+    try {
+        return \array_map(finished(...), $coroutines);
+    } catch (\Throwable $failure) {
+        foreach ($coroutines as $coroutine) {
+            $coroutine->cancel();
+        }
+        foreach ($coroutines as $coroutine) {
+            try {
+                finished($coroutine);
+            } catch (\Throwable) {
+            }
+        }
+        throw $failure;
     }
 }
 
@@ -419,7 +484,8 @@ function redis(): \Redis
 function curl(string $url, array $options = []): \CurlHandle
 {
     $curl = \curl_init($url);
-    \curl_setopt_array($curl, $options + [CURLOPT_RETURNTRANSFER => true, CURLOPT_CAINFO => env('MATRIX_CERT')]);
+    // $options last: what is written to a file or a callback is not returned
+    \curl_setopt_array($curl, \array_replace([CURLOPT_RETURNTRANSFER => true, CURLOPT_CAINFO => env('MATRIX_CERT')], $options));
     return $curl;
 }
 
@@ -433,6 +499,13 @@ function line_client(string $transport)
     };
     $context = \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')]]);
     return \stream_socket_client($address, $code, $message, 10, STREAM_CLIENT_CONNECT, $context);
+}
+
+/** The port of a proxy in front of a server: what the server says arrives $ms milliseconds late. */
+function slowed(string|int $port, int $ms): int
+{
+    \fwrite($line = line_client('tcp'), "proxy $ms $port\n");
+    return (int) \fgets($line);
 }
 
 /** A TCP listener that accepts nothing and whose backlog is full: to connect to it is to wait. */

@@ -1,21 +1,92 @@
 <?php
-// needs: postgres ext:pdo_pgsql
-// Coroutines that ask for one persistent connection take turns on it.
+// needs: postgres mariadb redis ext:pdo_pgsql ext:pgsql ext:pdo_mysql ext:mysqli ext:redis
+// A persistent connection is one coroutine's at a time: each has its own, and they are used again.
 namespace Matrix;
 
 use Async;
 
 require __DIR__ . '/../lib.php';
 
-with_coroutines('a persistent connection is used by one at a time', function (Check $check): void {
-    $backends = [];
-    for ($i = 0; $i < 5; $i++) {
-        $backends[] = Async\spawn(fn() => (new \PDO(env('SPINDLE_PG_DSN'), null, null, [\PDO::ATTR_PERSISTENT => true]))
-            ->query('select pg_backend_pid() from (select pg_sleep(0.2)) s')->fetchColumn());
+$persistent = [\PDO::ATTR_PERSISTENT => true];
+$kinds = [
+    'PDO-pgsql' => [
+        fn() => new \PDO(env('SPINDLE_PG_DSN'), null, null, $persistent),
+        fn(\PDO $pdo): string => (string) $pdo->query('select pg_backend_pid() from (select pg_sleep(0.1)) s')->fetchColumn(),
+    ],
+    'PDO-mysql' => [
+        fn() => pdo_mysql($persistent),
+        fn(\PDO $pdo): string => (string) $pdo->query('select connection_id() + sleep(0.1)')->fetchColumn(),
+    ],
+    'pg_pconnect' => [
+        fn() => \pg_pconnect(env('SPINDLE_PG_CONNECT')),
+        fn(\PgSql\Connection $pg): string => (string) \pg_fetch_result(\pg_query($pg, 'select pg_backend_pid() from (select pg_sleep(0.1)) s'), 0, 0),
+    ],
+    'mysqli' => [
+        fn() => new \mysqli('p:' . env('SPINDLE_MYSQL_HOST'), env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD'), env('SPINDLE_MYSQL_DB'), (int) env('SPINDLE_MYSQL_PORT')),
+        fn(\mysqli $mysqli): string => (string) $mysqli->query('select connection_id() + sleep(0.1)')->fetch_row()[0],
+    ],
+    'phpredis' => [
+        function (): \Redis {
+            $redis = new \Redis();
+            $redis->pconnect(env('SPINDLE_REDIS_HOST'), (int) env('SPINDLE_REDIS_PORT'));
+            return $redis;
+        },
+        function (\Redis $redis): string {
+            $redis->rawCommand('BLPOP', unique('nobody'), '0.1');
+            return (string) $redis->rawCommand('CLIENT', 'ID');
+        },
+    ],
+];
+
+foreach ($kinds as $kind => [$connect, $who]) {
+    with_coroutines("$kind: each coroutine has a connection, round after round the same ones", function (Check $check) use ($kind, $connect, $who): void {
+        $seen = [];
+        for ($round = 0; $round < 3; $round++) {
+            $start = \hrtime(true);
+            $jobs = [];
+            for ($i = 0; $i < 5; $i++) {
+                $jobs[] = Async\spawn(fn() => $who($connect()));
+            }
+            $ids = \array_map(finished(...), $jobs);
+            unset($jobs);
+            \count(\array_unique($ids)) === 5 or $check->problem('shared: ' . \implode(' ', $ids));
+            $wall = (\hrtime(true) - $start) / 1e9;
+            $wall < 0.45 or $check->problem(\sprintf('one after another: %.2f s', $wall));
+            $seen = [...$seen, ...$ids];
+        }
+        // ext/pgsql keeps the last one as the default of calls that name none
+        \count(\array_unique($seen)) <= ($kind === 'pg_pconnect' ? 6 : 5) or $check->problem('new ones each round: ' . \implode(' ', $seen));
+    });
+}
+
+with_coroutines('a transaction on a persistent connection is its coroutine\'s', function (Check $check) use ($persistent): void {
+    $table = unique('ledger');
+    pdo_pgsql()->exec("create table $table (n int)");
+    $write = function (int $n) use ($table, $persistent): void {
+        $pdo = new \PDO(env('SPINDLE_PG_DSN'), null, null, $persistent);
+        $pdo->beginTransaction();
+        $pdo->exec("insert into $table values ($n)");
+        $pdo->query('select pg_sleep(0.02)');
+        $same = new \PDO(env('SPINDLE_PG_DSN'), null, null, $persistent); // as without coroutines: this very connection
+        (string) $same->query("select count(*) from $table where n = $n")->fetchColumn() === '1' or throw new \LogicException('asked twice, got two');
+        $n % 2 === 0 ? $pdo->commit() : $pdo->rollBack();
+    };
+    $jobs = [];
+    for ($n = 0; $n < 8; $n++) {
+        $jobs[] = Async\spawn($write, $n);
     }
-    $start = \hrtime(true);
-    $distinct = \count(\array_unique(\array_map(finished(...), $backends)));
-    $wall = (\hrtime(true) - $start) / 1e9;
-    // fewer connections than coroutines are right when the coroutines took turns
-    $wall >= 0.19 * 5 / $distinct or $check->problem(\sprintf('5 coroutines used %d connections in %.2f s', $distinct, $wall));
+    \array_map(finished(...), $jobs);
+    $there = \implode(',', pdo_pgsql()->query("select n from $table order by n")->fetchAll(\PDO::FETCH_COLUMN));
+    $there === '0,2,4,6' or $check->problem("there is $there");
+    pdo_pgsql()->exec("drop table $table");
+});
+
+with_coroutines('a handle that outlives its coroutine keeps its connection', function (Check $check) use ($persistent): void {
+    $connect = fn() => new \PDO(env('SPINDLE_PG_DSN'), null, null, $persistent);
+    $kept = finished(Async\spawn($connect));
+    $pid = fn(\PDO $pdo): string => (string) $pdo->query('select pg_backend_pid()')->fetchColumn();
+    $mine = $pid($kept);
+    finished(Async\spawn(fn() => $pid($connect()))) !== $mine or $check->problem('it was given to another coroutine');
+    $kept = null;
+    finished(Async\spawn(fn() => $pid($connect()))) === $mine or $check->problem('it was not used again');
 });

@@ -22,6 +22,11 @@ matrix('one mysqli connection', function (int $i) use ($mysqli): array {
     return $mysqli->query("select $i * 2, sleep(" . seconds(50) . ')')->fetch_row();
 }, n: 10, evidence: 'ticks');
 
+matrix('statements of one mysqli connection, by their constructor', function (int $i) use ($mysqli): array {
+    $statement = new \mysqli_stmt($mysqli, "do $i, sleep(?)");
+    return [$statement->execute([seconds(50)]), $statement->param_count];
+}, n: 10, evidence: 'ticks');
+
 $redis = redis();
 matrix('one phpredis connection', function (int $i) use ($redis): array {
     $key = unique("key_$i");

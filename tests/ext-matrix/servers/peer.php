@@ -5,16 +5,21 @@
  *   php -n peer.php PEM UNIX_SOCKET ENV_FILE
  *
  * HTTP and HTTPS (keep-alive):  GET /MS/TEXT      answers TEXT after MS milliseconds
+ *                               GET /serial       answers 1, then 2, then 3, …
  *                               POST, PUT /MS     answers the request's body after MS milliseconds
+ *                               POST /soap/MS     calls a method of soap.php's service; GET /wsdl/MS  describes it
  *                               GET /chunked/MS/A/B/C   sends the chunks A, B, C, MS milliseconds between them
  * lines (TCP, TLS, Unix):       MS TEXT           answers TEXT after MS milliseconds
  *                               sink MS BYTES     reads nothing for MS milliseconds, then BYTES bytes; answers their md5
  *                               flood MS BYTES    sends BYTES bytes after MS milliseconds
  *                               close MS          hangs up after MS milliseconds
+ *                               proxy MS PORT     answers a port of ours: what comes from PORT through it is MS milliseconds late
  *
  * PEM has the certificate and the key. When it listens it writes its addresses to ENV_FILE; it ends with its standard
  * input.
  */
+require __DIR__ . '/soap.php';
+
 [, $pem, $socket, $env_file] = $argv;
 
 final class Connection
@@ -25,14 +30,17 @@ final class Connection
     public array $sink = [];            // [bytes to go, md5 context]
     public bool $handshake = false;
     public bool $closing = false;
+    public ?self $other = null;         // what it reads goes there
+    public float $delay = 0;            // so late
 
     public function __construct(public $stream, public bool $http) {}
 }
 
 final class Loop
 {
-    public array $listeners = [];       // id => [stream, is http, is tls]
+    public array $listeners = [];       // id => [stream, is http, is tls]; a proxy: [stream, port, delay]
     public array $connections = [];
+    private int $serial = 0;
     public array $timers = [];          // [when, what], unsorted: there are few
 
     public function after(float $ms, callable $what): void
@@ -84,7 +92,8 @@ final class Loop
                         exit;
                     }
                 } elseif (isset($this->listeners[(int) $stream])) {
-                    $this->accept(...$this->listeners[(int) $stream]);
+                    [$listener, $what] = $this->listeners[(int) $stream];
+                    is_bool($what) ? $this->accept(...$this->listeners[(int) $stream]) : $this->accept_for(...$this->listeners[(int) $stream]);
                 } elseif (isset($this->connections[(int) $stream])) {
                     $this->read($this->connections[(int) $stream]);
                 }
@@ -107,10 +116,50 @@ final class Loop
         }
     }
 
+    private function proxy(int $port, float $delay): int
+    {
+        $stream = stream_socket_server('tcp://127.0.0.1:0');
+        stream_set_blocking($stream, false);
+        $this->listeners[(int) $stream] = [$stream, $port, $delay];
+        return (int) substr(strrchr(stream_socket_get_name($stream, false), ':'), 1);
+    }
+
+    private function accept_for($listener, int $port, float $delay): void
+    {
+        while ($stream = @stream_socket_accept($listener, 0)) {
+            $target = stream_socket_client("tcp://127.0.0.1:$port");
+            if ($target === false) {
+                fclose($stream);
+                continue;
+            }
+            $client = new Connection($stream, false);
+            $server = new Connection($target, false);
+            $server->delay = $delay;
+            [$client->other, $server->other] = [$server, $client];
+            foreach ([$client, $server] as $c) {
+                stream_set_blocking($c->stream, false);
+                $this->connections[(int) $c->stream] = $c;
+            }
+        }
+    }
+
     private function close(Connection $c): void
     {
+        if (!isset($this->connections[(int) $c->stream])) {
+            return; // a timer may come after the client has hung up
+        }
         unset($this->connections[(int) $c->stream]);
         @fclose($c->stream);
+        if ($c->other !== null) {
+            $this->after($c->delay, fn() => $this->close_after($c->other));
+        }
+    }
+
+    /** Closes it when all is sent. */
+    private function close_after(Connection $c): void
+    {
+        $c->closing = true;
+        $this->flush($c);
     }
 
     public function send(Connection $c, string $data): void
@@ -154,9 +203,13 @@ final class Loop
                 }
                 return;
             }
+            if ($c->other !== null) {
+                $this->after($c->delay, fn() => $this->send($c->other, $data));
+                continue;
+            }
             $c->in .= $data;
             $c->http ? $this->requests($c) : $this->lines($c);
-        } while ($c->deaf_until <= microtime(true));
+        } while (isset($this->connections[(int) $c->stream]) && $c->deaf_until <= microtime(true));
     }
 
     private function lines(Connection $c): void
@@ -186,6 +239,9 @@ final class Loop
                     break;
                 case 'flood':
                     $this->after($words[1], fn() => $this->send($c, str_repeat("0123456789abcdef", intdiv($words[2], 16))));
+                    break;
+                case 'proxy':
+                    $this->send($c, $this->proxy((int) $words[2], (float) $words[1]) . "\n");
                     break;
                 case 'close':
                     $this->after($words[1], fn() => $this->close($c));
@@ -218,10 +274,20 @@ final class Loop
                 $this->chunks($c, (int) $parts[1], array_slice($parts, 2), $close);
                 continue;
             }
-            $text = $method !== 'GET' ? $body : ($parts[1] ?? '');
-            $this->after((float) $parts[0], function () use ($c, $text, $close) {
+            if ($parts[0] === 'serial') {
+                $parts = [0, (string) ++$this->serial];
+            }
+            $type = 'text/plain';
+            if ($parts[0] === 'soap' || $parts[0] === 'wsdl') {
+                $type = 'text/xml';
+                $text = array_shift($parts) === 'soap' ? Soap::answer($body)
+                    : Soap::description(preg_replace('/.*^Host: *(\S+).*/ims', 'http://$1', $head) . "/soap/$parts[0]");
+            } else {
+                $text = $method !== 'GET' ? $body : ($parts[1] ?? '');
+            }
+            $this->after((float) $parts[0], function () use ($c, $type, $text, $close) {
                 $c->closing = $close;
-                $this->send($c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " . strlen($text)
+                $this->send($c, "HTTP/1.1 200 OK\r\nContent-Type: $type\r\nContent-Length: " . strlen($text)
                     . ($close ? "\r\nConnection: close" : '') . "\r\n\r\n$text");
             });
         }

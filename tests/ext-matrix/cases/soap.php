@@ -1,0 +1,86 @@
+<?php
+// needs: peer ext:soap
+// SoapClient; its service is in servers/soap.php.
+namespace Matrix;
+
+use Async;
+
+require __DIR__ . '/../lib.php';
+
+function soap(string|null $wsdl, array $options = []): \SoapClient
+{
+    $options += ['cache_wsdl' => WSDL_CACHE_NONE];
+    return new \SoapClient($wsdl, $wsdl === null ? $options + ['uri' => 'urn:matrix', 'location' => http('/soap/' . ms())] : $options);
+}
+
+matrix('a call', function (int $i): array {
+    $client = soap(null);
+    return [$client->double($i), $client->turn("text $i")];
+}, ms: 1000, bound: 2.5);
+
+matrix('a fault', function (int $i): array {
+    try {
+        return [soap(null)->refuse("no $i")];
+    } catch (\SoapFault $fault) {
+        return [$fault->faultcode, $fault->getMessage()];
+    }
+}, n: 10);
+
+matrix('WSDL from a URL', function (int $i): array {
+    $client = soap(http('/wsdl/' . ms()));
+    return [$client->__getFunctions(), $client->double($i)];
+}, n: 10, ms: 1000);
+
+\file_put_contents($wsdl = scratch('wsdl'), \file_get_contents(http('/wsdl/' . ms())));
+matrix('WSDL from a file', fn(int $i) => soap($wsdl)->turn("mirror $i"), n: 10);
+
+\ini_set('soap.wsdl_cache_dir', env('MATRIX_TMP'));
+matrix('WSDL in the cache', fn(int $i) => soap(http('/wsdl/' . ms(100)), ['cache_wsdl' => WSDL_CACHE_DISK])->double($i), n: 10, ms: 100, bound: 3.0);
+
+matrix('https', function (int $i): int {
+    $context = \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')]]);
+    return soap(null, ['uri' => 'urn:matrix', 'location' => https('/soap/' . ms()), 'stream_context' => $context])->double($i);
+}, n: 10);
+
+matrix('a server that does not answer in time', function (int $i): string {
+    \ini_set('default_socket_timeout', '1');
+    try {
+        soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/10000')])->double($i);
+        return 'an answer';
+    } catch (\SoapFault $fault) {
+        return $fault->getMessage();
+    } finally {
+        \ini_restore('default_socket_timeout');
+    }
+}, n: 2, ms: 1000, bound: 1.7);
+
+// what a call needs to decode its answer is kept in variables of the whole process
+matrix('types of one\'s own', function (int $i): string {
+    $type = ['type_ns' => 'http://www.w3.org/2001/XMLSchema', 'type_name' => 'string'];
+    return soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/' . ms(200 + 50 * ($i % 3))), 'typemap' => [$type + [
+        'to_xml' => fn(string $text) => "<text>$text</text>",
+        'from_xml' => fn(string $xml) => "decoded by $i: " . \strip_tags($xml),
+    ]]])->turn('abc');
+}, n: 6, ms: 200);
+
+$trace = soap(null, ['trace' => true, 'location' => http('/soap/' . ms(100)), 'uri' => 'urn:matrix']);
+matrix('one client', function (int $i) use ($trace): array {
+    return [$trace->double($i), $trace->turn("text $i")];
+}, n: 5, ms: 200, evidence: 'ticks');
+
+$client = soap(null);
+cancelled('a call, cancelled', fn() => soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/20000')])->double(1), fn() => $client->double(21));
+with_coroutines('the client works after a cancellation', function (Check $check): void {
+    $client = soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/300')]);
+    $client->double(1);
+    $call = Async\spawn(fn() => $client->double(2));
+    Async\delay(100);
+    $call->cancel();
+    try {
+        finished($call);
+        $check->problem('it was not cancelled');
+    } catch (Async\CancellationException) {
+    }
+    $answer = $client->double(3);
+    $answer === 6 or $check->problem('it answers ' . \json_encode($answer));
+});
