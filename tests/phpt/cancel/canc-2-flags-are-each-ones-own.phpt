@@ -7,24 +7,28 @@ use function Async\{currentCoroutine, delay, spawn, suspend};
 require __DIR__ . '/kit.inc';
 
 $jobs = [];
-for ($i = 0; $i < 50; $i++) {
-    $jobs[$i] = spawn(function() use ($i, &$jobs) {
-        try {
-            if ($i % 5 === 0) currentCoroutine()->cancel(new Async\CancellationException("$i"));
-            if ($i % 5 === 1) $jobs[$i + 1]->cancel(new Async\CancellationException($i + 1 . ''));
-            suspend();
-            usleep(1000);
-            delay(1);
-            return 'ended';
-        } catch (Async\CancellationException $e) {
-            return 'cancelled ' . ((int) $e->getMessage() - $i);
+$task = function(int $i) use (&$jobs, &$task) {
+    try {
+        if ($i % 5 === 0) currentCoroutine()->cancel(new Async\CancellationException("$i"));
+        if ($i % 5 === 1) {
+            $jobs[$i + 1] = spawn($task, $i + 1);
+            $jobs[$i + 1]->cancel(new Async\CancellationException($i + 1 . ''));
         }
-    });
+        suspend();
+        usleep(1000);
+        delay(1);
+        return 'ended';
+    } catch (Async\CancellationException $e) {
+        return 'cancelled ' . ((int) $e->getMessage() - $i);
+    }
+};
+for ($i = 0; $i < 50; $i++) {
+    if ($i % 5 !== 2) $jobs[$i] = spawn($task, $i);
 }
 $count = [];
-foreach ($jobs as $i => $job) {
+for ($i = 0; $i < 50; $i++) { // the one before has spawned it
     try {
-        $count[$i % 5][Async\await($job)] = true;
+        $count[$i % 5][Async\await($jobs[$i])] = true;
     } catch (Async\CancellationException $e) {
         $count[$i % 5]['never started ' . ((int) $e->getMessage() - $i)] = true;
     }

@@ -11,23 +11,25 @@ $never->cancel();
 echo 'not started: ', get_class(T\failure($never)), ' ', json_encode($never->isStarted()), "\n";
 
 $waits = spawn(function() { try { delay(10_000); } finally { echo 'its finally, '; } });
-suspend();
+T\begun($waits);
 $waits->cancel();
 echo 'suspended: ';
 echo get_class(T\failure($waits)), "\n";
 
 // it has given way and is in the queue: the next thing it sees is the cancellation
-$queued = spawn(function() { suspend(); echo "NOT REACHED\n"; });
-suspend();
+$goes = false;
+$queued = spawn(function() use (&$goes) { do suspend(); while (!$goes); echo "NOT REACHED\n"; });
+T\begun($queued);
 $queued->cancel();
+$goes = true;
 echo 'queued: ', get_class(T\failure($queued)), "\n";
 
 // what it waited for has happened, and it has not run yet
 $work = spawn(function() { suspend(); return 'work'; });
-spawn(function() use (&$wakes) { suspend(); $wakes->cancel(); });
+spawn(function() use (&$wakes, $work) { T\ended($work); $wakes->cancel(); });
 $wakes = spawn(function() use ($work) {
     await($work);
-    suspend(); // at the latest here
+    delay(10_000); // at the latest here
     echo 'NOT REACHED ';
 });
 $result = T\failure($wakes);

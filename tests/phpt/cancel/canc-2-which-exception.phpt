@@ -3,13 +3,13 @@ CANC-2 the first cancellation wins while it is pending; an exception of another 
 --FILE--
 <?php
 use Async\CancellationException as Cancelled;
-use function Async\{delay, protect, spawn, suspend};
+use function Async\{delay, protect, spawn};
 
 require __DIR__ . '/kit.inc';
 
 $outcome = function(Closure $task, Closure $meanwhile): string {
     $c = spawn($task);
-    suspend();
+    T\begun($c);
     $meanwhile($c);
     $e = T\failure($c);
     $all = [];

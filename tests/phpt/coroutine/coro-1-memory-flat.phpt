@@ -23,6 +23,7 @@ foreach ($kinds as $name => $kind) {
     $grown = memory_get_usage() - $before;
     T\check($name, $grown < 50_000, "grown by $grown");
 }
+T\alone();
 var_dump(count(getCoroutines()));
 ?>
 --EXPECT--

@@ -2,7 +2,9 @@
 CORO-1 CANC-2 a coroutine that is cancelled before it starts lets go of its task and arguments
 --FILE--
 <?php
-use function Async\{spawn, suspend};
+use function Async\spawn;
+
+require __DIR__ . '/kit.inc';
 
 final class Noisy
 {
@@ -16,7 +18,7 @@ $task = (function() {
 })();
 echo "queued\n";
 $task->cancel();
-suspend();
+T\ended($task);
 echo "cancelled\n";
 var_dump($task->isStarted(), $task->isCompleted());
 ?>

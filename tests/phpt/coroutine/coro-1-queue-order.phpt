@@ -1,5 +1,7 @@
 --TEST--
 CORO-1 nothing starts inside spawn(); the queue is first in, first out, for newcomers and for those who gave way
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{spawn, suspend};

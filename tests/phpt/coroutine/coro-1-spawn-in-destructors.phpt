@@ -4,6 +4,8 @@ CORO-1 spawn() in a destructor: of a coroutine's locals, of a coroutine's captur
 <?php
 use function Async\{await, spawn, suspend};
 
+require __DIR__ . '/kit.inc';
+
 final class Last
 {
     public ?Last $self = null;
@@ -22,20 +24,19 @@ await(spawn(function() {
     $local = new Last('the local');
     suspend();
 }));
+T\alone();
 $captured = new Last('the captured');
 $coroutine = spawn(function() use ($captured) { suspend(); });
 unset($captured);
 await($coroutine);
-suspend();
-suspend();
+T\alone();
 echo "-\n";
 
 $cycle = new Last('the cycle');
 $cycle->self = $cycle;
 unset($cycle);
 gc_collect_cycles();
-suspend();
-suspend();
+T\alone();
 echo "-\n";
 
 $dropped = new Last('the dropped');

@@ -4,6 +4,8 @@ CORO-1 the closure, its captured variables, arguments and locals go when the cor
 <?php
 use function Async\{await, spawn, suspend};
 
+require __DIR__ . '/kit.inc';
+
 final class Noisy
 {
     public static array $gone = [];
@@ -16,14 +18,16 @@ function start(): Async\Coroutine
     $captured = new Noisy('captured');
     return spawn(function(Noisy $argument, Noisy ...$more) use ($captured) {
         $local = new Noisy('local');
-        suspend();
+        do suspend(); while (!$GLOBALS['goes']);
         return ['result', $captured->name, new Noisy('result')];
     }, new Noisy('argument'), new Noisy('extra'), named: new Noisy('named'));
 }
 
+$goes = false;
 $coroutine = start();
-suspend();
+T\begun($coroutine);
 echo 'while it runs: ', json_encode(Noisy::$gone), "\n";
+$goes = true;
 $result = await($coroutine);
 sort(Noisy::$gone);
 echo 'awaited: ', json_encode(Noisy::$gone), "\n";

@@ -29,7 +29,7 @@ $c = spawn(function() use (&$log, $a) {
     }
     return 'done';
 });
-suspend();
+T\begun($c);
 $c->cancel(new Async\CancellationException('reason'));
 delay(40);
 fwrite($b, "a line");
@@ -46,7 +46,7 @@ $e = T\failure(spawn(function() {
 echo get_class($e), "\n";
 // an exception of the section and a cancellation at once: neither is swallowed
 $both = spawn(fn() => protect(function() { delay(20); throw new RangeException('of the section'); }));
-suspend();
+T\begun($both);
 $both->cancel();
 $e = T\failure($both);
 $classes = [get_class($e)];

@@ -18,7 +18,7 @@ $places = [
     'an include' => 'spawn(function() { eval("Async\\\\suspend(); exit(7);"); });',
     'magic' => 'final class M { function __get($n) { delay(1); exit(7); } } spawn(fn() => (new M)->x);',
     'open buffers' => 'spawn(function() { ob_start(); echo "[buffered"; suspend(); ob_start(); echo " twice]\n"; exit(7); });',
-    'while cancelled' => '$c = spawn(function() { try { delay(10_000); } finally { exit(7); } }); suspend(); $c->cancel();',
+    'while cancelled' => '$c = spawn(function() { try { delay(10_000); } finally { exit(7); } }); while (!$c->isStarted()) suspend(); $c->cancel();',
     'the script' => 'suspend(); exit(7);',
     'the script, after it waited' => 'await(spawn(fn() => delay(5))); exit(7);',
 ];

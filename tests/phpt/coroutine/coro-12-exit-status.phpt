@@ -11,7 +11,7 @@ $codes = [
     'in a shutdown function' => 'register_shutdown_function(fn() => exit(9)); Async\spawn(fn() => Async\delay(5));',
     'first 3, then 9' => 'register_shutdown_function(fn() => exit(9)); Async\spawn(fn() => exit(3));',
     'in a late destructor' => 'final class D { function __destruct() { exit(11); } } $d = new D; Async\spawn(fn() => Async\delay(5));',
-    'two that exit' => 'foreach ([4, 5] as $s) Async\spawn(fn() => exit($s));',
+    'two that exit' => 'Async\spawn(function() { Async\spawn(fn() => exit(5)); exit(4); });',
 ];
 foreach ($codes as $name => $code) {
     echo "$name: ", T\php($code), "\n";

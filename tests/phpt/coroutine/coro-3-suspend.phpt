@@ -1,5 +1,7 @@
 --TEST--
 CORO-3 suspend() alone returns at once, sleepers beside it do not hold it up, and everybody gets a turn in between
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{delay, spawn, suspend};

@@ -1,5 +1,7 @@
 --TEST--
 CORO-4 a thousand awaiters of one coroutine all get its result, first come first served
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{await, delay, spawn};

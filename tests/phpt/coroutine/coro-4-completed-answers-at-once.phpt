@@ -2,7 +2,7 @@
 CORO-4 awaiting what is complete gives way to nobody, be it a result, a failure or a cancellation
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, delay, spawn};
 
 require __DIR__ . '/kit.inc';
 
@@ -15,7 +15,7 @@ $cancelled->cancel(new Async\CancellationException('reason'));
 $reason = T\failure($cancelled);
 
 $otherRan = false;
-spawn(function() use (&$otherRan) { $otherRan = true; });
+$other = spawn(function() use (&$otherRan) { $otherRan = true; });
 for ($i = 0; $i < 100; $i++) {
     $results[await($done)] = true;
     $same[T\failure($failed) === $first ? 'same' : 'another'] = true;
@@ -24,7 +24,7 @@ for ($i = 0; $i < 100; $i++) {
     $results[await($done, $done)] = true;
 }
 var_dump($otherRan, array_keys($results), array_keys($same), $reason->getMessage());
-suspend();
+T\begun($other);
 var_dump($otherRan);
 ?>
 --EXPECT--

@@ -32,18 +32,23 @@ echo $generator->getReturn(), "\n";
 // taking turns
 $shared = (function() { for ($i = 1; $i <= 6; $i++) { yield $i; } })();
 $taken = [];
-$take = function(string $name) use ($shared, &$taken) {
+$turn = 'a';
+$take = function(string $name, string $other) use ($shared, &$taken, &$turn) {
     while ($shared->valid()) {
-        $taken[] = $name . $shared->current();
-        $shared->next();
+        if ($turn === $name) {
+            $taken[] = $name . $shared->current();
+            $shared->next();
+            $turn = $other;
+        }
         suspend();
     }
 };
-T\all([spawn($take, 'a'), spawn($take, 'b')]);
+T\all([spawn($take, 'a', 'b'), spawn($take, 'b', 'a')]);
 echo implode(' ', $taken), "\n";
 
 // one is inside of it: for the other it is running
-$busy = (function() { yield 1; delay(30); yield 2; })();
+$goes = false;
+$busy = (function() use (&$goes) { yield 1; while (!$goes) delay(5); yield 2; })();
 $busy->current();
 $first = spawn(function() use ($busy) { $busy->next(); return $busy->current(); });
 T\parked($first);
@@ -52,6 +57,7 @@ try {
 } catch (Error $e) {
     echo $e->getMessage(), "\n";
 }
+$goes = true;
 echo await($first), "\n";
 
 // left unfinished in a coroutine that has ended

@@ -5,7 +5,7 @@ CORO-7 where it was spawned and where it waits: in functions, callbacks, eval an
 use function Async\{await, delay, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
-$dir = T\work_in(['inc.php' => "<?php\n\nreturn Async\\spawn(function() {\n    usleep(30_000);\n});\n"]);
+$dir = T\work_in(['inc.php' => "<?php\n\nreturn Async\\spawn(function() {\n    usleep(200_000);\n});\n"]);
 
 function places(Async\Coroutine $c): string
 {
@@ -18,7 +18,7 @@ function places(Async\Coroutine $c): string
 
 function waits(): void
 {
-    suspend();
+    do suspend(); while (!$GLOBALS['go']);
     (function() {
         delay(30);
     })();
@@ -35,15 +35,17 @@ $jobs = [
     )[0],
     eval("\nreturn Async\\spawn('waits');"),
     include "$dir/inc.php",
-    (function() { return spawn(fn() => array_map(fn() => suspend(), [1])); })(),
+    (function() { return spawn(fn() => array_map(function() { do suspend(); while (!$GLOBALS['go']); }, [1])); })(),
 ];
 $never = spawn(fn() => 1);
 var_dump($never->getSuspendFileAndLine(), $never->getSuspendLocation());
 foreach ($jobs as $job) echo places($job), "\n";
-suspend();
+$go = false;
+T\begun(...$jobs);
 echo "first\n";
 foreach ($jobs as $job) echo places($job), "\n";
-suspend();
+$go = true;
+while ($jobs[0]->getSuspendFileAndLine()[1] === 18) suspend();
 echo "second\n";
 echo places($jobs[0]), "\n";
 T\until(fn() => $jobs[0]->getSuspendFileAndLine()[1] > 22);

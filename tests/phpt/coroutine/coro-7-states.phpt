@@ -23,14 +23,16 @@ $c = spawn(function() {
     return false;
 });
 echo 'new: ', state($c), "\n";
-suspend();
+T\begun($c);
 echo 'in delay: ', state($c), "\n";
 await($c);
 echo 'done: ', state($c), ' ', json_encode([$c->getResult(), $c->getException()]), "\n";
 
-$gaveWay = spawn(function() { suspend(); });
-suspend();
+$goes = false;
+$gaveWay = spawn(function() use (&$goes) { do suspend(); while (!$goes); });
+T\begun($gaveWay);
 echo 'gave way: ', strtok(state($gaveWay), ' '), ' ', json_encode([$gaveWay->isRunning(), $gaveWay->isSuspended(), $gaveWay->isCompleted()]), "\n";
+$goes = true;
 await($gaveWay);
 
 $failed = spawn(fn() => throw new Exception('x'));
@@ -38,7 +40,7 @@ T\failure($failed);
 echo 'failed: ', state($failed), ' ', json_encode($failed->getResult()), ' ', $failed->getException()->getMessage(), "\n";
 
 $cancelled = spawn(fn() => delay(10_000));
-suspend();
+T\begun($cancelled);
 $cancelled->cancel();
 var_dump($cancelled->isCancellationRequested(), $cancelled->isCompleted());
 T\failure($cancelled);
@@ -50,7 +52,7 @@ T\failure($never);
 var_dump($never->isStarted(), $never->isCancelled(), $never->isCompleted(), $never->isQueued());
 
 $survivor = spawn(function() { try { delay(10_000); } catch (Async\CancellationException) { return 'survived'; } });
-suspend();
+T\begun($survivor);
 $survivor->cancel();
 var_dump(await($survivor), $survivor->isCompleted(), $survivor->getException());
 ?>

@@ -21,7 +21,11 @@ foreach (['a', 'b', 'c'] as $name) {
     });
 }
 T\all($jobs);
-foreach ($log as $line) echo $line, "\n";
+$begun = array_slice($log, 0, 3);
+$ended = array_chunk(array_slice($log, 3), 2);
+sort($begun);
+sort($ended);
+foreach ([...$begun, ...array_merge(...$ended)] as $line) echo $line, "\n";
 ?>
 --EXPECT--
 Undefined variable $a begins

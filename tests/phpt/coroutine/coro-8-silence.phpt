@@ -36,13 +36,14 @@ T\all([
 ]);
 $note('script');
 unset($levels['spawned under @']);
+ksort($levels);
 foreach ($levels as $name => $seen) {
     echo "$name: ", implode(' ', array_map(fn($l) => match ($l) { E_ALL => 'all', E_ERROR => 'error', 4437 => 'silent', default => $l }, $seen)), "\n";
 }
 ?>
 --EXPECT--
-quiet: silent silent all
-loud: all all all
-throws: silent silent all
 errors only: error error error
+loud: all all all
+quiet: silent silent all
 script: all
+throws: silent silent all

@@ -1,5 +1,7 @@
 --TEST--
 CORO-9 onFinally() and onExit(): once, the last first, with the coroutine, before its awaiter, whatever the ending
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\Coroutine;

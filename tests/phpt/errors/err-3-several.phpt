@@ -8,7 +8,7 @@ $start = hrtime(true);
 $ended = T\php(<<<'PHP'
     use function Async\{delay, spawn};
     spawn(function() { delay(10); throw new DomainException('first'); });
-    spawn(function() { try { delay(10_000); } finally { throw new LogicException('second'); } });
+    spawn(function() { try { delay(10_000); } finally { delay(10); throw new LogicException('second'); } });
     spawn(function() {
         for ($i = 1; $i <= 2; $i++) {
             try {
@@ -18,7 +18,7 @@ $ended = T\php(<<<'PHP'
             }
         }
     });
-    spawn(function() { try { delay(10_000); } finally { delay(30); throw new RangeException('third'); } });
+    spawn(function() { try { delay(10_000); } finally { delay(1000); throw new RangeException('third'); } });
     PHP);
 // an exception that came after a cancellation is reported with it, as PHP reports a chain
 preg_match_all('/(?:DomainException|LogicException|RangeException): (\w+)/', $ended->output, $m);

@@ -7,14 +7,14 @@ require __DIR__ . '/kit.inc';
 $codes = [
     'no handler' => 'spawn(fn() => throw new Exception("on purpose"));',
     'handler' => 'set_exception_handler(function($e) { echo get_class($e), " handled"; });
-        spawn(function() { try { delay(10_000); } finally { delay(5); echo "cleaned, "; } });
-        spawn(fn() => throw new DomainException("on purpose"));',
+        $c = spawn(function() { try { delay(10_000); } finally { delay(5); echo "cleaned, "; } });
+        spawn(function() use ($c) { while (!$c->isStarted()) suspend(); throw new DomainException("on purpose"); });',
     'handler that throws' => 'set_exception_handler(fn($e) => throw new LogicException("of the handler"));
         spawn(fn() => throw new DomainException("on purpose"));',
     'handler that blocks' => 'set_exception_handler(function($e) { usleep(1000); echo "slept"; });
         spawn(fn() => throw new DomainException("on purpose"));',
-    'handler set by a coroutine' => 'spawn(function() { set_exception_handler(fn($e) => print("handled")); suspend(); });
-        spawn(function() { suspend(); suspend(); throw new DomainException("on purpose"); });',
+    'handler set by a coroutine' => '$c = spawn(function() { set_exception_handler(fn($e) => print("handled")); suspend(); });
+        spawn(function() use ($c) { await($c); throw new DomainException("on purpose"); });',
     'Error' => 'spawn(fn() => no_such_function());',
     'in the script, after coroutines' => 'await(spawn(fn() => delay(5))); throw new Exception("on purpose");',
     'awaited by one that fails' => '$c = spawn(fn() => throw new DomainException("on purpose")); spawn(fn() => await($c)); unset($c);',

@@ -2,12 +2,12 @@
 ERR-3 an uncaught exception in a coroutine: the others are cancelled and may clean up, then it is reported as PHP does
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, delay, spawn};
 
 require __DIR__ . '/kit.inc';
 
 register_shutdown_function(function() { echo "\nshutdown function\n"; });
-spawn(function() {
+$cleans = spawn(function() {
     try {
         delay(10_000);
         echo "NOT REACHED\n";
@@ -19,7 +19,7 @@ spawn(function() {
 [$a, $b] = T\pair();
 spawn(function() use ($a) { fgets($a); echo "NOT REACHED\n"; });
 function fails(int $x) { throw new DomainException('on purpose'); }
-spawn(function() use ($b) { suspend(); fails(1); });
+spawn(function() use ($cleans) { T\begun($cleans); fails(1); });
 try {
     sleep(20);
     echo "NOT REACHED\n";

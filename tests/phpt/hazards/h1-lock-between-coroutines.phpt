@@ -12,23 +12,22 @@ $dir = T\work_in();
 $log = [];
 $holder = new PDO("sqlite:$dir/db");
 $holder->exec('create table t (x)');
-$jobs = [
-    spawn(function() use ($holder, &$log) {
-        $holder->exec('begin exclusive; insert into t values (1)');
-        $log[] = 'locked';
-        delay(150);
-        $log[] = 'unlocks';
-        $holder->exec('commit');
-    }),
-    spawn(function() use ($dir, &$log) {
-        $other = new PDO("sqlite:$dir/db", options: [PDO::ATTR_TIMEOUT => 20]);
-        $log[] = 'waits';
-        $other->exec('insert into t values (2)');
-        $log[] = 'written';
-        return (int) $other->query('select count(*) from t')->fetchColumn();
-    }),
-    spawn(function() use (&$log) { delay(60); $log[] = 'a third one runs'; }),
-];
+$jobs = [spawn(function() use ($holder, &$log) {
+    $holder->exec('begin exclusive; insert into t values (1)');
+    $log[] = 'locked';
+    delay(150);
+    $log[] = 'unlocks';
+    $holder->exec('commit');
+})];
+T\until(function() use (&$log) { return $log === ['locked']; });
+$jobs[] = spawn(function() use ($dir, &$log) {
+    $other = new PDO("sqlite:$dir/db", options: [PDO::ATTR_TIMEOUT => 20]);
+    $log[] = 'waits';
+    $other->exec('insert into t values (2)');
+    $log[] = 'written';
+    return (int) $other->query('select count(*) from t')->fetchColumn();
+});
+$jobs[] = spawn(function() use (&$log) { delay(60); $log[] = 'a third one runs'; });
 echo json_encode(T\all($jobs)), ' ', implode(', ', $log), "\n";
 ?>
 --EXPECT--

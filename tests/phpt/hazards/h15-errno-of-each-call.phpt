@@ -16,6 +16,8 @@ $fail = [
     'refused' => function() use ($refused) { @stream_socket_client($refused, $errno, $error, 5); return $errno === SOCKET_ECONNREFUSED; },
     'missing' => fn() => @fopen('missing', 'r') === false && str_contains(error_get_last()['message'], 'No such file'),
     'a directory' => fn() => @file_put_contents('.', 'x') === false && str_contains(error_get_last()['message'], 'Is a directory'),
+    'not for reading' => fn() => @fread(fopen('other', 'w'), 1) === false && str_contains(error_get_last()['message'], 'errno=9 '),
+    'no file' => fn() => @file_get_contents('.') === '' && str_contains(error_get_last()['message'], 'errno=21 '),
     'full' => fn() => @file_put_contents('/dev/full', 'x') !== 1 && str_contains(error_get_last()['message'], 'errno=28'),
     'timeout' => function() { socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $p); socket_set_option($p[0], SOL_SOCKET, SO_RCVTIMEO, ['sec' => 0, 'usec' => 1000]); return @socket_read($p[0], 1) === false && socket_last_error($p[0]) === SOCKET_EAGAIN; },
     'broken pipe' => function() { socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $p); socket_close($p[1]); return @socket_write($p[0], 'x') === false && socket_last_error($p[0]) === SOCKET_EPIPE; },

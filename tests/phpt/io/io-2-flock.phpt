@@ -41,17 +41,17 @@ $ticks->stop();
 
 // readers share, the writer waits for all of them
 $log = [];
-$jobs = [];
-foreach ([LOCK_SH, LOCK_SH, LOCK_EX] as $i => $kind) {
-    $jobs[] = spawn(function() use ($kind, $i, &$log) {
-        $f = fopen('lock', 'r+');
-        flock($f, $kind);
-        $log[] = "in $i";
-        delay(30);
-        $log[] = "out $i";
-        fclose($f);
-    });
-}
+$locks = function(int $i, int $kind) use (&$log) {
+    $f = fopen('lock', 'r+');
+    flock($f, $kind);
+    $log[] = "in $i";
+    delay(50);
+    $log[] = "out $i";
+    fclose($f);
+};
+$jobs = [spawn($locks, 0, LOCK_SH), spawn($locks, 1, LOCK_SH)];
+T\until(function() use (&$log) { return count($log) === 2; });
+$jobs[] = spawn($locks, 2, LOCK_EX);
 T\all($jobs);
 $at = array_flip($log);
 T\check('readers together', max($at['in 0'], $at['in 1']) < min($at['out 0'], $at['out 1']), $log);

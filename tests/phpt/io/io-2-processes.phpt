@@ -11,7 +11,7 @@ require __DIR__ . '/kit.inc';
 $ticks = new T\Ticks;
 $jobs = [];
 for ($i = 0; $i < 8; $i++) {
-    $ms = 20 + 30 * ($i % 3);
+    $ms = 120 + 30 * ($i % 3);
     $run = sprintf('sleep 0.%03d; echo %d; exit %d', $ms, $i, $i + 10);
     $jobs["exec $i"] = spawn(function() use ($run) { exec($run, $lines, $status); return [(int) $lines[0], $status]; });
     $jobs["proc_close $i"] = spawn(function() use ($run) {

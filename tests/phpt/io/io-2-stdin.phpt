@@ -9,6 +9,7 @@ T\work_in([
     'read.php' => <<<'PHP'
         <?php
         use function Async\{await, delay, spawn};
+        touch('ready');
         $ticks = 0;
         $ticker = spawn(function() use (&$ticks) { while (true) { delay(2); $ticks++; } });
         $reader = spawn(function() {
@@ -23,7 +24,7 @@ T\work_in([
         $ticker->cancel();
         PHP,
     'file' => "from\na file",
-    'pipe.sh' => "(echo one; sleep 0.05; echo two; sleep 0.05; printf three) | $php read.php",
+    'pipe.sh' => "(until [ -e ready ]; do sleep 0.01; done; echo one; sleep 0.05; echo two; sleep 0.05; printf three) | $php read.php",
     'file.sh' => "$php read.php < file",
     'none.sh' => "$php read.php < /dev/null",
     'closed.sh' => "$php -r 'echo Async\\await(Async\\spawn(fn() => @file_get_contents(\"php://stdin\"))) == \"\" ? \"nothing\" : \"?\";' <&-",

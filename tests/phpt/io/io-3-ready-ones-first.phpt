@@ -1,5 +1,7 @@
 --TEST--
 IO-3 a coroutine that reads files gives way to those that are ready, and their results interleave
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\spawn;

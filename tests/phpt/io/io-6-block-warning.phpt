@@ -1,7 +1,5 @@
 --TEST--
 IO-6 what keeps the loop from running longer than async.block_warning_ms is reported with the coroutine and its line
---XFAIL--
-async.block_warning_ms is not there yet
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -18,8 +18,7 @@ for ($i = 0; $i < 20; $i++) {
     $jobs[] = spawn(function() use ($i) {
         for ($k = 0; $k < $i % 4; $k++) suspend();
         require_once 'lib.php';
-        $function = fromLib(); // declared as the file was compiled
-        while (!defined('FROM_LIB')) usleep(1000); // its code may still be running for another
+        $function = fromLib();
         return "$function " . get_parent_class('FromLib') . ' ' . FROM_LIB;
     });
 }

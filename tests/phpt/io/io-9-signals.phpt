@@ -27,7 +27,9 @@ T\check('time_nanosleep too', is_array($left) && $left['seconds'] >= 10, $left);
 echo implode(', ', $log), "\n";
 
 // nobody in the script: the longest waiting coroutine's call is interrupted, the rest goes on
-$sleepers = [spawn(fn() => sleep(20)), spawn(fn() => sleep(20))];
+$sleepers = [spawn(fn() => sleep(20))];
+T\parked(...$sleepers);
+$sleepers[] = spawn(fn() => sleep(20));
 T\parked(...$sleepers);
 $log = [];
 $killer = proc_open(['sh', '-c', 'sleep 0.05; kill -USR1 ' . getmypid()], [], $pipes);
