@@ -34,6 +34,12 @@ build: rust ## build/spindle.so
 	    cp $(TARGET)/release/libspindle.so build/spindle.so.new; \
 	    mv build/spindle.so.new build/spindle.so; }
 
+# Makes libc calls fail, for the tests.
+.PHONY: build-faults
+build-faults: build
+	$(CARGO) build --release -p spindle-faults
+	@cp $(TARGET)/release/libspindle_faults.so build/faults.so.new && mv build/faults.so.new build/faults.so
+
 .PHONY: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "There is no cargo: install Rust first (https://rustup.rs)." >&2; exit 1; }
@@ -58,7 +64,8 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-matrix test-docs test-demo \
+	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-faults test-chaos \
+	    test-php-src-sample test-docs test-demo \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -100,10 +107,43 @@ test-phpt: build
 	@echo "== phpt"
 	@tests/run-phpt
 
+# A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
+SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io)
+.PHONY: test-seeds
+test-seeds: build
+	@seed=$(or $(SEED),$$((RANDOM * 32768 + RANDOM + 1))); \
+	    echo "== phpt in another order, by a seed; 'make test-seeds SEED=$$seed' repeats it"; \
+	    tests/run-phpt -d async.seed=$$seed $(SEEDED)
+
 .PHONY: test-matrix
 test-matrix: build
 	@echo "== extensions and real servers"
 	@tests/ext-matrix/run
+
+.PHONY: test-faults
+test-faults: build-faults
+	@echo "== faults"
+	@tests/faults/run
+
+.PHONY: test-faults-all
+test-faults-all: build-faults
+	@echo "== faults, every call in turn"
+	@tests/faults/run --all
+
+.PHONY: test-chaos
+test-chaos: build-faults
+	@echo "== chaos"
+	@tests/chaos/run
+
+# Rust's sanitizers are not stable yet: the variable lets a stable compiler take the option.
+triple = $(shell rustc -vV | sed -n 's/^host: //p')
+.PHONY: test-asan
+test-asan: rust
+	@echo "== phpt with AddressSanitizer"
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg asan" \
+	    CFLAGS_$(subst -,_,$(triple))="-fsanitize=address -fno-omit-frame-pointer" \
+	    $(CARGO) build -p spindle-php --target $(triple) --target-dir $(TARGET)/asan
+	@tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
 
 .PHONY: test-docs
 test-docs: build
@@ -114,3 +154,14 @@ test-docs: build
 test-demo: build
 	@echo "== demo"
 	@if DEMO_SERVERS=1 $(PHP) examples/demo.php; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; exit 1; fi
+
+# PHP's own tests: all of them take about half an hour.
+.PHONY: test-php-src
+test-php-src: build
+	@echo "== PHP's own tests"
+	@tests/php-src/run
+
+.PHONY: test-php-src-sample
+test-php-src-sample: build
+	@echo "== PHP's own tests, a sample"
+	@tests/php-src/run --sample
