@@ -77,16 +77,25 @@ $kinds = [];
 foreach ($items as $name => $item) {
     [$set, $get] = $item;
     $before = $get();
-    $a = spawn(function () use ($set, $get) {
+    $turn = 'a'; // not who runs first: setting may read a file, and give way
+    $a = spawn(function () use ($set, $get, &$turn) {
         $set('a');
         $mine = $get();
-        suspend();
+        $turn = 'b';
+        while ($turn === 'b') {
+            suspend();
+        }
         return [$mine, $get()];
     });
-    $b = spawn(function () use ($set, $get) {
+    $b = spawn(function () use ($set, $get, &$turn) {
+        while ($turn === 'a') {
+            suspend();
+        }
         $seen = $get();
         $set('b');
-        return [$seen, $get()];
+        $mine = $get();
+        $turn = 'a';
+        return [$seen, $mine];
     });
     [[$a1, $a2], [$seen, $b1]] = [await($a), await($b)];
     $kind = match (true) {
