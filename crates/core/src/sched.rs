@@ -16,20 +16,68 @@
 //! The reasons `X` are the host's (PHP exceptions); the core only keeps them and hands them over.
 
 use crate::timers::{TimerId, Timers};
+use scopes::Scope;
 use std::collections::VecDeque;
 
+mod awaiting;
+mod ends;
+mod scopes;
 mod words;
 
-pub use words::{Cancel, Co, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId};
+pub use words::*;
 
 enum Alarm {
     Park(Ticket),
     Timeout(TimeoutId),
+    Bound(ScopeId),
+    Disposal(ScopeId),
+    Zombies,
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// A place in a list of slots.
+#[derive(Clone, Copy)]
+struct Link {
+    before: u32,
+    after: u32,
+}
+
+/// A list of slots.
+#[derive(Clone, Copy)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+const NO_LINK: Link = Link { before: NONE, after: NONE };
+const EMPTY: List = List { first: NONE, last: NONE };
+
+/// What a coroutine is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Spawned by another one.
+    Child,
+    /// Spawned by a scope.
+    Member,
+    /// Runs callbacks and handlers of the program: in no list, and no scope waits for it, but for the one it holds.
+    Runner { holds: Option<ScopeId> },
 }
 
 struct Slot<X> {
     id: u64,
     parent: u64,
+    scope: ScopeId,
+    kind: Kind,
+    /// Its place in its scope.
+    member: Link,
+    /// Its place among those that its parent spawned, and whose.
+    sibling: Link,
+    spawner: u32,
+    children: List,
+    zombie: bool,
+    warned: bool,
     state: State,
     started: bool,
     shielded: u32,
@@ -43,13 +91,7 @@ struct Slot<X> {
     cancel_requested: bool,
     outcome: Outcome,
     awaited: bool,
-    waiters: Vec<Ticket>,
-}
-
-struct Timeout {
-    timer: Option<TimerId>,
-    done: bool,
-    waiters: Vec<Ticket>,
+    followers: Vec<Follower>,
 }
 
 /// The scheduler's state. `X` is what a cancellation carries.
@@ -57,8 +99,14 @@ pub struct Core<X> {
     slots: Vec<Slot<X>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    timeouts: Vec<Timeout>,
+    timeouts: Vec<awaiting::Timeout>,
     free_timeouts: Vec<u32>,
+    sets: Vec<awaiting::Set>,
+    free_sets: Vec<u32>,
+    scopes: Vec<Scope>,
+    free_scopes: Vec<u32>,
+    events: VecDeque<Event>,
+    deliveries: Vec<(Co, ScopeId, X)>,
     timers: Timers<Alarm>,
     order: Order,
     running: Co,
@@ -66,21 +114,31 @@ pub struct Core<X> {
     parks: u64,
     live: usize,
     outside: usize,
+    /// How many of the live ones are zombies, and the timer that ends them when no others are left.
+    zombies: usize,
+    grace: Option<TimerId>,
     /// Parks with a deadline.
     timed: usize,
-    /// Pending timeouts that somebody awaits.
+    /// Waits for pending timeouts.
     awaited: usize,
 }
 
 impl<X> Core<X> {
-    /// A core whose main coroutine runs: it is [`Core::MAIN`]. `now`: monotonic nanoseconds.
-    pub fn new(now: u64, order: Order) -> Core<X> {
+    /// A core whose main coroutine runs: it is [`Core::MAIN`]. `now`: monotonic nanoseconds. `lifetime`: that of the
+    /// global scope.
+    pub fn new(now: u64, order: Order, lifetime: Lifetime) -> Core<X> {
         let mut core = Core {
             slots: Vec::new(),
             free: Vec::new(),
             ready: VecDeque::new(),
             timeouts: Vec::new(),
             free_timeouts: Vec::new(),
+            sets: Vec::new(),
+            free_sets: Vec::new(),
+            scopes: Vec::new(),
+            free_scopes: Vec::new(),
+            events: VecDeque::new(),
+            deliveries: Vec::new(),
             timers: Timers::new(now),
             order,
             running: Self::MAIN,
@@ -88,10 +146,13 @@ impl<X> Core<X> {
             parks: 0,
             live: 0,
             outside: 0,
+            zombies: 0,
+            grace: None,
             timed: 0,
             awaited: 0,
         };
-        let main = core.spawn();
+        core.add_scope(None, lifetime);
+        let main = core.add(Self::GLOBAL, Kind::Member);
         core.ready.clear();
         core.slots[main.0 as usize].state = State::Running;
         core.slots[main.0 as usize].started = true;
@@ -102,6 +163,8 @@ impl<X> Core<X> {
     pub const MAIN: Co = Co(0);
     /// Its id.
     pub const MAIN_ID: u64 = 1;
+    /// The scope of the main coroutine, and of all that are in no other.
+    pub const GLOBAL: ScopeId = ScopeId { index: 0, life: 0 };
 
     fn slot(&self, co: Co) -> &Slot<X> {
         &self.slots[co.0 as usize]
@@ -111,16 +174,48 @@ impl<X> Core<X> {
         &mut self.slots[co.0 as usize]
     }
 
-    /// A new coroutine at the tail of the queue.
+    /// A new coroutine at the tail of the queue, in the scope of the running one, and a child of it.
+    #[inline]
     pub fn spawn(&mut self) -> Co {
+        let running = self.slot(self.running);
+        let childless = matches!(running.kind, Kind::Runner { .. }) || running.state != State::Running;
+        let scope = running.scope;
+        self.add(scope, if childless { Kind::Member } else { Kind::Child })
+    }
+
+    /// The same in another scope, and nobody's child.
+    pub fn spawn_in(&mut self, scope: ScopeId) -> Co {
+        self.add(scope, Kind::Member)
+    }
+
+    /// A coroutine for callbacks and handlers of `scope`, which it is in without being a member. `holds` is not
+    /// finished before it.
+    pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> Co {
+        self.scopes[scope.slot()].pins += 1;
+        if let Some(held) = holds {
+            self.engage(held);
+        }
+        self.add(scope, Kind::Runner { holds })
+    }
+
+    fn add(&mut self, scope: ScopeId, kind: Kind) -> Co {
         let id = self.next_id;
         self.next_id += 1;
         self.live += 1;
-        let parent = self.slots.get(self.running.0 as usize).map_or(0, |s| s.id);
+        let spawner = if kind == Kind::Child { self.running.0 } else { NONE };
+        let parent = if spawner == NONE { 0 } else { self.slot(self.running).id };
+        let zombie = self.scopes[scope.slot()].zombies && !matches!(kind, Kind::Runner { .. });
+        self.zombies += usize::from(zombie);
         let index = if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
             slot.id = id;
             slot.parent = parent;
+            slot.scope = scope;
+            slot.kind = kind;
+            slot.spawner = spawner;
+            slot.children = EMPTY;
+            slot.zombie = zombie;
+            slot.warned = false;
             slot.state = State::Queued;
             slot.started = false;
             slot.shielded = 0;
@@ -134,6 +229,14 @@ impl<X> Core<X> {
             self.slots.push(Slot {
                 id,
                 parent,
+                scope,
+                kind,
+                member: NO_LINK,
+                sibling: NO_LINK,
+                spawner,
+                children: EMPTY,
+                zombie,
+                warned: false,
                 state: State::Queued,
                 started: false,
                 shielded: 0,
@@ -147,10 +250,16 @@ impl<X> Core<X> {
                 cancel_requested: false,
                 outcome: Outcome::Returned,
                 awaited: false,
-                waiters: Vec::new(),
+                followers: Vec::new(),
             });
             index
         };
+        if !matches!(kind, Kind::Runner { .. }) {
+            self.join(Co(index), scope);
+        }
+        if spawner != NONE {
+            self.adopt(Co(index), Co(spawner));
+        }
         self.ready.push_back(index);
         Co(index)
     }
@@ -202,7 +311,7 @@ impl<X> Core<X> {
         slot.state = State::Running;
         if slot.started {
             Next::Resume(co)
-        } else if slot.cancellation.is_some() {
+        } else if slot.cancellation.is_some() && !matches!(slot.kind, Kind::Runner { .. }) {
             Next::NeverStarts(co)
         } else {
             slot.started = true;
@@ -341,15 +450,12 @@ impl<X> Core<X> {
                         self.make_ready(ticket.co, Reason::TimedOut);
                     }
                 }
-                Alarm::Timeout(id) => {
-                    let timeout = &mut self.timeouts[id.0 as usize];
-                    timeout.timer = None;
-                    timeout.done = true;
-                    let waiters = std::mem::take(&mut timeout.waiters);
-                    self.awaited -= usize::from(!waiters.is_empty());
-                    for &ticket in &waiters {
-                        self.wake(ticket);
-                    }
+                Alarm::Timeout(id) => self.timeout_is_over(id),
+                Alarm::Bound(scope) => self.time_is_over(scope),
+                Alarm::Disposal(scope) => self.disposal_is_due(scope),
+                Alarm::Zombies => {
+                    self.grace = None;
+                    self.events.push_back(Event::ZombiesDue);
                 }
             }
         }
@@ -365,16 +471,10 @@ impl<X> Core<X> {
         self.timers.len()
     }
 
-    /// Nobody is ready: can anything still come from outside, or is it a deadlock? A timeout that nobody awaits wakes
-    /// nobody.
-    pub fn something_to_wait_for(&self) -> bool {
-        self.outside + self.timed + self.awaited > 0
-    }
-
     /// Asks for the end of a coroutine.
     pub fn cancel(&mut self, co: Co, reason: X) -> Cancel {
         let slot = self.slot_mut(co);
-        if slot.state == State::Done {
+        if matches!(slot.state, State::Done | State::Ending) {
             return Cancel::TooLate;
         }
         if slot.cancellation.is_some() {
@@ -450,7 +550,7 @@ impl<X> Core<X> {
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
     pub fn cancel_by_force(&mut self, co: Co, reason: X) -> Option<X> {
         let slot = self.slot_mut(co);
-        if slot.state == State::Done {
+        if matches!(slot.state, State::Done | State::Ending) {
             return Some(reason);
         }
         slot.shielded = 0;
@@ -467,100 +567,15 @@ impl<X> Core<X> {
         }
     }
 
-    /// The running coroutine has ended: its awaiters are woken. Says whether anybody awaited it.
-    pub fn finish(&mut self, co: Co, outcome: Outcome) -> bool {
-        self.live -= 1;
-        let slot = self.slot_mut(co);
-        slot.state = State::Done;
-        slot.outcome = outcome;
-        let mut waiters = std::mem::take(&mut slot.waiters);
-        let told = !waiters.is_empty();
-        slot.awaited |= told;
-        for ticket in waiters.drain(..) {
-            self.wake(ticket);
-        }
-        self.slot_mut(co).waiters = waiters; // the storage serves the slot's next coroutine
-        told
+    /// The next thing for the host to carry out.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
-    /// Gives an ended coroutine's slot back. Its cancellation, if any is left, is returned.
-    pub fn release(&mut self, co: Co) -> Option<X> {
-        let slot = self.slot_mut(co);
-        debug_assert_eq!(slot.state, State::Done);
-        let left = slot.cancellation.take();
-        self.free.push(co.0);
-        left
-    }
-
-    /// Is it complete?
-    pub fn is_done(&self, target: Target) -> bool {
-        match target {
-            Target::Coroutine(co) => self.slot(co).state == State::Done,
-            Target::Timeout(id) => self.timeouts[id.0 as usize].done,
-        }
-    }
-
-    fn waiters(&mut self, target: Target) -> &mut Vec<Ticket> {
-        match target {
-            Target::Coroutine(co) => &mut self.slots[co.0 as usize].waiters,
-            Target::Timeout(id) => &mut self.timeouts[id.0 as usize].waiters,
-        }
-    }
-
-    /// The ticket will be used when `target` completes. The caller has seen that it is not complete.
-    pub fn subscribe(&mut self, target: Target, ticket: Ticket) {
-        let waiters = self.waiters(target);
-        waiters.push(ticket);
-        let first = waiters.len() == 1;
-        if let Target::Timeout(_) = target {
-            self.awaited += usize::from(first);
-        }
-    }
-
-    /// Takes a subscription back.
-    pub fn unsubscribe(&mut self, target: Target, ticket: Ticket) {
-        let waiters = self.waiters(target);
-        if let Some(at) = waiters.iter().position(|t| *t == ticket) {
-            waiters.remove(at);
-            let none_left = waiters.is_empty();
-            if let Target::Timeout(_) = target {
-                self.awaited -= usize::from(none_left);
-            }
-        }
-    }
-
-    /// Somebody has taken the outcome of a complete coroutine.
-    pub fn mark_awaited(&mut self, co: Co) {
-        self.slot_mut(co).awaited = true;
-    }
-
-    /// Has anybody awaited it up to now?
-    pub fn was_awaited(&self, co: Co) -> bool {
-        self.slot(co).awaited
-    }
-
-    /// A point in time that can be awaited.
-    pub fn timeout(&mut self, deadline: u64) -> TimeoutId {
-        let index = self.free_timeouts.pop().unwrap_or_else(|| {
-            self.timeouts.push(Timeout { timer: None, done: false, waiters: Vec::new() });
-            self.timeouts.len() as u32 - 1
-        });
-        let timer = self.timers.insert(deadline, Alarm::Timeout(TimeoutId(index)));
-        let timeout = &mut self.timeouts[index as usize];
-        timeout.timer = Some(timer);
-        timeout.done = false;
-        TimeoutId(index)
-    }
-
-    /// The timeout's object has died: its timer goes too.
-    pub fn drop_timeout(&mut self, id: TimeoutId) {
-        let timeout = &mut self.timeouts[id.0 as usize];
-        self.awaited -= usize::from(!timeout.waiters.is_empty());
-        timeout.waiters.clear();
-        if let Some(timer) = timeout.timer.take() {
-            self.timers.cancel(timer);
-        }
-        self.free_timeouts.push(id.0);
+    /// Is there any?
+    #[inline(always)]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// In the child of a fork only the running coroutine lives on: forgets all others and their timers. Returns
@@ -574,7 +589,7 @@ impl<X> Core<X> {
         let mut dropped = Vec::new();
         for index in 0..self.slots.len() {
             let slot = &mut self.slots[index];
-            slot.waiters.clear();
+            slot.followers.clear();
             if index as u32 == running.0 || slot.state == State::Done {
                 continue;
             }
@@ -587,9 +602,13 @@ impl<X> Core<X> {
             dropped.push(Co(index as u32));
         }
         for timeout in &mut self.timeouts {
-            timeout.waiters.clear();
+            timeout.followers.clear();
         }
         self.live = 1;
+        self.zombies = usize::from(self.slot(running).zombie);
+        self.events.clear();
+        self.deliveries.clear();
+        self.empty_scopes_but_for(running);
         dropped
     }
 

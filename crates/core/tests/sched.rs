@@ -3,7 +3,7 @@
 
 mod sched_host;
 
-use sched_host::{Host, MAIN, SOCKET, Sched};
+use sched_host::{Host, MAIN, SOCKET};
 use spindle_core::sched::{Cancel, Co, Next, On, Order, Outcome, Reason, State, Target, Ticket};
 
 #[test]
@@ -82,7 +82,7 @@ fn those_that_are_woken_queue_in_that_order() {
 #[test]
 fn a_seed_gives_an_order_and_repeats_it() {
     let order_of = |order| {
-        let mut core = Sched::new(0, order);
+        let mut core = Host::ordered(order);
         let spawned: Vec<Co> = (0..20).map(|_| core.spawn()).collect();
         core.finish(MAIN, Outcome::Returned);
         let mut order = Vec::new();

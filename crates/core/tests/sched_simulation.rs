@@ -4,7 +4,9 @@
 //! A seed makes a program and the orders that it is run in. One that fails is printed; to run it alone, and see all
 //! of it: `SPINDLE_SEED=<seed> cargo test -p spindle-core --test sched_simulation -- --nocapture`.
 
-use spindle_core::sched::{Cancel, Co, Core, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId};
+use spindle_core::sched::{
+    Cancel, Co, Core, Lifetime, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId,
+};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -78,7 +80,7 @@ struct World {
 
 /// What the actors have told, and who ran when.
 fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
-    let mut core = Core::new(0, order);
+    let mut core = Core::new(0, order, Lifetime::Scope);
     let actor = |script: &Script| Actor {
         script: script.clone(),
         at: 0,
@@ -91,7 +93,8 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
     for actor in actors.iter().filter(|actor| actor.script.stillborn) {
         assert_eq!(core.cancel(actor.co, (0, usize::MAX)), Cancel::Accepted);
     }
-    core.finish(Core::<()>::MAIN, Outcome::Returned);
+    core.end(Core::<()>::MAIN, Outcome::Returned);
+    core.complete(Core::<()>::MAIN);
     let mut world = World { core, now: 0, actors, counter: 0 };
     let mut trace = Vec::new();
     loop {
@@ -129,7 +132,8 @@ impl World {
         let actor = &mut self.actors[n];
         assert_eq!(actor.story.end, None, "it has ended before");
         actor.story.end = Some((self.now, outcome));
-        self.core.finish(actor.co, outcome);
+        self.core.end(actor.co, outcome);
+        self.core.complete(actor.co);
     }
 
     /// An actor runs until it parks or ends. `reason`: why its park has ended.

@@ -55,6 +55,115 @@ pub enum On {
     Turn,
 }
 
+/// How long the coroutines of a scope live, by who spawned them and by the scope's object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lifetime {
+    /// As long as they need; the object's death makes them zombies.
+    Scope,
+    /// Not longer than the coroutine that spawned them, nor than the object.
+    TopDown,
+    /// As long as they need; who spawned them is complete when they are.
+    BottomUp,
+}
+
+/// Names a scope until it is gone ([`super::Event::Gone`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ScopeId {
+    pub(super) index: u32,
+    pub(super) life: u32,
+}
+
+impl ScopeId {
+    /// Its slot: unique among those that are not gone.
+    pub fn slot(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// What happens to the coroutines of a scope that is disposed of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Disposal {
+    /// They will be cancelled at once, by [`super::Core::cancel_scope`].
+    Cancel,
+    /// They run on as zombies.
+    Safely,
+    /// They run on until this moment, in monotonic nanoseconds.
+    Until(u64),
+}
+
+/// How the body of a coroutine has ended, and what follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct End {
+    /// Somebody awaits it. Else a failure has to find another place: [`super::Core::failure`].
+    pub told: bool,
+    /// It is complete: [`super::Core::complete`]. Else it waits for those it spawned, and [`super::Event::Complete`]
+    /// comes.
+    pub complete: bool,
+    /// Those it spawned, who do not outlive it: cancel them.
+    pub orphans: Vec<Co>,
+}
+
+/// Where a failure goes next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Route {
+    /// To the scope's own handler. If that throws, on to [`super::Core::failure_above`].
+    Handler(ScopeId),
+    /// To the handler for failures of child scopes, in the same way.
+    ChildHandler(ScopeId),
+    /// The scope is cancelled by it.
+    Cancelled {
+        /// Which.
+        scope: ScopeId,
+        /// Whom to cancel, in this order.
+        order: Vec<Co>,
+        /// Who waits for the scope and gets the failure, which stops there. None: on to
+        /// [`super::Core::failure_above`].
+        tell: Vec<Co>,
+    },
+    /// Nobody is left to ask.
+    Unhandled,
+}
+
+/// What has come about and is the host's to carry out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The last one that this coroutine had to wait for is complete, so it is: [`super::Core::complete`].
+    Complete(Co),
+    /// The last coroutine of a scope and of those below it is complete: callbacks first, then
+    /// [`super::Core::tell_finished`].
+    Finished(ScopeId),
+    /// A bound of the scope has come: cancel it.
+    Bound(ScopeId, Bound),
+    /// The time that its disposal left its coroutines is over: cancel it.
+    DisposalDue(ScopeId),
+    /// One of a set has failed or was cancelled, the first one.
+    Failed(SetId),
+    /// Only zombies are left, and their time is over: cancel them.
+    ZombiesDue,
+    /// Nothing refers to a scope any more.
+    Gone(ScopeId),
+}
+
+/// What has bounded a scope.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// Its time.
+    Time,
+    /// The end of something that can be awaited.
+    Constraint,
+}
+
+/// Who wants to know of a completion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Follower {
+    /// A parked coroutine.
+    Park(Ticket),
+    /// A set that it belongs to.
+    Set(SetId),
+    /// A scope that does not outlive it.
+    Bound(ScopeId),
+}
+
 /// Where a coroutine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
@@ -64,6 +173,8 @@ pub enum State {
     Running,
     /// Waits for something.
     Parked,
+    /// Its body has ended; it waits for those it spawned ([`Lifetime::BottomUp`]).
+    Ending,
     /// In the queue, to go on.
     Ready,
     /// Ended.
@@ -88,11 +199,19 @@ pub enum Target {
     Coroutine(Co),
     /// A point in time.
     Timeout(TimeoutId),
+    /// The end of all coroutines of a scope and of those below it.
+    Scope(ScopeId),
+    /// The end of all of a set.
+    Set(SetId),
 }
 
 /// Names a timeout until [`super::Core::drop_timeout`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeoutId(pub u32);
+
+/// Names a set until [`super::Core::drop_set`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SetId(pub u32);
 
 /// The answer to a cancellation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +240,7 @@ pub enum Next {
     Start(Co),
     /// This one goes on.
     Resume(Co),
-    /// This one was cancelled before it ever ran: complete it.
+    /// This one was cancelled before it ever ran: end it.
     NeverStarts(Co),
     /// Nobody is ready.
     Nobody,

@@ -1,7 +1,7 @@
 //! The scheduler with the steps that a host always takes together.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use spindle_core::sched::{Co, Core, Next, On, Order, Outcome, Reason, Target, Ticket};
+use spindle_core::sched::{Co, Core, Lifetime, Next, On, Order, Outcome, Reason, Target, Ticket};
 use std::ops::{Deref, DerefMut};
 
 /// Cancellations carry a word.
@@ -32,7 +32,11 @@ impl DerefMut for Host {
 
 impl Host {
     pub fn new() -> Host {
-        Host(Sched::new(0, Order::Fifo))
+        Host::ordered(Order::Fifo)
+    }
+
+    pub fn ordered(order: Order) -> Host {
+        Host(Sched::new(0, order, Lifetime::Scope))
     }
 
     pub fn spawn_many<const N: usize>(&mut self) -> [Co; N] {
@@ -83,6 +87,14 @@ impl Host {
     pub fn ends(&mut self) -> bool {
         let co = self.running();
         self.finish(co, Outcome::Returned)
+    }
+
+    /// Ends and completes one. Did anybody await it?
+    pub fn finish(&mut self, co: Co, outcome: Outcome) -> bool {
+        let end = self.end(co, outcome);
+        assert!(end.complete && end.orphans.is_empty());
+        self.complete(co);
+        end.told
     }
 
     /// Coroutines that have parked one after the other. Main runs, and nobody is ready.

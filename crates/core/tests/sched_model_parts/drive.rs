@@ -4,7 +4,7 @@ use super::*;
 
 impl Both {
     pub fn new(now: u64, order: Order) -> Both {
-        let core = Core::new(now, order);
+        let core = Core::new(now, order, Lifetime::Scope);
         let mut main = Coroutine::new(Core::<u32>::MAIN, 1, 0);
         main.state = State::Running;
         main.started = true;
@@ -326,7 +326,8 @@ impl Both {
         it.outcome = outcome;
         let waiters = std::mem::take(&mut it.waiters);
         it.awaited |= !waiters.is_empty();
-        assert_eq!(self.core.finish(it.co, outcome), !waiters.is_empty());
+        assert_eq!(self.core.end(it.co, outcome).told, !waiters.is_empty());
+        self.core.complete(it.co);
         self.events.push(if waiters.is_empty() { "ended: not awaited" } else { "ended: awaited" });
         for ticket in waiters {
             self.wake_in_model(ticket);

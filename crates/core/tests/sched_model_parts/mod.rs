@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use spindle_core::sched::{Cancel, Co, Core, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId};
+use spindle_core::sched::{
+    Cancel, Co, Core, Lifetime, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId,
+};
 
 /// What happens between steps; indexes choose among what there is.
 #[derive(Clone, Debug)]

@@ -1,0 +1,202 @@
+//! What can be awaited, and who follows it: timeouts, sets, and the lists of followers.
+
+use super::{Alarm, Co, Core, Event, Follower, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId};
+use crate::timers::TimerId;
+
+pub(super) struct Timeout {
+    timer: Option<TimerId>,
+    done: bool,
+    pub(super) followers: Vec<Follower>,
+}
+
+pub(super) struct Set {
+    /// How many of it are not complete.
+    pending: usize,
+    failed: Option<Co>,
+    /// The first failure completes it.
+    fails_fast: bool,
+    followers: Vec<Follower>,
+}
+
+/// Waiting for something, and not only ending with it.
+fn waits(follower: &Follower) -> bool {
+    !matches!(follower, Follower::Bound(_))
+}
+
+impl<X> Core<X> {
+    /// Is it complete?
+    pub fn is_done(&self, target: Target) -> bool {
+        match target {
+            Target::Coroutine(co) => self.slot(co).state == State::Done,
+            Target::Timeout(id) => self.timeouts[id.0 as usize].done,
+            Target::Scope(id) => self.is_finished(id),
+            Target::Set(id) => {
+                let set = &self.sets[id.0 as usize];
+                set.pending == 0 || set.fails_fast && set.failed.is_some()
+            }
+        }
+    }
+
+    fn followers(&mut self, target: Target) -> &mut Vec<Follower> {
+        match target {
+            Target::Coroutine(co) => &mut self.slots[co.0 as usize].followers,
+            Target::Timeout(id) => &mut self.timeouts[id.0 as usize].followers,
+            Target::Scope(id) => &mut self.scopes[id.slot()].followers,
+            Target::Set(id) => &mut self.sets[id.0 as usize].followers,
+        }
+    }
+
+    /// The ticket will be used when `target` completes. The caller has seen that it is not complete.
+    pub fn subscribe(&mut self, target: Target, ticket: Ticket) {
+        self.follow(target, Follower::Park(ticket));
+    }
+
+    /// Takes a subscription back.
+    pub fn unsubscribe(&mut self, target: Target, ticket: Ticket) {
+        self.unfollow(target, Follower::Park(ticket));
+    }
+
+    pub(super) fn follow(&mut self, target: Target, follower: Follower) {
+        self.followers(target).push(follower);
+        self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&follower));
+    }
+
+    pub(super) fn unfollow(&mut self, target: Target, follower: Follower) {
+        let followers = self.followers(target);
+        if let Some(at) = followers.iter().position(|f| *f == follower) {
+            followers.remove(at);
+            self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&follower));
+        }
+    }
+
+    /// Something has completed, `failed` if by a failure or a cancellation of this one.
+    pub(super) fn notify(&mut self, follower: Follower, failed: Option<Co>) {
+        match follower {
+            Follower::Park(ticket) => self.wake(ticket),
+            Follower::Set(id) => self.one_of_set(id, failed),
+            Follower::Bound(scope) => self.constraint_is_complete(scope),
+        }
+    }
+
+    /// A point in time that can be awaited.
+    pub fn timeout(&mut self, deadline: u64) -> TimeoutId {
+        let index = self.free_timeouts.pop().unwrap_or_else(|| {
+            self.timeouts.push(Timeout { timer: None, done: false, followers: Vec::new() });
+            self.timeouts.len() as u32 - 1
+        });
+        let timer = self.timers.insert(deadline, Alarm::Timeout(TimeoutId(index)));
+        let timeout = &mut self.timeouts[index as usize];
+        timeout.timer = Some(timer);
+        timeout.done = false;
+        TimeoutId(index)
+    }
+
+    pub(super) fn timeout_is_over(&mut self, id: TimeoutId) {
+        let timeout = &mut self.timeouts[id.0 as usize];
+        timeout.timer = None;
+        timeout.done = true;
+        for follower in std::mem::take(&mut timeout.followers) {
+            self.awaited -= usize::from(waits(&follower));
+            self.notify(follower, None);
+        }
+    }
+
+    /// The timeout's object has died: its timer goes too.
+    pub fn drop_timeout(&mut self, id: TimeoutId) {
+        let timeout = &mut self.timeouts[id.0 as usize];
+        self.awaited -= timeout.followers.iter().filter(|f| waits(f)).count();
+        timeout.followers.clear();
+        if let Some(timer) = timeout.timer.take() {
+            self.timers.cancel(timer);
+        }
+        self.free_timeouts.push(id.0);
+    }
+
+    /// A set of coroutines, which completes when the last of them does; `fails_fast`: or at the first failure.
+    /// It counts as an awaiter of each.
+    pub fn set(&mut self, fails_fast: bool) -> SetId {
+        let set = Set { pending: 0, failed: None, fails_fast, followers: Vec::new() };
+        match self.free_sets.pop() {
+            Some(index) => {
+                self.sets[index as usize] = set;
+                SetId(index)
+            }
+            None => {
+                self.sets.push(set);
+                SetId(self.sets.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Adds one.
+    pub fn add_to_set(&mut self, id: SetId, co: Co) {
+        let slot = self.slot_mut(co);
+        if slot.state == State::Done {
+            slot.awaited = true;
+            let failed = slot.outcome != Outcome::Returned;
+            self.sets[id.0 as usize].pending += 1;
+            self.one_of_set(id, failed.then_some(co));
+        } else {
+            self.sets[id.0 as usize].pending += 1;
+            self.follow(Target::Coroutine(co), Follower::Set(id));
+        }
+    }
+
+    fn one_of_set(&mut self, id: SetId, failed: Option<Co>) {
+        let set = &mut self.sets[id.0 as usize];
+        set.pending -= 1;
+        if failed.is_some() && set.failed.is_none() {
+            set.failed = failed;
+            self.events.push_back(Event::Failed(id));
+        }
+        if self.is_done(Target::Set(id)) {
+            for follower in std::mem::take(&mut self.sets[id.0 as usize].followers) {
+                self.notify(follower, failed);
+            }
+        }
+    }
+
+    /// The first of a set that failed or was cancelled.
+    pub fn failed_of_set(&self, id: SetId) -> Option<Co> {
+        self.sets[id.0 as usize].failed
+    }
+
+    /// The set is needed no more; `members` are all that were added and are still alive.
+    pub fn drop_set(&mut self, id: SetId, members: impl IntoIterator<Item = Co>) {
+        for co in members {
+            self.unfollow(Target::Coroutine(co), Follower::Set(id));
+        }
+        self.sets[id.0 as usize].followers.clear();
+        self.free_sets.push(id.0);
+    }
+
+    /// Nobody is ready: can anything still come from outside, or is it a deadlock? A timeout that nobody awaits wakes
+    /// nobody.
+    pub fn something_to_wait_for(&self) -> bool {
+        self.outside + self.timed + self.awaited > 0 || self.grace.is_some() || self.some_bound_may_come()
+    }
+
+    /// Somebody has taken the outcome of a complete coroutine.
+    pub fn mark_awaited(&mut self, co: Co) {
+        self.slot_mut(co).awaited = true;
+    }
+
+    /// Has anybody awaited it up to now?
+    pub fn was_awaited(&self, co: Co) -> bool {
+        self.slot(co).awaited
+    }
+
+    /// A failure goes to `co`, which waits for `scope`, and wakes it.
+    pub fn deliver(&mut self, co: Co, scope: ScopeId, failure: X) {
+        self.deliveries.push((co, scope, failure));
+        let ticket = Ticket { co, epoch: self.slot(co).epoch };
+        self.wake(ticket);
+    }
+
+    /// The oldest failure of `scope` that was delivered to the running coroutine and that it has not taken.
+    pub fn take_delivery(&mut self, scope: ScopeId) -> Option<X> {
+        let running = self.running;
+        let at = self.deliveries.iter().position(|(co, from, _)| *co == running && *from == scope)?;
+        Some(self.deliveries.remove(at).2)
+    }
+}

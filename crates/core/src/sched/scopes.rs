@@ -1,0 +1,605 @@
+//! Scopes: who belongs together, who has spawned whom, and what ends together.
+//!
+//! A scope is *busy* as long as a coroutine of it is not complete, a failure of one looks for its place, or a scope below
+//! it is busy. When that ends it is finished, and may become busy again.
+//!
+//! The program holds a scope by its object (`handle`). It is gone when nothing needs it: no object, no coroutine, no scope
+//! below it.
+
+use super::{
+    Alarm, Bound, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, ScopeId,
+    State, Target,
+};
+use crate::timers::TimerId;
+
+pub(super) struct Scope {
+    life: u32,
+    /// Its slot is taken.
+    there: bool,
+    parent: u32,
+    children: List,
+    sibling: Link,
+    members: List,
+    pub(super) lifetime: Lifetime,
+    /// Coroutines, failures under way, and busy scopes below.
+    busy: usize,
+    /// Runners that are in it.
+    pub(super) pins: u32,
+    /// The program has an object for it.
+    handle: bool,
+    /// The host has been told that it is gone.
+    gone: bool,
+    /// It has had a coroutine.
+    used: bool,
+    pub(super) handler: bool,
+    pub(super) child_handler: bool,
+    cancelled: bool,
+    disposed: bool,
+    /// Its coroutines do not keep the application alive.
+    pub(super) zombies: bool,
+    pub(super) followers: Vec<Follower>,
+    time: Option<TimerId>,
+    disposal: Option<TimerId>,
+    bound: Option<Target>,
+}
+
+/// Appends to a list; `links` gives a slot's place in it.
+fn append<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
+    *link(&mut slots[index as usize]) = Link { before: list.last, after: NONE };
+    match list.last {
+        NONE => list.first = index,
+        last => link(&mut slots[last as usize]).after = index,
+    }
+    list.last = index;
+}
+
+/// Takes one out of a list.
+fn remove<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
+    let Link { before, after } = std::mem::replace(link(&mut slots[index as usize]), NO_LINK);
+    match before {
+        NONE => list.first = after,
+        before => link(&mut slots[before as usize]).after = after,
+    }
+    match after {
+        NONE => list.last = before,
+        after => link(&mut slots[after as usize]).before = before,
+    }
+}
+
+impl<X> Core<X> {
+    /// A new scope: below `parent`, or independent of all others. It has a handle ([`Core::drop_handle`]).
+    pub fn add_scope(&mut self, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
+        let index = self.free_scopes.pop().unwrap_or(self.scopes.len() as u32);
+        let life = self.scopes.get(index as usize).map_or(0, |scope| scope.life.wrapping_add(1));
+        let zombies = parent.is_some_and(|parent| self.scopes[parent.slot()].zombies);
+        let scope = Scope {
+            life,
+            there: true,
+            parent: parent.map_or(NONE, |parent| parent.index),
+            children: EMPTY,
+            sibling: NO_LINK,
+            members: EMPTY,
+            lifetime,
+            busy: 0,
+            pins: 0,
+            handle: true,
+            gone: false,
+            used: false,
+            handler: false,
+            child_handler: false,
+            cancelled: false,
+            disposed: false,
+            zombies,
+            followers: Vec::new(),
+            time: None,
+            disposal: None,
+            bound: None,
+        };
+        match self.scopes.get_mut(index as usize) {
+            Some(slot) => *slot = scope,
+            None => self.scopes.push(scope),
+        }
+        if let Some(parent) = parent {
+            let mut children = self.scopes[parent.slot()].children;
+            append(&mut self.scopes, &mut children, index, |s| &mut s.sibling);
+            self.scopes[parent.slot()].children = children;
+        }
+        ScopeId { index, life }
+    }
+
+    fn scope(&self, id: ScopeId) -> &Scope {
+        &self.scopes[id.slot()]
+    }
+
+    fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
+        &mut self.scopes[id.slot()]
+    }
+
+    fn scope_at(&self, index: u32) -> ScopeId {
+        ScopeId { index, life: self.scopes[index as usize].life }
+    }
+
+    /// Is it not gone yet?
+    pub fn scope_exists(&self, id: ScopeId) -> bool {
+        self.scopes.get(id.slot()).is_some_and(|scope| scope.there && scope.life == id.life)
+    }
+
+    /// The one above it.
+    pub fn parent_scope(&self, id: ScopeId) -> Option<ScopeId> {
+        match self.scope(id).parent {
+            NONE => None,
+            parent => Some(self.scope_at(parent)),
+        }
+    }
+
+    /// Those directly below it, the oldest first.
+    pub fn child_scopes(&self, id: ScopeId) -> Vec<ScopeId> {
+        let mut found = Vec::new();
+        let mut at = self.scope(id).children.first;
+        while at != NONE {
+            found.push(self.scope_at(at));
+            at = self.scopes[at as usize].sibling.after;
+        }
+        found
+    }
+
+    /// Those that are nobody's child, the global one first.
+    pub fn root_scopes(&self) -> Vec<ScopeId> {
+        let roots = (0..).zip(&self.scopes).filter(|(_, scope)| scope.there && scope.parent == NONE);
+        roots.map(|(index, _)| self.scope_at(index)).collect()
+    }
+
+    /// It and all below it, children before their parents.
+    fn bottom_up(&self, id: ScopeId) -> Vec<ScopeId> {
+        let (mut found, mut open) = (Vec::new(), vec![id]);
+        while let Some(scope) = open.pop() {
+            found.push(scope);
+            let mut at = self.scope(scope).children.first;
+            while at != NONE {
+                open.push(self.scope_at(at));
+                at = self.scopes[at as usize].sibling.after;
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Its coroutines that are not complete, the oldest first.
+    pub fn members(&self, id: ScopeId) -> Vec<Co> {
+        let mut found = Vec::new();
+        let mut at = self.scope(id).members.first;
+        while at != NONE {
+            found.push(Co(at));
+            at = self.slots[at as usize].member.after;
+        }
+        found
+    }
+
+    /// Those of them that the scope itself has spawned.
+    pub fn direct_members(&self, id: ScopeId) -> Vec<Co> {
+        let mut members = self.members(id);
+        members.retain(|co| self.slot(*co).kind == Kind::Member);
+        members
+    }
+
+    /// The scope of a coroutine.
+    pub fn scope_of(&self, co: Co) -> ScopeId {
+        self.slot(co).scope
+    }
+
+    /// Is `co` in `scope` or in one below it?
+    pub fn is_within(&self, co: Co, scope: ScopeId) -> bool {
+        let mut at = Some(self.slot(co).scope);
+        while let Some(id) = at {
+            if id == scope {
+                return true;
+            }
+            at = self.parent_scope(id);
+        }
+        false
+    }
+
+    /// Those that `co` has spawned and that are not complete.
+    pub fn children_of(&self, co: Co) -> Vec<Co> {
+        let mut found = Vec::new();
+        let mut at = self.slot(co).children.first;
+        while at != NONE {
+            found.push(Co(at));
+            at = self.slots[at as usize].sibling.after;
+        }
+        found
+    }
+
+    /// How long its coroutines live.
+    pub fn lifetime(&self, id: ScopeId) -> Lifetime {
+        self.scope(id).lifetime
+    }
+
+    /// Does no coroutine of it or below it run or wait, and no failure of one look for its place?
+    pub fn is_finished(&self, id: ScopeId) -> bool {
+        self.scope(id).busy == 0
+    }
+
+    /// Has it had a coroutine, and is it finished; or has it been ended?
+    pub fn has_completed(&self, id: ScopeId) -> bool {
+        let scope = self.scope(id);
+        scope.busy == 0 && (scope.used || scope.cancelled || scope.disposed)
+    }
+
+    /// Was it cancelled?
+    pub fn is_cancelled(&self, id: ScopeId) -> bool {
+        self.scope(id).cancelled
+    }
+
+    /// Was it disposed of?
+    pub fn is_disposed(&self, id: ScopeId) -> bool {
+        self.scope(id).disposed
+    }
+
+    /// May it not be given new coroutines? Those that are in it may spawn until it is cancelled.
+    pub fn is_closed(&self, id: ScopeId) -> bool {
+        self.scope(id).cancelled || self.scope(id).disposed
+    }
+
+    /// Do its coroutines not keep the application alive?
+    pub fn is_zombie(&self, co: Co) -> bool {
+        self.slot(co).zombie
+    }
+
+    /// Which handlers the program has set for failures of it, and of those below it.
+    pub fn set_handlers(&mut self, id: ScopeId, own: Option<bool>, child: Option<bool>) {
+        let scope = self.scope_mut(id);
+        scope.handler = own.unwrap_or(scope.handler);
+        scope.child_handler = child.unwrap_or(scope.child_handler);
+    }
+
+    // --- membership -----------------------------------------------------------------------------------------------
+
+    #[inline]
+    pub(super) fn join(&mut self, co: Co, id: ScopeId) {
+        let scope = &mut self.scopes[id.slot()];
+        append(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
+        self.engage(id);
+    }
+
+    #[inline]
+    pub(super) fn part(&mut self, co: Co, id: ScopeId) {
+        let scope = &mut self.scopes[id.slot()];
+        remove(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
+        self.disengage(id);
+    }
+
+    #[inline]
+    pub(super) fn engage(&mut self, id: ScopeId) {
+        let mut at = id.index;
+        while at != NONE {
+            let scope = &mut self.scopes[at as usize];
+            scope.busy += 1;
+            scope.used = true;
+            if scope.busy > 1 {
+                break;
+            }
+            at = scope.parent;
+        }
+    }
+
+    #[inline]
+    pub(super) fn disengage(&mut self, id: ScopeId) {
+        let mut at = id.index;
+        while at != NONE {
+            let scope = &mut self.scopes[at as usize];
+            scope.busy -= 1;
+            if scope.busy > 0 {
+                break;
+            }
+            let (life, parent) = (scope.life, scope.parent);
+            self.events.push_back(Event::Finished(ScopeId { index: at, life }));
+            at = parent;
+        }
+    }
+
+    pub(super) fn adopt(&mut self, co: Co, parent: Co) {
+        let mut children = self.slot(parent).children;
+        append(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
+        self.slot_mut(parent).children = children;
+    }
+
+    pub(super) fn leave_parent(&mut self, co: Co) -> Option<Co> {
+        let parent = Co(std::mem::replace(&mut self.slot_mut(co).spawner, NONE));
+        if parent.0 == NONE {
+            return None;
+        }
+        let mut children = self.slot(parent).children;
+        remove(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
+        self.slot_mut(parent).children = children;
+        Some(parent)
+    }
+
+    pub(super) fn orphan_children(&mut self, co: Co) {
+        let mut at = std::mem::replace(&mut self.slot_mut(co).children, EMPTY).first;
+        while at != NONE {
+            let child = &mut self.slots[at as usize];
+            child.spawner = NONE;
+            at = std::mem::replace(&mut child.sibling, NO_LINK).after;
+        }
+    }
+
+    /// The host has run the callbacks of a finished scope: those who wait for it are woken, if it still is.
+    pub fn tell_finished(&mut self, id: ScopeId) {
+        if !self.scope_exists(id) {
+            return;
+        }
+        if self.is_finished(id) {
+            for follower in std::mem::take(&mut self.scope_mut(id).followers) {
+                self.notify(follower, None);
+            }
+        }
+        self.see_whether_gone(id);
+    }
+
+    /// The program's object has died.
+    pub fn drop_handle(&mut self, id: ScopeId) {
+        self.scope_mut(id).handle = false;
+        self.see_whether_gone(id);
+    }
+
+    /// The program has an object for it again.
+    pub fn take_handle(&mut self, id: ScopeId) {
+        self.scope_mut(id).handle = true;
+    }
+
+    fn is_needed(&self, id: ScopeId) -> bool {
+        let scope = self.scope(id);
+        scope.handle || scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
+    }
+
+    pub(super) fn see_whether_gone(&mut self, id: ScopeId) {
+        if !self.is_needed(id) && !self.scope(id).gone {
+            self.scope_mut(id).gone = true;
+            self.events.push_back(Event::Gone(id));
+        }
+    }
+
+    /// Gives up the slot of a scope that is gone. `false`: it is needed again.
+    pub fn release_scope(&mut self, id: ScopeId) -> bool {
+        self.scope_mut(id).gone = false;
+        if self.is_needed(id) {
+            return false;
+        }
+        self.unbind(id);
+        let scope = self.scope_mut(id);
+        scope.there = false;
+        let parent = scope.parent;
+        if parent != NONE {
+            let mut children = self.scopes[parent as usize].children;
+            remove(&mut self.scopes, &mut children, id.index, |s| &mut s.sibling);
+            self.scopes[parent as usize].children = children;
+            self.see_whether_gone(self.scope_at(parent));
+        }
+        self.free_scopes.push(id.index);
+        true
+    }
+
+    // --- cancellation and disposal --------------------------------------------------------------------------------
+
+    /// Closes a scope and those below it. `Some`: whom to cancel, in this order; then [`Core::tell_cancelled`].
+    /// `None`: it has been cancelled before.
+    pub fn cancel_scope(&mut self, id: ScopeId) -> Option<Vec<Co>> {
+        if self.scope(id).cancelled {
+            return None;
+        }
+        let mut order = Vec::new();
+        for id in self.bottom_up(id) {
+            if !self.scope(id).cancelled {
+                self.unbind(id);
+                let scope = self.scope_mut(id);
+                scope.cancelled = true;
+                let idle = scope.busy == 0;
+                order.extend(self.bodies(id));
+                if idle {
+                    self.events.push_back(Event::Finished(id));
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// Whom graceful shutdown cancels: what is in the global scope, which stays open, and in those below it.
+    pub fn shut_down(&mut self) -> Vec<Co> {
+        let mut order: Vec<Co> = Vec::new();
+        for child in self.child_scopes(Self::GLOBAL) {
+            order.extend(self.cancel_scope(child).unwrap_or_default());
+        }
+        order.extend(self.bodies(Self::GLOBAL));
+        let runs = |co: &Co| matches!(self.slot(*co).kind, Kind::Runner { .. }) && self.is_within(*co, Self::GLOBAL);
+        let runners: Vec<Co> = self.coroutines().filter(runs).collect();
+        order.extend(runners);
+        order
+    }
+
+    /// Its members whose bodies have not ended.
+    fn bodies(&self, id: ScopeId) -> Vec<Co> {
+        let mut members = self.members(id);
+        members.retain(|co| self.slot(*co).state != State::Ending);
+        members
+    }
+
+    /// Those whom a cancellation of `co` concerns: it, or those it waits for when its body has ended.
+    pub fn to_cancel(&self, co: Co) -> Vec<Co> {
+        let (mut found, mut open) = (Vec::new(), vec![co]);
+        while let Some(co) = open.pop() {
+            match self.slot(co).state {
+                State::Done => {}
+                State::Ending => open.extend(self.children_of(co).into_iter().rev()),
+                _ => found.push(co),
+            }
+        }
+        found
+    }
+
+    /// Wakes those who wait for a cancelled scope or for one below it.
+    pub fn tell_cancelled(&mut self, id: ScopeId) {
+        for id in self.bottom_up(id) {
+            for at in 0..self.scope(id).followers.len() {
+                if let Follower::Park(ticket) = self.scope(id).followers[at] {
+                    self.wake(ticket);
+                }
+            }
+        }
+    }
+
+    /// Disposes of a scope and of those below it: says of which coroutines to warn, in this order. Each is warned of
+    /// once.
+    pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<Co> {
+        let mut warn = Vec::new();
+        for at in self.bottom_up(id) {
+            let scope = self.scope_mut(at);
+            scope.disposed = true;
+            if let Some(timer) = scope.disposal.take() {
+                self.timers.cancel(timer);
+            }
+            if !self.scope(at).cancelled && how != Disposal::Cancel {
+                self.make_zombies(at, how == Disposal::Safely);
+            }
+            for co in self.bodies(at) {
+                if !std::mem::replace(&mut self.slot_mut(co).warned, true) {
+                    warn.push(co);
+                }
+            }
+            if self.is_finished(at) {
+                self.events.push_back(Event::Finished(at));
+            }
+        }
+        if let Disposal::Until(deadline) = how
+            && !self.scope(id).cancelled
+        {
+            let timer = self.timers.insert(deadline, Alarm::Disposal(id));
+            self.scope_mut(id).disposal = Some(timer);
+        }
+        warn
+    }
+
+    /// The coroutines of a scope and of those below it are zombies from now on.
+    pub fn abandon(&mut self, id: ScopeId) {
+        for id in self.bottom_up(id) {
+            self.make_zombies(id, true);
+        }
+    }
+
+    fn make_zombies(&mut self, id: ScopeId, zombie: bool) {
+        self.scope_mut(id).zombies = zombie;
+        for co in self.members(id) {
+            let was = std::mem::replace(&mut self.slot_mut(co).zombie, zombie);
+            self.zombies = self.zombies + usize::from(zombie) - usize::from(was);
+        }
+    }
+
+    pub(super) fn disposal_is_due(&mut self, id: ScopeId) {
+        self.scope_mut(id).disposal = None;
+        self.events.push_back(Event::DisposalDue(id));
+    }
+
+    /// When only zombies are left their time runs, `grace` nanoseconds; else it does not.
+    pub fn watch_zombies(&mut self, now: u64, grace: u64) {
+        if self.zombies == 0 && self.grace.is_none() {
+            return;
+        }
+        let alone = self.live == self.zombies && self.zombies > 0;
+        match self.grace {
+            None if alone => self.grace = Some(self.timers.insert(now.saturating_add(grace), Alarm::Zombies)),
+            Some(timer) if !alone => {
+                self.timers.cancel(timer);
+                self.grace = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The zombies.
+    pub fn zombies(&self) -> Vec<Co> {
+        self.coroutines().filter(|co| self.slot(*co).zombie && self.slot(*co).state != State::Ending).collect()
+    }
+
+    // --- bounds ---------------------------------------------------------------------------------------------------
+
+    /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
+    pub fn bound_in_time(&mut self, id: ScopeId, deadline: u64) {
+        if !self.scope(id).cancelled {
+            let timer = self.timers.insert(deadline, Alarm::Bound(id));
+            self.scope_mut(id).time = Some(timer);
+        }
+    }
+
+    /// [`Event::Bound`] comes when `target` completes, in place of the one before.
+    pub fn bound_by(&mut self, id: ScopeId, target: Target) {
+        if let Some(before) = self.scope_mut(id).bound.take() {
+            self.unfollow(before, Follower::Bound(id));
+        }
+        if self.scope(id).cancelled {
+            return;
+        }
+        if self.is_done(target) {
+            self.events.push_back(Event::Bound(id, Bound::Constraint));
+        } else {
+            self.scope_mut(id).bound = Some(target);
+            self.follow(target, Follower::Bound(id));
+        }
+    }
+
+    pub(super) fn time_is_over(&mut self, id: ScopeId) {
+        self.scope_mut(id).time = None;
+        self.events.push_back(Event::Bound(id, Bound::Time));
+    }
+
+    pub(super) fn constraint_is_complete(&mut self, id: ScopeId) {
+        if self.scope_exists(id) {
+            self.scope_mut(id).bound = None;
+            self.events.push_back(Event::Bound(id, Bound::Constraint));
+        }
+    }
+
+    fn unbind(&mut self, id: ScopeId) {
+        let scope = self.scope_mut(id);
+        let (time, disposal, bound) = (scope.time.take(), scope.disposal.take(), scope.bound.take());
+        for timer in [time, disposal].into_iter().flatten() {
+            self.timers.cancel(timer);
+        }
+        if let Some(target) = bound {
+            self.unfollow(target, Follower::Bound(id));
+        }
+    }
+
+    /// Can a bound still end coroutines that nothing else would wake?
+    pub(super) fn some_bound_may_come(&self) -> bool {
+        let coming = |scope: &Scope| {
+            scope.time.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
+        };
+        self.scopes.iter().any(|scope| scope.there && scope.busy > 0 && coming(scope))
+    }
+
+    /// In the child of a fork: what the scopes know of coroutines that are no more.
+    pub(super) fn empty_scopes_but_for(&mut self, running: Co) {
+        for scope in &mut self.scopes {
+            scope.busy = 0;
+            scope.members = EMPTY;
+            scope.followers.clear();
+            scope.pins = 0;
+        }
+        for slot in &mut self.slots {
+            slot.spawner = NONE;
+            slot.children = EMPTY;
+            slot.member = NO_LINK;
+            slot.sibling = NO_LINK;
+        }
+        let (id, kind) = (self.slot(running).scope, self.slot(running).kind);
+        match kind {
+            Kind::Runner { holds } => {
+                self.scope_mut(id).pins = 1;
+                if let Some(held) = holds {
+                    self.engage(held);
+                }
+            }
+            _ => self.join(running, id),
+        }
+    }
+}
