@@ -10,6 +10,20 @@ namespace Async {
     {
     }
 
+    /**
+     * How long coroutines live: what their end, and the end of the Scope object, means to others. A scope has one, from
+     * its constructor, from its parent, or from the ini setting async.lifetime.
+     */
+    enum Lifetime
+    {
+        /** They live as long as they need. When the object dies those that have not ended are warned of and run on. */
+        case Scope;
+        /** A coroutine does not outlive the one that spawned it, nor the object: it is cancelled. */
+        case TopDown;
+        /** A coroutine is complete when those it spawned are. When the object dies they run on, and are waited for. */
+        case BottomUp;
+    }
+
     /** A function that runs concurrently with others. Made by spawn(). */
     final class Coroutine implements Awaitable
     {
@@ -65,17 +79,25 @@ namespace Async {
 
         /**
          * What it waits for: 'call' (a libc or Async function), and where it applies 'descriptor',
-         * 'coroutines' (ids of those it awaits), 'since' (seconds it has waited). Empty unless it waits.
+         * 'coroutines' (ids of those it awaits), 'scope' (where the scope was created that it awaits), 'location'
+         * ("FILE:LINE" of the wait), 'since' (seconds it has waited). Empty unless it waits.
          * @return array<string, mixed>
          */
         public function getAwaitingInfo(): array {}
 
-        /** The coroutine that spawned it, as long as that one is alive; null for the main coroutine. */
+        /**
+         * The coroutine that spawned it by spawn(), as long as that one is alive; null for the main coroutine, and for
+         * those that a scope or a group has spawned.
+         */
         public function getParent(): ?Coroutine {}
+
+        /** The scope it belongs to; null when it has ended and its scope is gone. */
+        public function getScope(): ?Scope {}
 
         /**
          * Asks for its end: it never starts, or goes on with this exception where it is suspended, or, when it
-         * runs, gets it at its next suspension point. Nothing happens when it has completed.
+         * runs, gets it at its next suspension point. Nothing happens when it has completed. When its body has ended
+         * and it waits for those it spawned (Lifetime::BottomUp), they are cancelled.
          */
         public function cancel(?CancellationException $cancellation = null): void {}
 
@@ -93,6 +115,173 @@ namespace Async {
 
         /** Has the time passed? */
         public function isCompleted(): bool {}
+    }
+
+    /**
+     * Coroutines that belong together: they are cancelled together, can be waited for together, and their failures have
+     * one place to go. What a coroutine of a scope spawns by spawn() is in the same scope.
+     */
+    class Scope
+    {
+        /** A scope that is independent of all others. $lifetime: by default that of the ini setting async.lifetime. */
+        public function __construct(?Lifetime $lifetime = null) {}
+
+        /**
+         * A scope below another one, by default below the current one, with its lifetime. It is cancelled and disposed
+         * of with it, and its values are found in it.
+         *
+         * @throws AsyncException when the parent is closed
+         */
+        public static function inherit(?Scope $parentScope = null): static {}
+
+        /**
+         * As spawn(), in this scope. The new coroutine is not a child of the one that calls.
+         *
+         * @throws AsyncException when the scope is closed
+         */
+        public function spawn(callable $task, mixed ...$args): Coroutine {}
+
+        /**
+         * Waits until all coroutines of this scope and of those below it have ended.
+         *
+         * @throws AwaitCancelledException when $cancellation completes first
+         * @throws CancellationException when the scope is or gets cancelled
+         * @throws \Throwable the failure of one of its coroutines that nobody else has taken
+         * @throws AsyncException from within the scope or one below it, and always on the global scope
+         */
+        public function awaitCompletion(Awaitable $cancellation): void {}
+
+        /**
+         * Waits, after cancel(), until all coroutines have ended. $errorHandler is called as (Throwable, Scope) for each
+         * failure on the way; without it the first one is thrown.
+         *
+         * @throws AsyncException when the scope has not been cancelled, and as awaitCompletion()
+         * @throws AwaitCancelledException when $cancellation completes first
+         */
+        public function awaitAfterCancellation(?callable $errorHandler = null, ?Awaitable $cancellation = null): void {}
+
+        /**
+         * Waits for the coroutines that this scope's own spawn() has started, and not for what they spawned.
+         *
+         * @throws \Throwable the first failure of one of them
+         * @throws AsyncException as awaitCompletion()
+         */
+        public function awaitDirectChildren(): void {}
+
+        /**
+         * Closes the scope and cancels those below it, then its own coroutines. A second time nothing happens, and an
+         * exception that is given then is ignored with a warning.
+         *
+         * @throws AsyncException on the global scope; see gracefulShutdown()
+         */
+        public function cancel(?CancellationException $cancellation = null): void {}
+
+        /** Warns of each coroutine that has not ended, and cancels the scope. Those below it come first. */
+        public function dispose(): void {}
+
+        /** Warns of each coroutine that has not ended. They run on, but do not keep the application alive. */
+        public function disposeSafely(): void {}
+
+        /**
+         * Warns of each coroutine that has not ended. They run on, and are cancelled after $ms milliseconds.
+         *
+         * @throws \ValueError when $ms is not between 1 and 599999
+         */
+        public function disposeAfterTimeout(int $ms): void {}
+
+        /**
+         * $handler gets the failures of this scope's coroutines that nobody awaits, as (Scope, Coroutine, Throwable), or
+         * as (Throwable) if it takes one parameter. The scope goes on then. What it throws goes to the parent.
+         *
+         * @throws AsyncException on the global scope
+         */
+        public function setExceptionHandler(callable $handler): void {}
+
+        /**
+         * The same for failures that scopes below this one have not handled.
+         *
+         * @throws AsyncException on the global scope
+         */
+        public function setChildScopeExceptionHandler(callable $handler): void {}
+
+        /** Calls $callback with the scope when its last coroutine has ended; the last registered first. */
+        public function onFinally(\Closure $callback): void {}
+
+        /** @implementation-alias Async\Scope::onFinally */
+        public function onExit(\Closure $callback): void {}
+
+        /** @return Scope[] the scopes directly below this one */
+        public function getChildScopes(): array {}
+
+        /** @return Coroutine[] its coroutines that have not ended; not those of scopes below it */
+        public function getCoroutines(): array {}
+
+        /** Does no coroutine of it, or of a scope below it, run or wait? */
+        public function isFinished(): bool {}
+
+        /** Was it cancelled or disposed of? It takes no new coroutines then. */
+        public function isClosed(): bool {}
+
+        public function isCancelled(): bool {}
+
+        public function isDisposed(): bool {}
+    }
+
+    /** A scope whose life is limited. It can be awaited, whatever its lifetime. */
+    class BoundedScope extends Scope implements Awaitable
+    {
+        /**
+         * Cancels this scope after $milliseconds.
+         *
+         * @throws \ValueError when it is negative
+         * @throws AsyncException when called a second time
+         */
+        public function withTimeout(int $milliseconds): static {}
+
+        /** As spawn(); when that coroutine ends, the scope is cancelled. */
+        public function spawnAndBound(callable $coroutine, mixed ...$args): Coroutine {}
+
+        /**
+         * Cancels this scope when $constraint completes. The last one set holds, beside the timeout.
+         *
+         * @throws \TypeError when it cannot be awaited
+         */
+        public function boundedBy(mixed $constraint): static {}
+
+        /**
+         * 'timeout' (milliseconds or null), 'constraint' (what boundedBy() or spawnAndBound() has set, or null),
+         * 'reached' ('timeout', 'constraint' or null).
+         * @return array<string, mixed>
+         */
+        public function getBoundsInfo(): array {}
+    }
+
+    /**
+     * Coroutines whose results are wanted together. Awaited, it gives all results in the order of their spawns, or
+     * cancels the rest at the first failure, waits for their end, and throws it.
+     */
+    final class CoroutineGroup implements Awaitable
+    {
+        /** $scope: where its coroutines run; by default the scope that is current when they are spawned. */
+        public function __construct(?Scope $scope = null) {}
+
+        /** @throws AsyncException when the scope is closed */
+        public function spawn(callable $task, mixed ...$args): Coroutine {}
+
+        /** Adds a coroutine that somebody else has spawned. */
+        public function add(Coroutine $coroutine): void {}
+
+        /** Cancels those that have not ended. */
+        public function cancel(?CancellationException $cancellation = null): void {}
+
+        /** Warns of each that has not ended, and cancels them. */
+        public function dispose(): void {}
+
+        /** @return array<int, mixed> of those that have returned, by their place in the order of their spawns */
+        public function getResults(): array {}
+
+        /** @return array<int, \Throwable> of those that have thrown, by their place in the order of their spawns */
+        public function getErrors(): array {}
     }
 
     class AsyncException extends \Exception
@@ -141,11 +330,26 @@ namespace Async {
 
     /**
      * The result of what is awaited, or its failure: the very same exception object at every awaiting point.
+     * A scope gives null when its coroutines and those of the scopes below it have ended, also when it was cancelled.
      *
      * @throws AwaitCancelledException when $cancellation completes first; the awaited work goes on
-     * @throws AsyncException when a coroutine awaits itself
+     * @throws AsyncException when a coroutine awaits itself or a scope that it is in, and when a scope of
+     *                        Lifetime::Scope is awaited that is no BoundedScope
      */
-    function await(Awaitable $awaitable, ?Awaitable $cancellation = null): mixed {}
+    function await(Awaitable|Scope $awaitable, ?Awaitable $cancellation = null): mixed {}
+
+    /**
+     * Waits for the coroutines that the current one has spawned by spawn(), and not for what those spawned.
+     *
+     * @throws \Throwable the first failure of one of them
+     */
+    function awaitChildren(): void {}
+
+    /** The scope of the current coroutine. */
+    function currentScope(): Scope {}
+
+    /** The scope of the script, and of all that it spawns; it is never closed. */
+    function globalScope(): Scope {}
 
     /** Gives way: the current coroutine goes to the tail of the queue. Alone, it returns at once. */
     function suspend(): void {}
@@ -179,7 +383,7 @@ namespace Async {
     function onExit(\Closure $callback): void {}
 
     /**
-     * Cancels every coroutine and lets the application run down. With an exception, that is then reported as an
+     * Cancels every coroutine of the global scope and of those below it, and lets the application run down. With an exception, that is then reported as an
      * uncaught one is, and the exit status is 255.
      */
     function gracefulShutdown(?\Throwable $e = null): void {}

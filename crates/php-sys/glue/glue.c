@@ -8,6 +8,7 @@
 #include "main/php_output.h"
 #include "zend_builtin_functions.h"
 #include "zend_closures.h"
+#include "zend_enum.h"
 #include "zend_exceptions.h"
 #include "zend_extensions.h"
 #include "zend_interfaces.h"
@@ -154,11 +155,91 @@ bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitabl
 {
 	*token = NULL;
 	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_OBJ_OF_CLASS(*awaitable, spindle_ce.awaitable)
+		Z_PARAM_OBJ(*awaitable)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
 	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	if (!instanceof_function((*awaitable)->ce, spindle_ce.awaitable) && !instanceof_function((*awaitable)->ce, spindle_ce.scope)) {
+		zend_argument_type_error(1, "must be of type Async\\Awaitable|Async\\Scope, %s given", ZSTR_VAL((*awaitable)->ce->name));
+		return false;
+	}
 	return true;
+}
+
+bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_OBJ_OF_CLASS(*object, ce)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_value(zend_execute_data *execute_data, zval **value)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ZVAL(*value)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+/* -1: none was given. */
+bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime)
+{
+	zend_object *given = NULL;
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_OBJ_OF_CLASS_OR_NULL(given, spindle_ce.lifetime)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	*lifetime = -1;
+	if (given) {
+		zend_string *name = Z_STR_P(zend_enum_fetch_case_name(given));
+		*lifetime = zend_string_equals_literal(name, "Scope") ? 0 : zend_string_equals_literal(name, "TopDown") ? 1 : 2;
+	}
+	return true;
+}
+
+/* The value of a callable, to be called later. */
+bool spindle_parse_callable(zend_execute_data *execute_data, zval *callable)
+{
+	zend_fcall_info fci;
+	zend_fcall_info_cache fcc;
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_FUNC(fci, fcc)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	zend_release_fcall_info_cache(&fcc);
+	ZVAL_COPY_VALUE(callable, &fci.function_name);
+	return true;
+}
+
+bool spindle_parse_wind_down(zend_execute_data *execute_data, zval *handler, zend_object **token)
+{
+	zend_fcall_info fci;
+	zend_fcall_info_cache fcc;
+	*token = NULL;
+	ZVAL_UNDEF(handler);
+	fci.size = 0;
+	ZEND_PARSE_PARAMETERS_START(0, 2)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_FUNC_OR_NULL(fci, fcc)
+		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	if (ZEND_FCI_INITIALIZED(fci)) {
+		zend_release_fcall_info_cache(&fcc);
+		ZVAL_COPY_VALUE(handler, &fci.function_name);
+	}
+	return true;
+}
+
+/* How many parameters a callable declares, those with a default counted, the variadic one not. */
+uint32_t spindle_parameters_of(zval *callable)
+{
+	zend_fcall_info_cache fcc;
+	uint32_t count = 0;
+	if (zend_is_callable_ex(callable, NULL, 0, NULL, &fcc, NULL)) {
+		count = fcc.function_handler->common.num_args;
+		zend_release_fcall_info_cache(&fcc);
+	}
+	return count;
 }
 
 bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out)
@@ -336,6 +417,18 @@ void spindle_throw(zend_object *exception)
 	zend_throw_exception_object(&value);
 }
 
+/* Several coroutines may be cancelled with one exception: only the first failure becomes its previous one, or a chain would
+   grow with each. Takes over the reference to previous. */
+void spindle_cancellation_because(zend_object *exception, zend_object *previous)
+{
+	zval unused, *old = zend_read_property_ex(zend_ce_exception, exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), true, &unused);
+	if (Z_TYPE_P(old) == IS_NULL) {
+		zend_exception_set_previous(exception, previous);
+	} else {
+		OBJ_RELEASE(previous);
+	}
+}
+
 void spindle_exception_list_set(zend_object *composite, zval *list)
 {
 	zend_update_property(spindle_ce.composite, composite, ZEND_STRL("exceptions"), list);
@@ -415,12 +508,40 @@ static ZEND_INI_MH(on_file_pool)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_lifetime)
+{
+	static const char *const names[] = {"scope", "top-down", "bottom-up"};
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(ZSTR_VAL(new_value), names[i])) {
+			spindle_settings.lifetime = i;
+			return SUCCESS;
+		}
+	}
+	zend_error(E_WARNING, "async.lifetime must be \"scope\", \"top-down\" or \"bottom-up\", \"%s\" given", ZSTR_VAL(new_value));
+	return FAILURE;
+}
+
+static ZEND_INI_MH(on_zombie_timeout)
+{
+	const char *end = NULL;
+	double seconds = zend_strtod(ZSTR_VAL(new_value), &end);
+
+	if (!ZSTR_LEN(new_value) || *end || !(seconds >= 0 && seconds <= 86400)) {
+		zend_error(E_WARNING, "async.zombie_coroutine_timeout must be between 0 and 86400 seconds, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.zombie_timeout = seconds;
+	return SUCCESS;
+}
+
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.stack_size", "256K", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
+	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)
+	PHP_INI_ENTRY("async.zombie_coroutine_timeout", "2", PHP_INI_ALL, on_zombie_timeout)
 PHP_INI_END()
 
 void spindle_register_classes(void)
@@ -430,6 +551,12 @@ void spindle_register_classes(void)
 	spindle_ce.coroutine->create_object = spindle_coroutine_create;
 	spindle_ce.timeout = register_class_Async_Timeout(spindle_ce.awaitable);
 	spindle_ce.timeout->create_object = spindle_timeout_create;
+	spindle_ce.lifetime = register_class_Async_Lifetime();
+	spindle_ce.scope = register_class_Async_Scope();
+	spindle_ce.scope->create_object = spindle_scope_create;
+	spindle_ce.bounded_scope = register_class_Async_BoundedScope(spindle_ce.scope, spindle_ce.awaitable);
+	spindle_ce.group = register_class_Async_CoroutineGroup(spindle_ce.awaitable);
+	spindle_ce.group->create_object = spindle_group_create;
 	spindle_ce.async_exception = register_class_Async_AsyncException(zend_ce_exception);
 	spindle_ce.await_cancelled = register_class_Async_AwaitCancelledException(spindle_ce.async_exception);
 	spindle_ce.context_exception = register_class_Async_ContextException(spindle_ce.async_exception);
@@ -444,7 +571,7 @@ void spindle_register_classes(void)
 /* Implementing Awaitable means being known to the scheduler. */
 static int on_implement_awaitable(zend_class_entry *interface, zend_class_entry *ce)
 {
-	if (ce->type == ZEND_USER_CLASS) {
+	if (ce->type == ZEND_USER_CLASS && !(ce->parent && instanceof_function(ce->parent, interface))) {
 		zend_error_noreturn(E_ERROR, "Class %s cannot implement Async\\Awaitable", ZSTR_VAL(ce->name));
 	}
 	return SUCCESS;

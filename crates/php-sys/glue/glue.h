@@ -26,6 +26,8 @@ typedef struct spindle_ini {
 	zend_long stack_size;
 	zend_long block_warning_ms;
 	bool paths_on_workers;
+	zend_long lifetime;    /* 0 scope, 1 top-down, 2 bottom-up */
+	double zombie_timeout; /* seconds */
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
@@ -50,6 +52,12 @@ typedef struct spindle_spawn_args {
 } spindle_spawn_args;
 bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
 bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
+bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
+bool spindle_parse_value(zend_execute_data *execute_data, zval **value);
+bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime);
+bool spindle_parse_callable(zend_execute_data *execute_data, zval *callable);
+bool spindle_parse_wind_down(zend_execute_data *execute_data, zval *handler, zend_object **token);
+uint32_t spindle_parameters_of(zval *callable);
 bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out);
 bool spindle_parse_none(zend_execute_data *execute_data);
 bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure);
@@ -79,6 +87,7 @@ void spindle_hash_destroy_free(HashTable *table);
 void spindle_output_adopt(zend_stack *handlers);
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
+void spindle_cancellation_because(zend_object *exception, zend_object *previous);
 void spindle_exception_list_set(zend_object *composite, zval *list);
 void spindle_exception_list_get(zend_object *composite, zval *result);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
@@ -92,7 +101,7 @@ void spindle_list_drop(const char *mark, size_t length);
 
 /* Classes, filled at module start. */
 typedef struct spindle_classes {
-	zend_class_entry *awaitable, *coroutine, *timeout;
+	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group;
 	zend_class_entry *async_exception, *await_cancelled, *context_exception, *channel_exception;
 	zend_class_entry *cancellation, *composite, *deadlock;
 } spindle_classes;
@@ -112,5 +121,7 @@ void spindle_call_was_fair(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
 zend_object *spindle_coroutine_create(zend_class_entry *ce);
 zend_object *spindle_timeout_create(zend_class_entry *ce);
+zend_object *spindle_scope_create(zend_class_entry *ce);
+zend_object *spindle_group_create(zend_class_entry *ce);
 
 #endif

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8ca51744440778340b016a49f9002aa8a032b07d */
+ * Stub hash: 31cac7c00c296af5ad1d66953aec07eff77d0e91 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -7,12 +7,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Corouti
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_await, 0, 1, IS_MIXED, 0)
-	ZEND_ARG_OBJ_INFO(0, awaitable, Async\\Awaitable, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, awaitable, Async\\Awaitable|Async\\Scope, 0, NULL)
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_suspend, 0, 0, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_awaitChildren, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_currentScope, 0, 0, Async\\Scope, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_Async_globalScope arginfo_Async_currentScope
+
+#define arginfo_Async_suspend arginfo_Async_awaitChildren
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_delay, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, ms, IS_LONG, 0)
@@ -88,6 +95,9 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Coroutine_getParent, 0, 0, Async\\Coroutine, 1)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Coroutine_getScope, 0, 0, Async\\Scope, 1)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_cancel, 0, 0, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\CancellationException, 1, "null")
 ZEND_END_ARG_INFO()
@@ -100,11 +110,98 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Timeout_isCompleted arginfo_class_Async_Coroutine_isStarted
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_Scope___construct, 0, 0, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, lifetime, Async\\Lifetime, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Scope_inherit, 0, 0, IS_STATIC, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, parentScope, Async\\Scope, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Scope_spawn arginfo_Async_spawn
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Scope_awaitCompletion, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, cancellation, Async\\Awaitable, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Scope_awaitAfterCancellation, 0, 0, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, errorHandler, IS_CALLABLE, 1, "null")
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Scope_awaitDirectChildren arginfo_Async_awaitChildren
+
+#define arginfo_class_Async_Scope_cancel arginfo_class_Async_Coroutine_cancel
+
+#define arginfo_class_Async_Scope_dispose arginfo_Async_awaitChildren
+
+#define arginfo_class_Async_Scope_disposeSafely arginfo_Async_awaitChildren
+
+#define arginfo_class_Async_Scope_disposeAfterTimeout arginfo_Async_delay
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Scope_setExceptionHandler, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, handler, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Scope_setChildScopeExceptionHandler arginfo_class_Async_Scope_setExceptionHandler
+
+#define arginfo_class_Async_Scope_onFinally arginfo_Async_onFinally
+
+#define arginfo_class_Async_Scope_onExit arginfo_Async_onFinally
+
+#define arginfo_class_Async_Scope_getChildScopes arginfo_Async_getCoroutines
+
+#define arginfo_class_Async_Scope_getCoroutines arginfo_Async_getCoroutines
+
+#define arginfo_class_Async_Scope_isFinished arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Scope_isClosed arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Scope_isCancelled arginfo_class_Async_Coroutine_isStarted
+
+#define arginfo_class_Async_Scope_isDisposed arginfo_class_Async_Coroutine_isStarted
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_BoundedScope_withTimeout, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, milliseconds, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_BoundedScope_spawnAndBound, 0, 1, Async\\Coroutine, 0)
+	ZEND_ARG_TYPE_INFO(0, coroutine, IS_CALLABLE, 0)
+	ZEND_ARG_VARIADIC_TYPE_INFO(0, args, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_BoundedScope_boundedBy, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, constraint, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_BoundedScope_getBoundsInfo arginfo_Async_getCoroutines
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_CoroutineGroup___construct, 0, 0, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, scope, Async\\Scope, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_CoroutineGroup_spawn arginfo_Async_spawn
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_CoroutineGroup_add, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, coroutine, Async\\Coroutine, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_CoroutineGroup_cancel arginfo_class_Async_Coroutine_cancel
+
+#define arginfo_class_Async_CoroutineGroup_dispose arginfo_Async_awaitChildren
+
+#define arginfo_class_Async_CoroutineGroup_getResults arginfo_Async_getCoroutines
+
+#define arginfo_class_Async_CoroutineGroup_getErrors arginfo_Async_getCoroutines
+
 #define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_getCoroutines
 
 
 ZEND_FUNCTION(Async_spawn);
 ZEND_FUNCTION(Async_await);
+ZEND_FUNCTION(Async_awaitChildren);
+ZEND_FUNCTION(Async_currentScope);
+ZEND_FUNCTION(Async_globalScope);
 ZEND_FUNCTION(Async_suspend);
 ZEND_FUNCTION(Async_delay);
 ZEND_FUNCTION(Async_timeout);
@@ -132,16 +229,50 @@ ZEND_METHOD(Async_Coroutine, getSuspendFileAndLine);
 ZEND_METHOD(Async_Coroutine, getSuspendLocation);
 ZEND_METHOD(Async_Coroutine, getAwaitingInfo);
 ZEND_METHOD(Async_Coroutine, getParent);
+ZEND_METHOD(Async_Coroutine, getScope);
 ZEND_METHOD(Async_Coroutine, cancel);
 ZEND_METHOD(Async_Coroutine, onFinally);
 ZEND_METHOD(Async_Timeout, __construct);
 ZEND_METHOD(Async_Timeout, isCompleted);
+ZEND_METHOD(Async_Scope, __construct);
+ZEND_METHOD(Async_Scope, inherit);
+ZEND_METHOD(Async_Scope, spawn);
+ZEND_METHOD(Async_Scope, awaitCompletion);
+ZEND_METHOD(Async_Scope, awaitAfterCancellation);
+ZEND_METHOD(Async_Scope, awaitDirectChildren);
+ZEND_METHOD(Async_Scope, cancel);
+ZEND_METHOD(Async_Scope, dispose);
+ZEND_METHOD(Async_Scope, disposeSafely);
+ZEND_METHOD(Async_Scope, disposeAfterTimeout);
+ZEND_METHOD(Async_Scope, setExceptionHandler);
+ZEND_METHOD(Async_Scope, setChildScopeExceptionHandler);
+ZEND_METHOD(Async_Scope, onFinally);
+ZEND_METHOD(Async_Scope, getChildScopes);
+ZEND_METHOD(Async_Scope, getCoroutines);
+ZEND_METHOD(Async_Scope, isFinished);
+ZEND_METHOD(Async_Scope, isClosed);
+ZEND_METHOD(Async_Scope, isCancelled);
+ZEND_METHOD(Async_Scope, isDisposed);
+ZEND_METHOD(Async_BoundedScope, withTimeout);
+ZEND_METHOD(Async_BoundedScope, spawnAndBound);
+ZEND_METHOD(Async_BoundedScope, boundedBy);
+ZEND_METHOD(Async_BoundedScope, getBoundsInfo);
+ZEND_METHOD(Async_CoroutineGroup, __construct);
+ZEND_METHOD(Async_CoroutineGroup, spawn);
+ZEND_METHOD(Async_CoroutineGroup, add);
+ZEND_METHOD(Async_CoroutineGroup, cancel);
+ZEND_METHOD(Async_CoroutineGroup, dispose);
+ZEND_METHOD(Async_CoroutineGroup, getResults);
+ZEND_METHOD(Async_CoroutineGroup, getErrors);
 ZEND_METHOD(Async_CompositeException, getExceptions);
 
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", spawn, Async_spawn, arginfo_Async_spawn)
 	ZEND_NS_FALIAS("Async", await, Async_await, arginfo_Async_await)
+	ZEND_NS_FALIAS("Async", awaitChildren, Async_awaitChildren, arginfo_Async_awaitChildren)
+	ZEND_NS_FALIAS("Async", currentScope, Async_currentScope, arginfo_Async_currentScope)
+	ZEND_NS_FALIAS("Async", globalScope, Async_globalScope, arginfo_Async_globalScope)
 	ZEND_NS_FALIAS("Async", suspend, Async_suspend, arginfo_Async_suspend)
 	ZEND_NS_FALIAS("Async", delay, Async_delay, arginfo_Async_delay)
 	ZEND_NS_FALIAS("Async", timeout, Async_timeout, arginfo_Async_timeout)
@@ -156,6 +287,11 @@ static const zend_function_entry ext_functions[] = {
 
 
 static const zend_function_entry class_Async_Awaitable_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Lifetime_methods[] = {
 	ZEND_FE_END
 };
 
@@ -179,6 +315,7 @@ static const zend_function_entry class_Async_Coroutine_methods[] = {
 	ZEND_ME(Async_Coroutine, getSuspendLocation, arginfo_class_Async_Coroutine_getSuspendLocation, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, getAwaitingInfo, arginfo_class_Async_Coroutine_getAwaitingInfo, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, getParent, arginfo_class_Async_Coroutine_getParent, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getScope, arginfo_class_Async_Coroutine_getScope, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, cancel, arginfo_class_Async_Coroutine_cancel, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, onFinally, arginfo_class_Async_Coroutine_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Coroutine, onExit, onFinally, arginfo_class_Async_Coroutine_onExit, ZEND_ACC_PUBLIC)
@@ -189,6 +326,52 @@ static const zend_function_entry class_Async_Coroutine_methods[] = {
 static const zend_function_entry class_Async_Timeout_methods[] = {
 	ZEND_ME(Async_Timeout, __construct, arginfo_class_Async_Timeout___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Async_Timeout, isCompleted, arginfo_class_Async_Timeout_isCompleted, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Scope_methods[] = {
+	ZEND_ME(Async_Scope, __construct, arginfo_class_Async_Scope___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, inherit, arginfo_class_Async_Scope_inherit, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Async_Scope, spawn, arginfo_class_Async_Scope_spawn, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, awaitCompletion, arginfo_class_Async_Scope_awaitCompletion, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, awaitAfterCancellation, arginfo_class_Async_Scope_awaitAfterCancellation, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, awaitDirectChildren, arginfo_class_Async_Scope_awaitDirectChildren, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, cancel, arginfo_class_Async_Scope_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, dispose, arginfo_class_Async_Scope_dispose, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, disposeSafely, arginfo_class_Async_Scope_disposeSafely, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, disposeAfterTimeout, arginfo_class_Async_Scope_disposeAfterTimeout, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, setExceptionHandler, arginfo_class_Async_Scope_setExceptionHandler, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, setChildScopeExceptionHandler, arginfo_class_Async_Scope_setChildScopeExceptionHandler, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, onFinally, arginfo_class_Async_Scope_onFinally, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Scope, onExit, onFinally, arginfo_class_Async_Scope_onExit, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, getChildScopes, arginfo_class_Async_Scope_getChildScopes, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, getCoroutines, arginfo_class_Async_Scope_getCoroutines, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, isFinished, arginfo_class_Async_Scope_isFinished, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, isClosed, arginfo_class_Async_Scope_isClosed, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, isCancelled, arginfo_class_Async_Scope_isCancelled, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, isDisposed, arginfo_class_Async_Scope_isDisposed, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_BoundedScope_methods[] = {
+	ZEND_ME(Async_BoundedScope, withTimeout, arginfo_class_Async_BoundedScope_withTimeout, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_BoundedScope, spawnAndBound, arginfo_class_Async_BoundedScope_spawnAndBound, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_BoundedScope, boundedBy, arginfo_class_Async_BoundedScope_boundedBy, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_BoundedScope, getBoundsInfo, arginfo_class_Async_BoundedScope_getBoundsInfo, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_CoroutineGroup_methods[] = {
+	ZEND_ME(Async_CoroutineGroup, __construct, arginfo_class_Async_CoroutineGroup___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, spawn, arginfo_class_Async_CoroutineGroup_spawn, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, add, arginfo_class_Async_CoroutineGroup_add, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, cancel, arginfo_class_Async_CoroutineGroup_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, dispose, arginfo_class_Async_CoroutineGroup_dispose, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, getResults, arginfo_class_Async_CoroutineGroup_getResults, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_CoroutineGroup, getErrors, arginfo_class_Async_CoroutineGroup_getErrors, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -238,6 +421,19 @@ static zend_class_entry *register_class_Async_Awaitable(void)
 	return class_entry;
 }
 
+static zend_class_entry *register_class_Async_Lifetime(void)
+{
+	zend_class_entry *class_entry = zend_register_internal_enum("Async\\Lifetime", IS_UNDEF, class_Async_Lifetime_methods);
+
+	zend_enum_add_case_cstr(class_entry, "Scope", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "TopDown", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "BottomUp", NULL);
+
+	return class_entry;
+}
+
 static zend_class_entry *register_class_Async_Coroutine(zend_class_entry *class_entry_Async_Awaitable)
 {
 	zend_class_entry ce, *class_entry;
@@ -255,6 +451,39 @@ static zend_class_entry *register_class_Async_Timeout(zend_class_entry *class_en
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Async", "Timeout", class_Async_Timeout_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Scope(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Scope", class_Async_Scope_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_BoundedScope(zend_class_entry *class_entry_Async_Scope, zend_class_entry *class_entry_Async_Awaitable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "BoundedScope", class_Async_BoundedScope_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_Scope);
+	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_CoroutineGroup(zend_class_entry *class_entry_Async_Awaitable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "CoroutineGroup", class_Async_CoroutineGroup_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL;
 	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);

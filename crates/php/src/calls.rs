@@ -297,7 +297,7 @@ unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data, _: *
             sys::spindle_vm_interrupt_set(); // the other one may have no trampoline
             return;
         }
-        let failing = std::mem::replace(&mut (*ctx).failing, Failing::No);
+        let failing = take_failing(ctx);
         (*ctx).failed_parks = 0;
         refresh_checks(ctx);
         if let Failing::Throw(exception) = failing {
@@ -308,7 +308,7 @@ unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data, _: *
                     sys::spindle_object_release(exception);
                     return;
                 }
-                sys::zend_exception_set_previous(exception, own);
+                sys::spindle_cancellation_because(exception, own);
             }
             sys::spindle_throw(exception);
         }
@@ -376,7 +376,7 @@ pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
         while let Some(held) = (*ctx).busy.pop() {
             let_go(rt(), Co((*ctx).co), held.key);
         }
-        if let Failing::Throw(exception) = std::mem::replace(&mut (*ctx).failing, Failing::No) {
+        if let Failing::Throw(exception) = take_failing(ctx) {
             sys::spindle_object_release(exception);
         }
         (*ctx).failed_parks = 0;
@@ -423,13 +423,30 @@ pub fn throw_on_return(rt: &'static Runtime, exception: *mut sys::zend_object) {
     // on the PHP stack (a destructor of the engine).
     unsafe {
         let ctx = rt.context();
-        if let Failing::Throw(earlier) = (*ctx).failing {
+        if let Failing::Throw(earlier) = take_failing(ctx) {
             sys::spindle_object_release(earlier);
         }
         (*ctx).failing = Failing::Throw(exception);
         (*ctx).failing_in = internal(sys::executor_globals.current_execute_data);
+        if !(*ctx).failing_in.is_null() {
+            // "Read of 8192 bytes failed with errno=125": true, and no news to who has cancelled it.
+            (*ctx).silenced = sys::executor_globals.error_reporting & sys::E_NOTICE as i32;
+            sys::executor_globals.error_reporting &= !(*ctx).silenced;
+        }
         refresh_checks(ctx);
         sys::spindle_vm_interrupt_set();
+    }
+}
+
+/// Ends the time in which C code of the running coroutine is made to fail: what it is made to fail for.
+///
+/// # Safety
+/// `ctx` is the running context.
+pub unsafe fn take_failing(ctx: *mut Ctx) -> Failing {
+    // SAFETY: the caller's promise.
+    unsafe {
+        sys::executor_globals.error_reporting |= std::mem::take(&mut (*ctx).silenced);
+        std::mem::replace(&mut (*ctx).failing, Failing::No)
     }
 }
 
@@ -447,7 +464,7 @@ pub fn throw_in_php_code(rt: &'static Runtime) {
         }
         let inside_call = (*ctx).busy.iter().any(|held| !held.frame.is_null());
         if in_php && !inside_call && sys::executor_globals.exception.is_null() {
-            let failing = std::mem::replace(&mut (*ctx).failing, Failing::No);
+            let failing = take_failing(ctx);
             refresh_checks(ctx);
             if let Failing::Throw(exception) = failing {
                 sys::spindle_throw(exception);

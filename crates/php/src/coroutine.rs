@@ -1,11 +1,12 @@
 //! The class `Async\Coroutine`: the object, its handlers and its methods.
 
 use crate::life;
+use crate::runner::Job;
 use crate::runtime::{self, Core};
 use crate::stack::Ctx;
 use crate::state::Inherited;
-use crate::zv;
-use spindle_core::sched::{Co, Outcome, State};
+use crate::{scope, scope_methods, zv};
+use spindle_core::sched::{Co, Outcome, ScopeId, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -18,13 +19,15 @@ pub struct Info {
     pub fd: i32,
     /// The coroutines that it awaits (id, 0: none).
     pub awaits: [u64; 2],
+    /// The scope that it awaits.
+    pub scope: Option<ScopeId>,
     /// Monotonic nanoseconds.
     pub since: u64,
 }
 
 impl Info {
     /// Nothing.
-    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], since: 0 };
+    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, since: 0 };
 }
 
 /// The object. The engine's part is last, as it wants; it is made zeroed.
@@ -38,8 +41,10 @@ pub struct Coroutine {
     pub suspend_line: u32,
     /// How many arguments follow in `args`.
     pub argc: u32,
-    /// Runs completion callbacks: not the user's.
-    pub internal: bool,
+    /// It runs callbacks or a handler, and is not the program's: which. Owned, or null.
+    pub job: *mut Job,
+    /// Somebody has been given its failure.
+    pub seen: bool,
     /// The file of its spawn, or null.
     pub spawn_file: *mut sys::zend_string,
     /// The file where it was suspended last, or null.
@@ -155,6 +160,7 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
             life::object_dies(this);
         }
         drop_call(this);
+        Job::drop((*this).job);
         zv::clear(addr_of_mut!((*this).result));
         zv::clear(addr_of_mut!((*this).finally));
         (*this).inherited.release();
@@ -337,6 +343,14 @@ methods! {
                     }
                     zv::array_set(result, c"coroutines", ids);
                 }
+                if let Some(id) = info.scope
+                    && let Some(rt) = runtime::existing()
+                    && rt.core.borrow().scope_exists(id)
+                {
+                    zv::array_set(result, c"scope", zv::string(&scope::created(rt, id)));
+                }
+                let at = place((*this).suspend_file, (*this).suspend_line);
+                zv::array_set(result, c"location", zv::string(&at));
                 let ns = spindle_reactor::Reactor::now().saturating_sub(info.since);
                 zv::array_set(result, c"since", zv::double(ns as f64 / 1e9));
             }
@@ -347,6 +361,13 @@ methods! {
         match runtime::find(parent) {
             // SAFETY: a live object; the place for the result.
             Some(parent) => unsafe { zv::set_object_copy(result, addr_of_mut!((*parent).std)) },
+            None => zv::set_null(result),
+        }
+    }
+    zim_Async_Coroutine_getScope => |this, result| {
+        match scope_methods::of_coroutine(this) {
+            // SAFETY: the place for the result; the reference is passed on.
+            Some(object) => unsafe { result.write(zv::object(object)) },
             None => zv::set_null(result),
         }
     }
@@ -382,9 +403,16 @@ unsafe extern "C" fn zim_Async_Coroutine_cancel(execute_data: *mut sys::zend_exe
     unsafe {
         if sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.cancellation, &mut reason) {
             let this = of((*execute_data).This.value.obj);
-            if (*this).co != NO_SLOT {
-                life::cancel(this, reason);
+            if with(this, |core, co| core.state(co) == State::Done) != Some(false) {
+                return;
             }
+            if reason.is_null() {
+                reason = crate::failure::default_cancellation();
+            } else {
+                zv::add_object_ref(reason);
+            }
+            life::cancel(this, reason);
+            sys::spindle_object_release(reason);
         }
     }
 }

@@ -8,7 +8,7 @@
 //! - **Loading a class or a file**: see `loading`.
 
 use crate::runtime;
-use crate::{calls, failure, loading, zv};
+use crate::{calls, failure, loading};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
@@ -260,17 +260,8 @@ pub fn callback_runner() -> *mut sys::zend_function {
     unsafe {
         let runner = RUNNER.0.get().cast::<sys::zend_internal_function>();
         (*runner).type_ = sys::ZEND_INTERNAL_FUNCTION as u8;
-        (*runner).handler = Some(run_callbacks);
+        (*runner).handler = Some(crate::runner::run);
         (*runner).module = addr_of_mut!(sys::spindle_module_entry);
         runner.cast()
-    }
-}
-
-unsafe extern "C" fn run_callbacks(execute_data: *mut sys::zend_execute_data, result: *mut sys::zval) {
-    // SAFETY: called with the two arguments that `failure::run_callbacks` gave: a list and a coroutine.
-    unsafe {
-        let arguments = execute_data.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
-        failure::call_back((*arguments).value.arr, arguments.add(1));
-        zv::set_null(result);
     }
 }

@@ -1,10 +1,11 @@
 //! Ends and failures: who is told, what nobody has seen, graceful shutdown, deadlock, and the report at the end.
 
 use crate::coroutine::{self, Coroutine};
-use crate::life::is_cancellation;
+use crate::life::{self, is_cancellation};
+use crate::runner::{self, What};
 use crate::runtime::{Core, Phase, Runtime};
-use crate::{calls, zv};
-use spindle_core::sched::{Co, Outcome, State};
+use crate::{calls, scope, state, zv};
+use spindle_core::sched::{Bound, Co, Event, Outcome, Route, ScopeId, State};
 use spindle_php_sys as sys;
 use std::ffi::CString;
 use std::ptr::{addr_of_mut, null_mut};
@@ -40,28 +41,145 @@ pub fn default_cancellation() -> *mut sys::zend_object {
     exception(unsafe { sys::spindle_ce.cancellation }, &format!("cancelled at {}", here()))
 }
 
-/// A coroutine has ended, its result or exception stored: tells who waits, and looks for the failure's place.
-/// Gives up the runtime's reference to the object.
+/// `CancellationException` with this message.
+pub fn cancellation(message: &str) -> *mut sys::zend_object {
+    // SAFETY: filled at module start.
+    exception(unsafe { sys::spindle_ce.cancellation }, message)
+}
+
+/// Where a failure begins to look for its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// At the scope itself.
+    At(ScopeId),
+    /// Above this scope.
+    Above(ScopeId),
+}
+
+/// The body of a coroutine has ended, its result or exception stored: those it spawned are cancelled where they do not
+/// outlive it, a failure that nobody awaits looks for its place, and, when nothing holds it back, it is complete.
 ///
 /// # Safety
-/// `this` is the running coroutine.
+/// `this` is the running coroutine, or one that will never start.
 pub unsafe fn finish(rt: &'static Runtime, this: *mut Coroutine, outcome: Outcome) {
-    // SAFETY: the runtime's reference keeps the object alive until the last line.
+    // SAFETY: the runtime's reference keeps the object alive until it is complete.
     unsafe {
-        if !crate::state::is_undef(&(*this).finally) {
-            run_callbacks(rt, this); // queued before the awaiters are
-        }
-        let told = rt.core.borrow_mut().finish((*this).co, outcome);
-        let exception = (*this).exception;
-        if outcome == Outcome::Failed && !told && (exception == rt.deadlock.get() || (*this).std.gc.refcount == 1) {
-            // Held by user code it may still be awaited; see `object_dies`.
-            rt.core.borrow_mut().mark_awaited((*this).co);
-            if exception != rt.deadlock.get() {
-                zv::add_object_ref(exception);
-                unhandled(rt, exception);
+        let end = rt.core.borrow_mut().end((*this).co, outcome);
+        if !end.orphans.is_empty() {
+            let reason = cancellation("cancelled because the coroutine that spawned it has ended");
+            for orphan in end.orphans {
+                life::cancel(rt.object(orphan), reason);
             }
+            sys::spindle_object_release(reason);
         }
-        sys::spindle_object_release(addr_of_mut!((*this).std));
+        if !(*this).job.is_null() {
+            if outcome != Outcome::Returned {
+                rt.core.borrow_mut().mark_awaited((*this).co);
+                zv::add_object_ref((*this).exception);
+                crate::runner::failed(rt, this, (*this).exception, outcome == Outcome::Cancelled);
+            }
+        } else if outcome == Outcome::Failed && !end.told {
+            place_failure(rt, this);
+        }
+        if end.complete {
+            complete(rt, this);
+        }
+        if rt.core.borrow().has_events() {
+            carry_out(rt);
+        }
+    }
+}
+
+/// Nobody awaits a coroutine that has failed.
+unsafe fn place_failure(rt: &'static Runtime, this: *mut Coroutine) {
+    // SAFETY: a live object with an exception.
+    unsafe {
+        let failure = (*this).exception;
+        let id = rt.core.borrow().scope_of((*this).co);
+        let is_deadlock = failure == rt.deadlock.get();
+        if id == Core::GLOBAL && !is_deadlock && (*this).std.gc.refcount > 1 {
+            return; // held by user code it may still be awaited; see `object_dies`
+        }
+        rt.core.borrow_mut().mark_awaited((*this).co);
+        if !is_deadlock {
+            zv::add_object_ref(failure);
+            route(rt, failure, Level::At(id), id, this);
+        }
+    }
+}
+
+/// Looks for the place of a failure (its reference passed on) of `about`: handlers, who waits for a scope, up the
+/// parents. `origin` is the scope that does not finish meanwhile.
+pub fn route(
+    rt: &'static Runtime,
+    failure: *mut sys::zend_object,
+    level: Level,
+    origin: ScopeId,
+    about: *mut Coroutine,
+) {
+    let above = |id| rt.core.borrow_mut().failure_above(id);
+    let mut next = match level {
+        Level::At(id) => rt.core.borrow_mut().failure(id),
+        Level::Above(id) => above(id),
+    };
+    loop {
+        next = match next {
+            Route::Handler(id) | Route::ChildHandler(id) => {
+                let record = scope::record(rt, id);
+                // SAFETY: the record of a scope that exists; live objects, of which the job gets references.
+                unsafe {
+                    let of_children = matches!(next, Route::ChildHandler(_));
+                    let mut handler = zv::undef();
+                    let from = if of_children { &(*record).child_handler } else { &(*record).handler };
+                    sys::spindle_zval_copy(&mut handler, from);
+                    zv::add_object_ref(addr_of_mut!((*about).std));
+                    let what = What::Handler(handler, about, failure);
+                    runner::start(rt, what, id, Some(origin), Level::Above(id), origin);
+                }
+                return;
+            }
+            Route::Cancelled { scope: id, order, tell } => {
+                // SAFETY: a live exception.
+                let name = unsafe { zv::text((*(*failure).ce).name) };
+                let reason = cancellation(&format!("cancelled because of an unhandled {name} in its scope"));
+                // SAFETY: the new object is only ours yet; the failure gets a reference for it.
+                unsafe {
+                    zv::add_object_ref(failure);
+                    sys::zend_exception_set_previous(reason, failure);
+                    scope::spread(rt, id, &order, reason);
+                    sys::spindle_object_release(reason);
+                    if !tell.is_empty() {
+                        for co in tell {
+                            zv::add_object_ref(failure);
+                            rt.core.borrow_mut().deliver(co, id, failure);
+                        }
+                        sys::spindle_object_release(failure);
+                        return;
+                    }
+                }
+                above(id)
+            }
+            Route::Unhandled => return unhandled(rt, failure),
+        }
+    }
+}
+
+/// A coroutine is complete: its callbacks are queued, before its awaiters are. Gives up the runtime's reference.
+unsafe fn complete(rt: &'static Runtime, this: *mut Coroutine) {
+    // SAFETY: a live object, which the runtime's reference keeps until the last line.
+    unsafe {
+        if !state::is_undef(&(*this).finally) {
+            run_callbacks(rt, this);
+        }
+        rt.core.borrow_mut().complete((*this).co);
+        if (*this).std.gc.refcount == 1 && !(*this).exception.is_null() {
+            // A destructor that waits would wait in the name of a coroutine that has ended.
+            rt.forbid_switch();
+            sys::spindle_object_release(addr_of_mut!((*this).std));
+            rt.allow_switch();
+        } else {
+            sys::spindle_object_release(addr_of_mut!((*this).std));
+        }
     }
 }
 
@@ -70,25 +188,122 @@ pub unsafe fn finish(rt: &'static Runtime, this: *mut Coroutine, outcome: Outcom
 /// # Safety
 /// `this` is a live object with a list of callbacks.
 pub unsafe fn run_callbacks(rt: &'static Runtime, this: *mut Coroutine) {
-    // SAFETY: the list is moved to a new object, with a reference to `this`.
+    // SAFETY: the list is moved to the job, with a reference to `this`.
     unsafe {
-        let runner = coroutine::create();
-        (*runner).internal = true;
-        let name = c_text("Async\\runCallbacks");
-        (*runner).callable = zv::string(name.to_str().unwrap_or_default());
-        let args = sys::_safe_emalloc(2, size_of::<sys::zval>(), 0).cast::<sys::zval>();
-        args.write((*this).finally);
-        (*this).finally.u1.type_info = sys::IS_UNDEF;
-        zv::set_object_copy(args.add(1), addr_of_mut!((*this).std));
-        (*runner).args = args;
-        (*runner).argc = 2;
-        (*runner).fcc.function_handler = crate::engine::callback_runner();
-        (*runner).inherited = crate::state::Inherited::capture();
-        rt.enqueue(runner);
+        let list = std::mem::replace(&mut (*this).finally, zv::undef());
+        zv::add_object_ref(addr_of_mut!((*this).std));
+        let id = if (*this).co == coroutine::NO_SLOT { Core::GLOBAL } else { rt.core.borrow().scope_of((*this).co) };
+        let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
+        runner::start(rt, What::CallbacksOf(list, this), id, Some(id), Level::At(id), id);
     }
 }
 
-/// The body of that coroutine: calls each closure of the list, and throws what they threw.
+/// The last coroutine of a scope has ended, or the scope was ended: its callbacks and values go.
+pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
+    let record = scope::record(rt, id);
+    // SAFETY: the record of a scope that exists; the list is moved to the job.
+    unsafe {
+        if state::is_undef(&(*record).finally) && !scope::has_values(record) {
+            return;
+        }
+        let list = std::mem::replace(&mut (*record).finally, zv::undef());
+        runner::start(rt, What::EndOf(list), id, None, Level::At(id), id);
+    }
+}
+
+/// Carries out what the core has come to.
+pub fn carry_out(rt: &'static Runtime) {
+    loop {
+        let event = rt.core.borrow_mut().next_event();
+        let Some(event) = event else { return };
+        match event {
+            // SAFETY: it is not complete, so the runtime has its reference.
+            Event::Complete(co) => unsafe { complete(rt, rt.object(co)) },
+            Event::Finished(id) => {
+                let over = {
+                    let core = rt.core.borrow();
+                    core.scope_exists(id) && core.has_completed(id)
+                };
+                // The global scope has no record as long as nobody has asked for it.
+                if over && rt.scopes.borrow().get(id.slot()).is_some_and(|record| !record.is_null()) {
+                    scope_ends(rt, id);
+                }
+                rt.core.borrow_mut().tell_finished(id);
+            }
+            Event::Bound(id, which) => {
+                let text = match which {
+                    Bound::Time => "cancelled because the time of its scope is over",
+                    Bound::Constraint => "cancelled because what bounds its scope has completed",
+                };
+                if end_scope(rt, id, text) {
+                    // SAFETY: the record of a scope that exists.
+                    unsafe { (*scope::record(rt, id)).reached = Some(which) };
+                }
+            }
+            Event::DisposalDue(id) => {
+                if end_scope(rt, id, "cancelled because the time that its disposed Scope has left it is over") {
+                    rt.core.borrow_mut().abandon(id);
+                }
+            }
+            Event::Failed(set) => crate::group::one_has_failed(rt, set),
+            Event::ZombiesDue => end_zombies(rt),
+            Event::Gone(id) => {
+                let gone = rt.core.borrow_mut().release_scope(id);
+                let values = if gone { scope::forget(rt, id) } else { Vec::new() };
+                if values.is_empty() {
+                    continue;
+                }
+                if rt.phase.get() == Phase::Ended {
+                    for mut value in values {
+                        // SAFETY: ours; no coroutine runs any more.
+                        unsafe { sys::spindle_zval_dtor(&mut value) };
+                    }
+                } else {
+                    // Destructors are the program's code, and this may be nobody's turn.
+                    runner::start(rt, What::Drop(values), Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+                }
+            }
+        }
+    }
+}
+
+/// Cancels a scope that is still open, for a reason of ours.
+fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
+    let open = {
+        let core = rt.core.borrow();
+        core.scope_exists(id) && !core.is_cancelled(id)
+    };
+    if open {
+        let reason = cancellation(text);
+        scope::cancel(rt, id, reason);
+        // SAFETY: our reference.
+        unsafe { sys::spindle_object_release(reason) };
+    }
+    open
+}
+
+/// The time of zombies that are alone is over; those that do not take a cancellation get another, by force.
+fn end_zombies(rt: &'static Runtime) {
+    let force = rt.zombies_cancelled.replace(true);
+    let zombies = rt.core.borrow().zombies();
+    for co in zombies {
+        let reason = cancellation("cancelled because only zombies were left and their time was over");
+        // SAFETY: the reference is passed to the core, or is ours to release.
+        unsafe {
+            if force {
+                let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
+                if let Some(earlier) = earlier {
+                    sys::spindle_object_release(earlier);
+                }
+            } else {
+                life::cancel(rt.object(co), reason);
+                sys::spindle_object_release(reason);
+            }
+        }
+    }
+}
+
+/// Calls each closure of a list, the last first, and throws what they threw.
 ///
 /// # Safety
 /// `list` is an array of closures.
@@ -126,7 +341,7 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
                 sys::spindle_throw(only);
             }
             count => {
-                let message = format!("{count} callbacks for the end of a coroutine have thrown");
+                let message = format!("{count} callbacks for an end have thrown");
                 let composite = exception_of(sys::spindle_ce.composite, &message);
                 sys::spindle_exception_list_set(composite, &mut thrown);
                 sys::spindle_throw(composite);
@@ -159,29 +374,31 @@ pub fn unhandled(rt: &'static Runtime, exception: *mut sys::zend_object) {
     shut_down(rt);
 }
 
-/// Cancels everybody. The second time also those who have swallowed it or hold it off.
+/// Cancels what is in the global scope and below it. The second time everybody, also those who have swallowed it or hold
+/// it off.
 pub fn shut_down(rt: &'static Runtime) {
     if rt.phase.get() == Phase::Ended {
         return;
     }
     let force = rt.phase.get() == Phase::ShuttingDown;
     rt.phase.set(Phase::ShuttingDown);
-    let live: Vec<Co> = rt.core.borrow().coroutines().collect();
-    for co in live {
-        // SAFETY: filled at module start; references are passed to the core or released.
-        unsafe {
-            let reason = exception(sys::spindle_ce.cancellation, "cancelled by graceful shutdown");
-            let unused = if force {
-                rt.core.borrow_mut().cancel_by_force(co, reason)
-            } else {
-                let accepted = rt.core.borrow_mut().cancel(co, reason) == spindle_core::sched::Cancel::Accepted;
-                (!accepted).then_some(reason)
-            };
-            if let Some(unused) = unused {
-                sys::spindle_object_release(unused);
+    let reason = cancellation("cancelled by graceful shutdown");
+    if force {
+        let live: Vec<Co> = rt.core.borrow().coroutines().collect();
+        for co in live {
+            zv::add_object_ref(reason);
+            let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
+            if let Some(earlier) = earlier {
+                // SAFETY: the core's reference.
+                unsafe { sys::spindle_object_release(earlier) };
             }
         }
+    } else {
+        let order = rt.core.borrow_mut().shut_down();
+        scope::spread(rt, Core::GLOBAL, &order, reason);
     }
+    // SAFETY: our reference.
+    unsafe { sys::spindle_object_release(reason) };
 }
 
 /// Nobody can run, nothing can happen, somebody still waits: says so, and cancels everybody with `DeadlockError`.
@@ -232,6 +449,9 @@ fn warn_of_deadlock(rt: &'static Runtime, co: Co) {
         for id in info.awaits.into_iter().filter(|id| *id != 0) {
             what += &format!(" of coroutine #{id}");
         }
+        if let Some(id) = info.scope {
+            what += &format!(" of the scope created at {}", scope::created(rt, id));
+        }
         let at = coroutine::place((*this).suspend_file, (*this).suspend_line);
         let text = format!("Deadlock: coroutine #{id} ({spawned}) is suspended at {at} and waits for {what}");
         sys::spindle_warning_at((*this).suspend_file, (*this).suspend_line, c_text(&text).as_ptr());
@@ -264,20 +484,21 @@ pub fn script_ended(rt: &'static Runtime) {
             _ => Outcome::Failed,
         };
         zv::add_object_ref(addr_of_mut!((*main).std)); // it stays until the request ends
-        if !crate::state::is_undef(&(*main).finally) {
-            run_callbacks(rt, main);
-        }
-        let told = rt.core.borrow_mut().finish(Core::MAIN, outcome);
-        if outcome == Outcome::Failed && !told {
-            zv::add_object_ref(thrown);
-            unhandled(rt, thrown);
-        }
+        let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
         if outcome == Outcome::Failed {
             rt.core.borrow_mut().mark_awaited(Core::MAIN);
+            if !end.told {
+                zv::add_object_ref(thrown);
+                unhandled(rt, thrown);
+            }
         }
+        if end.complete {
+            complete(rt, main);
+        }
+        carry_out(rt);
         loop {
             rt.run_down();
-            let unseen = unseen_failure(rt);
+            let unseen = unseen_failure(rt).or_else(|| crate::group::take_unseen(rt));
             let Some(unseen) = unseen else { break };
             rt.core.borrow_mut().mark_awaited((*unseen).co);
             zv::add_object_ref((*unseen).exception);

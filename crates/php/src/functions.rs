@@ -1,13 +1,13 @@
 //! The functions of the namespace `Async`.
 
-use crate::coroutine::{self, Coroutine, Info};
+use crate::coroutine::{self, Info};
 use crate::failure;
 use crate::life;
-use crate::runtime::{Phase, Runtime, rt};
+use crate::runtime::{Core, Phase, Runtime, rt};
 use crate::stack::Failing;
 use crate::state::Inherited;
 use crate::{timeout, zv};
-use spindle_core::sched::{On, Outcome, Reason, Target};
+use spindle_core::sched::{Co, On, Reason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
@@ -19,11 +19,33 @@ type Value = *mut sys::zval;
 /// with its own frame and a place for the result.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_spawn(execute_data: Frame, result: Value) {
-    // SAFETY: see above. Arguments are copied; the callable's closure or object is kept by the copy of the zval.
+    let closed = {
+        let core = rt().core.borrow();
+        core.is_cancelled(core.scope_of(core.running()))
+    };
+    // SAFETY: see above.
+    unsafe {
+        if closed {
+            failure::throw(sys::spindle_ce.async_exception, crate::scope_methods::CLOSED);
+        } else {
+            spawn(execute_data, result, Core::spawn);
+        }
+    }
+}
+
+/// Makes a coroutine of the callable and the arguments of the function or method that is called, and queues it: `queue`
+/// says where. `None`: something was thrown.
+///
+/// # Safety
+/// The engine's frame of a function with parameters as spawn() has them, and a place for its result.
+#[inline(always)]
+pub unsafe fn spawn(execute_data: Frame, result: Value, queue: impl FnOnce(&mut Core) -> Co) -> Option<Co> {
+    // SAFETY: the caller's promise. Arguments are copied; the callable's closure or object is kept by the copy of the
+    // zval.
     unsafe {
         let mut parsed = std::mem::MaybeUninit::<sys::spindle_spawn_args>::zeroed();
         if !sys::spindle_parse_spawn(execute_data, parsed.as_mut_ptr()) {
-            return;
+            return None;
         }
         let parsed = parsed.assume_init_mut();
         let this = coroutine::create();
@@ -57,18 +79,19 @@ unsafe extern "C" fn zif_Async_spawn(execute_data: Frame, result: Value) {
         if !crate::module::is_active() && rt.phase.get() != Phase::Ended {
             crate::module::activate(rt);
         }
-        rt.enqueue(this);
+        let co = rt.enqueue(this, queue);
         zv::set_object_copy(result, addr_of_mut!((*this).std));
+        Some(co)
     }
 }
 
 /// Throws what is to be thrown before the running coroutine may wait: `false` if there is something.
-fn may_wait(rt: &'static Runtime) -> bool {
+pub fn may_wait(rt: &'static Runtime) -> bool {
     let ctx = rt.context();
     // SAFETY: the running context is alive; the exception's reference is passed on.
     unsafe {
         if let Failing::Throw(exception) = (*ctx).failing {
-            (*ctx).failing = Failing::No;
+            crate::calls::take_failing(ctx);
             crate::calls::refresh_checks(ctx);
             sys::spindle_throw(exception);
             return false;
@@ -86,7 +109,7 @@ fn may_wait(rt: &'static Runtime) -> bool {
 }
 
 /// A wait of ours was interrupted by a signal: lets its handler run. `false`: it has thrown.
-fn after_signal() -> bool {
+pub fn after_signal() -> bool {
     // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
     unsafe {
         if sys::spindle_vm_interrupt_take()
@@ -162,143 +185,6 @@ unsafe extern "C" fn zif_Async_timeout(execute_data: Frame, result: Value) {
     }
 }
 
-/// What an awaitable object is to the core.
-unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
-    // SAFETY: the object implements Awaitable, so it is of one of our two classes.
-    unsafe {
-        if (*object).ce == sys::spindle_ce.coroutine {
-            let co = (*coroutine::of(object)).co;
-            (co != coroutine::NO_SLOT).then_some(Target::Coroutine(co))
-        } else {
-            timeout::target(object)
-        }
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
-    let (mut awaitable, mut token) = (null_mut(), null_mut());
-    // SAFETY: the engine's frame, whose arguments keep both objects alive while it waits.
-    unsafe {
-        if !sys::spindle_parse_await(execute_data, &mut awaitable, &mut token) {
-            return;
-        }
-        let rt = rt();
-        let wanted = target(awaitable);
-        let limit = if token.is_null() { None } else { target(token) };
-        let Some(wanted) = wanted else {
-            failure::throw(sys::spindle_ce.async_exception, "This coroutine has never been spawned");
-            return;
-        };
-        if wanted == Target::Coroutine(rt.core.borrow().running()) {
-            let this = coroutine::of(awaitable);
-            let place = match coroutine::place((*this).spawn_file, (*this).spawn_line) {
-                place if place.is_empty() => "{main}".to_owned(),
-                place => place,
-            };
-            let text = format!("A coroutine cannot await itself. Coroutine spawned at {place}");
-            failure::throw(sys::spindle_ce.async_exception, &text);
-            return;
-        }
-        if wait_for(rt, wanted, limit) {
-            let reached = rt.core.borrow().is_done(wanted);
-            if reached { deliver(rt, awaitable, result) } else { token_was_first(rt, token) }
-        }
-    }
-}
-
-/// Waits until one of them is complete. `false`: something was thrown instead.
-fn wait_for(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> bool {
-    let complete = || {
-        let core = rt.core.borrow();
-        core.is_done(wanted) || limit.is_some_and(|limit| core.is_done(limit))
-    };
-    if complete() {
-        return true;
-    }
-    if !rt.can_switch() {
-        let text = if rt.phase.get() == Phase::Ended {
-            "Cannot await here: the coroutines have ended, it would never complete"
-        } else {
-            "Cannot await here: the engine allows no switch in this place"
-        };
-        // SAFETY: filled at module start.
-        failure::throw(unsafe { sys::spindle_ce.async_exception }, text);
-        return false;
-    }
-    let awaits = [Some(wanted), limit].map(|target| match target {
-        Some(Target::Coroutine(co)) => rt.core.borrow().id(co),
-        _ => 0,
-    });
-    let since = if awaits == [0; 2] { 0 } else { Reactor::now() };
-    while may_wait(rt) {
-        let ticket = rt.begin_wait();
-        {
-            let mut core = rt.core.borrow_mut();
-            core.subscribe(wanted, ticket);
-            if let Some(limit) = limit {
-                core.subscribe(limit, ticket);
-            }
-        }
-        let reason = rt.park(None, On::Coroutines, true, Info { call: "await", fd: -1, awaits, since });
-        {
-            let mut core = rt.core.borrow_mut();
-            core.unsubscribe(wanted, ticket);
-            if let Some(limit) = limit {
-                core.unsubscribe(limit, ticket);
-            }
-        }
-        if complete() {
-            return true;
-        }
-        if reason == Reason::Interrupted && !after_signal() {
-            return false;
-        }
-    }
-    false
-}
-
-/// The outcome of a complete awaitable, as result or exception.
-unsafe fn deliver(rt: &'static Runtime, awaitable: *mut sys::zend_object, result: Value) {
-    // SAFETY: a live object of one of our classes, complete.
-    unsafe {
-        if (*awaitable).ce != sys::spindle_ce.coroutine {
-            zv::set_null(result);
-            return;
-        }
-        let this = coroutine::of(awaitable);
-        let outcome = {
-            let mut core = rt.core.borrow_mut();
-            core.mark_awaited((*this).co);
-            core.outcome((*this).co)
-        };
-        if outcome != Outcome::Returned && !(*this).exception.is_null() {
-            zv::add_object_ref((*this).exception);
-            sys::spindle_throw((*this).exception);
-        } else if crate::state::is_undef(&(*this).result) {
-            zv::set_null(result);
-        } else {
-            sys::spindle_zval_copy(result, &(*this).result);
-        }
-    }
-}
-
-unsafe fn token_was_first(rt: &'static Runtime, token: *mut sys::zend_object) {
-    // SAFETY: a live object of one of our classes, complete.
-    unsafe {
-        let exception = failure::exception(sys::spindle_ce.await_cancelled, "The wait was cancelled by its token");
-        if (*token).ce == sys::spindle_ce.coroutine {
-            let this: *mut Coroutine = coroutine::of(token);
-            rt.core.borrow_mut().mark_awaited((*this).co);
-            if !(*this).exception.is_null() {
-                zv::add_object_ref((*this).exception);
-                sys::zend_exception_set_previous(exception, (*this).exception);
-            }
-        }
-        sys::spindle_throw(exception);
-    }
-}
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_currentCoroutine(execute_data: Frame, result: Value) {
     // SAFETY: the engine's frame and place for the result.
@@ -319,7 +205,7 @@ unsafe extern "C" fn zif_Async_getCoroutines(execute_data: Frame, result: Value)
         let rt = rt();
         let live: Vec<_> = rt.core.borrow().coroutines().map(|co| rt.object(co)).collect();
         sys::spindle_array_new(result, live.len() as u32);
-        for this in live.into_iter().filter(|this| !(**this).internal) {
+        for this in live.into_iter().filter(|this| (**this).job.is_null()) {
             let mut value = zv::null();
             zv::set_object_copy(&mut value, addr_of_mut!((*this).std));
             sys::spindle_array_add(result, &mut value);

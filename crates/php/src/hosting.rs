@@ -28,7 +28,7 @@ fn on(waiting: &Waiting) -> On {
 }
 
 fn info(waiting: &Waiting) -> Info {
-    Info { call: waiting.call, fd: waiting.fd, awaits: [0; 2], since: Reactor::now() }
+    Info { call: waiting.call, fd: waiting.fd, since: Reactor::now(), ..Info::NONE }
 }
 
 /// Is the C code of the running coroutine being made to fail?

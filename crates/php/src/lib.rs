@@ -6,6 +6,7 @@
 #[cfg(asan)]
 mod asan;
 mod aside;
+mod awaiting;
 mod busy;
 mod calls;
 mod coroutine;
@@ -13,6 +14,7 @@ mod engine;
 mod failure;
 mod functions;
 mod globals;
+mod group;
 mod hosting;
 mod kinds;
 mod life;
@@ -23,7 +25,10 @@ mod module;
 mod openssl;
 mod overflow;
 mod persistent;
+mod runner;
 mod runtime;
+mod scope;
+mod scope_methods;
 mod signals;
 mod stack;
 mod state;

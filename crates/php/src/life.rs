@@ -127,23 +127,26 @@ pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
     unsafe { sys::spindle_instance_of(exception, sys::spindle_ce.cancellation) }
 }
 
-/// Asks for the end of a coroutine, with an exception (borrowed) or, for null, a new one.
+/// Asks for the end of a coroutine, with an exception (borrowed); or of those that it waits for, when its body has ended.
 pub fn cancel(this: *mut Coroutine, reason: *mut sys::zend_object) {
     let rt = rt();
     // SAFETY: a live object with a slot.
     let co = unsafe { (*this).co };
-    if rt.core.borrow().state(co) == State::Done {
-        return;
-    }
-    let reason = if reason.is_null() {
-        failure::default_cancellation()
+    if rt.core.borrow().state(co) == State::Ending {
+        let others = rt.core.borrow().to_cancel(co);
+        for co in others {
+            cancel_one(rt, co, reason);
+        }
     } else {
-        zv::add_object_ref(reason);
-        reason
-    };
+        cancel_one(rt, co, reason);
+    }
+}
+
+fn cancel_one(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+    zv::add_object_ref(reason);
     let answer = rt.core.borrow_mut().cancel(co, reason);
     if answer != sched::Cancel::Accepted {
-        // SAFETY: the reference made above, or that of the new object.
+        // SAFETY: the reference made above.
         unsafe { sys::spindle_object_release(reason) };
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::calls::{self, Which};
 use crate::runtime::{self, Runtime};
-use crate::{coroutine, engine, globals, hosting, links, openssl, overflow, persistent, timeout};
+use crate::{coroutine, engine, globals, group, hosting, links, openssl, overflow, persistent, scope, timeout};
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{files, host, table};
 use spindle_php_sys as sys;
@@ -218,6 +218,8 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     unsafe { sys::spindle_register_classes() };
     coroutine::init_handlers();
     timeout::init_handlers();
+    scope::init_handlers();
+    group::init_handlers();
     sys::SUCCESS
 }
 

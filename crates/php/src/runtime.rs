@@ -13,6 +13,8 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::coroutine::{self, Coroutine, Info};
+use crate::group::Group;
+use crate::scope::{self, Record};
 use crate::signals::Hearer;
 use crate::stack::{Ctx, Stacks};
 use crate::state;
@@ -52,6 +54,11 @@ const AHEAD: usize = 3;
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
     pub(crate) objects: RefCell<Vec<*mut Coroutine>>,
+    /// What is kept of scopes, by slot.
+    pub(crate) scopes: RefCell<Vec<*mut Record>>,
+    /// The groups of the program, by their sets.
+    pub(crate) groups: RefCell<Vec<*mut Group>>,
+    pub(crate) zombies_cancelled: Cell<bool>,
     pub(crate) reports: RefCell<Vec<*mut sys::zend_object>>,
     pub(crate) deadlock: Cell<*mut sys::zend_object>,
     pub(crate) phase: Cell<Phase>,
@@ -102,8 +109,11 @@ fn make() -> &'static Runtime {
         size = size.max(STACK_FOR_C_CALLS);
     }
     let rt: &'static Runtime = Box::leak(Box::new(Runtime {
-        core: RefCell::new(Core::new(Reactor::now(), order)),
+        core: RefCell::new(Core::new(Reactor::now(), order, scope::default_lifetime())),
         objects: RefCell::new(Vec::new()),
+        scopes: RefCell::new(Vec::new()),
+        groups: RefCell::new(Vec::new()),
+        zombies_cancelled: Cell::new(false),
         reports: RefCell::new(Vec::new()),
         deadlock: Cell::new(null_mut()),
         phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
@@ -225,9 +235,11 @@ impl Runtime {
         host::close_gate();
     }
 
-    /// A new coroutine at the tail of the queue; `object` is its object, of which the runtime keeps a reference.
-    pub fn enqueue(&self, object: *mut Coroutine) {
-        let co = self.core.borrow_mut().spawn();
+    /// A new coroutine at the tail of the queue, by `spawn`; `object` is its object, of which the runtime keeps a
+    /// reference.
+    #[inline(always)]
+    pub fn enqueue(&self, object: *mut Coroutine, spawn: impl FnOnce(&mut Core) -> Co) -> Co {
+        let co = spawn(&mut self.core.borrow_mut());
         // SAFETY: a new object.
         unsafe { (*object).co = co };
         let mut objects = self.objects.borrow_mut();
@@ -235,6 +247,7 @@ impl Runtime {
             objects.resize(co.0 as usize + 1, null_mut());
         }
         objects[co.0 as usize] = object;
+        co
     }
 
     /// A ticket for the running coroutine's next park.
@@ -461,7 +474,8 @@ impl Runtime {
                 Next::Nobody => {}
             }
             let (live, hope, deadline) = {
-                let core = self.core.borrow();
+                let mut core = self.core.borrow_mut();
+                core.watch_zombies(Reactor::now(), zombie_grace());
                 (core.live(), core.something_to_wait_for(), core.next_deadline())
             };
             if live == 0 {
@@ -492,7 +506,16 @@ impl Runtime {
         if timeout != Some(0) {
             self.watch.go_on();
         }
-        self.core.borrow_mut().expire(Reactor::now());
+        let events = {
+            let mut core = self.core.borrow_mut();
+            let now = Reactor::now();
+            core.expire(now);
+            core.watch_zombies(now, zombie_grace());
+            core.has_events()
+        };
+        if events {
+            failure::carry_out(self);
+        }
         if turn.signals != 0 {
             self.signalled(turn.signals);
         }
@@ -591,6 +614,12 @@ unsafe fn note_position(this: *mut Coroutine) {
             }
         }
     }
+}
+
+/// How long zombies run that are alone, in nanoseconds.
+fn zombie_grace() -> u64 {
+    // SAFETY: read after module start.
+    (unsafe { sys::spindle_settings.zombie_timeout } * 1e9) as u64
 }
 
 static KIND: u8 = 0;

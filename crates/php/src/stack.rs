@@ -33,6 +33,8 @@ pub struct Ctx {
     /// The frame of the internal function whose C code fails, if it was in one: what PHP code is called by it (an
     /// error handler) is not told.
     pub failing_in: *mut sys::zend_execute_data,
+    /// What of `EG(error_reporting)` is off meanwhile.
+    pub silenced: i32,
     /// How often a park has failed at once because of `failing`.
     pub failed_parks: u32,
     /// The engine's state while it is left.
@@ -60,6 +62,7 @@ impl Ctx {
             id: 0,
             failing: Failing::No,
             failing_in: null_mut(),
+            silenced: 0,
             failed_parks: 0,
             // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
             saved: unsafe { std::mem::zeroed() },

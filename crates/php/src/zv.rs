@@ -19,6 +19,11 @@ pub fn null() -> sys::zval {
     typed(sys::IS_NULL, sys::zend_value { lval: 0 })
 }
 
+/// No value.
+pub fn undef() -> sys::zval {
+    typed(sys::IS_UNDEF, sys::zend_value { lval: 0 })
+}
+
 /// An integer.
 pub fn long(value: i64) -> sys::zval {
     typed(sys::IS_LONG, sys::zend_value { lval: value })

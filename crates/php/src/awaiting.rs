@@ -1,0 +1,301 @@
+//! Waiting for what can be awaited: `await()` and its relatives.
+
+use crate::coroutine::{self, Coroutine, Info};
+use crate::functions::{after_signal, may_wait};
+use crate::runtime::{Core, Phase, Runtime, rt};
+use crate::{failure, group, scope, state, timeout, zv};
+use spindle_core::sched::{Co, Lifetime, On, Outcome, Reason, ScopeId, Target};
+use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
+use std::ptr::{addr_of_mut, null_mut};
+
+type Frame = *mut sys::zend_execute_data;
+type Value = *mut sys::zval;
+
+/// How a wait has ended.
+pub enum Waited {
+    /// What was waited for has come.
+    Done,
+    /// A failure of the scope that was waited for has come, with a reference.
+    Failure(*mut sys::zend_object),
+    /// Something else was thrown.
+    Thrown,
+}
+
+/// What an awaitable object is to the core. `None`: nothing that can complete, see [`never_spawned`].
+///
+/// # Safety
+/// The object implements `Awaitable`, or is a `Scope`.
+pub unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
+    // SAFETY: the caller's promise: it is of one of our classes.
+    unsafe {
+        let class = (*object).ce;
+        if class == sys::spindle_ce.coroutine {
+            let co = (*coroutine::of(object)).co;
+            (co != coroutine::NO_SLOT).then_some(Target::Coroutine(co))
+        } else if class == sys::spindle_ce.timeout {
+            timeout::target(object)
+        } else if class == sys::spindle_ce.group {
+            Some(group::target(object))
+        } else {
+            scope::peek(object).map(Target::Scope)
+        }
+    }
+}
+
+/// Throws for an object that was made without its constructor or by reflection.
+pub fn never_spawned() {
+    // SAFETY: filled at module start.
+    let class = unsafe { sys::spindle_ce.async_exception };
+    failure::throw(class, "This object has never been spawned or constructed, and would never complete");
+}
+
+/// What to say of a wait for one or the other.
+pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> Info {
+    let both = [Some(wanted), limit];
+    let awaits = both.map(|target| match target {
+        Some(Target::Coroutine(co)) => rt.core.borrow().id(co),
+        _ => 0,
+    });
+    let scope = both.into_iter().find_map(|target| if let Some(Target::Scope(id)) = target { Some(id) } else { None });
+    let since = if awaits == [0; 2] && scope.is_none() { 0 } else { Reactor::now() };
+    Info { call: "await", awaits, scope, since, ..Info::NONE }
+}
+
+/// Parks until `done`, asked whenever one of the targets may have completed.
+pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
+    let delivered = || {
+        let scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
+        scopes.into_iter().find_map(|id| rt.core.borrow_mut().take_delivery(id))
+    };
+    if done(&rt.core.borrow()) {
+        return Waited::Done;
+    }
+    if !rt.can_switch() {
+        let text = if rt.phase.get() == Phase::Ended {
+            "Cannot await here: the coroutines have ended, it would never complete"
+        } else {
+            "Cannot await here: the engine allows no switch in this place"
+        };
+        // SAFETY: filled at module start.
+        failure::throw(unsafe { sys::spindle_ce.async_exception }, text);
+        return Waited::Thrown;
+    }
+    while may_wait(rt) {
+        let ticket = rt.begin_wait();
+        {
+            let mut core = rt.core.borrow_mut();
+            for target in targets {
+                core.subscribe(*target, ticket);
+            }
+        }
+        let reason = rt.park(None, On::Coroutines, true, info);
+        {
+            let mut core = rt.core.borrow_mut();
+            for target in targets {
+                core.unsubscribe(*target, ticket);
+            }
+        }
+        if let Some(failure) = delivered() {
+            return Waited::Failure(failure);
+        }
+        if done(&rt.core.borrow()) {
+            return Waited::Done;
+        }
+        if reason == Reason::Interrupted && !after_signal() {
+            return Waited::Thrown;
+        }
+    }
+    Waited::Thrown
+}
+
+/// Throws a failure of a scope that was waited for. Those that came behind it go on upwards.
+pub fn throw_failure(rt: &'static Runtime, id: ScopeId, failure: *mut sys::zend_object) {
+    // SAFETY: the reference is passed on.
+    unsafe { sys::spindle_throw(failure) };
+    pass_on(rt, id);
+}
+
+/// Failures that were delivered to a waiter which waits no longer go on upwards.
+pub fn pass_on(rt: &'static Runtime, id: ScopeId) {
+    loop {
+        let failure = rt.core.borrow_mut().take_delivery(id);
+        let Some(failure) = failure else { return };
+        let co = rt.core.borrow().running();
+        failure::route(rt, failure, failure::Level::Above(id), id, rt.object(co));
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
+    let (mut awaitable, mut token) = (null_mut(), null_mut());
+    // SAFETY: the engine's frame, whose arguments keep both objects alive while it waits.
+    unsafe {
+        if !sys::spindle_parse_await(execute_data, &mut awaitable, &mut token) {
+            return;
+        }
+        let rt = rt();
+        let Some(wanted) = target(awaitable) else { return never_spawned() };
+        let limit = if token.is_null() { None } else { target(token) };
+        if !may_await(rt, wanted, awaitable) {
+            return;
+        }
+        let over = |core: &Core| core.is_done(wanted) || limit.is_some_and(|limit| core.is_done(limit));
+        let waited = if over(&rt.core.borrow()) {
+            Waited::Done
+        } else {
+            let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
+            let targets = if limit.is_some() { &both[..] } else { &alone[..] };
+            wait(rt, targets, info_of(rt, wanted, limit), over)
+        };
+        match (waited, wanted) {
+            (Waited::Thrown, _) => {}
+            (Waited::Failure(failure), Target::Scope(id)) => throw_failure(rt, id, failure),
+            (Waited::Failure(failure), _) => token_has_failed(failure),
+            (Waited::Done, _) if rt.core.borrow().is_done(wanted) => deliver(rt, awaitable, result),
+            (Waited::Done, _) => token_was_first(rt, token),
+        }
+    }
+}
+
+/// Throws when the running coroutine may not await this.
+unsafe fn may_await(rt: &'static Runtime, wanted: Target, object: *mut sys::zend_object) -> bool {
+    let running = rt.core.borrow().running();
+    // SAFETY: a live object that stands for the target.
+    let (place, bounded) = unsafe {
+        match wanted {
+            Target::Coroutine(_) => {
+                let this = coroutine::of(object);
+                (coroutine::place((*this).spawn_file, (*this).spawn_line), false)
+            }
+            _ => (String::new(), sys::spindle_instance_of(object, sys::spindle_ce.bounded_scope)),
+        }
+    };
+    let text = match wanted {
+        Target::Coroutine(co) if co == running => {
+            let place = if place.is_empty() { "{main}".to_owned() } else { place };
+            format!("A coroutine cannot await itself. Coroutine spawned at {place}")
+        }
+        Target::Scope(id) if rt.core.borrow().is_within(running, id) => scope::within(rt, id),
+        Target::Scope(id) if !bounded && rt.core.borrow().lifetime(id) == Lifetime::Scope => {
+            "A Scope of Lifetime::Scope cannot be awaited: use its awaitCompletion(), with a limit, or a BoundedScope"
+                .to_owned()
+        }
+        _ => return true,
+    };
+    // SAFETY: filled at module start.
+    failure::throw(unsafe { sys::spindle_ce.async_exception }, &text);
+    false
+}
+
+/// The outcome of a complete awaitable, as result or exception.
+unsafe fn deliver(rt: &'static Runtime, awaitable: *mut sys::zend_object, result: Value) {
+    // SAFETY: a live object of one of our classes, complete.
+    unsafe {
+        if (*awaitable).ce == sys::spindle_ce.group {
+            return group::deliver(awaitable, result);
+        }
+        if (*awaitable).ce != sys::spindle_ce.coroutine {
+            zv::set_null(result);
+            return;
+        }
+        let this = coroutine::of(awaitable);
+        (*this).seen = true;
+        let outcome = {
+            let mut core = rt.core.borrow_mut();
+            core.mark_awaited((*this).co);
+            core.outcome((*this).co)
+        };
+        if outcome != Outcome::Returned && !(*this).exception.is_null() {
+            zv::add_object_ref((*this).exception);
+            sys::spindle_throw((*this).exception);
+        } else if state::is_undef(&(*this).result) {
+            zv::set_null(result);
+        } else {
+            sys::spindle_zval_copy(result, &(*this).result);
+        }
+    }
+}
+
+/// Throws that a wait has ended by its token, which is complete.
+///
+/// # Safety
+/// A live object that can be awaited.
+pub unsafe fn token_was_first(rt: &'static Runtime, token: *mut sys::zend_object) {
+    // SAFETY: the caller's promise; it is of one of our classes.
+    unsafe {
+        let exception = failure::exception(sys::spindle_ce.await_cancelled, TOKEN);
+        if (*token).ce == sys::spindle_ce.coroutine {
+            let this: *mut Coroutine = coroutine::of(token);
+            rt.core.borrow_mut().mark_awaited((*this).co);
+            if !(*this).exception.is_null() {
+                zv::add_object_ref((*this).exception);
+                sys::zend_exception_set_previous(exception, (*this).exception);
+            }
+        }
+        sys::spindle_throw(exception);
+    }
+}
+
+const TOKEN: &str = "The wait was cancelled by its token";
+
+/// The same for a token that is a scope, with its failure.
+fn token_has_failed(failure: *mut sys::zend_object) {
+    // SAFETY: filled at module start; the failure's reference is passed on.
+    unsafe {
+        let exception = failure::exception(sys::spindle_ce.await_cancelled, TOKEN);
+        sys::zend_exception_set_previous(exception, failure);
+        sys::spindle_throw(exception);
+    }
+}
+
+/// Waits for these coroutines, and throws the first failure.
+pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str) {
+    if members.is_empty() {
+        return;
+    }
+    let set = {
+        let mut core = rt.core.borrow_mut();
+        let set = core.set(true);
+        for co in members {
+            core.add_to_set(set, *co);
+        }
+        set
+    };
+    // SAFETY: live objects, each kept by a reference while we wait. A bailout leaks the list.
+    unsafe {
+        let objects: Vec<_> = members.iter().map(|co| addr_of_mut!((*rt.object(*co)).std)).collect();
+        objects.iter().for_each(|object| zv::add_object_ref(*object));
+        let info = Info { call, since: Reactor::now(), ..Info::NONE };
+        let waited = wait(rt, &[Target::Set(set)], info, |core| core.is_done(Target::Set(set)));
+        let failed = {
+            let mut core = rt.core.borrow_mut();
+            let failed = core.failed_of_set(set);
+            core.drop_set(set, members.iter().copied());
+            failed
+        };
+        if let (Waited::Done, Some(co)) = (waited, failed) {
+            let exception = (*rt.object(co)).exception;
+            if !exception.is_null() {
+                zv::add_object_ref(exception);
+                sys::spindle_throw(exception);
+            }
+        }
+        for object in objects {
+            sys::spindle_object_release(object);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zif_Async_awaitChildren(execute_data: Frame, _: Value) {
+    // SAFETY: the engine's frame.
+    if unsafe { sys::spindle_parse_none(execute_data) } {
+        let rt = rt();
+        let children = {
+            let core = rt.core.borrow();
+            core.children_of(core.running())
+        };
+        wait_for_all(rt, &children, "awaitChildren");
+    }
+}

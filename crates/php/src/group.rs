@@ -1,0 +1,372 @@
+//! The class `Async\CoroutineGroup`: coroutines whose results are wanted together.
+
+use crate::coroutine::{self, Coroutine};
+use crate::runtime::{self, Core, Runtime, rt};
+use crate::{awaiting, failure, functions, life, scope, scope_methods, state, zv};
+use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State, Target};
+use spindle_php_sys as sys;
+use std::ptr::{addr_of_mut, null_mut};
+
+type Frame = *mut sys::zend_execute_data;
+type Value = *mut sys::zval;
+
+/// The object. The engine's part is last, as it wants; it is made zeroed.
+#[repr(C)]
+pub struct Group {
+    set: SetId,
+    /// Its coroutines (an array of objects).
+    members: sys::zval,
+    /// Where they are spawned: an object, or undefined.
+    scope: sys::zval,
+    /// The program has been given the failure.
+    seen: bool,
+    std: sys::zend_object,
+}
+
+const OFFSET: usize = std::mem::offset_of!(Group, std);
+
+struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
+// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
+unsafe impl Sync for Handlers {}
+static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+
+/// Fills the handlers. At module start.
+pub fn init_handlers() {
+    // SAFETY: module start, one thread.
+    unsafe {
+        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
+        handlers.write(sys::std_object_handlers);
+        (*handlers).offset = OFFSET as i32;
+        (*handlers).free_obj = Some(free);
+        (*handlers).clone_obj = None;
+        (*handlers).get_gc = Some(get_gc);
+        (*sys::spindle_ce.group).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
+    }
+}
+
+unsafe fn of(object: *mut sys::zend_object) -> *mut Group {
+    // SAFETY: the object is the last field of a `Group`.
+    unsafe { object.byte_sub(OFFSET).cast() }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_group_create(_: *mut sys::zend_class_entry) -> *mut sys::zend_object {
+    // SAFETY: allocated for the object (no declared properties follow).
+    unsafe {
+        let this = sys::_emalloc(size_of::<Group>()).cast::<Group>();
+        this.write_bytes(0, 1);
+        sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.group);
+        (*this).std.handlers = HANDLERS.0.get().cast();
+        sys::spindle_array_new(addr_of_mut!((*this).members), 0);
+        let rt = rt();
+        let set = rt.core.borrow_mut().set(false);
+        (*this).set = set;
+        let mut groups = rt.groups.borrow_mut();
+        if groups.len() <= set.0 as usize {
+            groups.resize(set.0 as usize + 1, null_mut());
+        }
+        groups[set.0 as usize] = this;
+        addr_of_mut!((*this).std)
+    }
+}
+
+/// What the core knows it by.
+///
+/// # Safety
+/// An object of the class.
+pub unsafe fn target(object: *mut sys::zend_object) -> Target {
+    // SAFETY: the caller's promise.
+    Target::Set(unsafe { (*of(object)).set })
+}
+
+/// Its coroutines, in the order in which they were added.
+unsafe fn members(this: *mut Group) -> Vec<*mut Coroutine> {
+    // SAFETY: the array is ours: a list of live objects of the class.
+    unsafe {
+        let list = (*this).members.value.arr;
+        let at = |index: u32| coroutine::of((*sys::zend_hash_index_find(list, index.into())).value.obj);
+        (0..(*list).nNumOfElements).map(at).collect()
+    }
+}
+
+unsafe fn add(this: *mut Group, co: Co) {
+    // SAFETY: a live coroutine; the list takes a reference.
+    unsafe {
+        let rt = rt();
+        let mut value = zv::null();
+        zv::set_object_copy(&mut value, addr_of_mut!((*rt.object(co)).std));
+        sys::spindle_array_add(addr_of_mut!((*this).members), &mut value);
+        rt.core.borrow_mut().add_to_set((*this).set, co);
+        failure::carry_out(rt);
+    }
+}
+
+/// One of a set has failed, the first: if the set is a group's, the rest is cancelled.
+pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
+    let this = rt.groups.borrow().get(set.0 as usize).copied().unwrap_or(null_mut());
+    if !this.is_null() {
+        let reason = failure::cancellation("cancelled because another coroutine of its group has failed");
+        // SAFETY: a live group; our reference.
+        unsafe {
+            cancel(rt, this, reason);
+            sys::spindle_object_release(reason);
+        }
+    }
+}
+
+unsafe fn cancel(rt: &'static Runtime, this: *mut Group, reason: *mut sys::zend_object) {
+    // SAFETY: a live group of live coroutines.
+    for member in unsafe { members(this) } {
+        // SAFETY: as above.
+        if rt.core.borrow().state(unsafe { (*member).co }) != State::Done {
+            life::cancel(member, reason);
+        }
+    }
+}
+
+/// The results of a complete group, or its failure.
+///
+/// # Safety
+/// A live object of the class, and a place for a result.
+pub unsafe fn deliver(object: *mut sys::zend_object, result: Value) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let this = of(object);
+        let rt = rt();
+        let failed = rt.core.borrow().failed_of_set((*this).set);
+        if let Some(co) = failed {
+            (*this).seen = true;
+            let exception = (*rt.object(co)).exception;
+            if !exception.is_null() {
+                zv::add_object_ref(exception);
+                return sys::spindle_throw(exception);
+            }
+        }
+        results(this, result);
+    }
+}
+
+unsafe fn results(this: *mut Group, result: Value) {
+    // SAFETY: a live group, and a place for the result.
+    unsafe {
+        sys::spindle_array_new(result, 0);
+        for (index, member) in members(this).into_iter().enumerate() {
+            let (state, outcome) = state_of(member);
+            if state == State::Done && outcome == Outcome::Returned {
+                let mut value = zv::null();
+                if !state::is_undef(&(*member).result) {
+                    sys::spindle_zval_copy(&mut value, &(*member).result);
+                }
+                sys::zend_hash_index_update((*result).value.arr, index as u64, &mut value);
+            }
+        }
+    }
+}
+
+unsafe fn state_of(member: *mut Coroutine) -> (State, Outcome) {
+    // SAFETY: a live coroutine.
+    let co = unsafe { (*member).co };
+    runtime::core(|core| (core.state(co), core.outcome(co)))
+}
+
+/// A failure that this group has been told, and that nobody has asked for: the coroutine.
+unsafe fn unseen(rt: &'static Runtime, this: *mut Group) -> Option<*mut Coroutine> {
+    // SAFETY: a live group of live coroutines.
+    unsafe {
+        if (*this).seen {
+            return None;
+        }
+        let co = rt.core.borrow().failed_of_set((*this).set)?;
+        let member = rt.object(co);
+        (state_of(member).1 == Outcome::Failed && !(*member).seen).then_some(member)
+    }
+}
+
+/// At the end of the script: a failure that a group was told and nobody has asked for.
+pub fn take_unseen(rt: &'static Runtime) -> Option<*mut Coroutine> {
+    let groups: Vec<*mut Group> = rt.groups.borrow().iter().copied().filter(|group| !group.is_null()).collect();
+    groups.into_iter().find_map(|group| {
+        // SAFETY: those in the list are alive.
+        unsafe {
+            let found = unseen(rt, group)?;
+            (*group).seen = true;
+            Some(found)
+        }
+    })
+}
+
+unsafe extern "C" fn free(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine when the object dies; what it owns is released.
+    unsafe {
+        let this = of(object);
+        if let Some(rt) = runtime::existing()
+            && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
+        {
+            if rt.phase.get() != runtime::Phase::Ended
+                && let Some(member) = unseen(rt, this)
+            {
+                zv::add_object_ref((*member).exception);
+                let id = rt.core.borrow().scope_of((*member).co);
+                let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
+                failure::route(rt, (*member).exception, failure::Level::At(id), id, member);
+            }
+            rt.groups.borrow_mut()[(*this).set.0 as usize] = null_mut();
+            let all: Vec<Co> = members(this).into_iter().map(|member| (*member).co).collect();
+            rt.core.borrow_mut().drop_set((*this).set, all);
+        }
+        zv::clear(addr_of_mut!((*this).members));
+        zv::clear(addr_of_mut!((*this).scope));
+        sys::zend_object_std_dtor(object);
+    }
+}
+
+unsafe extern "C" fn get_gc(
+    object: *mut sys::zend_object,
+    table: *mut *mut sys::zval,
+    count: *mut i32,
+) -> *mut sys::HashTable {
+    // SAFETY: the buffer is the engine's, filled with values that the object owns.
+    unsafe {
+        let this = of(object);
+        let buffer = sys::zend_get_gc_buffer_create();
+        zv::gc_add(buffer, addr_of_mut!((*this).members));
+        if !state::is_undef(&(*this).scope) {
+            zv::gc_add(buffer, addr_of_mut!((*this).scope));
+        }
+        zv::gc_use(buffer, table, count);
+        null_mut()
+    }
+}
+
+/// The group whose method is called.
+unsafe fn this(execute_data: Frame) -> *mut Group {
+    // SAFETY: a method of the class is being called, so `This` is an object of it.
+    unsafe { of((*execute_data).This.value.obj) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup___construct(execute_data: Frame, _: Value) {
+    let mut given = null_mut();
+    // SAFETY: the engine's frame of this method; the group takes a reference.
+    unsafe {
+        if sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.scope, &mut given)
+            && !given.is_null()
+            && scope::id_of(given).is_some()
+        {
+            let place = addr_of_mut!((*this(execute_data)).scope);
+            let mut old = *place;
+            zv::set_object_copy(place, given);
+            sys::spindle_zval_dtor(&mut old);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_spawn(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame of this method and place for the result.
+    unsafe {
+        let this = this(execute_data);
+        let rt = rt();
+        let (id, closed): (ScopeId, bool) = {
+            let core = rt.core.borrow();
+            if state::is_undef(&(*this).scope) {
+                let id = core.scope_of(core.running());
+                (id, core.is_cancelled(id))
+            } else {
+                let id = scope::peek((*this).scope.value.obj).unwrap_or(Core::GLOBAL);
+                (id, core.is_closed(id))
+            }
+        };
+        if closed {
+            return failure::throw(sys::spindle_ce.async_exception, scope_methods::CLOSED);
+        }
+        if let Some(co) = functions::spawn(execute_data, result, |core| core.spawn_in(id)) {
+            add(this, co);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_add(execute_data: Frame, _: Value) {
+    let mut object = null_mut();
+    // SAFETY: the engine's frame of this method.
+    unsafe {
+        if !sys::spindle_parse_object(execute_data, sys::spindle_ce.coroutine, &mut object) {
+            return;
+        }
+        let (this, member) = (this(execute_data), coroutine::of(object));
+        if (*member).co == coroutine::NO_SLOT {
+            return awaiting::never_spawned();
+        }
+        if !members(this).contains(&member) {
+            add(this, (*member).co);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_cancel(execute_data: Frame, _: Value) {
+    let mut reason = null_mut();
+    // SAFETY: the engine's frame of this method.
+    unsafe {
+        if !sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.cancellation, &mut reason) {
+            return;
+        }
+        if reason.is_null() {
+            reason = failure::default_cancellation();
+        } else {
+            zv::add_object_ref(reason);
+        }
+        cancel(rt(), this(execute_data), reason);
+        sys::spindle_object_release(reason);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_dispose(execute_data: Frame, _: Value) {
+    // SAFETY: the engine's frame of this method.
+    unsafe {
+        if !sys::spindle_parse_none(execute_data) {
+            return;
+        }
+        let (rt, this, here) = (rt(), this(execute_data), failure::here());
+        let left = members(this).into_iter().filter(|member| state_of(*member).0 != State::Done);
+        let texts =
+            left.map(|member| scope::zombie(rt, (*member).co, &format!("in CoroutineGroup disposed at {here}")));
+        scope::warn_of(texts.collect());
+        let reason = failure::default_cancellation();
+        cancel(rt, this, reason);
+        sys::spindle_object_release(reason);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_getResults(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame of this method and place for the result.
+    unsafe {
+        if sys::spindle_parse_none(execute_data) {
+            results(this(execute_data), result);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_CoroutineGroup_getErrors(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame of this method and place for the result.
+    unsafe {
+        if !sys::spindle_parse_none(execute_data) {
+            return;
+        }
+        let this = this(execute_data);
+        sys::spindle_array_new(result, 0);
+        for (index, member) in members(this).into_iter().enumerate() {
+            let (state, outcome) = state_of(member);
+            if state == State::Done && outcome == Outcome::Failed && !(*member).exception.is_null() {
+                let mut value = zv::null();
+                zv::set_object_copy(&mut value, (*member).exception);
+                sys::zend_hash_index_update((*result).value.arr, index as u64, &mut value);
+                (*this).seen = true;
+            }
+        }
+    }
+}

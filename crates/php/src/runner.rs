@@ -1,0 +1,174 @@
+//! Coroutines of ours that run the program's callbacks and handlers, each with a [`Job`].
+
+use crate::coroutine::{self, Coroutine};
+use crate::failure::{self, Level};
+use crate::runtime::{Runtime, rt};
+use crate::{engine, scope, state, zv};
+use spindle_core::sched::ScopeId;
+use spindle_php_sys as sys;
+use std::ptr::{addr_of_mut, null_mut};
+
+/// What a runner does. The values and references are owned.
+pub enum What {
+    /// Calls callbacks (an array) with a coroutine that has completed.
+    CallbacksOf(sys::zval, *mut Coroutine),
+    /// Calls callbacks (an array, or undefined) of a scope that has finished, and frees its values.
+    EndOf(sys::zval),
+    /// Hands a failure of a coroutine to the handler of the job's scope.
+    Handler(sys::zval, *mut Coroutine, *mut sys::zend_object),
+    /// Destroys values.
+    Drop(Vec<sys::zval>),
+}
+
+/// The work of a runner, and where a failure of it goes.
+pub struct Job {
+    what: What,
+    scope: ScopeId,
+    level: Level,
+    origin: ScopeId,
+}
+
+impl Job {
+    /// Frees what is left of a job; null is none.
+    ///
+    /// # Safety
+    /// Owned by the caller, and not used again.
+    pub unsafe fn drop(job: *mut Job) {
+        if job.is_null() {
+            return;
+        }
+        // SAFETY: the caller's promise; made by `start`. Each value is owned.
+        unsafe {
+            match Box::from_raw(job).what {
+                What::CallbacksOf(mut list, of) => {
+                    sys::spindle_zval_dtor(&mut list);
+                    sys::spindle_object_release(addr_of_mut!((*of).std));
+                }
+                What::EndOf(mut list) => sys::spindle_zval_dtor(&mut list),
+                What::Handler(mut handler, of, failure) => {
+                    sys::spindle_zval_dtor(&mut handler);
+                    sys::spindle_object_release(addr_of_mut!((*of).std));
+                    if !failure.is_null() {
+                        sys::spindle_object_release(failure);
+                    }
+                }
+                What::Drop(values) => {
+                    for mut value in values {
+                        sys::spindle_zval_dtor(&mut value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Queues a runner in `scope`; `holds` does not finish before it. `level`: where what it throws goes, of this scope.
+pub fn start(rt: &'static Runtime, what: What, scope: ScopeId, holds: Option<ScopeId>, level: Level, origin: ScopeId) {
+    // SAFETY: a new object; the name is a terminated text and the function lives as long as the module.
+    unsafe {
+        let runner = coroutine::create();
+        (*runner).job = Box::into_raw(Box::new(Job { what, scope, level, origin }));
+        (*runner).callable = zv::string("Async\\runCallbacks");
+        (*runner).fcc.function_handler = engine::callback_runner();
+        (*runner).inherited = state::Inherited::capture();
+        rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
+    }
+}
+
+/// The body of a runner, as an internal function.
+///
+/// # Safety
+/// Called by the engine as the function of a coroutine that [`start`] has made.
+pub unsafe extern "C" fn run(_: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    let rt = rt();
+    let this = rt.running();
+    // SAFETY: the running coroutine's object and job live as long as it runs. Values are taken out of the job before
+    // PHP code is called; a bailout leaves them to the end of the request.
+    unsafe {
+        zv::set_null(result);
+        let job = (*this).job;
+        match &mut (*job).what {
+            What::CallbacksOf(list, of) => {
+                let mut argument = zv::object(addr_of_mut!((**of).std));
+                failure::call_back(list.value.arr, &mut argument);
+            }
+            What::EndOf(list) => {
+                let list = std::mem::replace(list, zv::undef());
+                end_of_scope(rt, (*job).scope, list);
+            }
+            What::Handler(handler, of, failure) => {
+                let object = scope::object_of(rt, (*job).scope);
+                let mut arguments = [zv::object(object), zv::object(addr_of_mut!((**of).std)), zv::object(*failure)];
+                let mut unused = zv::null();
+                let alone = sys::spindle_parameters_of(handler) == 1;
+                let skip = if alone { 2 } else { 0 };
+                let count = (arguments.len() - skip) as u32;
+                sys::spindle_call_closure(handler, &mut unused, count, arguments.as_mut_ptr().add(skip));
+                sys::spindle_zval_dtor(&mut unused);
+                sys::spindle_object_release(object);
+            }
+            What::Drop(values) => {
+                for mut value in std::mem::take(values) {
+                    sys::spindle_zval_dtor(&mut value);
+                }
+            }
+        }
+    }
+}
+
+unsafe fn end_of_scope(rt: &'static Runtime, id: ScopeId, mut list: sys::zval) {
+    let eg = addr_of_mut!(sys::executor_globals);
+    // SAFETY: the runner keeps the scope; the list is ours.
+    unsafe {
+        if !state::is_undef(&list) {
+            let object = scope::object_of(rt, id);
+            let mut argument = zv::object(object);
+            failure::call_back(list.value.arr, &mut argument);
+            sys::spindle_zval_dtor(&mut list);
+            sys::spindle_object_release(object);
+        }
+        if rt.core.borrow().has_completed(id) {
+            let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
+            scope::free_values(rt, id);
+            if !thrown.is_null() {
+                let later = std::mem::replace(&mut (*eg).exception, null_mut());
+                if !later.is_null() {
+                    sys::zend_exception_set_previous(thrown, later);
+                }
+                sys::spindle_throw(thrown);
+            }
+        }
+    }
+}
+
+/// A runner has ended with this exception (a reference is passed on), or was cancelled: where it goes.
+///
+/// # Safety
+/// `this` is the running coroutine, with a job.
+pub unsafe fn failed(rt: &'static Runtime, this: *mut Coroutine, exception: *mut sys::zend_object, cancelled: bool) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let job = (*this).job;
+        let (mut exception, mut about) = (exception, this);
+        match &mut (*job).what {
+            What::CallbacksOf(_, of) => about = *of,
+            What::Handler(_, of, failure) => {
+                about = *of;
+                if cancelled && !failure.is_null() {
+                    // It has not been handled: on with the failure itself.
+                    sys::spindle_object_release(std::mem::replace(
+                        &mut exception,
+                        std::mem::replace(failure, null_mut()),
+                    ));
+                }
+            }
+            _ => {}
+        }
+        let is_handler = matches!((*job).what, What::Handler(..));
+        if cancelled && !is_handler {
+            sys::spindle_object_release(exception);
+            return;
+        }
+        failure::route(rt, exception, (*job).level, (*job).origin, about);
+    }
+}

@@ -1,0 +1,418 @@
+//! The class `Async\Scope`: its objects, and what the runtime keeps of a scope while its object may be gone.
+//!
+//! An object is a handle. What belongs to the scope (handlers, callbacks, values) is in a [`Record`], which lives until
+//! the core says that the scope is gone: coroutines of it may outlive the object, and then ask for it again.
+
+use crate::coroutine;
+use crate::runtime::{self, Core, Phase, Runtime, rt};
+use crate::{failure, life, state, zv};
+use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId};
+use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
+use std::ptr::{addr_of_mut, null_mut};
+
+/// The object. The engine's part is last, as it wants; it is made zeroed.
+#[repr(C)]
+struct Object {
+    id: ScopeId,
+    /// It has a scope: its constructor has run.
+    made: bool,
+    std: sys::zend_object,
+}
+
+const OFFSET: usize = std::mem::offset_of!(Object, std);
+
+/// What the runtime keeps of a scope. The values are owned.
+pub struct Record {
+    /// The program's object, borrowed; null when there is none.
+    pub object: *mut sys::zend_object,
+    /// It is a `BoundedScope`.
+    pub bounded: bool,
+    /// What gets its failures, or undefined.
+    pub handler: sys::zval,
+    /// What gets failures of those below it, or undefined.
+    pub child_handler: sys::zval,
+    /// Callbacks for its end (an array), or undefined.
+    pub finally: sys::zval,
+    /// What bounds it, or undefined.
+    pub constraint: sys::zval,
+    /// Its time in milliseconds.
+    pub timeout: Option<i64>,
+    /// Which bound has come.
+    pub reached: Option<Bound>,
+    /// Its cancellation, or null.
+    pub reason: *mut sys::zend_object,
+    /// Where it was created: the file, or null.
+    pub file: *mut sys::zend_string,
+    /// The line of that.
+    pub line: u32,
+}
+
+struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
+// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
+unsafe impl Sync for Handlers {}
+static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+
+/// Fills the handlers. At module start.
+pub fn init_handlers() {
+    // SAFETY: module start, one thread.
+    unsafe {
+        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
+        handlers.write(sys::std_object_handlers);
+        (*handlers).offset = OFFSET as i32;
+        (*handlers).dtor_obj = Some(dies);
+        (*handlers).free_obj = Some(free);
+        (*handlers).clone_obj = None;
+        (*handlers).get_gc = Some(get_gc);
+        for class in [sys::spindle_ce.scope, sys::spindle_ce.bounded_scope] {
+            (*class).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE;
+        }
+    }
+}
+
+unsafe fn of(object: *mut sys::zend_object) -> *mut Object {
+    // SAFETY: the object is the last field of an `Object`.
+    unsafe { object.byte_sub(OFFSET).cast() }
+}
+
+/// The scope of an object of the class; throws when its constructor has not run.
+///
+/// # Safety
+/// An object of the class.
+pub unsafe fn id_of(object: *mut sys::zend_object) -> Option<ScopeId> {
+    // SAFETY: the caller's promise.
+    let this = unsafe { of(object) };
+    // SAFETY: a live object.
+    unsafe {
+        if !(*this).made {
+            failure::throw(
+                sys::spindle_ce.async_exception,
+                "This scope was not constructed: call parent::__construct() in its constructor",
+            );
+            return None;
+        }
+        Some((*this).id)
+    }
+}
+
+/// The scope of an object, without a word about one that has none.
+///
+/// # Safety
+/// An object of the class.
+pub unsafe fn peek(object: *mut sys::zend_object) -> Option<ScopeId> {
+    // SAFETY: the caller's promise.
+    unsafe { (*of(object)).made.then_some((*of(object)).id) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_scope_create(class: *mut sys::zend_class_entry) -> *mut sys::zend_object {
+    // SAFETY: allocated for the object and the properties that a class of the program's may declare, which the engine
+    // puts behind it; one is part of its own structure.
+    unsafe {
+        let properties = (*class).default_properties_count as usize;
+        let size = size_of::<Object>() + properties * size_of::<sys::zval>();
+        let this = sys::_emalloc(size).cast::<Object>();
+        this.write_bytes(0, 1);
+        (*this).id = Core::GLOBAL;
+        sys::spindle_object_std_init(addr_of_mut!((*this).std), class);
+        (*this).std.handlers = HANDLERS.0.get().cast();
+        addr_of_mut!((*this).std)
+    }
+}
+
+/// The lifetime that the ini setting names.
+pub fn default_lifetime() -> Lifetime {
+    // SAFETY: read after module start.
+    match unsafe { sys::spindle_settings.lifetime } {
+        1 => Lifetime::TopDown,
+        2 => Lifetime::BottomUp,
+        _ => Lifetime::Scope,
+    }
+}
+
+/// Gives a new object its scope.
+///
+/// # Safety
+/// An object of the class, whose constructor runs in the frame `from` or below.
+pub unsafe fn make(object: *mut sys::zend_object, parent: Option<ScopeId>, lifetime: Lifetime) {
+    let rt = rt();
+    let id = rt.core.borrow_mut().add_scope(parent, lifetime);
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*of(object)).id = id;
+        (*of(object)).made = true;
+        let record = keep_record(rt, id, object);
+        let mut file = null_mut();
+        (*record).line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
+        if !file.is_null() {
+            zv::add_ref(file);
+            (*record).file = file;
+        }
+    }
+}
+
+unsafe fn keep_record(rt: &'static Runtime, id: ScopeId, object: *mut sys::zend_object) -> *mut Record {
+    // SAFETY: a live object.
+    let bounded = unsafe { sys::spindle_instance_of(object, sys::spindle_ce.bounded_scope) };
+    let record = Box::new(Record {
+        object,
+        bounded,
+        handler: zv::undef(),
+        child_handler: zv::undef(),
+        finally: zv::undef(),
+        constraint: zv::undef(),
+        timeout: None,
+        reached: None,
+        reason: null_mut(),
+        file: null_mut(),
+        line: 0,
+    });
+    let record = Box::into_raw(record);
+    let mut scopes = rt.scopes.borrow_mut();
+    if scopes.len() <= id.slot() {
+        scopes.resize(id.slot() + 1, null_mut());
+    }
+    scopes[id.slot()] = record;
+    record
+}
+
+/// What is kept of a scope that exists.
+pub fn record(rt: &'static Runtime, id: ScopeId) -> *mut Record {
+    let known = rt.scopes.borrow().get(id.slot()).copied().unwrap_or(null_mut());
+    if known.is_null() && id == Core::GLOBAL {
+        return global(rt);
+    }
+    known
+}
+
+/// The global scope's, made at the first use; its object stays until the request ends.
+fn global(rt: &'static Runtime) -> *mut Record {
+    let object = new_object(class_of(false), Core::GLOBAL);
+    // SAFETY: just made.
+    unsafe { keep_record(rt, Core::GLOBAL, object) }
+}
+
+fn class_of(bounded: bool) -> *mut sys::zend_class_entry {
+    // SAFETY: filled at module start.
+    unsafe { if bounded { sys::spindle_ce.bounded_scope } else { sys::spindle_ce.scope } }
+}
+
+fn new_object(class: *mut sys::zend_class_entry, id: ScopeId) -> *mut sys::zend_object {
+    let object = spindle_scope_create(class);
+    // SAFETY: just made.
+    unsafe {
+        (*of(object)).id = id;
+        (*of(object)).made = true;
+    }
+    object
+}
+
+/// The object of a scope that exists, with a reference for the caller. When the program's own has died it gets a new
+/// one, whose death ends nothing that has not been ended.
+pub fn object_of(rt: &'static Runtime, id: ScopeId) -> *mut sys::zend_object {
+    let record = record(rt, id);
+    // SAFETY: the record of a scope that exists; its object, if any, is alive.
+    unsafe {
+        if (*record).object.is_null() {
+            (*record).object = new_object(class_of((*record).bounded), id);
+            rt.core.borrow_mut().take_handle(id);
+        } else {
+            zv::add_object_ref((*record).object);
+        }
+        (*record).object
+    }
+}
+
+/// `FILE:LINE` of its creation.
+pub fn created(rt: &'static Runtime, id: ScopeId) -> String {
+    if id == Core::GLOBAL {
+        return "{main}".to_owned();
+    }
+    // SAFETY: the record of a scope that exists.
+    unsafe {
+        let record = record(rt, id);
+        coroutine::place((*record).file, (*record).line)
+    }
+}
+
+/// What it says to a coroutine that would await the scope which it is in.
+pub fn within(rt: &'static Runtime, id: ScopeId) -> String {
+    let created = created(rt, id);
+    format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
+}
+
+unsafe extern "C" fn get_gc(
+    object: *mut sys::zend_object,
+    table: *mut *mut sys::zval,
+    count: *mut i32,
+) -> *mut sys::HashTable {
+    // SAFETY: the buffer is the engine's, filled with values that the record owns for its object.
+    unsafe {
+        let buffer = sys::zend_get_gc_buffer_create();
+        if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
+            && rt.core.borrow().scope_exists(id)
+            && id != Core::GLOBAL
+        {
+            let record = record(rt, id);
+            for value in [
+                addr_of_mut!((*record).handler),
+                addr_of_mut!((*record).child_handler),
+                addr_of_mut!((*record).finally),
+                addr_of_mut!((*record).constraint),
+            ] {
+                if (*value).u1.v.type_flags != 0 {
+                    zv::gc_add(buffer, value);
+                }
+            }
+            if !(*record).reason.is_null() {
+                zv::gc_add(buffer, &mut zv::object((*record).reason));
+            }
+        }
+        zv::gc_use(buffer, table, count);
+        let own = (*(*object).ce).default_properties_count > 0 || !(*object).properties.is_null();
+        if own { sys::zend_std_get_properties(object) } else { null_mut() }
+    }
+}
+
+/// The object's last reference is gone: so are its coroutines, by the scope's lifetime.
+unsafe extern "C" fn dies(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine; first the destructor of a class of the program's.
+    unsafe {
+        sys::zend_objects_destroy_object(object);
+        let (Some(id), Some(rt)) = (peek(object), runtime::existing()) else { return };
+        let thrown = sys::executor_globals.exception;
+        let exits = !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown));
+        if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
+            return;
+        }
+        let (lifetime, finished) = (rt.core.borrow().lifetime(id), rt.core.borrow().is_finished(id));
+        match lifetime {
+            Lifetime::Scope => dispose(rt, id, Disposal::Safely, RELEASED),
+            _ if finished => dispose(rt, id, Disposal::Safely, RELEASED),
+            Lifetime::TopDown => {
+                let reason = failure::cancellation("cancelled because the object of its Scope was released");
+                cancel(rt, id, reason);
+                sys::spindle_object_release(reason);
+            }
+            Lifetime::BottomUp => {}
+        }
+    }
+}
+
+/// What stands for the place of an implicit disposal.
+const RELEASED: &str = "[its object was released]:0";
+
+unsafe extern "C" fn free(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine when the object dies.
+    unsafe {
+        if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
+            && rt.core.borrow().scope_exists(id)
+        {
+            let record = record(rt, id);
+            if (*record).object == object {
+                (*record).object = null_mut();
+                rt.core.borrow_mut().drop_handle(id);
+                failure::carry_out(rt);
+            }
+        }
+        sys::zend_object_std_dtor(object);
+    }
+}
+
+/// A scope is gone: takes what was kept of it, and the values that have to be destroyed.
+pub fn forget(rt: &'static Runtime, id: ScopeId) -> Vec<sys::zval> {
+    let record = std::mem::replace(&mut rt.scopes.borrow_mut()[id.slot()], null_mut());
+    if record.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: made by `keep_record`, and no longer in the list.
+    let record = unsafe { Box::from_raw(record) };
+    if !record.file.is_null() {
+        // SAFETY: the record's reference.
+        unsafe { sys::spindle_string_release(record.file) };
+    }
+    let reason = if record.reason.is_null() { zv::undef() } else { zv::object(record.reason) };
+    let values = [record.handler, record.child_handler, record.finally, record.constraint, reason];
+    values.into_iter().filter(|value| !state::is_undef(value)).collect()
+}
+
+/// Cancels a scope and those below it with an exception (borrowed). `false`: it was cancelled before.
+pub fn cancel(rt: &'static Runtime, id: ScopeId, reason: *mut sys::zend_object) -> bool {
+    let order = rt.core.borrow_mut().cancel_scope(id);
+    let Some(order) = order else { return false };
+    spread(rt, id, &order, reason);
+    true
+}
+
+/// Cancels those that the core has named, for a scope that it has closed with those below it.
+pub fn spread(rt: &'static Runtime, id: ScopeId, order: &[Co], reason: *mut sys::zend_object) {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        open.extend(rt.core.borrow().child_scopes(id));
+        let record = record(rt, id);
+        // SAFETY: the record of a scope that exists.
+        unsafe {
+            if (*record).reason.is_null() && rt.core.borrow().is_cancelled(id) {
+                zv::add_object_ref(reason);
+                (*record).reason = reason;
+            }
+        }
+    }
+    for co in order {
+        life::cancel(rt.object(*co), reason);
+    }
+    rt.core.borrow_mut().tell_cancelled(id);
+    failure::carry_out(rt);
+}
+
+/// Disposes of a scope and of those below it. `place`: where, `FILE:LINE`.
+pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
+    let warn = rt.core.borrow_mut().dispose_scope(id, how);
+    let texts: Vec<String> = warn.iter().map(|co| zombie(rt, *co, &format!("in Scope disposed at {place}"))).collect();
+    warn_of(texts);
+    if how == Disposal::Cancel && rt.core.borrow().scope_exists(id) {
+        let reason = failure::default_cancellation();
+        cancel(rt, id, reason);
+        // SAFETY: our reference.
+        unsafe { sys::spindle_object_release(reason) };
+    }
+    failure::carry_out(rt);
+}
+
+/// The warning of a coroutine that has not ended.
+pub fn zombie(rt: &'static Runtime, co: Co, after: &str) -> String {
+    let this = rt.object(co);
+    // SAFETY: a live coroutine's object.
+    let spawned = unsafe { coroutine::place((*this).spawn_file, (*this).spawn_line) };
+    format!("Coroutine is zombie at {spawned} {after}")
+}
+
+/// Raises warnings. An error handler may run code, park and throw; after a throw the rest is left out.
+pub fn warn_of(texts: Vec<String>) {
+    let texts: Vec<_> = texts.iter().map(|text| failure::c_text(text)).collect();
+    for text in &texts {
+        // SAFETY: a terminated text. A bailout in a handler leaks the list.
+        unsafe {
+            sys::spindle_warning_at(null_mut(), 0, text.as_ptr());
+            if !sys::executor_globals.exception.is_null() {
+                return;
+            }
+        }
+    }
+}
+
+/// Monotonic nanoseconds, `ms` milliseconds from now.
+pub fn deadline(ms: i64) -> u64 {
+    Reactor::now().saturating_add((ms.max(0) as u64).saturating_mul(1_000_000).min(1 << 62))
+}
+
+/// Are values kept for the scope?
+///
+/// # Safety
+/// The record of a scope that exists.
+pub unsafe fn has_values(_record: *mut Record) -> bool {
+    false
+}
+
+/// Frees the values that are kept for a scope.
+pub fn free_values(_rt: &'static Runtime, _id: ScopeId) {}
