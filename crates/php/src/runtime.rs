@@ -176,9 +176,12 @@ impl Runtime {
         self.objects.borrow()[co.0 as usize]
     }
 
-    /// The one that runs.
+    /// The one that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
     #[inline(always)]
     pub fn running(&self) -> *mut Coroutine {
+        if self.context() == self.main {
+            return self.object(Core::MAIN);
+        }
         let co = self.core.borrow().running();
         self.object(co)
     }
