@@ -101,11 +101,67 @@ namespace Async {
          */
         public function cancel(?CancellationException $cancellation = null): void {}
 
+        /** Its own values, what localContext() is in it; empty when it has completed. */
+        public function getContext(): Context {}
+
         /** Calls $callback with the coroutine when it has completed; the last registered first. */
         public function onFinally(\Closure $callback): void {}
 
         /** @implementation-alias Async\Coroutine::onFinally */
         public function onExit(\Closure $callback): void {}
+    }
+
+    /**
+     * Values kept for one coroutine, by keys. When the coroutine has ended, they are let go before its awaiters are woken.
+     *
+     * A key is a string or an object, which counts by identity: no other code can meet it by chance. An object is held
+     * weakly: when it dies, its value goes too. A WeakReference as a value is followed: what is found is its object, or
+     * null when that is gone. The ...Local() methods are those of a Scope, where they leave out the scopes above.
+     */
+    final class Context
+    {
+        private function __construct() {}
+
+        /** The value, or null when there is none. */
+        public function find(string|object $key): mixed {}
+
+        /**
+         * The value.
+         * @throws ContextException when there is none
+         */
+        public function get(string|object $key): mixed {}
+
+        /** Is there a value? Also a null is one. */
+        public function has(string|object $key): bool {}
+
+        /** @implementation-alias Async\Context::find */
+        public function findLocal(string|object $key): mixed {}
+
+        /** @implementation-alias Async\Context::get */
+        public function getLocal(string|object $key): mixed {}
+
+        /** @implementation-alias Async\Context::has */
+        public function hasLocal(string|object $key): bool {}
+
+        /**
+         * Keeps a value.
+         * @throws ContextException when there is one already and $replace is false
+         */
+        public function set(string|object $key, mixed $value, bool $replace = false): static {}
+
+        /** Lets a value go, if there is one. */
+        public function unset(string|object $key): static {}
+    }
+
+    /** A key for values of a Context: each is its own, whatever its description. */
+    final readonly class Key implements \Stringable
+    {
+        public readonly string $description;
+
+        public function __construct(string $description = '') {}
+
+        /** The description. */
+        public function __toString(): string {}
     }
 
     /** What timeout() returns: completes with null after its time. */
@@ -293,6 +349,7 @@ namespace Async {
     {
     }
 
+    /** There is no value for a key, or there is one already. */
     class ContextException extends AsyncException
     {
     }
@@ -369,6 +426,9 @@ namespace Async {
     function timeout(int $ms): Timeout {}
 
     function currentCoroutine(): Coroutine {}
+
+    /** The current coroutine's own values, always the same object. Never inherited by what it spawns. */
+    function localContext(): Context {}
 
     /** @return Coroutine[] all that have not completed, the main one included */
     function getCoroutines(): array {}

@@ -14,6 +14,7 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 #include "zend_system_id.h"
+#include "zend_weakrefs.h"
 #include "glue.h"
 #include "spindle_arginfo.h"
 
@@ -283,6 +284,84 @@ bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, ze
 		Z_PARAM_LONG(*limit)
 	ZEND_PARSE_PARAMETERS_END_EX(return false);
 	return true;
+}
+
+bool spindle_parse_optional_string(zend_execute_data *execute_data, zend_string **string)
+{
+	*string = ZSTR_EMPTY_ALLOC();
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_STR(*string)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_slot(zend_execute_data *execute_data, spindle_slot_args *out)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_OBJ_OR_STR(out->object, out->name)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+bool spindle_parse_slot_set(zend_execute_data *execute_data, spindle_slot_args *out)
+{
+	out->replace = false;
+	ZEND_PARSE_PARAMETERS_START(2, 3)
+		Z_PARAM_OBJ_OR_STR(out->object, out->name)
+		Z_PARAM_ZVAL(out->value)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_BOOL(out->replace)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
+/* --- tables with weak keys ------------------------------------------------------------------------------ */
+
+HashTable *spindle_table_new(void)
+{
+	HashTable *table;
+
+	ALLOC_HASHTABLE(table);
+	zend_hash_init(table, 0, NULL, ZVAL_PTR_DTOR, 0);
+	return table;
+}
+
+zval *spindle_weak_find(const HashTable *table, const zend_object *key)
+{
+	return zend_hash_index_find(table, zend_object_to_weakref_key(key));
+}
+
+/* Destroys a table to which nobody adds any more. While a value is destroyed other entries may go. That may also happen
+   while the engine tells the tables of the death of one of these keys, as it may to its own WeakMap. */
+void spindle_weak_destroy(HashTable *table)
+{
+	zend_ulong key;
+
+	ZEND_HASH_FOREACH_NUM_KEY(table, key) {
+		zend_weakrefs_hash_del(table, zend_weakref_key_to_object(key));
+	} ZEND_HASH_FOREACH_END();
+	spindle_hash_destroy_free(table);
+}
+
+/* The object of a WeakReference, or null. */
+void spindle_weak_target(zend_object *reference, zval *result)
+{
+	zend_function *get = zend_hash_str_find_ptr(&zend_ce_weakref->function_table, ZEND_STRL("get"));
+
+	ZVAL_NULL(result);
+	zend_call_known_instance_method_with_0_params(get, reference, result);
+	if (Z_ISUNDEF_P(result)) {
+		ZVAL_NULL(result);
+	}
+}
+
+/* The description of an Async\Key (borrowed); NULL when its constructor has not run. */
+zend_string *spindle_key_description(zend_object *key)
+{
+	zval *description = OBJ_PROP_NUM(key, 0);
+
+	return Z_TYPE_P(description) == IS_STRING ? Z_STR_P(description) : NULL;
 }
 
 /* --- small macros as functions -------------------------------------------------------------------------- */
@@ -557,6 +636,9 @@ void spindle_register_classes(void)
 	spindle_ce.bounded_scope = register_class_Async_BoundedScope(spindle_ce.scope, spindle_ce.awaitable);
 	spindle_ce.group = register_class_Async_CoroutineGroup(spindle_ce.awaitable);
 	spindle_ce.group->create_object = spindle_group_create;
+	spindle_ce.context = register_class_Async_Context();
+	spindle_ce.context->create_object = spindle_context_create;
+	spindle_ce.key = register_class_Async_Key(zend_ce_stringable);
 	spindle_ce.async_exception = register_class_Async_AsyncException(zend_ce_exception);
 	spindle_ce.await_cancelled = register_class_Async_AwaitCancelledException(spindle_ce.async_exception);
 	spindle_ce.context_exception = register_class_Async_ContextException(spindle_ce.async_exception);

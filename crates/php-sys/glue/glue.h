@@ -63,6 +63,17 @@ bool spindle_parse_none(zend_execute_data *execute_data);
 bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure);
 bool spindle_parse_optional_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
 bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, zend_long *limit);
+bool spindle_parse_optional_string(zend_execute_data *execute_data, zend_string **string);
+
+/* Arguments of the methods of slots: a key, of which one is NULL, and for set() what follows it. */
+typedef struct spindle_slot_args {
+	zend_string *name;
+	zend_object *object;
+	zval *value;
+	bool replace;
+} spindle_slot_args;
+bool spindle_parse_slot(zend_execute_data *execute_data, spindle_slot_args *out);
+bool spindle_parse_slot_set(zend_execute_data *execute_data, spindle_slot_args *out);
 
 /* Small macros of the engine, as functions. */
 void spindle_zval_copy(zval *to, const zval *from);
@@ -99,9 +110,16 @@ void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t 
 void spindle_list_put(HashTable *from, HashTable *to, const char *mark, size_t length);
 void spindle_list_drop(const char *mark, size_t length);
 
+/* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */
+HashTable *spindle_table_new(void);
+zval *spindle_weak_find(const HashTable *table, const zend_object *key);
+void spindle_weak_destroy(HashTable *table);
+void spindle_weak_target(zend_object *reference, zval *result);
+zend_string *spindle_key_description(zend_object *key);
+
 /* Classes, filled at module start. */
 typedef struct spindle_classes {
-	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group;
+	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group, *context, *key;
 	zend_class_entry *async_exception, *await_cancelled, *context_exception, *channel_exception;
 	zend_class_entry *cancellation, *composite, *deadlock;
 } spindle_classes;
@@ -123,5 +141,6 @@ zend_object *spindle_coroutine_create(zend_class_entry *ce);
 zend_object *spindle_timeout_create(zend_class_entry *ce);
 zend_object *spindle_scope_create(zend_class_entry *ce);
 zend_object *spindle_group_create(zend_class_entry *ce);
+zend_object *spindle_context_create(zend_class_entry *ce);
 
 #endif

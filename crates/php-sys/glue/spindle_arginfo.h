@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 31cac7c00c296af5ad1d66953aec07eff77d0e91 */
+ * Stub hash: 4c731e798fdebb986f078bc0d831ceaca2012d1a */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -30,6 +30,9 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_timeout, 0, 1, Async\\Timeo
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_currentCoroutine, 0, 0, Async\\Coroutine, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_localContext, 0, 0, Async\\Context, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_getCoroutines, 0, 0, IS_ARRAY, 0)
@@ -102,9 +105,45 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_cancel, 0,
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\CancellationException, 1, "null")
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Async_Coroutine_getContext arginfo_Async_localContext
+
 #define arginfo_class_Async_Coroutine_onFinally arginfo_Async_onFinally
 
 #define arginfo_class_Async_Coroutine_onExit arginfo_Async_onFinally
+
+#define arginfo_class_Async_Context___construct arginfo_class_Async_Coroutine___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Context_find, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Context_get arginfo_class_Async_Context_find
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Context_has, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Context_findLocal arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Context_getLocal arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Context_hasLocal arginfo_class_Async_Context_has
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Context_set, 0, 2, IS_STATIC, 0)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+	ZEND_ARG_TYPE_INFO(0, value, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, replace, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Context_unset, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_Key___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, description, IS_STRING, 0, "\'\'")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Async_Key___toString arginfo_class_Async_Coroutine_getSpawnLocation
 
 #define arginfo_class_Async_Timeout___construct arginfo_class_Async_Coroutine___construct
 
@@ -206,6 +245,7 @@ ZEND_FUNCTION(Async_suspend);
 ZEND_FUNCTION(Async_delay);
 ZEND_FUNCTION(Async_timeout);
 ZEND_FUNCTION(Async_currentCoroutine);
+ZEND_FUNCTION(Async_localContext);
 ZEND_FUNCTION(Async_getCoroutines);
 ZEND_FUNCTION(Async_protect);
 ZEND_FUNCTION(Async_onFinally);
@@ -231,7 +271,16 @@ ZEND_METHOD(Async_Coroutine, getAwaitingInfo);
 ZEND_METHOD(Async_Coroutine, getParent);
 ZEND_METHOD(Async_Coroutine, getScope);
 ZEND_METHOD(Async_Coroutine, cancel);
+ZEND_METHOD(Async_Coroutine, getContext);
 ZEND_METHOD(Async_Coroutine, onFinally);
+ZEND_METHOD(Async_Context, __construct);
+ZEND_METHOD(Async_Context, find);
+ZEND_METHOD(Async_Context, get);
+ZEND_METHOD(Async_Context, has);
+ZEND_METHOD(Async_Context, set);
+ZEND_METHOD(Async_Context, unset);
+ZEND_METHOD(Async_Key, __construct);
+ZEND_METHOD(Async_Key, __toString);
 ZEND_METHOD(Async_Timeout, __construct);
 ZEND_METHOD(Async_Timeout, isCompleted);
 ZEND_METHOD(Async_Scope, __construct);
@@ -277,6 +326,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", delay, Async_delay, arginfo_Async_delay)
 	ZEND_NS_FALIAS("Async", timeout, Async_timeout, arginfo_Async_timeout)
 	ZEND_NS_FALIAS("Async", currentCoroutine, Async_currentCoroutine, arginfo_Async_currentCoroutine)
+	ZEND_NS_FALIAS("Async", localContext, Async_localContext, arginfo_Async_localContext)
 	ZEND_NS_FALIAS("Async", getCoroutines, Async_getCoroutines, arginfo_Async_getCoroutines)
 	ZEND_NS_FALIAS("Async", protect, Async_protect, arginfo_Async_protect)
 	ZEND_NS_FALIAS("Async", onFinally, Async_onFinally, arginfo_Async_onFinally)
@@ -317,8 +367,30 @@ static const zend_function_entry class_Async_Coroutine_methods[] = {
 	ZEND_ME(Async_Coroutine, getParent, arginfo_class_Async_Coroutine_getParent, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, getScope, arginfo_class_Async_Coroutine_getScope, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, cancel, arginfo_class_Async_Coroutine_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Coroutine, getContext, arginfo_class_Async_Coroutine_getContext, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, onFinally, arginfo_class_Async_Coroutine_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Coroutine, onExit, onFinally, arginfo_class_Async_Coroutine_onExit, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Context_methods[] = {
+	ZEND_ME(Async_Context, __construct, arginfo_class_Async_Context___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Async_Context, find, arginfo_class_Async_Context_find, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Context, get, arginfo_class_Async_Context_get, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Context, has, arginfo_class_Async_Context_has, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Context, findLocal, find, arginfo_class_Async_Context_findLocal, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Context, getLocal, get, arginfo_class_Async_Context_getLocal, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Context, hasLocal, has, arginfo_class_Async_Context_hasLocal, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Context, set, arginfo_class_Async_Context_set, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Context, unset, arginfo_class_Async_Context_unset, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Key_methods[] = {
+	ZEND_ME(Async_Key, __construct, arginfo_class_Async_Key___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Key, __toString, arginfo_class_Async_Key___toString, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -442,6 +514,35 @@ static zend_class_entry *register_class_Async_Coroutine(zend_class_entry *class_
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL;
 	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Context(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Context", class_Async_Context_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Key(zend_class_entry *class_entry_Stringable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Key", class_Async_Key_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_READONLY_CLASS;
+	zend_class_implements(class_entry, 1, class_entry_Stringable);
+
+	zval property_description_default_value;
+	ZVAL_UNDEF(&property_description_default_value);
+	zend_string *property_description_name = zend_string_init("description", sizeof("description") - 1, 1);
+	zend_declare_typed_property(class_entry, property_description_name, &property_description_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_description_name);
 
 	return class_entry;
 }

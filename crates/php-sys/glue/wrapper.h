@@ -16,6 +16,7 @@
 #include "zend_signal.h"
 #include "zend_smart_str.h"
 #include "zend_vm.h"
+#include "zend_weakrefs.h"
 #include "ext/standard/file.h"
 #include "ext/standard/info.h"
 #include "ext/standard/basic_functions.h"

@@ -65,6 +65,8 @@ pub struct Coroutine {
     pub ctx: *mut Ctx,
     /// Callbacks for its end (an array), or undefined.
     pub finally: sys::zval,
+    /// Its own values; owned, or null until it is asked for.
+    pub context: *mut sys::zend_object,
     /// What it inherits at its start.
     pub inherited: Inherited,
     /// What it waits for.
@@ -164,9 +166,11 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
         zv::clear(addr_of_mut!((*this).result));
         zv::clear(addr_of_mut!((*this).finally));
         (*this).inherited.release();
-        let exception = std::mem::replace(&mut (*this).exception, null_mut());
-        if !exception.is_null() {
-            sys::spindle_object_release(exception);
+        for held in [addr_of_mut!((*this).exception), addr_of_mut!((*this).context)] {
+            let object = held.replace(null_mut());
+            if !object.is_null() {
+                sys::spindle_object_release(object);
+            }
         }
         for file in [(*this).spawn_file, (*this).suspend_file] {
             if !file.is_null() {
@@ -203,12 +207,28 @@ unsafe extern "C" fn get_gc(
         if !(*this).named.is_null() {
             add(&mut zv::array((*this).named));
         }
+        if !(*this).context.is_null() {
+            add(&mut zv::object((*this).context));
+        }
         // A failure that nobody has seen outlives the coroutine: the collector must not take it for garbage with it.
         if !(*this).exception.is_null() && !life::is_unseen_failure(this) {
             add(&mut zv::object((*this).exception));
         }
         zv::gc_use(buffer, table, count);
         std::ptr::null_mut()
+    }
+}
+
+/// In the child of a fork: what this value, a coroutine's of the parent, holds alone is not destructed here.
+///
+/// # Safety
+/// A live value of a coroutine that was dropped.
+pub unsafe fn disown(value: *mut sys::zval) {
+    // SAFETY: the caller's promise; only a flag is written.
+    unsafe {
+        if u32::from((*value).u1.v.type_) == sys::IS_OBJECT && (*(*value).value.obj).gc.refcount == 1 {
+            (*(*value).value.obj).gc.u.type_info |= sys::IS_OBJ_DESTRUCTOR_CALLED;
+        }
     }
 }
 

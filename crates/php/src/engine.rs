@@ -8,7 +8,7 @@
 //! - **Loading a class or a file**: see `loading`.
 
 use crate::runtime;
-use crate::{calls, failure, loading};
+use crate::{calls, context, failure, loading, zv};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
@@ -172,20 +172,31 @@ unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
     // is held.
     unsafe {
         sys::zend_execute_ex = Some(original);
-        if !sys::spindle_guarded(Some(execute), frame.cast()) {
-            HOOKS.is_over.set(true);
-            if let Some(rt) = runtime::existing() {
-                rt.end(); // a fatal error: nobody runs again
-            }
-            sys::spindle_bailout();
-        }
+        guarded(execute, frame.cast());
         is_last |= !sys::executor_globals.exception.is_null(); // what would come after it does not
+        if is_last {
+            guarded(context::script_ended, null_mut());
+        }
     }
     if is_last {
         if let Some(rt) = runtime::existing() {
             failure::script_ended(rt);
         }
         HOOKS.is_over.set(true);
+    }
+}
+
+/// Runs code of the script's own.
+unsafe fn guarded(function: unsafe extern "C" fn(*mut std::ffi::c_void), argument: *mut std::ffi::c_void) {
+    // SAFETY: the caller holds nothing that a bailout must not jump over.
+    unsafe {
+        if !sys::spindle_guarded(Some(function), argument) {
+            HOOKS.is_over.set(true);
+            if let Some(rt) = runtime::existing() {
+                rt.end(); // a fatal error: nobody runs again
+            }
+            sys::spindle_bailout();
+        }
     }
 }
 
@@ -225,7 +236,7 @@ unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
 
 /// Runs `what` with the exception that is in flight put aside: with one set the engine calls no PHP code, and the
 /// handler of a signal that came for another coroutine would be lost. One that `what` throws comes on top of it.
-fn without_exception(what: impl FnOnce()) {
+pub fn without_exception(what: impl FnOnce()) {
     let eg = addr_of_mut!(sys::executor_globals);
     // SAFETY: asked of live exceptions.
     let exits = |e| unsafe { sys::zend_is_unwind_exit(e) || sys::zend_is_graceful_exit(e) };

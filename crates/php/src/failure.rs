@@ -360,6 +360,7 @@ pub fn never_starts(rt: &'static Runtime, co: Co, why: &str) {
     // SAFETY: the object is alive; what it holds is released in the frame of whoever was about to start it.
     unsafe {
         coroutine::drop_call(this);
+        crate::context::coroutine_ends(this);
         (*this).inherited.release();
         (*this).exception = exception(sys::spindle_ce.async_exception, why);
         rt.allow_switch();
@@ -544,31 +545,27 @@ fn report(rt: &'static Runtime) {
     }
 }
 
-/// In the child of a fork: the objects that a coroutine of the parent holds in its frames belong to the parent,
-/// and their destructors do not run here.
+/// In the child of a fork: the objects that a coroutine of the parent holds in its frames and its context belong to
+/// the parent, and their destructors do not run here.
 ///
 /// # Safety
 /// `this` is a coroutine that was dropped while it was parked or queued.
-pub unsafe fn disown_frames(this: *mut Coroutine) {
+pub unsafe fn disown(this: *mut Coroutine) {
     // SAFETY: the frames stand on a stack that nobody runs on; only flags of objects are written.
     unsafe {
+        crate::context::disown(this);
         if (*this).ctx.is_null() {
             return;
         }
-        let disown = |value: *mut sys::zval| {
-            if u32::from((*value).u1.v.type_) == sys::IS_OBJECT && (*(*value).value.obj).gc.refcount == 1 {
-                (*(*value).value.obj).gc.u.type_info |= sys::IS_OBJ_DESTRUCTOR_CALLED;
-            }
-        };
         let mut frame = (*(*this).ctx).saved.frame();
         while !frame.is_null() {
-            disown(addr_of_mut!((*frame).This));
+            coroutine::disown(addr_of_mut!((*frame).This));
             let function = (*frame).func;
             if !function.is_null() && u32::from((*function).type_) == sys::ZEND_USER_FUNCTION {
                 // A user function's frame is followed by its variables.
                 let variables = frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
                 for index in 0..(*function).op_array.last_var as usize {
-                    disown(variables.add(index));
+                    coroutine::disown(variables.add(index));
                 }
             }
             frame = (*frame).prev_execute_data;

@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Coroutine};
 use crate::runtime::{Runtime, To, existing, rt};
 use crate::stack::Ctx;
-use crate::{calls, failure, state, zv};
+use crate::{calls, context, failure, state, zv};
 use spindle_core::sched::{self, Co, Outcome, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -97,6 +97,10 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
         if (*this).std.gc.refcount == 1 && exception.is_null() {
             zv::clear(addr_of_mut!((*this).result)); // nobody can ask for it
         }
+        if take(&mut exception) {
+            return true;
+        }
+        context::coroutine_ends(this);
         state::end();
         if take(&mut exception) {
             return true;

@@ -217,6 +217,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     // SAFETY: module start.
     unsafe { sys::spindle_register_classes() };
     coroutine::init_handlers();
+    crate::context::init_handlers();
     timeout::init_handlers();
     scope::init_handlers();
     group::init_handlers();

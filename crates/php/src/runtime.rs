@@ -567,7 +567,7 @@ impl Runtime {
             let this = self.object(co);
             // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
             // coroutine that lives on in the parent may be destroyed here.
-            unsafe { failure::disown_frames(this) };
+            unsafe { failure::disown(this) };
         }
         if let Some(reactor) = self.reactor.get()
             && reactor.after_fork().is_err()
