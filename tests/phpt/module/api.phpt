@@ -2,7 +2,7 @@
 The names the extension adds: functions in Async with the documented parameters, and nothing of the kind outside
 --FILE--
 <?php
-foreach (['spawn', 'await', 'suspend', 'delay', 'timeout', 'currentCoroutine', 'getCoroutines', 'protect', 'onFinally', 'onExit', 'gracefulShutdown'] as $name) {
+foreach (['spawn', 'await', 'suspend', 'delay', 'timeout', 'currentCoroutine', 'localContext', 'getCoroutines', 'protect', 'onFinally', 'onExit', 'gracefulShutdown'] as $name) {
     $f = new ReflectionFunction("Async\\$name");
     echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' ' . ($p->isVariadic() ? '...' : '') . '$' . $p->getName() . ($p->isOptional() && !$p->isVariadic() ? ' = ' . json_encode($p->getDefaultValue()) : ''), $f->getParameters())), '): ', $f->getReturnType(), "\n";
 }
@@ -10,7 +10,7 @@ $outside = array_filter(get_extension_funcs('spindle'), fn($f) => !str_starts_wi
 var_dump($outside, function_exists('spawn'), function_exists('await'));
 $c = new ReflectionClass(Async\Coroutine::class);
 var_dump($c->isFinal(), $c->implementsInterface(Async\Awaitable::class));
-foreach (['getId', 'isStarted', 'isQueued', 'isRunning', 'isSuspended', 'isCancelled', 'isCancellationRequested', 'isCompleted', 'getResult', 'getException', 'getTrace', 'getSpawnFileAndLine', 'getSpawnLocation', 'getSuspendFileAndLine', 'getSuspendLocation', 'getAwaitingInfo', 'getParent', 'cancel', 'onFinally'] as $method) {
+foreach (['getId', 'isStarted', 'isQueued', 'isRunning', 'isSuspended', 'isCancelled', 'isCancellationRequested', 'isCompleted', 'getResult', 'getException', 'getTrace', 'getSpawnFileAndLine', 'getSpawnLocation', 'getSuspendFileAndLine', 'getSuspendLocation', 'getAwaitingInfo', 'getParent', 'getContext', 'cancel', 'onFinally'] as $method) {
     if (!$c->hasMethod($method) || !$c->getMethod($method)->hasReturnType()) echo "$method is missing or says no type\n";
 }
 try {
@@ -28,6 +28,7 @@ suspend(): void
 delay(int $ms): void
 timeout(int $ms): Async\%s
 currentCoroutine(): Async\Coroutine
+localContext(): Async\Context
 getCoroutines(): array
 protect(Closure $critical): mixed
 onFinally(Closure $callback): void
