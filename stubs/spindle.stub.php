@@ -266,6 +266,40 @@ namespace Async {
         /** @implementation-alias Async\Scope::onFinally */
         public function onExit(\Closure $callback): void {}
 
+        /** The value that is kept for $key here or in the nearest scope above; null when there is none. */
+        public function find(string|object $key): mixed {}
+
+        /**
+         * The value that is kept for $key here or in the nearest scope above.
+         * @throws ContextException when there is none
+         */
+        public function get(string|object $key): mixed {}
+
+        /** Is there a value here or in a scope above? Also a null is one. */
+        public function has(string|object $key): bool {}
+
+        /** As find(), in this scope alone. */
+        public function findLocal(string|object $key): mixed {}
+
+        /**
+         * As get(), in this scope alone.
+         * @throws ContextException when there is none
+         */
+        public function getLocal(string|object $key): mixed {}
+
+        /** As has(), in this scope alone. */
+        public function hasLocal(string|object $key): bool {}
+
+        /**
+         * Keeps a value for the scope, until it completes or is disposed of. An object as the key is held weakly: when
+         * it dies the value goes. A WeakReference is kept as what it refers to.
+         * @throws ContextException when there is one in this scope already and $replace is false
+         */
+        public function set(string|object $key, mixed $value, bool $replace = false): static {}
+
+        /** Lets a value of this scope go, if there is one. */
+        public function unset(string|object $key): static {}
+
         /** @return Scope[] the scopes directly below this one */
         public function getChildScopes(): array {}
 

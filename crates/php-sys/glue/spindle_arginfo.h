@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4c731e798fdebb986f078bc0d831ceaca2012d1a */
+ * Stub hash: 8e41be3a45ee486ddf997ec507400699779f740c */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -188,6 +188,22 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Scope_onExit arginfo_Async_onFinally
 
+#define arginfo_class_Async_Scope_find arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Scope_get arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Scope_has arginfo_class_Async_Context_has
+
+#define arginfo_class_Async_Scope_findLocal arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Scope_getLocal arginfo_class_Async_Context_find
+
+#define arginfo_class_Async_Scope_hasLocal arginfo_class_Async_Context_has
+
+#define arginfo_class_Async_Scope_set arginfo_class_Async_Context_set
+
+#define arginfo_class_Async_Scope_unset arginfo_class_Async_Context_unset
+
 #define arginfo_class_Async_Scope_getChildScopes arginfo_Async_getCoroutines
 
 #define arginfo_class_Async_Scope_getCoroutines arginfo_Async_getCoroutines
@@ -296,6 +312,14 @@ ZEND_METHOD(Async_Scope, disposeAfterTimeout);
 ZEND_METHOD(Async_Scope, setExceptionHandler);
 ZEND_METHOD(Async_Scope, setChildScopeExceptionHandler);
 ZEND_METHOD(Async_Scope, onFinally);
+ZEND_METHOD(Async_Scope, find);
+ZEND_METHOD(Async_Scope, get);
+ZEND_METHOD(Async_Scope, has);
+ZEND_METHOD(Async_Scope, findLocal);
+ZEND_METHOD(Async_Scope, getLocal);
+ZEND_METHOD(Async_Scope, hasLocal);
+ZEND_METHOD(Async_Scope, set);
+ZEND_METHOD(Async_Scope, unset);
 ZEND_METHOD(Async_Scope, getChildScopes);
 ZEND_METHOD(Async_Scope, getCoroutines);
 ZEND_METHOD(Async_Scope, isFinished);
@@ -417,6 +441,14 @@ static const zend_function_entry class_Async_Scope_methods[] = {
 	ZEND_ME(Async_Scope, setChildScopeExceptionHandler, arginfo_class_Async_Scope_setChildScopeExceptionHandler, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, onFinally, arginfo_class_Async_Scope_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Scope, onExit, onFinally, arginfo_class_Async_Scope_onExit, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, find, arginfo_class_Async_Scope_find, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, get, arginfo_class_Async_Scope_get, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, has, arginfo_class_Async_Scope_has, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, findLocal, arginfo_class_Async_Scope_findLocal, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, getLocal, arginfo_class_Async_Scope_getLocal, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, hasLocal, arginfo_class_Async_Scope_hasLocal, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, set, arginfo_class_Async_Scope_set, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, unset, arginfo_class_Async_Scope_unset, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, getChildScopes, arginfo_class_Async_Scope_getChildScopes, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, getCoroutines, arginfo_class_Async_Scope_getCoroutines, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, isFinished, arginfo_class_Async_Scope_isFinished, ZEND_ACC_PUBLIC)

@@ -8,7 +8,7 @@
 //! - **Loading a class or a file**: see `loading`.
 
 use crate::runtime;
-use crate::{calls, context, failure, loading, zv};
+use crate::{calls, context, failure, loading};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};

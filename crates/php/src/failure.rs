@@ -200,10 +200,11 @@ pub unsafe fn run_callbacks(rt: &'static Runtime, this: *mut Coroutine) {
 
 /// The last coroutine of a scope has ended, or the scope was ended: its callbacks and values go.
 pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
-    let record = scope::record(rt, id);
+    // The global scope has no record as long as nobody has asked for it.
+    let Some(record) = scope::existing_record(rt, id) else { return };
     // SAFETY: the record of a scope that exists; the list is moved to the job.
     unsafe {
-        if state::is_undef(&(*record).finally) && !scope::has_values(record) {
+        if state::is_undef(&(*record).finally) && (*record).slots.is_empty() {
             return;
         }
         let list = std::mem::replace(&mut (*record).finally, zv::undef());
@@ -224,8 +225,7 @@ pub fn carry_out(rt: &'static Runtime) {
                     let core = rt.core.borrow();
                     core.scope_exists(id) && core.has_completed(id)
                 };
-                // The global scope has no record as long as nobody has asked for it.
-                if over && rt.scopes.borrow().get(id.slot()).is_some_and(|record| !record.is_null()) {
+                if over {
                     scope_ends(rt, id);
                 }
                 rt.core.borrow_mut().tell_finished(id);
@@ -248,19 +248,20 @@ pub fn carry_out(rt: &'static Runtime) {
             Event::Failed(set) => crate::group::one_has_failed(rt, set),
             Event::ZombiesDue => end_zombies(rt),
             Event::Gone(id) => {
-                let gone = rt.core.borrow_mut().release_scope(id);
-                let values = if gone { scope::forget(rt, id) } else { Vec::new() };
-                if values.is_empty() {
+                if !rt.core.borrow_mut().release_scope(id) {
                     continue;
                 }
-                if rt.phase.get() == Phase::Ended {
-                    for mut value in values {
-                        // SAFETY: ours; no coroutine runs any more.
-                        unsafe { sys::spindle_zval_dtor(&mut value) };
-                    }
+                let (values, slots) = scope::forget(rt, id);
+                if values.is_empty() && slots.is_empty() {
+                    // SAFETY: ours; there is no value in it, so no code runs.
+                    unsafe { slots.clear() };
+                } else if rt.phase.get() == Phase::Ended {
+                    // SAFETY: ours.
+                    unsafe { runner::destroy(values, &slots) };
                 } else {
                     // Destructors are the program's code, and this may be nobody's turn.
-                    runner::start(rt, What::Drop(values), Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+                    let what = What::Drop(values, slots);
+                    runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
                 }
             }
         }

@@ -30,6 +30,7 @@ mod runner;
 mod runtime;
 mod scope;
 mod scope_methods;
+mod scope_slots;
 mod signals;
 mod slots;
 mod stack;

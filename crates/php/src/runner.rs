@@ -3,6 +3,7 @@
 use crate::coroutine::{self, Coroutine};
 use crate::failure::{self, Level};
 use crate::runtime::{Runtime, rt};
+use crate::slots::Slots;
 use crate::{engine, scope, state, zv};
 use spindle_core::sched::ScopeId;
 use spindle_php_sys as sys;
@@ -17,7 +18,7 @@ pub enum What {
     /// Hands a failure of a coroutine to the handler of the job's scope.
     Handler(sys::zval, *mut Coroutine, *mut sys::zend_object),
     /// Destroys values.
-    Drop(Vec<sys::zval>),
+    Drop(Vec<sys::zval>, Slots),
 }
 
 /// The work of a runner, and where a failure of it goes.
@@ -52,12 +53,22 @@ impl Job {
                         sys::spindle_object_release(failure);
                     }
                 }
-                What::Drop(values) => {
-                    for mut value in values {
-                        sys::spindle_zval_dtor(&mut value);
-                    }
-                }
+                What::Drop(values, slots) => destroy(values, &slots),
             }
+        }
+    }
+}
+
+/// Destroys values, which may run PHP code. A bailout leaves the rest to the request's heap.
+///
+/// # Safety
+/// They are the caller's.
+pub unsafe fn destroy(values: Vec<sys::zval>, slots: &Slots) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        slots.clear();
+        for mut value in values {
+            sys::spindle_zval_dtor(&mut value);
         }
     }
 }
@@ -107,11 +118,7 @@ pub unsafe extern "C" fn run(_: *mut sys::zend_execute_data, result: *mut sys::z
                 sys::spindle_zval_dtor(&mut unused);
                 sys::spindle_object_release(object);
             }
-            What::Drop(values) => {
-                for mut value in std::mem::take(values) {
-                    sys::spindle_zval_dtor(&mut value);
-                }
-            }
+            What::Drop(values, slots) => destroy(std::mem::take(values), slots),
         }
     }
 }

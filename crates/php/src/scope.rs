@@ -5,6 +5,7 @@
 
 use crate::coroutine;
 use crate::runtime::{self, Core, Phase, Runtime, rt};
+use crate::slots::Slots;
 use crate::{failure, life, state, zv};
 use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId};
 use spindle_php_sys as sys;
@@ -34,6 +35,8 @@ pub struct Record {
     pub child_handler: sys::zval,
     /// Callbacks for its end (an array), or undefined.
     pub finally: sys::zval,
+    /// Values that are kept for it.
+    pub slots: Slots,
     /// What bounds it, or undefined.
     pub constraint: sys::zval,
     /// Its time in milliseconds.
@@ -160,6 +163,7 @@ unsafe fn keep_record(rt: &'static Runtime, id: ScopeId, object: *mut sys::zend_
         handler: zv::undef(),
         child_handler: zv::undef(),
         finally: zv::undef(),
+        slots: Slots::default(),
         constraint: zv::undef(),
         timeout: None,
         reached: None,
@@ -183,6 +187,12 @@ pub fn record(rt: &'static Runtime, id: ScopeId) -> *mut Record {
         return global(rt);
     }
     known
+}
+
+/// The same, but for the global scope's that nobody has asked for.
+pub fn existing_record(rt: &'static Runtime, id: ScopeId) -> Option<*mut Record> {
+    let known = rt.scopes.borrow().get(id.slot()).copied()?;
+    (!known.is_null()).then_some(known)
 }
 
 /// The global scope's, made at the first use; its object stays until the request ends.
@@ -264,6 +274,7 @@ unsafe extern "C" fn get_gc(
                     zv::gc_add(buffer, value);
                 }
             }
+            (*record).slots.gc(buffer);
             if !(*record).reason.is_null() {
                 zv::gc_add(buffer, &mut zv::object((*record).reason));
             }
@@ -319,21 +330,32 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
     }
 }
 
-/// A scope is gone: takes what was kept of it, and the values that have to be destroyed.
-pub fn forget(rt: &'static Runtime, id: ScopeId) -> Vec<sys::zval> {
+/// A scope is gone: takes what was kept of it, and gives the values that have to be destroyed.
+pub fn forget(rt: &'static Runtime, id: ScopeId) -> (Vec<sys::zval>, Slots) {
     let record = std::mem::replace(&mut rt.scopes.borrow_mut()[id.slot()], null_mut());
     if record.is_null() {
-        return Vec::new();
+        return (Vec::new(), Slots::default());
     }
     // SAFETY: made by `keep_record`, and no longer in the list.
-    let record = unsafe { Box::from_raw(record) };
+    let record = *unsafe { Box::from_raw(record) };
     if !record.file.is_null() {
         // SAFETY: the record's reference.
         unsafe { sys::spindle_string_release(record.file) };
     }
     let reason = if record.reason.is_null() { zv::undef() } else { zv::object(record.reason) };
     let values = [record.handler, record.child_handler, record.finally, record.constraint, reason];
-    values.into_iter().filter(|value| !state::is_undef(value)).collect()
+    (values.into_iter().filter(|value| !state::is_undef(value)).collect(), record.slots)
+}
+
+/// Destroys the values that are kept for a scope, which may run PHP code.
+///
+/// # Safety
+/// The scope exists.
+pub unsafe fn free_values(rt: &'static Runtime, id: ScopeId) {
+    if let Some(record) = existing_record(rt, id) {
+        // SAFETY: the caller's promise.
+        unsafe { (*record).slots.clear() };
+    }
 }
 
 /// Cancels a scope and those below it with an exception (borrowed). `false`: it was cancelled before.
@@ -405,14 +427,3 @@ pub fn warn_of(texts: Vec<String>) {
 pub fn deadline(ms: i64) -> u64 {
     Reactor::now().saturating_add((ms.max(0) as u64).saturating_mul(1_000_000).min(1 << 62))
 }
-
-/// Are values kept for the scope?
-///
-/// # Safety
-/// The record of a scope that exists.
-pub unsafe fn has_values(_record: *mut Record) -> bool {
-    false
-}
-
-/// Frees the values that are kept for a scope.
-pub fn free_values(_rt: &'static Runtime, _id: ScopeId) {}
