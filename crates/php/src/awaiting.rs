@@ -161,23 +161,22 @@ unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
 /// Throws when the running coroutine may not await this.
 unsafe fn may_await(rt: &'static Runtime, wanted: Target, object: *mut sys::zend_object) -> bool {
     let running = rt.core.borrow().running();
-    // SAFETY: a live object that stands for the target.
-    let (place, bounded) = unsafe {
-        match wanted {
-            Target::Coroutine(_) => {
-                let this = coroutine::of(object);
-                (coroutine::place((*this).spawn_file, (*this).spawn_line), false)
-            }
-            _ => (String::new(), sys::spindle_instance_of(object, sys::spindle_ce.bounded_scope)),
-        }
-    };
     let text = match wanted {
         Target::Coroutine(co) if co == running => {
+            // SAFETY: a live coroutine's object.
+            let place = unsafe {
+                let this = coroutine::of(object);
+                coroutine::place((*this).spawn_file, (*this).spawn_line)
+            };
             let place = if place.is_empty() { "{main}".to_owned() } else { place };
             format!("A coroutine cannot await itself. Coroutine spawned at {place}")
         }
         Target::Scope(id) if rt.core.borrow().is_within(running, id) => scope::within(rt, id),
-        Target::Scope(id) if !bounded && rt.core.borrow().lifetime(id) == Lifetime::Scope => {
+        Target::Scope(id) if rt.core.borrow().lifetime(id) == Lifetime::Scope => {
+            // SAFETY: a live scope's object.
+            if unsafe { sys::spindle_instance_of(object, sys::spindle_ce.bounded_scope) } {
+                return true;
+            }
             "A Scope of Lifetime::Scope cannot be awaited: use its awaitCompletion(), with a limit, or a BoundedScope"
                 .to_owned()
         }

@@ -178,6 +178,9 @@ unsafe fn unseen(rt: &'static Runtime, this: *mut Group) -> Option<*mut Coroutin
         }
         let co = rt.core.borrow().failed_of_set((*this).set)?;
         let member = rt.object(co);
+        if member.is_null() {
+            return None; // the collector has freed it, with the group
+        }
         (state_of(member).1 == Outcome::Failed && !(*member).seen).then_some(member)
     }
 }

@@ -146,6 +146,7 @@ pub fn forget() {
     if let Some(rt) = RUNTIME.0.take() {
         rt.end();
         rt.watch.stop();
+        scope::forget_all(rt);
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::coroutine;
 use crate::runtime::{self, Core, Phase, Runtime, rt};
 use crate::slots::Slots;
-use crate::{failure, life, state, zv};
+use crate::{failure, life, runner, state, zv};
 use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
@@ -261,8 +261,9 @@ unsafe extern "C" fn get_gc(
         let buffer = sys::zend_get_gc_buffer_create();
         if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
             && rt.core.borrow().scope_exists(id)
-            && id != Core::GLOBAL
+            && rt.core.borrow().only_its_handle(id)
         {
+            // What else needs the scope needs these too, and the collector knows nothing of that.
             let record = record(rt, id);
             for value in [
                 addr_of_mut!((*record).handler),
@@ -322,7 +323,11 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
             let record = record(rt, id);
             if (*record).object == object {
                 (*record).object = null_mut();
-                rt.core.borrow_mut().drop_handle(id);
+                if rt.core.borrow_mut().drop_handle(id) {
+                    // At once, as an object destroys what it has: the collector may have found these to be garbage.
+                    let (values, slots) = forget(rt, id);
+                    runner::destroy(values, &slots);
+                }
                 failure::carry_out(rt);
             }
         }
@@ -345,6 +350,16 @@ pub fn forget(rt: &'static Runtime, id: ScopeId) -> (Vec<sys::zval>, Slots) {
     let reason = if record.reason.is_null() { zv::undef() } else { zv::object(record.reason) };
     let values = [record.handler, record.child_handler, record.finally, record.constraint, reason];
     (values.into_iter().filter(|value| !state::is_undef(value)).collect(), record.slots)
+}
+
+/// The request is over: the values die with the engine's heap.
+pub fn forget_all(rt: &'static Runtime) {
+    for record in std::mem::take(&mut *rt.scopes.borrow_mut()) {
+        if !record.is_null() {
+            // SAFETY: made by `keep_record`, and no longer in the list. Nothing in it has a destructor of Rust's.
+            drop(unsafe { Box::from_raw(record) });
+        }
+    }
 }
 
 /// Destroys the values that are kept for a scope, which may run PHP code.

@@ -18,6 +18,7 @@ use super::{Co, Core, End, Event, Follower, Kind, Lifetime, NONE, Outcome, Route
 
 impl<X> Core<X> {
     /// The body of a coroutine has ended, or will never begin. Its awaiters are not woken yet.
+    #[inline]
     pub fn end(&mut self, co: Co, outcome: Outcome) -> End {
         let slot = self.slot_mut(co);
         slot.outcome = outcome;
@@ -37,6 +38,7 @@ impl<X> Core<X> {
     }
 
     /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.
+    #[inline]
     pub fn complete(&mut self, co: Co) {
         let slot = self.slot_mut(co);
         let failed = (slot.outcome != Outcome::Returned).then_some(co);
@@ -44,8 +46,12 @@ impl<X> Core<X> {
         let (kind, scope, zombie) = (slot.kind, slot.scope, slot.zombie);
         self.live -= 1;
         self.zombies -= usize::from(zombie);
-        self.tell(co, failed);
-        self.orphan_children(co);
+        if !self.slot(co).followers.is_empty() {
+            self.tell(co, failed);
+        }
+        if self.slot(co).children.first != NONE {
+            self.orphan_children(co);
+        }
         if let Some(parent) = self.leave_parent(co)
             && self.slot(parent).state == State::Ending
             && self.slot(parent).children.first == NONE

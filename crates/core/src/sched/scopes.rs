@@ -44,6 +44,7 @@ pub(super) struct Scope {
 }
 
 /// Appends to a list; `links` gives a slot's place in it.
+#[inline]
 fn append<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
     *link(&mut slots[index as usize]) = Link { before: list.last, after: NONE };
     match list.last {
@@ -54,6 +55,7 @@ fn append<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &
 }
 
 /// Takes one out of a list.
+#[inline]
 fn remove<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
     let Link { before, after } = std::mem::replace(link(&mut slots[index as usize]), NO_LINK);
     match before {
@@ -298,12 +300,14 @@ impl<X> Core<X> {
         }
     }
 
+    #[inline]
     pub(super) fn adopt(&mut self, co: Co, parent: Co) {
         let mut children = self.slot(parent).children;
         append(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
         self.slot_mut(parent).children = children;
     }
 
+    #[inline]
     pub(super) fn leave_parent(&mut self, co: Co) -> Option<Co> {
         let parent = Co(std::mem::replace(&mut self.slot_mut(co).spawner, NONE));
         if parent.0 == NONE {
@@ -337,10 +341,15 @@ impl<X> Core<X> {
         self.see_whether_gone(id);
     }
 
-    /// The program's object has died.
-    pub fn drop_handle(&mut self, id: ScopeId) {
+    /// The program's object has died. `true`: nothing else needs the scope, and it is no more.
+    pub fn drop_handle(&mut self, id: ScopeId) -> bool {
         self.scope_mut(id).handle = false;
-        self.see_whether_gone(id);
+        self.release_scope(id)
+    }
+
+    /// Does nothing but the program's object need it?
+    pub fn only_its_handle(&self, id: ScopeId) -> bool {
+        !self.is_needed_without(id)
     }
 
     /// The program has an object for it again.
@@ -348,9 +357,13 @@ impl<X> Core<X> {
         self.scope_mut(id).handle = true;
     }
 
-    fn is_needed(&self, id: ScopeId) -> bool {
+    fn is_needed_without(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
-        scope.handle || scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
+        scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
+    }
+
+    fn is_needed(&self, id: ScopeId) -> bool {
+        self.scope(id).handle || self.is_needed_without(id)
     }
 
     pub(super) fn see_whether_gone(&mut self, id: ScopeId) {
@@ -360,8 +373,11 @@ impl<X> Core<X> {
         }
     }
 
-    /// Gives up the slot of a scope that is gone. `false`: it is needed again.
+    /// Gives up the slot of a scope that is gone. `false`: it is needed again, or has been given up.
     pub fn release_scope(&mut self, id: ScopeId) -> bool {
+        if !self.scope_exists(id) {
+            return false;
+        }
         self.scope_mut(id).gone = false;
         if self.is_needed(id) {
             return false;
