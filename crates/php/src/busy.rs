@@ -31,19 +31,14 @@ struct Busy {
     closing: bool,
 }
 
-struct Table {
-    busy: RefCell<HashMap<usize, Busy>>,
-}
-
-struct OnPhpThread(Table);
+struct Table(RefCell<HashMap<usize, Busy>>);
 // SAFETY: used on the PHP thread only: by internal functions and by the module's life.
-unsafe impl Sync for OnPhpThread {}
-static TABLE: std::sync::LazyLock<OnPhpThread> =
-    std::sync::LazyLock::new(|| OnPhpThread(Table { busy: RefCell::new(HashMap::new()) }));
+unsafe impl Sync for Table {}
 // SAFETY: as above.
-unsafe impl Send for OnPhpThread {}
+unsafe impl Send for Table {}
+static TABLE: std::sync::LazyLock<Table> = std::sync::LazyLock::new(|| Table(RefCell::new(HashMap::new())));
 
-fn table() -> &'static Table {
+fn table() -> &'static RefCell<HashMap<usize, Busy>> {
     &TABLE.0
 }
 
@@ -95,12 +90,12 @@ pub(crate) fn in_turn(root: usize, what: impl FnOnce()) {
 fn holds(rt: &'static Runtime, key: usize) -> bool {
     // SAFETY: the running context.
     let co = Co(unsafe { (*rt.context()).co });
-    table().busy.borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
+    table().borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
 }
 
 /// Nothing is busy any more: in the child of a fork, at request end.
 pub fn forget_all() {
-    table().busy.borrow_mut().clear();
+    table().borrow_mut().clear();
     // SAFETY: on the PHP thread.
     unsafe { sys::spindle_check_before = 0 };
 }
@@ -137,7 +132,7 @@ pub(crate) unsafe fn hold(ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key
     // SAFETY: the running context.
     unsafe {
         let co = Co((*ctx).co);
-        table().busy.borrow_mut().entry(key).or_default().holders.push((co, mode));
+        table().borrow_mut().entry(key).or_default().holders.push((co, mode));
         (*ctx).busy.push(Held { frame, key });
         sys::spindle_check_before = 1;
         refresh_checks(ctx);
@@ -146,7 +141,7 @@ pub(crate) unsafe fn hold(ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key
 
 pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
     let next = {
-        let mut table = table().busy.borrow_mut();
+        let mut table = table().borrow_mut();
         let Some(busy) = table.get_mut(&key) else { return };
         if let Some(at) = busy.holders.iter().rposition(|(holder, _)| *holder == co) {
             busy.holders.remove(at);
@@ -219,7 +214,7 @@ unsafe extern "C" fn spindle_before_call(
 
 /// Is it another's turn on this handle?
 fn must_wait(co: Co, key: usize, mode: Mode) -> bool {
-    let table = table().busy.borrow();
+    let table = table().borrow();
     let Some(busy) = table.get(&key) else { return false };
     let mine = busy.holders.iter().any(|(holder, _)| *holder == co); // its own call, further up
     let others = busy.holders.iter().any(|(_, held)| held.disturbs(mode));
@@ -246,7 +241,7 @@ unsafe fn turn(rt: &'static Runtime, frame: *mut sys::zend_execute_data, key: us
         return true;
     }
     {
-        let mut table = table().busy.borrow_mut();
+        let mut table = table().borrow_mut();
         let Some(busy) = table.get_mut(&key) else { return true };
         if kind == Kind::Closes {
             busy.closing = true;
@@ -288,14 +283,14 @@ unsafe fn take_turn(
         loop {
             let ticket = rt.begin_wait();
             {
-                let mut table = table().busy.borrow_mut();
+                let mut table = table().borrow_mut();
                 let Some(busy) = table.get_mut(&key) else { return true };
                 busy.queue.push_back((ticket, mode));
             }
             let info = Info { call: "busy handle", since: spindle_reactor::Reactor::now(), ..Info::NONE };
             let reason = rt.park(None, On::Coroutines, true, info);
             let granted = {
-                let mut table = table().busy.borrow_mut();
+                let mut table = table().borrow_mut();
                 let busy = table.entry(key).or_default();
                 if busy.closing && !closes && (*ctx).failing == Failing::No {
                     (*ctx).failing = Failing::Quietly;
@@ -312,7 +307,7 @@ unsafe fn take_turn(
                 if granted {
                     (*ctx).busy.pop();
                 }
-                if closes && let Some(busy) = table().busy.borrow_mut().get_mut(&key) {
+                if closes && let Some(busy) = table().borrow_mut().get_mut(&key) {
                     busy.closing = false; // it is not closed after all: who waits may go on waiting
                 }
                 let_go(rt, co, key);
