@@ -154,16 +154,19 @@ bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *ou
 
 bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token)
 {
+	zval *given;
 	*token = NULL;
 	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_OBJ(*awaitable)
+		Z_PARAM_ZVAL(given)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
 	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	if (!instanceof_function((*awaitable)->ce, spindle_ce.awaitable) && !instanceof_function((*awaitable)->ce, spindle_ce.scope)) {
-		zend_argument_type_error(1, "must be of type Async\\Awaitable|Async\\Scope, %s given", ZSTR_VAL((*awaitable)->ce->name));
+	zend_class_entry *ce = Z_TYPE_P(given) == IS_OBJECT ? Z_OBJCE_P(given) : NULL;
+	if (!ce || !(instanceof_function(ce, spindle_ce.awaitable) || instanceof_function(ce, spindle_ce.scope))) {
+		zend_argument_type_error(1, "must be of type Async\\Awaitable|Async\\Scope, %s given", ce ? ZSTR_VAL(ce->name) : zend_zval_type_name(given));
 		return false;
 	}
+	*awaitable = Z_OBJ_P(given);
 	return true;
 }
 

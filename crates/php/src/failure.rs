@@ -373,16 +373,14 @@ pub fn never_starts(rt: &'static Runtime, co: Co, why: &str) {
 /// A second one on the way forces everybody.
 pub fn unhandled(rt: &'static Runtime, exception: *mut sys::zend_object) {
     rt.reports.borrow_mut().push(exception);
-    shut_down(rt);
+    shut_down(rt, rt.phase.get() == Phase::ShuttingDown);
 }
 
-/// Cancels what is in the global scope and below it. The second time everybody, also those who have swallowed it or hold
-/// it off.
-pub fn shut_down(rt: &'static Runtime) {
+/// Cancels what is in the global scope and below it; by force everybody, also those who have swallowed it or hold it off.
+pub fn shut_down(rt: &'static Runtime, force: bool) {
     if rt.phase.get() == Phase::Ended {
         return;
     }
-    let force = rt.phase.get() == Phase::ShuttingDown;
     rt.phase.set(Phase::ShuttingDown);
     let reason = cancellation("cancelled by graceful shutdown");
     if force {

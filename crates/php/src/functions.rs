@@ -258,7 +258,7 @@ unsafe extern "C" fn zif_Async_gracefulShutdown(execute_data: Frame, _: Value) {
         }
         let rt = rt();
         if exception.is_null() {
-            failure::shut_down(rt);
+            failure::shut_down(rt, false);
         } else {
             zv::add_object_ref(exception);
             failure::unhandled(rt, exception);
