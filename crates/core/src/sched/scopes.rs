@@ -34,6 +34,8 @@ pub(super) struct Scope {
     pub(super) handler: bool,
     pub(super) child_handler: bool,
     cancelled: bool,
+    /// Those who wait for it have been told that it is cancelled.
+    told: bool,
     disposed: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
@@ -69,11 +71,14 @@ fn remove<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &
 }
 
 impl<X> Core<X> {
-    /// A new scope: below `parent`, or independent of all others. It has a handle ([`Core::drop_handle`]).
+    /// A new scope: below `parent`, or independent of all others. It has a handle ([`Core::drop_handle`]). Below a
+    /// cancelled one it is cancelled, too.
     pub fn add_scope(&mut self, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
         let index = self.free_scopes.pop().unwrap_or(self.scopes.len() as u32);
         let life = self.scopes.get(index as usize).map_or(0, |scope| scope.life.wrapping_add(1));
-        let zombies = parent.is_some_and(|parent| self.scopes[parent.slot()].zombies);
+        let above = parent.map(|parent| &self.scopes[parent.slot()]);
+        let zombies = above.is_some_and(|above| above.zombies);
+        let cancelled = above.is_some_and(|above| above.cancelled);
         let scope = Scope {
             life,
             there: true,
@@ -89,7 +94,8 @@ impl<X> Core<X> {
             used: false,
             handler: false,
             child_handler: false,
-            cancelled: false,
+            cancelled,
+            told: cancelled,
             disposed: false,
             zombies,
             followers: Vec::new(),
@@ -151,10 +157,13 @@ impl<X> Core<X> {
         roots.map(|(index, _)| self.scope_at(index)).collect()
     }
 
-    /// It and all below it, children before their parents.
-    fn bottom_up(&self, id: ScopeId) -> Vec<ScopeId> {
+    /// It and all below it, children before their parents; but for those that fit, and what is below these.
+    fn bottom_up(&self, id: ScopeId, but: fn(&Scope) -> bool) -> Vec<ScopeId> {
         let (mut found, mut open) = (Vec::new(), vec![id]);
         while let Some(scope) = open.pop() {
+            if but(self.scope(scope)) {
+                continue;
+            }
             found.push(scope);
             let mut at = self.scope(scope).children.first;
             while at != NONE {
@@ -405,16 +414,15 @@ impl<X> Core<X> {
             return None;
         }
         let mut order = Vec::new();
-        for id in self.bottom_up(id) {
-            if !self.scope(id).cancelled {
-                self.unbind(id);
-                let scope = self.scope_mut(id);
-                scope.cancelled = true;
-                let idle = scope.busy == 0;
-                order.extend(self.bodies(id));
-                if idle {
-                    self.events.push_back(Event::Finished(id));
-                }
+        // A failure that goes up comes by here at each scope: what is below a cancelled one has been cancelled with it.
+        for id in self.bottom_up(id, |scope| scope.cancelled) {
+            self.unbind(id);
+            let scope = self.scope_mut(id);
+            scope.cancelled = true;
+            let idle = scope.busy == 0;
+            order.extend(self.bodies(id));
+            if idle {
+                self.events.push_back(Event::Finished(id));
             }
         }
         Some(order)
@@ -453,9 +461,14 @@ impl<X> Core<X> {
         found
     }
 
-    /// Wakes those who wait for a cancelled scope or for one below it.
+    /// Wakes those who wait for a cancelled scope or for one below it, once.
     pub fn tell_cancelled(&mut self, id: ScopeId) {
-        for id in self.bottom_up(id) {
+        for id in self.bottom_up(id, |scope| scope.told) {
+            let scope = self.scope_mut(id);
+            scope.told = scope.cancelled;
+            if !scope.told {
+                continue; // the global one
+            }
             for at in 0..self.scope(id).followers.len() {
                 if let Follower::Park(ticket) = self.scope(id).followers[at] {
                     self.wake(ticket);
@@ -468,7 +481,7 @@ impl<X> Core<X> {
     /// once.
     pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<Co> {
         let mut warn = Vec::new();
-        for at in self.bottom_up(id) {
+        for at in self.bottom_up(id, |_| false) {
             self.scope_mut(at).disposed = true;
             // Coroutines that a disposal has left a time are not zombies, and keep it.
             let timed = how == Disposal::Safely && self.has_time_left(at);
@@ -508,7 +521,7 @@ impl<X> Core<X> {
 
     /// The coroutines of a scope and of those below it are zombies from now on.
     pub fn abandon(&mut self, id: ScopeId) {
-        for id in self.bottom_up(id) {
+        for id in self.bottom_up(id, |_| false) {
             self.make_zombies(id, true);
         }
     }
