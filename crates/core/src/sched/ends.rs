@@ -22,6 +22,8 @@ impl<X> Core<X> {
     pub fn end(&mut self, co: Co, outcome: Outcome) -> End {
         let slot = self.slot_mut(co);
         slot.outcome = outcome;
+        // From now on no cancellation reaches it: its own failure may be what cancels its scope.
+        slot.state = State::Ending;
         let told = slot.followers.iter().any(|f| !matches!(f, Follower::Bound(_)));
         slot.awaited |= told;
         let alone = slot.children.first == NONE;
@@ -30,11 +32,7 @@ impl<X> Core<X> {
         }
         let lifetime = self.scopes[self.slot(co).scope.slot()].lifetime;
         let orphans = if lifetime == Lifetime::TopDown && co != Self::MAIN { self.children_of(co) } else { Vec::new() };
-        let complete = lifetime != Lifetime::BottomUp;
-        if !complete {
-            self.slot_mut(co).state = State::Ending;
-        }
-        End { told, complete, orphans }
+        End { told, complete: lifetime != Lifetime::BottomUp, orphans }
     }
 
     /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.

@@ -173,7 +173,7 @@ pub enum State {
     Running,
     /// Waits for something.
     Parked,
-    /// Its body has ended; it waits for those it spawned ([`Lifetime::BottomUp`]).
+    /// Its body has ended; what follows is under way, or it waits for those it spawned ([`Lifetime::BottomUp`]).
     Ending,
     /// In the queue, to go on.
     Ready,
