@@ -428,13 +428,14 @@ impl<X> Core<X> {
         Some(order)
     }
 
-    /// Whom graceful shutdown cancels: what is in the global scope, which stays open, and in those below it.
+    /// Whom graceful shutdown cancels: what is in the global scope, which stays open, and in those below it, also who
+    /// has swallowed an earlier cancellation. Then [`Core::tell_cancelled`] of the global scope.
     pub fn shut_down(&mut self) -> Vec<Co> {
-        let mut order: Vec<Co> = Vec::new();
         for child in self.child_scopes(Self::GLOBAL) {
-            order.extend(self.cancel_scope(child).unwrap_or_default());
+            self.cancel_scope(child);
         }
-        order.extend(self.bodies(Self::GLOBAL));
+        let scopes = self.bottom_up(Self::GLOBAL, |_| false);
+        let mut order: Vec<Co> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
         let runs = |co: &Co| matches!(self.slot(*co).kind, Kind::Runner { .. }) && self.is_within(*co, Self::GLOBAL);
         let runners: Vec<Co> = self.coroutines().filter(runs).collect();
         order.extend(runners);
