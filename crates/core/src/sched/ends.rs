@@ -14,7 +14,7 @@
 //! ```
 //! A handler of the program runs in a coroutine of its own, which holds the scope: it does not finish meanwhile.
 
-use super::{Co, Core, End, Event, Follower, Kind, Lifetime, NONE, Outcome, Route, ScopeId, State};
+use super::{Co, Core, End, Event, Follower, Kind, Lifetime, NONE, Outcome, Reason, Route, ScopeId, State, Ticket};
 
 impl<X> Core<X> {
     /// The body of a coroutine has ended, or will never begin. Its awaiters are not woken yet.
@@ -24,15 +24,30 @@ impl<X> Core<X> {
         slot.outcome = outcome;
         // From now on no cancellation reaches it: its own failure may be what cancels its scope.
         slot.state = State::Ending;
-        let told = slot.followers.iter().any(|f| !matches!(f, Follower::Bound(_)));
-        slot.awaited |= told;
         let alone = slot.children.first == NONE;
+        let told = self.slot(co).followers.iter().any(|follower| match follower {
+            Follower::Park(ticket) => self.will_take(*ticket),
+            Follower::Set(_) => true,
+            Follower::Bound(_) => false,
+        });
+        self.slot_mut(co).awaited |= told;
         if alone {
             return End { told, complete: true, orphans: Vec::new() };
         }
         let lifetime = self.scopes[self.slot(co).scope.slot()].lifetime;
         let orphans = if lifetime == Lifetime::TopDown && co != Self::MAIN { self.children_of(co) } else { Vec::new() };
         End { told, complete: lifetime != Lifetime::BottomUp, orphans }
+    }
+
+    /// Will it see what it waits for? Whose wait a cancellation has ended, though its turn has not come, throws that.
+    fn will_take(&self, ticket: Ticket) -> bool {
+        let slot = self.slot(ticket.co);
+        slot.epoch == ticket.epoch
+            && match slot.state {
+                State::Parked => true,
+                State::Ready => slot.reason != Reason::Cancelled,
+                _ => false,
+            }
     }
 
     /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.
@@ -108,8 +123,11 @@ impl<X> Core<X> {
 
     fn cancelled_by_failure(&mut self, scope: ScopeId) -> Route {
         let order = self.cancel_scope(scope).unwrap_or_default();
-        let wait = |f: &Follower| if let Follower::Park(ticket) = f { Some(ticket.co) } else { None };
-        let tell = self.scopes[scope.slot()].followers.iter().filter_map(wait).collect();
+        let waits = |follower: &Follower| match follower {
+            Follower::Park(ticket) if self.will_take(*ticket) => Some(ticket.co),
+            _ => None,
+        };
+        let tell = self.scopes[scope.slot()].followers.iter().filter_map(waits).collect();
         Route::Cancelled { scope, order, tell }
     }
 }

@@ -325,10 +325,12 @@ impl Both {
         it.ends += 1;
         it.outcome = outcome;
         let waiters = std::mem::take(&mut it.waiters);
-        it.awaited |= !waiters.is_empty();
-        assert_eq!(self.core.end(it.co, outcome).told, !waiters.is_empty());
-        self.core.complete(it.co);
-        self.events.push(if waiters.is_empty() { "ended: not awaited" } else { "ended: awaited" });
+        let co = it.co;
+        let told = waiters.iter().any(|ticket| self.will_take(*ticket));
+        self.all[n].awaited |= told;
+        assert_eq!(self.core.end(co, outcome).told, told);
+        self.core.complete(co);
+        self.events.push(if told { "ended: awaited" } else { "ended: not awaited" });
         for ticket in waiters {
             self.wake_in_model(ticket);
         }

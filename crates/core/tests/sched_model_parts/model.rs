@@ -61,6 +61,15 @@ impl Both {
         }
     }
 
+    /// Who has been cancelled, or has gone on, does not see what it waited for.
+    pub(super) fn will_take(&self, ticket: usize) -> bool {
+        self.all.iter().filter(|it| it.ticket == Some(ticket)).any(|it| match it.state {
+            State::Parked => true,
+            State::Ready => it.reason != Reason::Cancelled && !(it.on == On::Turn && it.deliverable()),
+            _ => false,
+        })
+    }
+
     pub(super) fn cancel_in_model(&mut self, n: usize, reason: u32) -> Cancel {
         let it = &mut self.all[n];
         if it.state == State::Done {
