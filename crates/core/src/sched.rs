@@ -589,21 +589,19 @@ impl<X> Core<X> {
         let mut dropped = Vec::new();
         for index in 0..self.slots.len() {
             let slot = &mut self.slots[index];
-            slot.followers.clear();
             if index as u32 == running.0 || slot.state == State::Done {
                 continue;
             }
             slot.state = State::Done;
             slot.outcome = Outcome::Cancelled;
             slot.awaited = true;
+            slot.followers.clear();
             if let Some(timer) = slot.timer.take() {
                 self.timers.cancel(timer);
             }
             dropped.push(Co(index as u32));
         }
-        for timeout in &mut self.timeouts {
-            timeout.followers.clear();
-        }
+        self.forget_waiters_but_for(running);
         self.live = 1;
         self.zombies = usize::from(self.slot(running).zombie);
         self.events.clear();

@@ -199,4 +199,22 @@ impl<X> Core<X> {
         let at = self.deliveries.iter().position(|(co, from, _)| *co == running && *from == scope)?;
         Some(self.deliveries.remove(at).2)
     }
+
+    /// In the child of a fork: nobody waits. What the running one belongs to or ends goes on.
+    pub(super) fn forget_waiters_but_for(&mut self, running: Co) {
+        for timeout in &mut self.timeouts {
+            timeout.followers.retain(|follower| !waits(follower));
+        }
+        for set in &mut self.sets {
+            set.followers.clear();
+            set.pending = 0;
+        }
+        let followers = &mut self.slots[running.0 as usize].followers;
+        followers.retain(|follower| !matches!(follower, Follower::Park(_)));
+        for follower in followers {
+            if let Follower::Set(id) = follower {
+                self.sets[id.0 as usize].pending += 1;
+            }
+        }
+    }
 }

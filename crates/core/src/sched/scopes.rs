@@ -625,6 +625,13 @@ impl<X> Core<X> {
             scope.members = EMPTY;
             scope.followers.clear();
             scope.pins = 0;
+            scope.gone = false; // the event has been forgotten
+            // The others will never complete.
+            scope.bound = scope.bound.filter(|target| match target {
+                Target::Coroutine(co) => *co == running,
+                Target::Timeout(_) => true,
+                Target::Scope(_) | Target::Set(_) => false,
+            });
         }
         for slot in &mut self.slots {
             slot.spawner = NONE;
