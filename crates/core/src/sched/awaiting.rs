@@ -104,10 +104,14 @@ impl<X> Core<X> {
     /// The timeout's object has died: its timer goes too.
     pub fn drop_timeout(&mut self, id: TimeoutId) {
         let timeout = &mut self.timeouts[id.0 as usize];
-        self.awaited -= timeout.followers.iter().filter(|f| waits(f)).count();
-        timeout.followers.clear();
         if let Some(timer) = timeout.timer.take() {
             self.timers.cancel(timer);
+        }
+        for follower in std::mem::take(&mut timeout.followers) {
+            self.awaited -= usize::from(waits(&follower));
+            if let Follower::Bound(scope) = follower {
+                self.bound_is_lost(scope);
+            }
         }
         self.free_timeouts.push(id.0);
     }

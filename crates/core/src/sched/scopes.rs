@@ -599,6 +599,11 @@ impl<X> Core<X> {
         }
     }
 
+    /// What should have bounded it has died before.
+    pub(super) fn bound_is_lost(&mut self, id: ScopeId) {
+        self.scope_mut(id).bound = None;
+    }
+
     fn unbind(&mut self, id: ScopeId) {
         let scope = self.scope_mut(id);
         let (time, disposal, bound) = (scope.time.take(), scope.disposal.take(), scope.bound.take());
