@@ -1,0 +1,384 @@
+//! A host for scopes without PHP: exceptions are words, handlers are data, and it writes down what happens. It takes
+//! the steps that follow from what the core decides; what the bodies do, the test says, always for the one that runs.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+mod carry_out;
+mod wait;
+
+use spindle_core::sched::{Cancel, Co, Core, Disposal, Lifetime, On, Order, Outcome, ScopeId, SetId, Target, Ticket};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Deref, DerefMut};
+
+pub type Word = &'static str;
+pub type Sched = Core<Word>;
+
+pub const MAIN: Co = Sched::MAIN;
+pub const GLOBAL: ScopeId = Sched::GLOBAL;
+/// A wait for the world.
+pub const SOCKET: On = On::Outside { interruptible: true, restart: false };
+
+/// What flies through a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Thrown {
+    Failure(Word),
+    Cancellation(Word),
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ends {
+    Returns,
+    Throws(Word),
+    Cancelled(Word),
+}
+
+impl From<Thrown> for Ends {
+    fn from(thrown: Thrown) -> Ends {
+        match thrown {
+            Thrown::Failure(word) => Ends::Throws(word),
+            Thrown::Cancellation(word) => Ends::Cancelled(word),
+        }
+    }
+}
+
+/// What a handler or a callback of the program does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Handler {
+    Handles,
+    Throws(Word),
+    /// Gives way first.
+    Turns,
+    /// Leaves a new coroutine behind in its scope.
+    Spawns,
+}
+
+/// Where a failure has gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    Awaiters,
+    Handler(ScopeId),
+    ChildHandler(ScopeId),
+    Waiters(ScopeId),
+    Unhandled,
+}
+
+/// How a scope is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Its cancellation is thrown.
+    Completion,
+    /// Its cancellation is its end.
+    Plain,
+    AfterCancel,
+}
+
+/// What a body waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum For {
+    Nothing,
+    Coroutine(Co),
+    Scope(ScopeId, Way),
+    Set(SetId),
+}
+
+#[derive(Clone, Copy)]
+pub struct Wait {
+    pub what: For,
+    pub token: Option<Target>,
+    pub on: On,
+    ticket: Option<Ticket>,
+}
+
+#[derive(Clone, Copy)]
+enum Job {
+    Handle { handler: Handler, at: ScopeId, word: Word, of_child: bool },
+    Callback { handler: Handler, scope: ScopeId },
+    ScopeCallback { handler: Handler, scope: ScopeId },
+}
+
+pub struct Body {
+    pub name: Word,
+    /// It goes on after whatever is thrown into it.
+    pub catches: bool,
+    /// What happens when it completes.
+    pub callback: Option<Handler>,
+    /// How its body has ended.
+    pub ended: Option<Ends>,
+    pub complete: bool,
+    pub waits: Option<Wait>,
+    job: Option<Job>,
+}
+
+struct Place {
+    name: Word,
+    own: Option<Handler>,
+    child: Option<Handler>,
+    callback: Option<Handler>,
+    cancelled_by: Option<Word>,
+}
+
+pub struct Host {
+    core: Sched,
+    pub now: u64,
+    /// What zombies get when only they are left.
+    pub grace: u64,
+    bodies: HashMap<Co, Body>,
+    places: HashMap<ScopeId, Place>,
+    /// The body that runs, if one does.
+    pub current: Option<Co>,
+    /// What has happened, in order.
+    pub log: Vec<String>,
+    /// Each failure, and where it has gone.
+    pub fates: BTreeMap<Word, Vec<Fate>>,
+    /// Which body got which failure or cancellation where it waited.
+    pub got: Vec<(Word, Thrown)>,
+    pub shut_down: bool,
+}
+
+impl Deref for Host {
+    type Target = Sched;
+
+    fn deref(&self) -> &Sched {
+        &self.core
+    }
+}
+
+impl DerefMut for Host {
+    fn deref_mut(&mut self) -> &mut Sched {
+        &mut self.core
+    }
+}
+
+impl Host {
+    /// Main runs.
+    pub fn new() -> Host {
+        Host::ordered(Order::Fifo, Lifetime::Scope)
+    }
+
+    pub fn ordered(order: Order, lifetime: Lifetime) -> Host {
+        let mut host = Host {
+            core: Sched::new(0, order, lifetime),
+            now: 0,
+            grace: 1_000,
+            bodies: HashMap::new(),
+            places: HashMap::new(),
+            current: Some(MAIN),
+            log: Vec::new(),
+            fates: BTreeMap::new(),
+            got: Vec::new(),
+            shut_down: false,
+        };
+        host.born(MAIN, "main", None);
+        host.placed(GLOBAL, "global");
+        host
+    }
+
+    fn born(&mut self, co: Co, name: Word, job: Option<Job>) {
+        let body = Body { name, catches: false, callback: None, ended: None, complete: false, waits: None, job };
+        self.bodies.insert(co, body);
+    }
+
+    fn placed(&mut self, id: ScopeId, name: Word) {
+        let place = Place { name, own: None, child: None, callback: None, cancelled_by: None };
+        self.places.insert(id, place);
+    }
+
+    pub fn body(&self, co: Co) -> &Body {
+        &self.bodies[&co]
+    }
+
+    pub fn body_mut(&mut self, co: Co) -> &mut Body {
+        self.bodies.get_mut(&co).expect("a coroutine of this host")
+    }
+
+    pub fn name(&self, co: Co) -> Word {
+        self.bodies[&co].name
+    }
+
+    pub fn scope_name(&self, id: ScopeId) -> Word {
+        self.places[&id].name
+    }
+
+    fn say(&mut self, line: String) {
+        self.log.push(line);
+    }
+
+    /// What has happened that has to do with this.
+    pub fn said(&self, about: &str) -> Vec<&str> {
+        self.log.iter().map(String::as_str).filter(|line| line.contains(about)).collect()
+    }
+
+    /// The names in the lines that end so.
+    pub fn who(&self, ending: &str) -> Vec<&str> {
+        self.log.iter().filter_map(|line| line.strip_suffix(ending)?.strip_suffix(' ')).collect()
+    }
+
+    // --- scopes ---------------------------------------------------------------------------------------------------
+
+    pub fn scope(&mut self, name: Word, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
+        let id = self.core.add_scope(parent, lifetime);
+        self.placed(id, name);
+        id
+    }
+
+    fn place(&mut self, id: ScopeId) -> &mut Place {
+        self.places.get_mut(&id).expect("a scope of this host")
+    }
+
+    pub fn own_handler(&mut self, id: ScopeId, handler: Handler) {
+        self.core.set_handlers(id, Some(true), None);
+        self.place(id).own = Some(handler);
+    }
+
+    pub fn child_handler(&mut self, id: ScopeId, handler: Handler) {
+        self.core.set_handlers(id, None, Some(true));
+        self.place(id).child = Some(handler);
+    }
+
+    pub fn scope_callback(&mut self, id: ScopeId, handler: Handler) {
+        self.place(id).callback = Some(handler);
+    }
+
+    /// What has cancelled it: the nearest cancellation from there up.
+    pub fn cancelled_by(&self, id: ScopeId) -> Option<Word> {
+        let mut at = Some(id);
+        while let Some(scope) = at.filter(|scope| self.core.is_cancelled(*scope)) {
+            if let Some(word) = self.places[&scope].cancelled_by {
+                return Some(word);
+            }
+            at = self.core.parent_scope(scope);
+        }
+        None
+    }
+
+    /// `false`: it was cancelled before.
+    pub fn cancels_scope(&mut self, id: ScopeId, word: Word) -> bool {
+        let Some(order) = self.core.cancel_scope(id) else { return false };
+        self.place(id).cancelled_by = Some(word);
+        for co in order {
+            self.cancels_one(co, word);
+        }
+        self.core.tell_cancelled(id);
+        self.drain();
+        true
+    }
+
+    /// Says whom it has warned of.
+    pub fn disposes(&mut self, id: ScopeId, how: Disposal) -> Vec<Word> {
+        let warned: Vec<Word> = self.core.dispose_scope(id, how).into_iter().map(|co| self.name(co)).collect();
+        for name in &warned {
+            self.say(format!("warning of {name}"));
+        }
+        if how == Disposal::Cancel {
+            self.cancels_scope(id, "disposed");
+        }
+        self.drain();
+        warned
+    }
+
+    /// The program's object dies. A disposal that has been asked for is not undone.
+    pub fn object_dies(&mut self, id: ScopeId) {
+        match self.core.lifetime(id) {
+            Lifetime::Scope if !self.core.is_closed(id) => _ = self.disposes(id, Disposal::Safely),
+            Lifetime::TopDown => _ = self.cancels_scope(id, "object died"),
+            Lifetime::Scope | Lifetime::BottomUp => {}
+        }
+        self.core.drop_handle(id);
+        self.drain();
+    }
+
+    // --- coroutines -----------------------------------------------------------------------------------------------
+
+    /// The running one spawns. `None`: its scope refuses.
+    pub fn spawns(&mut self, name: Word) -> Option<Co> {
+        let scope = self.core.scope_of(self.core.running());
+        if self.core.is_cancelled(scope) {
+            return None;
+        }
+        let co = self.core.spawn();
+        self.born(co, name, None);
+        Some(co)
+    }
+
+    /// A child of the running one.
+    pub fn child(&mut self, name: Word) -> Co {
+        self.spawns(name).expect("an open scope")
+    }
+
+    /// A scope spawns. `None`: it refuses.
+    pub fn spawns_in(&mut self, scope: ScopeId, name: Word) -> Option<Co> {
+        if self.core.is_closed(scope) {
+            return None;
+        }
+        let co = self.core.spawn_in(scope);
+        self.born(co, name, None);
+        Some(co)
+    }
+
+    /// A member of the scope.
+    pub fn member(&mut self, scope: ScopeId, name: Word) -> Co {
+        self.spawns_in(scope, name).expect("an open scope")
+    }
+
+    /// Cancels a coroutine, or those it waits for.
+    pub fn cancels(&mut self, co: Co, word: Word) {
+        for co in self.core.to_cancel(co) {
+            self.cancels_one(co, word);
+        }
+        self.drain();
+    }
+
+    fn cancels_one(&mut self, co: Co, word: Word) {
+        if self.core.cancel(co, word) == Cancel::Accepted {
+            self.say(format!("{} is to end: {word}", self.name(co)));
+        }
+    }
+
+    /// The running one ends.
+    pub fn ends(&mut self, how: Ends) {
+        let co = self.current.take().expect("a body runs");
+        self.body_ends(co, how);
+    }
+
+    /// Something is thrown in the running one: it catches it, or ends.
+    pub fn throws(&mut self, thrown: Thrown) {
+        let co = self.current.expect("a body runs");
+        self.got.push((self.name(co), thrown));
+        if self.body(co).catches {
+            self.say(format!(
+                "{} catches {}",
+                self.name(co),
+                match thrown {
+                    Thrown::Failure(word) | Thrown::Cancellation(word) => word,
+                }
+            ));
+        } else {
+            self.ends(thrown.into());
+        }
+    }
+
+    /// How it has ended, to those who await it.
+    pub fn outcome_of(&self, co: Co) -> Result<(), Thrown> {
+        match self.body(co).ended.expect("it has ended") {
+            Ends::Returns => Ok(()),
+            Ends::Throws(word) => Err(Thrown::Failure(word)),
+            Ends::Cancelled(word) => Err(Thrown::Cancellation(word)),
+        }
+    }
+
+    // --- time -----------------------------------------------------------------------------------------------------
+
+    pub fn time_passes(&mut self, time: u64) {
+        self.now += time;
+        self.core.expire(self.now);
+        self.drain();
+    }
+}
+
+fn outcome(ends: Ends) -> Outcome {
+    match ends {
+        Ends::Returns => Outcome::Returned,
+        Ends::Throws(_) => Outcome::Failed,
+        Ends::Cancelled(_) => Outcome::Cancelled,
+    }
+}
