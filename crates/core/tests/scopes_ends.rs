@@ -412,7 +412,7 @@ fn a_set_is_complete_when_its_last_is_or_at_the_first_failure() {
         host.wakes(c);
         host.run(|host, co| if co == c { host.ends(Ends::Cancelled("stop")) } else { host.waits() });
         assert_eq!(host.failed_of_set(set), Some(b), "the first one");
-        assert_eq!((host.said("failed").len(), host.got.len()), (1, 1));
+        assert_eq!((host.said("set failed").len(), host.got.len()), (1, 1));
         assert!(host.was_awaited(a) && host.was_awaited(c));
         // Those who are complete may be added.
         let again = host.set(fails_fast);

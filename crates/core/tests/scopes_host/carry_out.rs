@@ -16,12 +16,19 @@ impl Host {
         assert_eq!(body.ended.replace(how), None, "{name} ends twice");
         let callback = body.callback.take();
         let end = self.core.end(co, outcome(how));
+        let takes = |it: &Body| {
+            let for_it = it.waits.is_some_and(|wait| wait.what == For::Coroutine(co));
+            for_it && !(it.pending && it.shields == 0)
+        };
+        let few = self.bodies.len() < 1_000;
+        assert!(end.told || !(few && self.bodies.values().any(takes)), "{name} is awaited");
         for orphan in end.orphans {
             for co in self.core.to_cancel(orphan) {
                 self.cancels_one(co, "parent ended");
             }
         }
         if let Ends::Throws(word) = how {
+            *self.thrown.entry(word).or_default() += 1;
             if end.told {
                 self.fated(word, Fate::Awaiters);
             } else {
@@ -52,7 +59,9 @@ impl Host {
     /// A coroutine for callbacks and handlers.
     fn runs(&mut self, scope: ScopeId, holds: Option<ScopeId>, job: Job) {
         let co = self.core.spawn_runner(scope, holds);
-        self.born(co, "runner", Some(job));
+        self.born(co, "runner", scope, None);
+        let body = self.body_mut(co);
+        (body.zombie, body.holds, body.job) = (false, holds, Some(job));
     }
 
     /// A failure of `origin` on its way.
@@ -102,6 +111,9 @@ impl Host {
         for co in self.core.shut_down() {
             self.cancels_one(co, "shutdown");
         }
+        for scope in self.core.child_scopes(GLOBAL) {
+            self.place(scope).cancelled_by.get_or_insert("shutdown");
+        }
         self.core.tell_cancelled(GLOBAL);
     }
 
@@ -113,12 +125,14 @@ impl Host {
                 Event::Finished(scope) => self.finished(scope),
                 Event::Bound(scope, _) => _ = self.cancels_scope(scope, "bounded"),
                 Event::DisposalDue(scope) => {
+                    self.zombies_in(scope, true, false);
                     self.core.abandon(scope);
                     self.cancels_scope(scope, "disposed");
                 }
-                Event::Failed(set) => self.say(format!("{set:?} failed")),
+                Event::Failed(set) => self.say(format!("set failed: {set:?}")),
                 Event::ZombiesDue => {
                     self.say("zombies are due".to_owned());
+                    assert!(self.bodies.values().all(|it| it.complete || it.zombie), "others live");
                     for co in self.core.zombies() {
                         self.cancels_one(co, "zombie");
                     }
@@ -171,6 +185,9 @@ impl Host {
             _ => None,
         };
         let name = self.scope_name(scope);
+        if let Some(word) = thrown {
+            *self.thrown.entry(word).or_default() += 1;
+        }
         self.core.end(co, if thrown.is_some() { Outcome::Failed } else { Outcome::Returned });
         match job {
             Job::Handle { at, word, of_child, .. } => {

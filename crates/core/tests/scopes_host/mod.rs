@@ -106,11 +106,32 @@ pub struct Body {
     pub ended: Option<Ends>,
     pub complete: bool,
     pub waits: Option<Wait>,
+    // What the core should know, by the host's own account.
+    pub id: u64,
+    pub scope: ScopeId,
+    /// The number of the coroutine that has spawned it, if one did.
+    pub spawner: Option<u64>,
+    pub zombie: bool,
+    /// A cancellation that was accepted for it, and that it has not got.
+    pub pending: bool,
+    pub shields: u32,
+    /// A runner's: it is not finished before this one.
+    pub holds: Option<ScopeId>,
     job: Option<Job>,
 }
 
-struct Place {
+impl Body {
+    pub fn is_runner(&self) -> bool {
+        self.job.is_some()
+    }
+}
+
+pub struct Place {
     name: Word,
+    pub parent: Option<ScopeId>,
+    /// The program has its object.
+    pub object: bool,
+    pub zombies: bool,
     own: Option<Handler>,
     child: Option<Handler>,
     callback: Option<Handler>,
@@ -130,6 +151,8 @@ pub struct Host {
     pub log: Vec<String>,
     /// Each failure, and where it has gone.
     pub fates: BTreeMap<Word, Vec<Fate>>,
+    /// How often each failure was thrown out of a body, a handler or a callback.
+    pub thrown: BTreeMap<Word, usize>,
     /// Which body got which failure or cancellation where it waited.
     pub got: Vec<(Word, Thrown)>,
     pub shut_down: bool,
@@ -165,22 +188,62 @@ impl Host {
             current: Some(MAIN),
             log: Vec::new(),
             fates: BTreeMap::new(),
+            thrown: BTreeMap::new(),
             got: Vec::new(),
             shut_down: false,
         };
-        host.born(MAIN, "main", None);
-        host.placed(GLOBAL, "global");
+        host.placed(GLOBAL, "global", None);
+        host.born(MAIN, "main", GLOBAL, None);
         host
     }
 
-    fn born(&mut self, co: Co, name: Word, job: Option<Job>) {
-        let body = Body { name, catches: false, callback: None, ended: None, complete: false, waits: None, job };
+    fn born(&mut self, co: Co, name: Word, scope: ScopeId, spawner: Option<u64>) {
+        let body = Body {
+            name,
+            catches: false,
+            callback: None,
+            ended: None,
+            complete: false,
+            waits: None,
+            id: self.core.id(co),
+            scope,
+            spawner,
+            zombie: self.places[&scope].zombies,
+            pending: false,
+            shields: 0,
+            holds: None,
+            job: None,
+        };
         self.bodies.insert(co, body);
     }
 
-    fn placed(&mut self, id: ScopeId, name: Word) {
-        let place = Place { name, own: None, child: None, callback: None, cancelled_by: None };
+    fn placed(&mut self, id: ScopeId, name: Word, parent: Option<ScopeId>) {
+        let zombies = parent.is_some_and(|parent| self.places[&parent].zombies);
+        let (own, child, callback, cancelled_by) = (None, None, None, None);
+        let place = Place { name, parent, object: true, zombies, own, child, callback, cancelled_by };
         self.places.insert(id, place);
+    }
+
+    /// Those whose slots are not released, and the scopes that are not gone.
+    pub fn known(&self) -> (&HashMap<Co, Body>, &HashMap<ScopeId, Place>) {
+        (&self.bodies, &self.places)
+    }
+
+    /// Is it this scope, or below it, by the host's own account?
+    pub fn below(&self, id: ScopeId, top: ScopeId) -> bool {
+        id == top || self.places[&id].parent.is_some_and(|parent| self.below(parent, top))
+    }
+
+    fn zombies_in(&mut self, top: ScopeId, zombies: bool, but_for_cancelled: bool) {
+        let ids: Vec<ScopeId> = self.places.keys().copied().filter(|id| self.below(*id, top)).collect();
+        for id in ids {
+            if but_for_cancelled && self.core.is_cancelled(id) {
+                continue;
+            }
+            self.place(id).zombies = zombies;
+            let theirs = self.bodies.values_mut().filter(|it| it.scope == id && !it.complete && !it.is_runner());
+            theirs.for_each(|it| it.zombie = zombies);
+        }
     }
 
     pub fn body(&self, co: Co) -> &Body {
@@ -217,7 +280,7 @@ impl Host {
 
     pub fn scope(&mut self, name: Word, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
         let id = self.core.add_scope(parent, lifetime);
-        self.placed(id, name);
+        self.placed(id, name, parent);
         id
     }
 
@@ -254,6 +317,11 @@ impl Host {
     /// `false`: it was cancelled before.
     pub fn cancels_scope(&mut self, id: ScopeId, word: Word) -> bool {
         let Some(order) = self.core.cancel_scope(id) else { return false };
+        let scopes: Vec<ScopeId> = order.iter().map(|co| self.body(*co).scope).collect();
+        for (n, first) in scopes.iter().enumerate() {
+            let later = scopes[n..].iter().find(|later| *later != first && self.below(**later, *first));
+            assert_eq!(later, None, "children first");
+        }
         self.place(id).cancelled_by = Some(word);
         for co in order {
             self.cancels_one(co, word);
@@ -265,6 +333,9 @@ impl Host {
 
     /// Says whom it has warned of.
     pub fn disposes(&mut self, id: ScopeId, how: Disposal) -> Vec<Word> {
+        if how != Disposal::Cancel {
+            self.zombies_in(id, how == Disposal::Safely, true);
+        }
         let warned: Vec<Word> = self.core.dispose_scope(id, how).into_iter().map(|co| self.name(co)).collect();
         for name in &warned {
             self.say(format!("warning of {name}"));
@@ -283,8 +354,15 @@ impl Host {
             Lifetime::TopDown => _ = self.cancels_scope(id, "object died"),
             Lifetime::Scope | Lifetime::BottomUp => {}
         }
+        self.place(id).object = false;
         self.core.drop_handle(id);
         self.drain();
+    }
+
+    /// The program takes its object again.
+    pub fn object_is_back(&mut self, id: ScopeId) {
+        self.place(id).object = true;
+        self.core.take_handle(id);
     }
 
     // --- coroutines -----------------------------------------------------------------------------------------------
@@ -295,8 +373,9 @@ impl Host {
         if self.core.is_cancelled(scope) {
             return None;
         }
+        let spawner = self.current.map(|co| self.body(co).id);
         let co = self.core.spawn();
-        self.born(co, name, None);
+        self.born(co, name, scope, spawner);
         Some(co)
     }
 
@@ -311,7 +390,7 @@ impl Host {
             return None;
         }
         let co = self.core.spawn_in(scope);
-        self.born(co, name, None);
+        self.born(co, name, scope, None);
         Some(co)
     }
 
@@ -330,6 +409,7 @@ impl Host {
 
     fn cancels_one(&mut self, co: Co, word: Word) {
         if self.core.cancel(co, word) == Cancel::Accepted {
+            self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
         }
     }
@@ -357,6 +437,19 @@ impl Host {
         }
     }
 
+    /// Cancellations do not reach the running one until [`Host::unshields`].
+    pub fn shields(&mut self) {
+        self.core.shield();
+        let co = self.core.running();
+        self.body_mut(co).shields += 1;
+    }
+
+    pub fn unshields(&mut self) {
+        self.core.unshield();
+        let co = self.core.running();
+        self.body_mut(co).shields -= 1;
+    }
+
     /// How it has ended, to those who await it.
     pub fn outcome_of(&self, co: Co) -> Result<(), Thrown> {
         match self.body(co).ended.expect("it has ended") {
@@ -364,6 +457,12 @@ impl Host {
             Ends::Throws(word) => Err(Thrown::Failure(word)),
             Ends::Cancelled(word) => Err(Thrown::Cancellation(word)),
         }
+    }
+
+    /// The program forgets one that is complete.
+    pub fn forgets(&mut self, co: Co) {
+        assert!(self.bodies.remove(&co).is_some_and(|it| it.complete));
+        self.core.release(co);
     }
 
     // --- time -----------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ impl Host {
                 assert_eq!(reason, Reason::Cancelled);
                 self.wait_is_over(&wait);
                 let word = self.core.take_cancellation().expect("a cancellation");
+                self.body_mut(co).pending = false;
                 self.throws(Thrown::Cancellation(word));
             }
         }
@@ -125,6 +126,7 @@ impl Host {
         self.wait_is_over(&wait);
         if reason == Reason::Cancelled {
             let word = self.core.take_cancellation().expect("a cancellation");
+            self.body_mut(co).pending = false;
             return self.throws(Thrown::Cancellation(word));
         }
         match self.answer(&wait) {
