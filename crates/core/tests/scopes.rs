@@ -359,6 +359,19 @@ fn a_constraint_that_is_complete_holds_at_once_and_none_on_an_ended_scope() {
 }
 
 #[test]
+fn a_cancelled_scope_hears_no_more_of_its_bounds() {
+    let mut host = Host::new();
+    let scope = host.scope("s", None, SCOPE);
+    let t = host.timeout(5);
+    host.bound_by(scope, Target::Timeout(t));
+    host.bound_in_time(scope, 7);
+    host.cancels_scope(scope, "stop");
+    assert_eq!(host.deadlines(), 1);
+    host.expire(9);
+    assert_eq!(host.next_event(), None);
+}
+
+#[test]
 fn a_scope_and_a_set_are_constraints_too() {
     let mut host = Host::new();
     let (scope, [_]) = host.waiting(["a"]);

@@ -39,7 +39,7 @@ fn the_steps_reach_every_corner() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen = std::collections::BTreeMap::new();
-    for n in 0..200 {
+    for n in 0..300 {
         let tree = steps(100..120).new_tree(&mut runner).expect("a strategy without filters");
         let mut world = World::new(Order::Fifo, LIFETIMES[n % 3]);
         tree.current().into_iter().for_each(|step: Step| world.step(step));

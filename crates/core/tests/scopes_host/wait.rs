@@ -9,6 +9,11 @@ impl Host {
         self.parks(For::Nothing, None, SOCKET, None);
     }
 
+    /// The running one waits for what only another one can do.
+    pub fn waits_for_others(&mut self) {
+        self.parks(For::Nothing, None, On::Coroutines, None);
+    }
+
     /// The running one sleeps.
     pub fn sleeps(&mut self, time: u64) {
         let deadline = self.now + time;

@@ -106,7 +106,7 @@ impl World {
         // Who catches what comes instead of the wait waits again.
         let waits = |host: &mut Host| {
             while host.current.is_some() {
-                host.waits();
+                host.waits_for_others();
             }
         };
         waits(&mut self.host);
@@ -132,7 +132,8 @@ impl World {
 
     /// What the timers still wake is known to the core.
     fn timers_come(&mut self) {
-        for _ in 0..1_000 {
+        // Zombies in a shield are due again and again: not for ever.
+        for _ in 0..40 {
             let hope = self.host.something_to_wait_for();
             let waits_outside = |it: &Body| it.waits.is_some_and(|wait| wait.on == crate::scopes_host::SOCKET);
             let outside = self.host.known().0.values().any(waits_outside);
@@ -171,7 +172,7 @@ impl World {
             self.host.run(|host, co| {
                 if but_zombies && host.body(co).zombie {
                     while host.current.is_some() {
-                        host.waits();
+                        host.waits_for_others();
                     }
                     return;
                 }

@@ -54,7 +54,7 @@ pub enum Step {
     Timeout(u64),
     DropTimeout(Index),
     Sleep(u64),
-    Wait,
+    Wait { outside: bool },
     Turn,
     Shield,
     Unshield,
@@ -79,10 +79,10 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
     let lives = prop_oneof![
         14 => Just(Step::Spawn),
         12 => index().prop_map(Step::SpawnIn),
-        10 => Just(Step::Wait),
+        10 => prop::bool::weighted(0.1).prop_map(|outside| Step::Wait { outside }),
         4 => Just(Step::Turn),
         6 => (1..100_u64).prop_map(Step::Sleep),
-        8 => prop::bool::weighted(0.4).prop_map(|throws| Step::End { throws }),
+        8 => prop::bool::weighted(0.5).prop_map(|throws| Step::End { throws }),
         12 => index().prop_map(Step::Wake),
         5 => (1..150_u64).prop_map(Step::Time),
         3 => any::<bool>().prop_map(Step::Catch),
@@ -112,7 +112,7 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
         1 => (index(), index()).prop_map(|(scope, by)| Step::BoundByCoroutine(scope, by)),
         1 => (index(), index()).prop_map(|(scope, by)| Step::BoundByTimeout(scope, by)),
         2 => (index(), handler()).prop_map(|(scope, handler)| Step::OwnHandler(scope, handler)),
-        2 => (index(), handler()).prop_map(|(scope, handler)| Step::ChildHandler(scope, handler)),
+        6 => (index(), handler()).prop_map(|(scope, handler)| Step::ChildHandler(scope, handler)),
         1 => (index(), handler()).prop_map(|(scope, handler)| Step::ScopeCallback(scope, handler)),
         1 => handler().prop_map(Step::Callback),
     ];
@@ -348,13 +348,14 @@ impl World {
                 }
             }
             Step::Sleep(time) => self.host.sleeps(time),
-            Step::Wait => self.host.waits(),
+            Step::Wait { outside: true } => self.host.waits(),
+            Step::Wait { outside: false } => self.host.waits_for_others(),
             Step::Turn => self.host.turns(),
             Step::Shield => self.host.shields(),
             Step::Unshield if self.host.body(co).shields > 0 => self.host.unshields(),
             Step::Catch(catches) => self.host.body_mut(co).catches = catches || co == MAIN,
             // Main lives long.
-            Step::End { .. } if co == MAIN && self.words % 8 != 3 => self.host.waits(),
+            Step::End { .. } if co == MAIN && self.words % 8 != 3 => self.host.waits_for_others(),
             Step::End { throws } => {
                 let how = if throws { Ends::Throws(self.word()) } else { Ends::Returns };
                 self.host.ends(how);
