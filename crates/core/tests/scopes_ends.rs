@@ -452,8 +452,9 @@ fn chain(core: &mut Sched) -> (ScopeId, Co) {
         core.drop_handle(scope);
         scope = below;
     }
+    let last = core.spawn_in(scope);
     core.drop_handle(scope);
-    (scope, core.spawn_in(scope))
+    (scope, last)
 }
 
 /// Carries out what is left; says how many scopes were finished and gone.

@@ -297,8 +297,13 @@ unsafe extern "C" fn dies(object: *mut sys::zend_object) {
         if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
             return;
         }
-        let (lifetime, finished) = (rt.core.borrow().lifetime(id), rt.core.borrow().is_finished(id));
+        let (lifetime, finished, closed) = {
+            let core = rt.core.borrow();
+            (core.lifetime(id), core.is_finished(id), core.is_closed(id))
+        };
         match lifetime {
+            // Not once more: a time that was left to its coroutines holds.
+            Lifetime::Scope if closed => {}
             Lifetime::Scope => dispose(rt, id, Disposal::Safely, RELEASED),
             _ if finished => dispose(rt, id, Disposal::Safely, RELEASED),
             Lifetime::TopDown => {
@@ -385,15 +390,18 @@ pub fn cancel(rt: &'static Runtime, id: ScopeId, reason: *mut sys::zend_object) 
 pub fn spread(rt: &'static Runtime, id: ScopeId, order: &[Co], reason: *mut sys::zend_object) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
-        open.extend(rt.core.borrow().child_scopes(id));
         let record = record(rt, id);
         // SAFETY: the record of a scope that exists.
         unsafe {
-            if (*record).reason.is_null() && rt.core.borrow().is_cancelled(id) {
+            if !(*record).reason.is_null() {
+                continue; // cancelled before, with all below it
+            }
+            if rt.core.borrow().is_cancelled(id) {
                 zv::add_object_ref(reason);
                 (*record).reason = reason;
             }
         }
+        open.extend(rt.core.borrow().child_scopes(id));
     }
     for co in order {
         life::cancel(rt.object(*co), reason);

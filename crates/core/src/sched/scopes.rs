@@ -483,10 +483,12 @@ impl<X> Core<X> {
     pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<Co> {
         let mut warn = Vec::new();
         for at in self.bottom_up(id, |_| false) {
-            self.scope_mut(at).disposed = true;
-            // Coroutines that a disposal has left a time are not zombies, and keep it.
-            let timed = how == Disposal::Safely && self.has_time_left(at);
-            if !self.scope(at).cancelled && how != Disposal::Cancel && !timed {
+            let scope = self.scope_mut(at);
+            scope.disposed = true;
+            if let Some(timer) = scope.disposal.take() {
+                self.timers.cancel(timer);
+            }
+            if !self.scope(at).cancelled && how != Disposal::Cancel {
                 self.make_zombies(at, how == Disposal::Safely);
             }
             for co in self.bodies(at) {
@@ -502,22 +504,9 @@ impl<X> Core<X> {
             && !self.scope(id).cancelled
         {
             let timer = self.timers.insert(deadline, Alarm::Disposal(id));
-            if let Some(earlier) = self.scope_mut(id).disposal.replace(timer) {
-                self.timers.cancel(earlier);
-            }
+            self.scope_mut(id).disposal = Some(timer);
         }
         warn
-    }
-
-    fn has_time_left(&self, id: ScopeId) -> bool {
-        let mut at = Some(id);
-        while let Some(id) = at {
-            if self.scope(id).disposal.is_some() {
-                return true;
-            }
-            at = self.parent_scope(id);
-        }
-        false
     }
 
     /// The coroutines of a scope and of those below it are zombies from now on.

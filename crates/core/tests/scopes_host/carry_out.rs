@@ -139,12 +139,16 @@ impl Host {
                 }
                 Event::Gone(scope) => {
                     if self.core.release_scope(scope) {
-                        let place = self.places.remove(&scope).expect("gone twice");
-                        self.say(format!("{} gone", place.name));
+                        self.is_gone(scope);
                     }
                 }
             }
         }
+    }
+
+    pub(super) fn is_gone(&mut self, scope: ScopeId) {
+        let place = self.places.remove(&scope).expect("gone twice");
+        self.say(format!("{} gone", place.name));
     }
 
     fn finished(&mut self, scope: ScopeId) {

@@ -354,9 +354,18 @@ impl Host {
             Lifetime::TopDown => _ = self.cancels_scope(id, "object died"),
             Lifetime::Scope | Lifetime::BottomUp => {}
         }
-        self.place(id).object = false;
-        self.core.drop_handle(id);
+        self.drop_handle(id);
         self.drain();
+    }
+
+    /// Its object is no more.
+    pub fn drop_handle(&mut self, id: ScopeId) {
+        if let Some(place) = self.places.get_mut(&id) {
+            place.object = false; // the global one has no place
+        }
+        if self.core.drop_handle(id) {
+            self.is_gone(id);
+        }
     }
 
     /// The program takes its object again.
