@@ -20,8 +20,10 @@ use scopes::Scope;
 use std::collections::VecDeque;
 
 mod awaiting;
+mod bounds;
 mod ends;
 mod scopes;
+mod signals;
 mod words;
 
 pub use words::*;
@@ -516,35 +518,6 @@ impl<X> Core<X> {
     pub fn unshield(&mut self) {
         let slot = self.slot_mut(self.running);
         slot.shielded = slot.shielded.saturating_sub(1); // a forced cancellation has cleared it
-    }
-
-    /// A caught signal: ends the park of main, else of the one that has been parked longest, if the park allows.
-    /// `restart`: the signal has `SA_RESTART`. Says which one it is.
-    pub fn interrupt(&mut self, restart: bool) -> Option<Co> {
-        let fits = |slot: &Slot<X>| {
-            slot.state == State::Parked
-                && matches!(slot.on, On::Outside { interruptible: true, restart: r } if !(restart && r))
-        };
-        let co = if fits(self.slot(Self::MAIN)) {
-            Some(Self::MAIN)
-        } else {
-            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
-            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
-        };
-        co.inspect(|&co| self.make_ready(co, Reason::Interrupted))
-    }
-
-    /// A caught signal wants PHP code to run, and nobody is ready: wakes main, else the one parked longest, out of
-    /// a wait that can be taken up again. Says which one it is.
-    pub fn nudge(&mut self) -> Option<Co> {
-        let fits = |slot: &Slot<X>| slot.state == State::Parked && matches!(slot.on, On::Coroutines | On::Timer);
-        let co = if fits(self.slot(Self::MAIN)) {
-            Some(Self::MAIN)
-        } else {
-            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
-            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| Co(i as u32))
-        };
-        co.inspect(|&co| self.make_ready(co, Reason::Interrupted))
     }
 
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.

@@ -7,42 +7,42 @@
 //! below it.
 
 use super::{
-    Alarm, Bound, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, ScopeId,
-    State, Target,
+    Alarm, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, ScopeId, State,
+    Target,
 };
 use crate::timers::TimerId;
 
 pub(super) struct Scope {
-    life: u32,
+    pub(super) life: u32,
     /// Its slot is taken.
-    there: bool,
-    parent: u32,
-    children: List,
-    sibling: Link,
-    members: List,
+    pub(super) there: bool,
+    pub(super) parent: u32,
+    pub(super) children: List,
+    pub(super) sibling: Link,
+    pub(super) members: List,
     pub(super) lifetime: Lifetime,
     /// Coroutines, failures under way, and busy scopes below.
-    busy: usize,
+    pub(super) busy: usize,
     /// Runners that are in it.
     pub(super) pins: u32,
     /// The program has an object for it.
-    handle: bool,
+    pub(super) handle: bool,
     /// The host has been told that it is gone.
-    gone: bool,
+    pub(super) gone: bool,
     /// It has had a coroutine.
-    used: bool,
+    pub(super) used: bool,
     pub(super) handler: bool,
     pub(super) child_handler: bool,
-    cancelled: bool,
+    pub(super) cancelled: bool,
     /// Those who wait for it have been told that it is cancelled.
-    told: bool,
-    disposed: bool,
+    pub(super) told: bool,
+    pub(super) disposed: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
     pub(super) followers: Vec<Follower>,
-    time: Option<TimerId>,
-    disposal: Option<TimerId>,
-    bound: Option<Target>,
+    pub(super) time: Option<TimerId>,
+    pub(super) disposal: Option<TimerId>,
+    pub(super) bound: Option<Target>,
 }
 
 /// Appends to a list; `links` gives a slot's place in it.
@@ -115,11 +115,11 @@ impl<X> Core<X> {
         ScopeId { index, life }
     }
 
-    fn scope(&self, id: ScopeId) -> &Scope {
+    pub(super) fn scope(&self, id: ScopeId) -> &Scope {
         &self.scopes[id.slot()]
     }
 
-    fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
+    pub(super) fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
         &mut self.scopes[id.slot()]
     }
 
@@ -548,68 +548,6 @@ impl<X> Core<X> {
     /// The zombies.
     pub fn zombies(&self) -> Vec<Co> {
         self.coroutines().filter(|co| self.slot(*co).zombie && self.slot(*co).state != State::Ending).collect()
-    }
-
-    // --- bounds ---------------------------------------------------------------------------------------------------
-
-    /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
-    pub fn bound_in_time(&mut self, id: ScopeId, deadline: u64) {
-        if !self.scope(id).cancelled {
-            let timer = self.timers.insert(deadline, Alarm::Bound(id));
-            self.scope_mut(id).time = Some(timer);
-        }
-    }
-
-    /// [`Event::Bound`] comes when `target` completes, in place of the one before.
-    pub fn bound_by(&mut self, id: ScopeId, target: Target) {
-        if let Some(before) = self.scope_mut(id).bound.take() {
-            self.unfollow(before, Follower::Bound(id));
-        }
-        if self.scope(id).cancelled {
-            return;
-        }
-        if self.is_done(target) {
-            self.events.push_back(Event::Bound(id, Bound::Constraint));
-        } else {
-            self.scope_mut(id).bound = Some(target);
-            self.follow(target, Follower::Bound(id));
-        }
-    }
-
-    pub(super) fn time_is_over(&mut self, id: ScopeId) {
-        self.scope_mut(id).time = None;
-        self.events.push_back(Event::Bound(id, Bound::Time));
-    }
-
-    pub(super) fn constraint_is_complete(&mut self, id: ScopeId) {
-        if self.scope_exists(id) {
-            self.scope_mut(id).bound = None;
-            self.events.push_back(Event::Bound(id, Bound::Constraint));
-        }
-    }
-
-    /// What should have bounded it has died before.
-    pub(super) fn bound_is_lost(&mut self, id: ScopeId) {
-        self.scope_mut(id).bound = None;
-    }
-
-    fn unbind(&mut self, id: ScopeId) {
-        let scope = self.scope_mut(id);
-        let (time, disposal, bound) = (scope.time.take(), scope.disposal.take(), scope.bound.take());
-        for timer in [time, disposal].into_iter().flatten() {
-            self.timers.cancel(timer);
-        }
-        if let Some(target) = bound {
-            self.unfollow(target, Follower::Bound(id));
-        }
-    }
-
-    /// Can a bound still end coroutines that nothing else would wake?
-    pub(super) fn some_bound_may_come(&self) -> bool {
-        let coming = |scope: &Scope| {
-            scope.time.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
-        };
-        self.scopes.iter().any(|scope| scope.there && scope.busy > 0 && coming(scope))
     }
 
     /// In the child of a fork: what the scopes know of coroutines that are no more.

@@ -1,0 +1,66 @@
+//! What bounds a scope: a time, and something that can be awaited. The first to come cancels it.
+
+use super::scopes::Scope;
+use super::{Alarm, Bound, Core, Event, Follower, ScopeId, Target};
+
+impl<X> Core<X> {
+    /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
+    pub fn bound_in_time(&mut self, id: ScopeId, deadline: u64) {
+        if !self.scope(id).cancelled {
+            let timer = self.timers.insert(deadline, Alarm::Bound(id));
+            self.scope_mut(id).time = Some(timer);
+        }
+    }
+
+    /// [`Event::Bound`] comes when `target` completes, in place of the one before.
+    pub fn bound_by(&mut self, id: ScopeId, target: Target) {
+        if let Some(before) = self.scope_mut(id).bound.take() {
+            self.unfollow(before, Follower::Bound(id));
+        }
+        if self.scope(id).cancelled {
+            return;
+        }
+        if self.is_done(target) {
+            self.events.push_back(Event::Bound(id, Bound::Constraint));
+        } else {
+            self.scope_mut(id).bound = Some(target);
+            self.follow(target, Follower::Bound(id));
+        }
+    }
+
+    pub(super) fn time_is_over(&mut self, id: ScopeId) {
+        self.scope_mut(id).time = None;
+        self.events.push_back(Event::Bound(id, Bound::Time));
+    }
+
+    pub(super) fn constraint_is_complete(&mut self, id: ScopeId) {
+        if self.scope_exists(id) {
+            self.scope_mut(id).bound = None;
+            self.events.push_back(Event::Bound(id, Bound::Constraint));
+        }
+    }
+
+    /// What should have bounded it has died before.
+    pub(super) fn bound_is_lost(&mut self, id: ScopeId) {
+        self.scope_mut(id).bound = None;
+    }
+
+    pub(super) fn unbind(&mut self, id: ScopeId) {
+        let scope = self.scope_mut(id);
+        let (time, disposal, bound) = (scope.time.take(), scope.disposal.take(), scope.bound.take());
+        for timer in [time, disposal].into_iter().flatten() {
+            self.timers.cancel(timer);
+        }
+        if let Some(target) = bound {
+            self.unfollow(target, Follower::Bound(id));
+        }
+    }
+
+    /// Can a bound still end coroutines that nothing else would wake?
+    pub(super) fn some_bound_may_come(&self) -> bool {
+        let coming = |scope: &Scope| {
+            scope.time.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
+        };
+        self.scopes.iter().any(|scope| scope.there && scope.busy > 0 && coming(scope))
+    }
+}
