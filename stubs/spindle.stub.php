@@ -78,9 +78,10 @@ namespace Async {
         public function getSuspendLocation(): string {}
 
         /**
-         * What it waits for: 'call' (a libc or Async function), and where it applies 'descriptor',
-         * 'coroutines' (ids of those it awaits), 'scope' (where the scope was created that it awaits), 'location'
-         * ("FILE:LINE" of the wait), 'since' (seconds it has waited). Empty unless it waits.
+         * What it waits for: 'call' (a libc or Async function, or 'busy handle', 'autoload', 'include'), and where it
+         * applies 'descriptor', 'coroutines' (ids of those it awaits, who have the handle, or load the class or file; of a
+         * group or of children the first 10 that have not completed), 'scope' (where the scope was created that it
+         * awaits), 'location' ("FILE:LINE" of the wait), 'since' (seconds it has waited). Empty unless it waits.
          * @return array<string, mixed>
          */
         public function getAwaitingInfo(): array {}
@@ -466,6 +467,12 @@ namespace Async {
 
     /** @return Coroutine[] all that have not completed, the main one included */
     function getCoroutines(): array {}
+
+    /**
+     * Prints all scopes and coroutines that are there: who belongs where, who was spawned where, and what each waits
+     * for. For people; see async.dump_signal for a program that cannot be asked.
+     */
+    function dump(): void {}
 
     /** Runs $critical; a cancellation that arrives meanwhile is thrown right after it returns. */
     function protect(\Closure $critical): mixed {}

@@ -85,6 +85,7 @@ void spindle_array_add(zval *array, zval *value);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
 zend_string *spindle_string_new(const char *text, size_t length);
 void spindle_string_release(zend_string *string);
+void spindle_print(const zend_string *text);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);
 void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting);
 void spindle_stack_clean(zend_stack *stack, bool zvals);

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8e41be3a45ee486ddf997ec507400699779f740c */
+ * Stub hash: 1d810fec5dd6130d5f8fec40c9a301cac420f872 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -37,6 +37,8 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_getCoroutines, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
+
+#define arginfo_Async_dump arginfo_Async_awaitChildren
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_protect, 0, 1, IS_MIXED, 0)
 	ZEND_ARG_OBJ_INFO(0, critical, Closure, 0)
@@ -263,6 +265,7 @@ ZEND_FUNCTION(Async_timeout);
 ZEND_FUNCTION(Async_currentCoroutine);
 ZEND_FUNCTION(Async_localContext);
 ZEND_FUNCTION(Async_getCoroutines);
+ZEND_FUNCTION(Async_dump);
 ZEND_FUNCTION(Async_protect);
 ZEND_FUNCTION(Async_onFinally);
 ZEND_FUNCTION(Async_onExit);
@@ -352,6 +355,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", currentCoroutine, Async_currentCoroutine, arginfo_Async_currentCoroutine)
 	ZEND_NS_FALIAS("Async", localContext, Async_localContext, arginfo_Async_localContext)
 	ZEND_NS_FALIAS("Async", getCoroutines, Async_getCoroutines, arginfo_Async_getCoroutines)
+	ZEND_NS_FALIAS("Async", dump, Async_dump, arginfo_Async_dump)
 	ZEND_NS_FALIAS("Async", protect, Async_protect, arginfo_Async_protect)
 	ZEND_NS_FALIAS("Async", onFinally, Async_onFinally, arginfo_Async_onFinally)
 	ZEND_NS_FALIAS("Async", onExit, Async_onExit, arginfo_Async_onExit)

@@ -58,8 +58,8 @@ pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> I
         _ => 0,
     });
     let scope = both.into_iter().find_map(|target| if let Some(Target::Scope(id)) = target { Some(id) } else { None });
-    let since = if awaits == [0; 2] && scope.is_none() { 0 } else { Reactor::now() };
-    Info { call: "await", awaits, scope, since, ..Info::NONE }
+    let set = both.into_iter().find_map(|target| if let Some(Target::Set(id)) = target { Some(id) } else { None });
+    Info { call: "await", awaits, scope, set, since: Reactor::now(), ..Info::NONE }
 }
 
 /// Parks until `done`, asked whenever one of the targets may have completed.
@@ -265,7 +265,7 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str) {
     unsafe {
         let objects: Vec<_> = members.iter().map(|co| addr_of_mut!((*rt.object(*co)).std)).collect();
         objects.iter().for_each(|object| zv::add_object_ref(*object));
-        let info = Info { call, since: Reactor::now(), ..Info::NONE };
+        let info = Info { call, ..info_of(rt, Target::Set(set), None) };
         let waited = wait(rt, &[Target::Set(set)], info, |core| core.is_done(Target::Set(set)));
         let failed = {
             let mut core = rt.core.borrow_mut();

@@ -282,12 +282,16 @@ unsafe fn take_turn(
         let co = Co((*ctx).co);
         loop {
             let ticket = rt.begin_wait();
+            let mut awaits = [0; 2];
             {
                 let mut table = table().borrow_mut();
                 let Some(busy) = table.get_mut(&key) else { return true };
+                for (id, (holder, _)) in awaits.iter_mut().zip(&busy.holders) {
+                    *id = rt.core.borrow().id(*holder);
+                }
                 busy.queue.push_back((ticket, mode));
             }
-            let info = Info { call: "busy handle", since: spindle_reactor::Reactor::now(), ..Info::NONE };
+            let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
             let reason = rt.park(None, On::Coroutines, true, info);
             let granted = {
                 let mut table = table().borrow_mut();

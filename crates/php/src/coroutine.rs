@@ -6,8 +6,9 @@ use crate::runtime::{self, Core};
 use crate::stack::Ctx;
 use crate::state::Inherited;
 use crate::{scope, scope_methods, zv};
-use spindle_core::sched::{Co, Outcome, ScopeId, State};
+use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State};
 use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
 
 /// What a parked coroutine waits for, in words.
@@ -21,14 +22,33 @@ pub struct Info {
     pub awaits: [u64; 2],
     /// The scope that it awaits.
     pub scope: Option<ScopeId>,
+    /// The set of coroutines that it awaits.
+    pub set: Option<SetId>,
     /// Monotonic nanoseconds.
     pub since: u64,
 }
 
 impl Info {
     /// Nothing.
-    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, since: 0 };
+    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, set: None, since: 0 };
+
+    /// The numbers of the coroutines that it awaits; of a set the first few that are not complete.
+    pub fn awaited(&self, core: &Core) -> Vec<u64> {
+        let mut ids: Vec<u64> = self.awaits.into_iter().filter(|id| *id != 0).collect();
+        if let Some(set) = self.set {
+            ids.extend(core.pending_of_set(set, SHOWN_OF_SET).into_iter().map(|co| core.id(co)));
+        }
+        ids
+    }
+
+    /// How long it waits, in seconds.
+    pub fn seconds(&self) -> f64 {
+        Reactor::now().saturating_sub(self.since) as f64 / 1e9
+    }
 }
+
+/// How many coroutines of a group are named.
+const SHOWN_OF_SET: usize = 10;
 
 /// The object. The engine's part is last, as it wants; it is made zeroed.
 #[repr(C)]
@@ -355,10 +375,11 @@ methods! {
                 if info.fd >= 0 {
                     zv::array_set(result, c"descriptor", zv::long(i64::from(info.fd)));
                 }
-                if info.awaits != [0; 2] {
+                let awaited = runtime::core(|core| info.awaited(core));
+                if !awaited.is_empty() {
                     let mut ids = zv::null();
-                    sys::spindle_array_new(&mut ids, 2);
-                    for id in info.awaits.into_iter().filter(|id| *id != 0) {
+                    sys::spindle_array_new(&mut ids, awaited.len() as u32);
+                    for id in awaited {
                         sys::spindle_array_add(&mut ids, &mut zv::long(id as i64));
                     }
                     zv::array_set(result, c"coroutines", ids);
@@ -371,8 +392,7 @@ methods! {
                 }
                 let at = place((*this).suspend_file, (*this).suspend_line);
                 zv::array_set(result, c"location", zv::string(&at));
-                let ns = spindle_reactor::Reactor::now().saturating_sub(info.since);
-                zv::array_set(result, c"since", zv::double(ns as f64 / 1e9));
+                zv::array_set(result, c"since", zv::double(info.seconds()));
             }
         }
     }

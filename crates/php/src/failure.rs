@@ -444,14 +444,10 @@ fn warn_of_deadlock(rt: &'static Runtime, co: Co) {
             place if place.is_empty() => "the script itself".to_owned(),
             place => format!("spawned at {place}"),
         };
-        let info = (*this).info;
-        let mut what = if info.call.is_empty() { "its turn".to_owned() } else { format!("{}()", info.call) };
-        for id in info.awaits.into_iter().filter(|id| *id != 0) {
-            what += &format!(" of coroutine #{id}");
-        }
-        if let Some(id) = info.scope {
-            what += &format!(" of the scope created at {}", scope::created(rt, id));
-        }
+        let what = match (*this).info {
+            info if info.call.is_empty() => "its turn".to_owned(),
+            info => crate::dump::wait_of(rt, &info),
+        };
         let at = coroutine::place((*this).suspend_file, (*this).suspend_line);
         let text = format!("Deadlock: coroutine #{id} ({spawned}) is suspended at {at} and waits for {what}");
         sys::spindle_warning_at((*this).suspend_file, (*this).suspend_line, c_text(&text).as_ptr());

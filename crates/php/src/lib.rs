@@ -11,6 +11,7 @@ mod busy;
 mod calls;
 mod context;
 mod coroutine;
+mod dump;
 mod engine;
 mod failure;
 mod functions;

@@ -9,6 +9,7 @@ use crate::runtime::{self, Runtime};
 use crate::{linking, zv};
 use spindle_core::sched::{Co, On, Reason, Ticket};
 use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ptr::null_mut;
@@ -152,7 +153,9 @@ fn wait(rt: &'static Runtime, loader: Co, what: What) -> Reason {
     let (call, files) = if what.is_file() { ("include", 1) } else { ("autoload", 0) };
     state().waits.borrow_mut().push(Wait { ticket, loader, what });
     WAITING.0.set(WAITING.0.get() + files);
-    let reason = rt.park(None, On::Coroutines, true, Info { call, ..Info::NONE });
+    let loader = rt.core.borrow().id(loader);
+    let info = Info { call, awaits: [loader, 0], since: Reactor::now(), ..Info::NONE };
+    let reason = rt.park(None, On::Coroutines, true, info);
     state().waits.borrow_mut().retain(|wait| wait.ticket != ticket);
     WAITING.0.set(WAITING.0.get().saturating_sub(files));
     reason

@@ -30,6 +30,16 @@ pub struct Job {
 }
 
 impl Job {
+    /// What it is for, in words, and the coroutine that it is about.
+    pub fn about(&self) -> (&'static str, Option<*mut Coroutine>) {
+        match &self.what {
+            What::CallbacksOf(_, of) => ("callbacks for the end of coroutine", Some(*of)),
+            What::EndOf(_) => ("callbacks for the end of its scope", None),
+            What::Handler(_, of, _) => ("exception handler, for coroutine", Some(*of)),
+            What::Drop(..) => ("destructors of what a scope has held", None),
+        }
+    }
+
     /// Frees what is left of a job; null is none.
     ///
     /// # Safety

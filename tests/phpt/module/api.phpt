@@ -2,7 +2,7 @@
 The names the extension adds: functions in Async with the documented parameters, and nothing of the kind outside
 --FILE--
 <?php
-foreach (['spawn', 'await', 'suspend', 'delay', 'timeout', 'currentCoroutine', 'localContext', 'getCoroutines', 'protect', 'onFinally', 'onExit', 'gracefulShutdown'] as $name) {
+foreach (['spawn', 'await', 'suspend', 'delay', 'timeout', 'currentCoroutine', 'localContext', 'getCoroutines', 'dump', 'protect', 'onFinally', 'onExit', 'gracefulShutdown'] as $name) {
     $f = new ReflectionFunction("Async\\$name");
     echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' ' . ($p->isVariadic() ? '...' : '') . '$' . $p->getName() . ($p->isOptional() && !$p->isVariadic() ? ' = ' . json_encode($p->getDefaultValue()) : ''), $f->getParameters())), '): ', $f->getReturnType(), "\n";
 }
@@ -30,6 +30,7 @@ timeout(int $ms): Async\%s
 currentCoroutine(): Async\Coroutine
 localContext(): Async\Context
 getCoroutines(): array
+dump(): void
 protect(Closure $critical): mixed
 onFinally(Closure $callback): void
 onExit(Closure $callback): void

@@ -165,6 +165,12 @@ impl<X> Core<X> {
         self.sets[id.0 as usize].failed
     }
 
+    /// Those of a set that are not complete, at most `limit` of them. Looks at everybody: for people who ask.
+    pub fn pending_of_set(&self, id: SetId, limit: usize) -> Vec<Co> {
+        let waits = |co: &Co| self.slot(*co).followers.contains(&Follower::Set(id));
+        self.coroutines().filter(waits).take(limit).collect()
+    }
+
     /// The set is needed no more; `members` are all that were added and are still alive.
     pub fn drop_set(&mut self, id: SetId, members: impl IntoIterator<Item = Co>) {
         for co in members {

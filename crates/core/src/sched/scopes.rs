@@ -198,6 +198,11 @@ impl<X> Core<X> {
         self.slot(co).scope
     }
 
+    /// Has it had a coroutine?
+    pub fn was_used(&self, id: ScopeId) -> bool {
+        self.scope(id).used
+    }
+
     /// Is `co` in `scope` or in one below it?
     pub fn is_within(&self, co: Co, scope: ScopeId) -> bool {
         let mut at = Some(self.slot(co).scope);

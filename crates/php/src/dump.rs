@@ -1,0 +1,172 @@
+//! What there is, for people: the scopes and their coroutines, and what each waits for.
+
+use crate::coroutine::{self, Info};
+use crate::runtime::{Core, Phase, Runtime, rt};
+use crate::{scope, zv};
+use spindle_core::sched::{Co, Lifetime, ScopeId, State};
+use spindle_php_sys as sys;
+use std::fmt::Write;
+
+/// Scopes deeper than this are not indented further.
+const INDENTED: usize = 32;
+
+/// `1 coroutine`, `2 coroutines`.
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn numbers(ids: &[u64]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| format!("#{id}")).collect();
+    format!("coroutine{} {}", if ids.len() == 1 { "" } else { "s" }, ids.join(", "))
+}
+
+/// `await() of coroutine #2`, `recv() on descriptor 7`.
+pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
+    let mut text = info.call.to_owned();
+    if !text.contains(' ') {
+        text += "()";
+    }
+    if info.fd >= 0 {
+        let _ = write!(text, " on descriptor {}", info.fd);
+    }
+    let awaited = info.awaited(&rt.core.borrow());
+    if !awaited.is_empty() {
+        let _ = write!(text, " of {}", numbers(&awaited));
+    }
+    if let Some(id) = info.scope.filter(|id| rt.core.borrow().scope_exists(*id)) {
+        let _ = write!(text, " of the scope created at {}", scope::created(rt, id));
+    }
+    text
+}
+
+/// The whole text. Runs no PHP code.
+pub fn text(rt: &'static Runtime) -> String {
+    let over = rt.phase.get() == Phase::Ended;
+    let (mut scopes, mut roots, live) = {
+        let core = rt.core.borrow();
+        let live = core.coroutines().filter(|co| !(over && *co == Core::MAIN)).count();
+        (0, core.root_scopes(), live)
+    };
+    if over && live == 0 {
+        return "Async\\dump: no coroutine is left\n".to_owned();
+    }
+    roots.reverse();
+    let mut open: Vec<(ScopeId, usize)> = roots.into_iter().map(|id| (id, 0)).collect();
+    let mut list = String::new();
+    let runners: Vec<Co> = {
+        let core = rt.core.borrow();
+        core.coroutines().filter(|co| is_runner(rt, *co)).collect()
+    };
+    while let Some((id, depth)) = open.pop() {
+        scopes += 1;
+        let (mut members, below, others) = {
+            let core = rt.core.borrow();
+            let others: Vec<Co> = runners.iter().copied().filter(|co| core.scope_of(*co) == id).collect();
+            (core.members(id), core.child_scopes(id), others)
+        };
+        members.retain(|co| !(over && *co == Core::MAIN));
+        let indent = "  ".repeat(depth.min(INDENTED));
+        let _ = writeln!(list, "{indent}{}: {}", scope_line(rt, id), count(members.len(), "coroutine"));
+        for co in members.into_iter().chain(others) {
+            let _ = writeln!(list, "{indent}  {}", coroutine_line(rt, co, over));
+        }
+        open.extend(below.into_iter().rev().map(|id| (id, depth + 1)));
+    }
+    let coroutines = count(live - runners.len(), "coroutine");
+    let after = if over { ", and none of them runs again" } else { "" };
+    format!("Async\\dump: {coroutines} in {}{after}\n{list}", count(scopes, "scope"))
+}
+
+fn is_runner(rt: &'static Runtime, co: Co) -> bool {
+    // SAFETY: the object of a coroutine that is not complete is alive.
+    unsafe { !(*rt.object(co)).job.is_null() }
+}
+
+fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
+    let mut text = match scope::existing_record(rt, id) {
+        _ if id == Core::GLOBAL => "global scope".to_owned(),
+        Some(record) => {
+            // SAFETY: the record of a scope that exists.
+            let (bounded, place) = unsafe { ((*record).bounded, coroutine::place((*record).file, (*record).line)) };
+            format!("{} created at {place}", if bounded { "BoundedScope" } else { "Scope" })
+        }
+        None => "Scope".to_owned(), // it is being made
+    };
+    let core = rt.core.borrow();
+    text += match core.lifetime(id) {
+        Lifetime::Scope => ", lifetime scope",
+        Lifetime::TopDown => ", lifetime top-down",
+        Lifetime::BottomUp => ", lifetime bottom-up",
+    };
+    let words = [
+        (core.is_cancelled(id), ", cancelled"),
+        (core.is_disposed(id), ", disposed"),
+        (!core.is_closed(id), ", open"),
+        (core.has_completed(id), ", finished"),
+    ];
+    text.extend(words.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word));
+    text
+}
+
+/// One coroutine that is not complete.
+fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
+    let this = rt.object(co);
+    let core = rt.core.borrow();
+    let state = core.state(co);
+    let mut text = format!("#{}", core.id(co));
+    text += match state {
+        _ if over => " abandoned",
+        State::Queued => " queued, not started",
+        State::Ready => " queued",
+        State::Running => " running",
+        State::Parked => " suspended",
+        State::Ending => " ending",
+        State::Done => " completed",
+    };
+    if core.is_zombie(co) {
+        text += ", zombie";
+    }
+    if core.is_cancel_requested(co) {
+        text += ", cancellation requested";
+    }
+    // SAFETY: the object of a coroutine that is not complete is alive, and so is one that a job is about.
+    unsafe {
+        if !(*this).job.is_null() {
+            let (what, of) = (*(*this).job).about();
+            let _ = write!(text, ", {what}");
+            if let Some(of) = of {
+                let id = if (*of).co == coroutine::NO_SLOT { 0 } else { core.id((*of).co) };
+                let _ = write!(text, " #{id}");
+            }
+        } else if co == Core::MAIN {
+            text += ", the script itself";
+        } else {
+            let _ = write!(text, ", spawned at {}", coroutine::place((*this).spawn_file, (*this).spawn_line));
+        }
+        if matches!(state, State::Parked | State::Ready) && core.is_started(co) {
+            let _ = write!(text, ", suspended at {}", coroutine::place((*this).suspend_file, (*this).suspend_line));
+        }
+        if state == State::Ending {
+            let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();
+            let _ = write!(text, ", waits for {}", numbers(&children));
+        }
+        let info = (*this).info;
+        drop(core);
+        if state == State::Parked && !info.call.is_empty() {
+            let _ = write!(text, ", waits in {} for {:.1} s", wait_of(rt, &info), info.seconds());
+        }
+    }
+    text
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zif_Async_dump(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
+    // SAFETY: the engine's frame. Output may run PHP code and wait: what is held meanwhile is the engine's.
+    unsafe {
+        if sys::spindle_parse_none(execute_data) {
+            let mut printed = zv::string(&text(rt()));
+            sys::spindle_print(printed.value.str_);
+            sys::spindle_zval_dtor(&mut printed);
+        }
+    }
+}
