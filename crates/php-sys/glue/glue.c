@@ -12,6 +12,7 @@
 #include "zend_exceptions.h"
 #include "zend_extensions.h"
 #include "zend_interfaces.h"
+#include "zend_signal.h"
 #include "zend_smart_str.h"
 #include "zend_system_id.h"
 #include "zend_weakrefs.h"
@@ -447,6 +448,20 @@ const int *spindle_signals_held(void)
 #endif
 }
 
+bool spindle_signal_is_taken(int signal)
+{
+#ifdef ZEND_SIGNALS
+	void (*handler)(int) = (void (*)(int)) SIGG(handlers)[signal - 1].handler;
+#else
+	struct sigaction action;
+	void (*handler)(int) = SIG_DFL;
+	if (sigaction(signal, NULL, &action) == 0) {
+		handler = action.sa_handler;
+	}
+#endif
+	return handler != SIG_DFL && handler != SIG_IGN;
+}
+
 /* An extension (Xdebug, profilers) has replaced the executor: each PHP call is a C call then. */
 bool spindle_php_calls_use_c_stack(void) { return zend_execute_ex != execute_ex; }
 
@@ -592,6 +607,21 @@ static ZEND_INI_MH(on_file_pool)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_dump_signal)
+{
+	static const struct { const char *name; int signal; } signals[] = {
+		{"", 0}, {"SIGUSR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}, {"SIGQUIT", SIGQUIT},
+	};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (!strcmp(ZSTR_VAL(new_value), signals[i].name)) {
+			spindle_settings.dump_signal = signals[i].signal;
+			return SUCCESS;
+		}
+	}
+	zend_error(E_WARNING, "async.dump_signal must be \"SIGUSR1\", \"SIGUSR2\", \"SIGQUIT\" or empty, \"%s\" given", ZSTR_VAL(new_value));
+	return FAILURE;
+}
+
 static ZEND_INI_MH(on_lifetime)
 {
 	static const char *const names[] = {"scope", "top-down", "bottom-up"};
@@ -624,6 +654,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
+	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
 	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)
 	PHP_INI_ENTRY("async.zombie_coroutine_timeout", "2", PHP_INI_ALL, on_zombie_timeout)
 PHP_INI_END()

@@ -28,11 +28,14 @@ typedef struct spindle_ini {
 	bool paths_on_workers;
 	zend_long lifetime;    /* 0 scope, 1 top-down, 2 bottom-up */
 	double zombie_timeout; /* seconds */
+	int dump_signal;       /* 0: none */
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
 /* Counts how deep the engine is in sections that signals must not interrupt; NULL where it has no such sections. */
 const int *spindle_signals_held(void);
+/* Does the program, and not only the engine, handle this signal? */
+bool spindle_signal_is_taken(int signal);
 
 /* Calls function(argument) under a bailout frame of its own. false: it bailed out. */
 bool spindle_guarded(void (*function)(void *), void *argument);

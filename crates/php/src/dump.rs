@@ -159,6 +159,34 @@ fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
     text
 }
 
+/// How long standard error may keep the text from being written, in milliseconds.
+const PATIENCE: i32 = 1000;
+
+/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. Who reads it may be a
+/// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
+pub fn to_stderr(rt: &'static Runtime) {
+    let text = text(rt);
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+        // So much goes into a pipe that is ready, whole.
+        let length = rest.len().min(libc::PIPE_BUF);
+        // SAFETY: one valid entry; a slice's own bytes. This object's calls are libc's own, not the hooks.
+        let written = unsafe {
+            match libc::poll(&mut poll, 1, PATIENCE) {
+                1 => libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length),
+                ready => ready as isize,
+            }
+        };
+        match written {
+            0 => return,
+            written if written > 0 => rest = &rest[written as usize..],
+            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_dump(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
     // SAFETY: the engine's frame. Output may run PHP code and wait: what is held meanwhile is the engine's.

@@ -119,6 +119,13 @@ pub fn activate(rt: &'static Runtime) {
     globals::find();
     signals::set_around(host::AROUND_HANDLERS);
     signals::chain_all();
+    // SAFETY: read after module start; a table of the engine's.
+    unsafe {
+        let dumps = sys::spindle_settings.dump_signal;
+        if dumps != 0 && !sys::spindle_signal_is_taken(dumps) {
+            signals::report_on(dumps);
+        }
+    }
     overflow::install();
     calls::install(Which::All);
     if !LIFE.fork_hooked.replace(true) {

@@ -523,6 +523,9 @@ impl Runtime {
         if turn.signals != 0 {
             self.signalled(turn.signals);
         }
+        if turn.report {
+            crate::dump::to_stderr(self);
+        }
     }
 
     /// Gives way if others are ready; now and then asks the reactor whether they could be.

@@ -74,6 +74,8 @@ impl Remote {
 pub struct Turn {
     /// Signals whose handlers of the program ran since the last turn, bit `n - 1` for signal `n`.
     pub signals: u64,
+    /// The signal that asks for a report came ([`signals::report_on`]).
+    pub report: bool,
 }
 
 /// Epoll, worker threads and signals of one process; used on one thread only.
@@ -204,6 +206,7 @@ impl Reactor {
         if signalled {
             let caught = signals::take();
             turn.signals = caught.by_the_program;
+            turn.report = caught.report;
             if caught.child {
                 self.reap_orphans();
                 for waiter in self.child_waiters.borrow_mut().drain(..) {

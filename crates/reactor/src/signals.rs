@@ -4,6 +4,9 @@
 //! writes an eventfd, and calls the stored one. No `signalfd`: it needs blocked signals, and a child process
 //! inherits the mask. What the program asks about its handlers ([`action`]) is answered as if we were not there.
 //!
+//! One signal may ask for a report of ours ([`report_on`]): as long as the program wants nothing of it, no handler is
+//! called, and it interrupts nothing.
+//!
 //! The table is process-wide, as dispositions are. It is written on the PHP thread only, with the signal blocked.
 
 use std::cell::UnsafeCell;
@@ -30,6 +33,8 @@ unsafe impl Sync for Table {}
 static TABLE: Table =
     Table([const { Slot { ours: AtomicBool::new(false), wanted: UnsafeCell::new(MaybeUninit::uninit()) } }; COUNT]);
 static EVENT: AtomicI32 = AtomicI32::new(-1);
+/// The signal that asks for a report and that the program has not taken for itself; 0: none.
+static REPORT: AtomicI32 = AtomicI32::new(0);
 /// Bit `n - 1`: signal `n` came since the last [`take`].
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
@@ -60,6 +65,8 @@ pub struct Caught {
     pub by_the_program: u64,
     /// A child has changed its state.
     pub child: bool,
+    /// The signal of [`report_on`].
+    pub report: bool,
 }
 
 pub(crate) fn open() -> io::Result<RawFd> {
@@ -105,16 +112,25 @@ pub fn caught() -> u64 {
 }
 
 /// These have interrupted a call already, as its caller saw: they interrupt no other. (The end of a child is told to
-/// whoever waits for one nonetheless.)
+/// whoever waits for one nonetheless, and a report is made.)
 pub fn answered(signals: u64) {
-    PENDING.fetch_and(!signals | bit(libc::SIGCHLD), Ordering::AcqRel);
+    let report = match REPORT.load(Ordering::Acquire) {
+        0 => 0,
+        signal => bit(signal),
+    };
+    PENDING.fetch_and(!signals | bit(libc::SIGCHLD) | report, Ordering::AcqRel);
 }
 
 pub(crate) fn take() -> Caught {
     super::drain_event(EVENT.load(Ordering::Relaxed));
     let bits = PENDING.swap(0, Ordering::AcqRel);
-    let mut caught = Caught { by_the_program: 0, child: bits & bit(libc::SIGCHLD) != 0 };
+    let report = REPORT.load(Ordering::Acquire);
+    let mut caught = Caught { by_the_program: 0, child: bits & bit(libc::SIGCHLD) != 0, report: false };
     for signal in 1..COUNT as i32 {
+        if signal == report {
+            caught.report = bits & bit(signal) != 0;
+            continue;
+        }
         // One that reset itself (SA_RESETHAND) is no longer in the table, and was a function.
         if bits & bit(signal) != 0 && wanted(signal).is_none_or(|a| is_function(&a)) {
             caught.by_the_program |= bit(signal);
@@ -157,7 +173,8 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let saved = unsafe { *errno };
-    if let Some(action) = wanted(signal).filter(is_function) {
+    let reports = signal == REPORT.load(Ordering::Acquire);
+    if let Some(action) = wanted(signal).filter(|action| is_function(action) && !reports) {
         // SAFETY: set before handlers were chained, and not changed.
         let around = unsafe { *AROUND.0.get() };
         let state = around.map(|around| (around.enter)());
@@ -192,12 +209,15 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     unsafe { *errno = saved };
 }
 
-/// Installs ours in place of `action`, with its mask and flags.
-fn install(signal: i32, action: libc::sigaction) -> i32 {
+/// Installs ours in place of `action`, with its mask and flags; `reports`: without calling it.
+fn install(signal: i32, action: libc::sigaction, reports: bool) -> i32 {
     let Some(slot) = slot(signal) else { return -1 };
     let mut ours = action;
     ours.sa_sigaction = handler as *const () as usize;
     ours.sa_flags |= libc::SA_SIGINFO;
+    if reports {
+        ours.sa_flags = ours.sa_flags & !(libc::SA_RESETHAND | libc::SA_NODEFER) | libc::SA_RESTART;
+    }
     if !is_function(&action) {
         ours.sa_flags |= libc::SA_RESTART; // a watched SIGCHLD that the program does not catch interrupts nothing
     }
@@ -205,6 +225,11 @@ fn install(signal: i32, action: libc::sigaction) -> i32 {
         // SAFETY: only the PHP thread writes, and no handler for this signal runs in it now.
         unsafe { (*slot.wanted.get()).write(action) };
         slot.ours.store(true, Ordering::Release);
+        if reports {
+            REPORT.store(signal, Ordering::Release);
+        } else if REPORT.load(Ordering::Acquire) == signal {
+            REPORT.store(0, Ordering::Release);
+        }
         // SAFETY: `ours` is a complete action whose handler follows the SA_SIGINFO convention.
         let result = unsafe { libc::sigaction(signal, &ours, std::ptr::null_mut()) };
         if result != 0 {
@@ -243,12 +268,13 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
     if let Some(new) = new {
         let keep = is_function(new) && !is_fault(signal) || signal == libc::SIGCHLD && previous.is_some();
         let result = if keep {
-            install(signal, *new)
+            install(signal, *new, false)
         } else {
             // SAFETY: `new` is the program's own complete action.
             let result = unsafe { libc::sigaction(signal, new, std::ptr::null_mut()) };
             if let (0, Some(slot)) = (result, slot(signal)) {
                 slot.ours.store(false, Ordering::Release);
+                let _ = REPORT.compare_exchange(signal, 0, Ordering::AcqRel, Ordering::Relaxed);
             }
             result
         };
@@ -276,8 +302,20 @@ pub fn chain_all() {
         // SAFETY: filled by the call that succeeded.
         let real = unsafe { real.assume_init() };
         if is_function(&real) {
-            install(signal, real);
+            install(signal, real, false);
         }
+    }
+}
+
+/// From now on `signal` asks for a report ([`super::Turn::report`]) and does nothing else, whatever was set for it up to
+/// now. What the program sets for it later takes its place.
+pub fn report_on(signal: i32) {
+    let mut real = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: `real` is large enough; a null action only asks.
+    if unsafe { libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) } == 0 {
+        // SAFETY: filled by the call that succeeded.
+        let real = unsafe { real.assume_init() };
+        install(signal, wanted(signal).unwrap_or(real), true);
     }
 }
 
@@ -293,7 +331,7 @@ pub(crate) fn watch_children() {
         let real = unsafe { real.assume_init() };
         // Ignored means that children are reaped by the kernel: that must stay.
         if real.sa_sigaction != libc::SIG_IGN {
-            install(libc::SIGCHLD, real);
+            install(libc::SIGCHLD, real, false);
         }
     }
 }
@@ -313,4 +351,5 @@ pub fn unchain_all() {
             }
         }
     }
+    REPORT.store(0, Ordering::Release);
 }
