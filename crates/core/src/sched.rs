@@ -34,6 +34,7 @@ enum Alarm {
     Bound(ScopeId),
     Disposal(ScopeId),
     Zombies,
+    Overdue { co: Co, id: u64 },
 }
 
 /// No slot.
@@ -93,6 +94,8 @@ struct Slot<X> {
     cancel_requested: bool,
     outcome: Outcome,
     awaited: bool,
+    /// Somebody has begun to await it.
+    sought: bool,
     followers: Vec<Follower>,
 }
 
@@ -225,6 +228,7 @@ impl<X> Core<X> {
             slot.woken_early = false;
             slot.cancel_requested = false;
             slot.awaited = false;
+            slot.sought = false;
             index
         } else {
             let index = self.slots.len() as u32;
@@ -252,6 +256,7 @@ impl<X> Core<X> {
                 cancel_requested: false,
                 outcome: Outcome::Returned,
                 awaited: false,
+                sought: false,
                 followers: Vec::new(),
             });
             index
@@ -455,6 +460,12 @@ impl<X> Core<X> {
                 Alarm::Timeout(id) => self.timeout_is_over(id),
                 Alarm::Bound(scope) => self.time_is_over(scope),
                 Alarm::Disposal(scope) => self.disposal_is_due(scope),
+                Alarm::Overdue { co, id } => {
+                    let slot = self.slot(co);
+                    if slot.id == id && !matches!(slot.state, State::Done | State::Ending) {
+                        self.events.push_back(Event::Overdue(co));
+                    }
+                }
                 Alarm::Zombies => {
                     self.grace = None;
                     self.events.push_back(Event::ZombiesDue);
@@ -530,6 +541,12 @@ impl<X> Core<X> {
         let earlier = slot.cancellation.take();
         self.cancel(co, reason);
         earlier
+    }
+
+    /// [`Event::Overdue`] comes at this moment if the coroutine, which has been cancelled, has not ended by then.
+    pub fn expect_end(&mut self, co: Co, deadline: u64) {
+        let id = self.slot(co).id;
+        self.timers.insert(deadline, Alarm::Overdue { co, id });
     }
 
     /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.

@@ -3,7 +3,7 @@
 mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
-use spindle_core::sched::{Cancel, Next, On, Outcome, Reason, State, Target};
+use spindle_core::sched::{Cancel, Event, Next, On, Outcome, Reason, State, Target};
 
 /// The running one's next wait is cut short, with this.
 fn delivered(host: &mut Host) -> Option<&'static str> {
@@ -477,4 +477,31 @@ fn a_nudge_ends_a_wait_that_can_be_taken_up_again() {
     }
     assert_eq!(host.nudge(), None);
     assert_eq!((host.next_to_run(), host.state(socket)), (Next::Nobody, State::Parked));
+}
+
+#[test]
+fn a_cancelled_one_that_does_not_end_is_overdue_once_for_each_time() {
+    let mut host = Host::new();
+    let (a, b) = (host.spawn(), host.spawn());
+    for co in [a, b] {
+        host.cancel(co, "reason");
+        host.expect_end(co, 100);
+    }
+    host.expect_end(a, 200);
+    host.awaits(&[Target::Coroutine(b)]);
+    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    host.expire(99);
+    assert_eq!(host.next_event(), None);
+    host.expire(100);
+    assert_eq!((host.next_event(), host.next_event()), (Some(Event::Overdue(a)), Some(Event::Overdue(b))));
+    assert_eq!(host.next_event(), None);
+    // Not one that has ended, nor who has its slot then.
+    host.discard_cancellation(a);
+    host.finish(a, Outcome::Cancelled);
+    host.release(a);
+    host.spawn();
+    host.expire(300);
+    while let Some(event) = host.next_event() {
+        assert!(!matches!(event, Event::Overdue(_)));
+    }
 }

@@ -622,6 +622,25 @@ static ZEND_INI_MH(on_dump_signal)
 	return FAILURE;
 }
 
+static ZEND_INI_MH(on_diagnostics)
+{
+	spindle_settings.diagnostics = zend_ini_parse_bool(new_value);
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_cancel_warning)
+{
+	char *end;
+	zend_long ms = ZEND_STRTOL(ZSTR_VAL(new_value), &end, 10);
+
+	if (!ZSTR_LEN(new_value) || *end || ms < 1 || ms > 86400 * 1000) {
+		zend_error(E_WARNING, "async.cancel_warning_ms must be between 1 and 86400000, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.cancel_warning_ms = ms;
+	return SUCCESS;
+}
+
 static ZEND_INI_MH(on_lifetime)
 {
 	static const char *const names[] = {"scope", "top-down", "bottom-up"};
@@ -655,6 +674,8 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
+	STD_PHP_INI_BOOLEAN("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics, diagnostics, spindle_ini, spindle_settings)
+	PHP_INI_ENTRY("async.cancel_warning_ms", "2000", PHP_INI_ALL, on_cancel_warning)
 	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)
 	PHP_INI_ENTRY("async.zombie_coroutine_timeout", "2", PHP_INI_ALL, on_zombie_timeout)
 PHP_INI_END()

@@ -29,6 +29,8 @@ typedef struct spindle_ini {
 	zend_long lifetime;    /* 0 scope, 1 top-down, 2 bottom-up */
 	double zombie_timeout; /* seconds */
 	int dump_signal;       /* 0: none */
+	bool diagnostics;
+	zend_long cancel_warning_ms;
 } spindle_ini;
 extern spindle_ini spindle_settings;
 

@@ -247,6 +247,7 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::Failed(set) => crate::group::one_has_failed(rt, set),
             Event::ZombiesDue => end_zombies(rt),
+            Event::Overdue(co) => crate::diagnostics::overdue(rt, co),
             Event::Gone(id) => {
                 if !rt.core.borrow_mut().release_scope(id) {
                     continue;
@@ -289,17 +290,14 @@ fn end_zombies(rt: &'static Runtime) {
     let zombies = rt.core.borrow().zombies();
     for co in zombies {
         let reason = cancellation("cancelled because only zombies were left and their time was over");
-        // SAFETY: the reference is passed to the core, or is ours to release.
+        // SAFETY: our reference.
         unsafe {
             if force {
-                let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
-                if let Some(earlier) = earlier {
-                    sys::spindle_object_release(earlier);
-                }
+                life::cancel_by_force(rt, co, reason);
             } else {
                 life::cancel(rt.object(co), reason);
-                sys::spindle_object_release(reason);
             }
+            sys::spindle_object_release(reason);
         }
     }
 }
@@ -386,12 +384,7 @@ pub fn shut_down(rt: &'static Runtime, force: bool) {
     if force {
         let live: Vec<Co> = rt.core.borrow().coroutines().collect();
         for co in live {
-            zv::add_object_ref(reason);
-            let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
-            if let Some(earlier) = earlier {
-                // SAFETY: the core's reference.
-                unsafe { sys::spindle_object_release(earlier) };
-            }
+            life::cancel_by_force(rt, co, reason);
         }
     } else {
         let order = rt.core.borrow_mut().shut_down();
@@ -425,11 +418,7 @@ pub fn deadlock(rt: &'static Runtime) {
         let error = rt.deadlock.get();
         rt.phase.set(Phase::ShuttingDown);
         for co in waiting {
-            zv::add_object_ref(error);
-            let earlier = rt.core.borrow_mut().cancel_by_force(co, error);
-            if let Some(earlier) = earlier {
-                sys::spindle_object_release(earlier);
-            }
+            life::cancel_by_force(rt, co, error);
         }
     }
     rt.allow_switch();
@@ -467,6 +456,7 @@ pub fn script_ended(rt: &'static Runtime) {
         rt.run_ends();
         if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
             crate::watch::report_rest(rt);
+            crate::diagnostics::exits(rt);
             rt.end(); // `exit`: nobody runs again
             return;
         }
@@ -495,7 +485,12 @@ pub fn script_ended(rt: &'static Runtime) {
         loop {
             rt.run_down();
             let unseen = unseen_failure(rt).or_else(|| crate::group::take_unseen(rt));
-            let Some(unseen) = unseen else { break };
+            let Some(unseen) = unseen else {
+                if crate::diagnostics::script_ended(rt) {
+                    continue;
+                }
+                break;
+            };
             rt.core.borrow_mut().mark_awaited((*unseen).co);
             zv::add_object_ref((*unseen).exception);
             unhandled(rt, (*unseen).exception);

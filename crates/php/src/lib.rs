@@ -11,6 +11,7 @@ mod busy;
 mod calls;
 mod context;
 mod coroutine;
+mod diagnostics;
 mod dump;
 mod engine;
 mod failure;

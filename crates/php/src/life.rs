@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Coroutine};
 use crate::runtime::{Runtime, To, existing, rt};
 use crate::stack::Ctx;
-use crate::{calls, context, failure, state, zv};
+use crate::{calls, context, diagnostics, failure, state, zv};
 use spindle_core::sched::{self, Co, Outcome, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -26,6 +26,7 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
         // SAFETY: `ctx` has adopted a coroutine.
         if unsafe { run(rt, ctx) } {
             rt.run_ends();
+            diagnostics::exits(rt);
             rt.end_on_main(ctx);
         }
         match rt.pick() {
@@ -149,9 +150,23 @@ pub fn cancel(this: *mut Coroutine, reason: *mut sys::zend_object) {
 fn cancel_one(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
     zv::add_object_ref(reason);
     let answer = rt.core.borrow_mut().cancel(co, reason);
-    if answer != sched::Cancel::Accepted {
+    match answer {
+        sched::Cancel::Accepted => diagnostics::cancelled(rt, co),
         // SAFETY: the reference made above.
-        unsafe { sys::spindle_object_release(reason) };
+        _ => unsafe { sys::spindle_object_release(reason) },
+    }
+}
+
+/// The same through whatever holds it off, and in place of a cancellation that waits.
+pub fn cancel_by_force(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+    zv::add_object_ref(reason);
+    let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
+    if earlier != Some(reason) {
+        diagnostics::cancelled(rt, co);
+    }
+    if let Some(earlier) = earlier {
+        // SAFETY: the core's reference, or the one made above.
+        unsafe { sys::spindle_object_release(earlier) };
     }
 }
 
@@ -204,6 +219,7 @@ pub unsafe fn object_dies(this: *mut Coroutine) {
             zv::add_object_ref((*this).exception);
             failure::unhandled(rt, (*this).exception);
         }
+        diagnostics::object_dies(rt, this);
         rt.objects.borrow_mut()[co.0 as usize] = null_mut();
         let left = rt.core.borrow_mut().release(co);
         if let Some(left) = left {

@@ -19,6 +19,8 @@ pub enum What {
     Handler(sys::zval, *mut Coroutine, *mut sys::zend_object),
     /// Destroys values.
     Drop(Vec<sys::zval>, Slots),
+    /// Raises a warning (a string) at a file (or null) and line.
+    Warning(sys::zval, *mut sys::zend_string, u32),
 }
 
 /// The work of a runner, and where a failure of it goes.
@@ -37,6 +39,7 @@ impl Job {
             What::EndOf(_) => ("callbacks for the end of its scope", None),
             What::Handler(_, of, _) => ("exception handler, for coroutine", Some(*of)),
             What::Drop(..) => ("destructors of what a scope has held", None),
+            What::Warning(..) => ("a warning", None),
         }
     }
 
@@ -64,6 +67,12 @@ impl Job {
                     }
                 }
                 What::Drop(values, slots) => destroy(values, &slots),
+                What::Warning(mut text, file, _) => {
+                    sys::spindle_zval_dtor(&mut text);
+                    if !file.is_null() {
+                        sys::spindle_string_release(file);
+                    }
+                }
             }
         }
     }
@@ -91,7 +100,11 @@ pub fn start(rt: &'static Runtime, what: What, scope: ScopeId, holds: Option<Sco
         (*runner).job = Box::into_raw(Box::new(Job { what, scope, level, origin }));
         (*runner).callable = zv::string("Async\\runCallbacks");
         (*runner).fcc.function_handler = engine::callback_runner();
-        (*runner).inherited = state::Inherited::capture();
+        (*runner).inherited = match (*(*runner).job).what {
+            // It may be in nobody's name, or in that of one who has ended.
+            What::Warning(..) => rt.inherited_of_main(),
+            _ => state::Inherited::capture(),
+        };
         rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
     }
 }
@@ -129,6 +142,7 @@ pub unsafe extern "C" fn run(_: *mut sys::zend_execute_data, result: *mut sys::z
                 sys::spindle_object_release(object);
             }
             What::Drop(values, slots) => destroy(std::mem::take(values), slots),
+            What::Warning(text, file, line) => sys::spindle_warning_at(*file, *line, (*text.value.str_).val.as_ptr()),
         }
     }
 }

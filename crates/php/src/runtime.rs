@@ -187,6 +187,15 @@ impl Runtime {
         self.object(co)
     }
 
+    /// What the main coroutine hands down, whoever runs.
+    pub fn inherited_of_main(&self) -> state::Inherited {
+        if self.context() == self.main {
+            return state::Inherited::capture();
+        }
+        // SAFETY: main's context lives as long as the runtime, and was left.
+        state::Inherited::from(unsafe { &(*self.main).saved })
+    }
+
     /// The context that runs.
     #[inline(always)]
     pub fn context(&self) -> *mut Ctx {

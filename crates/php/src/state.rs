@@ -367,12 +367,15 @@ pub fn is_undef(value: &sys::zval) -> bool {
 
 /// `EG(error_reporting)`, or what it is outside of the `@` that is in force.
 pub fn error_reporting() -> i32 {
-    // SAFETY: globals of the engine; a terminated name.
-    unsafe {
-        match sys::executor_globals.error_reporting {
-            SILENCED => sys::zend_ini_long(c"error_reporting".as_ptr().cast_mut(), 15, 0) as i32,
-            level => level,
-        }
+    // SAFETY: a global of the engine.
+    outside_of_silence(unsafe { sys::executor_globals.error_reporting })
+}
+
+fn outside_of_silence(level: i32) -> i32 {
+    match level {
+        // SAFETY: a terminated name and its length.
+        SILENCED => unsafe { sys::zend_ini_long(c"error_reporting".as_ptr().cast_mut(), 15, 0) as i32 },
+        level => level,
     }
 }
 
@@ -380,15 +383,23 @@ impl Inherited {
     /// What the running coroutine hands down; owns a reference to the error handler.
     pub fn capture() -> Inherited {
         let eg = addr_of_mut!(sys::executor_globals);
-        let error_reporting = error_reporting();
         // SAFETY: only the PHP thread gets here; the handler is a valid zval, undefined when there is none.
-        unsafe {
-            let mut handler = (*eg).user_error_handler;
-            if !is_undef(&handler) {
-                sys::spindle_zval_copy(&mut handler, &(*eg).user_error_handler);
-            }
-            Inherited { error_reporting, handler_mask: (*eg).user_error_handler_error_reporting, handler }
+        unsafe { Self::of((*eg).error_reporting, (*eg).user_error_handler_error_reporting, &(*eg).user_error_handler) }
+    }
+
+    /// What a coroutine that was left hands down.
+    pub fn from(saved: &Saved) -> Inherited {
+        Self::of(saved.error_reporting, saved.user_error_handler_error_reporting, &saved.user_error_handler)
+    }
+
+    #[inline(always)]
+    fn of(error_reporting: i32, handler_mask: i32, from: &sys::zval) -> Inherited {
+        let mut handler = *from;
+        if !is_undef(&handler) {
+            // SAFETY: a valid zval.
+            unsafe { sys::spindle_zval_copy(&mut handler, from) };
         }
+        Inherited { error_reporting: outside_of_silence(error_reporting), handler_mask, handler }
     }
 
     /// The handler, for the garbage collector.

@@ -14,12 +14,12 @@ await(spawn(function () {
 }));
 $code = <<<'PHP'
     register_shutdown_function('Async\dump');
-    Async\spawn(fn() => Async\delay(1));
+    $coroutine = Async\spawn(fn() => Async\delay(200));
     $scope = new Async\Scope;
     PHP;
 echo T\php($code)->output;
 echo T\php('register_shutdown_function("Async\dump");')->output;
-$ended = T\php("$code\nAsync\\suspend();\nexit;");
+$ended = T\php("$code\nwhile (!\$coroutine->isSuspended()) Async\\suspend();\nexit;");
 echo preg_replace('~at /\S*:~', 'at FILE:', $ended->output);
 ?>
 --EXPECTF--

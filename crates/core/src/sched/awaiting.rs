@@ -58,6 +58,11 @@ impl<X> Core<X> {
 
     pub(super) fn follow(&mut self, target: Target, follower: Follower) {
         self.followers(target).push(follower);
+        if let Target::Coroutine(co) = target
+            && waits(&follower)
+        {
+            self.slot_mut(co).sought = true;
+        }
         self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&follower));
     }
 
@@ -194,6 +199,11 @@ impl<X> Core<X> {
     /// Has anybody awaited it up to now?
     pub fn was_awaited(&self, co: Co) -> bool {
         self.slot(co).awaited
+    }
+
+    /// Has anybody ever begun to await it, or taken its outcome?
+    pub fn was_sought(&self, co: Co) -> bool {
+        self.slot(co).sought || self.slot(co).awaited
     }
 
     /// A failure goes to `co`, which waits for `scope`, and wakes it.

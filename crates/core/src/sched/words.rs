@@ -140,6 +140,8 @@ pub enum Event {
     Failed(SetId),
     /// Only zombies are left, and their time is over: cancel them.
     ZombiesDue,
+    /// A cancelled coroutine has not ended in its time ([`super::Core::expect_end`]).
+    Overdue(Co),
     /// Nothing refers to a scope any more.
     Gone(ScopeId),
 }

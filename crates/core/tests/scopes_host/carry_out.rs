@@ -137,6 +137,7 @@ impl Host {
                         self.cancels_one(co, "zombie");
                     }
                 }
+                Event::Overdue(co) => unreachable!("nobody expects the end of {co:?}"),
                 Event::Gone(scope) => {
                     if self.core.release_scope(scope) {
                         self.is_gone(scope);

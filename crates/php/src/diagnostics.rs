@@ -1,0 +1,163 @@
+//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, and those that do not end when they are
+//! cancelled.
+//!
+//! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
+//! coroutines of their own, where an error handler of the program may wait and throw.
+
+use crate::coroutine::{self, Coroutine};
+use crate::failure::{self, Level};
+use crate::runner::{self, What};
+use crate::runtime::{Core, Phase, Runtime};
+use crate::{scope, state, zv};
+use spindle_core::sched::{Co, Outcome, State};
+use spindle_php_sys as sys;
+
+fn are_on() -> bool {
+    // SAFETY: read after module start.
+    unsafe { sys::spindle_settings.diagnostics }
+}
+
+fn warn(rt: &'static Runtime, text: &str, file: *mut sys::zend_string, line: u32) {
+    if !file.is_null() {
+        zv::add_ref(file);
+    }
+    let what = What::Warning(zv::string(&text.replace('\0', " ")), file, line);
+    runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+}
+
+/// Is it one of the program's in the global scope, where nothing but awaiting it tells what became of it?
+fn concerns(core: &Core, this: *mut Coroutine) -> bool {
+    // SAFETY: a live object with a slot.
+    let (co, ours) = unsafe { ((*this).co, !(*this).job.is_null()) };
+    !ours && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
+}
+
+fn was_for_nobody(core: &Core, this: *mut Coroutine) -> bool {
+    // SAFETY: a live object with a slot.
+    let co = unsafe { (*this).co };
+    let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
+    returned && concerns(core, this) && !core.was_sought(co)
+}
+
+#[cold]
+fn nobody_has_awaited(rt: &'static Runtime, this: *mut Coroutine) {
+    // SAFETY: a live object with a slot.
+    unsafe {
+        let id = {
+            let mut core = rt.core.borrow_mut();
+            core.mark_awaited((*this).co);
+            core.id((*this).co)
+        };
+        let place = coroutine::place((*this).spawn_file, (*this).spawn_line);
+        let text = format!(
+            "Coroutine #{id} spawned at {place} in the global scope has ended, and nobody has awaited it: await it, or \
+             spawn it in a Scope"
+        );
+        warn(rt, &text, (*this).spawn_file, (*this).spawn_line);
+    }
+}
+
+/// The object of a complete coroutine dies.
+#[inline]
+pub fn object_dies(rt: &'static Runtime, this: *mut Coroutine) {
+    if are_on() && rt.phase.get() != Phase::Ended && was_for_nobody(&rt.core.borrow(), this) {
+        nobody_has_awaited(rt, this);
+    }
+}
+
+/// All have ended, and what the program still holds will not be awaited. `true`: there is something to be run.
+pub fn script_ended(rt: &'static Runtime) -> bool {
+    if !are_on() {
+        return false;
+    }
+    let mut found: Vec<*mut Coroutine> = {
+        let core = rt.core.borrow();
+        let objects = rt.objects.borrow();
+        objects.iter().copied().filter(|this| !this.is_null() && was_for_nobody(&core, *this)).collect()
+    };
+    // SAFETY: live objects with a slot.
+    found.sort_by_key(|this| unsafe { rt.core.borrow().id((**this).co) });
+    for this in &found {
+        nobody_has_awaited(rt, *this);
+    }
+    !found.is_empty()
+}
+
+/// The program exits: what has not ended is lost. No coroutine runs again, and no error handler of the program's.
+pub fn exits(rt: &'static Runtime) {
+    if !are_on() {
+        return;
+    }
+    let lost: Vec<Co> = {
+        let core = rt.core.borrow();
+        let lost = |co: &Co| {
+            *co != core.running()
+                && !matches!(core.state(*co), State::Ending)
+                && !core.was_sought(*co)
+                && concerns(&core, rt.object(*co))
+        };
+        core.coroutines().filter(lost).collect()
+    };
+    rt.forbid_switch();
+    for co in lost {
+        let this = rt.object(co);
+        let id = rt.core.borrow().id(co);
+        // SAFETY: the object of a coroutine that is not complete is alive; terminated texts.
+        unsafe {
+            let place = coroutine::place((*this).spawn_file, (*this).spawn_line);
+            let text = failure::c_text(&format!(
+                "Coroutine #{id} spawned at {place} in the global scope is lost by exit, and nobody awaits it: await it \
+                 before, or cancel it"
+            ));
+            let file = if (*this).spawn_file.is_null() { String::new() } else { zv::text((*this).spawn_file) };
+            let file = failure::c_text(&file);
+            sys::spindle_report_at(file.as_ptr(), (*this).spawn_line, text.as_ptr(), state::error_reporting());
+        }
+    }
+    rt.allow_switch();
+}
+
+/// A coroutine was cancelled: it is to end soon.
+#[inline]
+pub fn cancelled(rt: &'static Runtime, co: Co) {
+    if are_on() && rt.phase.get() != Phase::Ended {
+        // SAFETY: read after module start.
+        let ms = unsafe { sys::spindle_settings.cancel_warning_ms };
+        rt.core.borrow_mut().expect_end(co, scope::deadline(ms));
+    }
+}
+
+/// It has not.
+pub fn overdue(rt: &'static Runtime, co: Co) {
+    let this = rt.object(co);
+    let (id, state, started) = {
+        let core = rt.core.borrow();
+        (core.id(co), core.state(co), core.is_started(co))
+    };
+    if this.is_null() || matches!(state, State::Done | State::Ending) || !are_on() {
+        return; // it has ended since
+    }
+    // SAFETY: the object of a coroutine that is not complete is alive.
+    unsafe {
+        let spawned = match coroutine::place((*this).spawn_file, (*this).spawn_line) {
+            _ if !(*this).job.is_null() => " for callbacks or a handler".to_owned(),
+            place if place.is_empty() => " (the script itself)".to_owned(),
+            place => format!(" spawned at {place}"),
+        };
+        let ms = sys::spindle_settings.cancel_warning_ms;
+        let mut text = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
+        let (mut file, mut line) = ((*this).spawn_file, (*this).spawn_line);
+        let (at, info) = ((*this).suspend_file, (*this).info);
+        if started && !at.is_null() {
+            (file, line) = (at, (*this).suspend_line);
+        }
+        if state == State::Parked {
+            text += &format!(": it is suspended at {}", coroutine::place(file, line));
+            if !info.call.is_empty() {
+                text += &format!(" in {}", crate::dump::wait_of(rt, &info));
+            }
+        }
+        text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
+        warn(rt, &text, file, line);
+    }
+}
