@@ -37,6 +37,7 @@ pub fn init_handlers() {
         let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
         handlers.write(sys::std_object_handlers);
         (*handlers).offset = OFFSET as i32;
+        (*handlers).dtor_obj = Some(dies);
         (*handlers).free_obj = Some(free);
         (*handlers).clone_obj = None;
         (*handlers).get_gc = Some(get_gc);
@@ -198,6 +199,26 @@ pub fn take_unseen(rt: &'static Runtime) -> Option<*mut Coroutine> {
     })
 }
 
+/// Nobody can ask the group any more: a failure that nobody has asked for looks for its place. As the destructor: when the
+/// cycle collector frees the object, it may have freed the failure already.
+unsafe extern "C" fn dies(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine, with all that the object holds still alive.
+    unsafe {
+        let this = of(object);
+        if let Some(rt) = runtime::existing()
+            && rt.phase.get() != runtime::Phase::Ended
+            && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
+            && let Some(member) = unseen(rt, this)
+        {
+            (*this).seen = true;
+            zv::add_object_ref((*member).exception);
+            let id = rt.core.borrow().scope_of((*member).co);
+            let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
+            failure::route(rt, (*member).exception, failure::Level::At(id), id, member);
+        }
+    }
+}
+
 unsafe extern "C" fn free(object: *mut sys::zend_object) {
     // SAFETY: called once by the engine when the object dies; what it owns is released.
     unsafe {
@@ -205,14 +226,6 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
         if let Some(rt) = runtime::existing()
             && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
         {
-            if rt.phase.get() != runtime::Phase::Ended
-                && let Some(member) = unseen(rt, this)
-            {
-                zv::add_object_ref((*member).exception);
-                let id = rt.core.borrow().scope_of((*member).co);
-                let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
-                failure::route(rt, (*member).exception, failure::Level::At(id), id, member);
-            }
             rt.groups.borrow_mut()[(*this).set.0 as usize] = null_mut();
             let all: Vec<Co> = members(this).into_iter().map(|member| (*member).co).collect();
             rt.core.borrow_mut().drop_set((*this).set, all);
