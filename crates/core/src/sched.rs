@@ -196,7 +196,7 @@ impl<X> Core<X> {
     /// A coroutine for callbacks and handlers of `scope`, which it is in without being a member. `holds` is not
     /// finished before it.
     pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> Co {
-        self.scopes[scope.slot()].pins += 1;
+        self.pin(scope);
         if let Some(held) = holds {
             self.engage(held);
         }

@@ -4,6 +4,7 @@ use crate::coroutine::{self, Coroutine};
 use crate::life::{self, is_cancellation};
 use crate::runner::{self, What};
 use crate::runtime::{Core, Phase, Runtime};
+use crate::slots::Slots;
 use crate::{calls, scope, state, zv};
 use spindle_core::sched::{Bound, Co, Event, Outcome, Route, ScopeId, State};
 use spindle_php_sys as sys;
@@ -229,7 +230,9 @@ pub fn carry_out(rt: &'static Runtime) {
                     scope_ends(rt, id);
                 }
                 rt.core.borrow_mut().tell_finished(id);
+                scope::settle(rt, id);
             }
+            Event::Idle(id) => scope::settle(rt, id),
             Event::Bound(id, which) => {
                 let text = match which {
                     Bound::Time => "cancelled because the time of its scope is over",
@@ -253,19 +256,23 @@ pub fn carry_out(rt: &'static Runtime) {
                     continue;
                 }
                 let (values, slots) = scope::forget(rt, id);
-                if values.is_empty() && slots.is_empty() {
-                    // SAFETY: ours; there is no value in it, so no code runs.
-                    unsafe { slots.clear() };
-                } else if rt.phase.get() == Phase::Ended {
-                    // SAFETY: ours.
-                    unsafe { runner::destroy(values, &slots) };
-                } else {
-                    // Destructors are the program's code, and this may be nobody's turn.
-                    let what = What::Drop(values, slots);
-                    runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
-                }
+                let_go(rt, values, slots);
             }
         }
+    }
+}
+
+/// Destroys what a scope has kept: soon, as destructors are the program's code, and this may be nobody's turn.
+pub fn let_go(rt: &'static Runtime, values: Vec<sys::zval>, slots: Slots) {
+    if values.is_empty() && slots.is_empty() {
+        // SAFETY: ours; there is no value in it, so no code runs.
+        unsafe { slots.clear() };
+    } else if rt.phase.get() == Phase::Ended {
+        // SAFETY: ours.
+        unsafe { runner::destroy(values, &slots) };
+    } else {
+        let what = What::Drop(values, slots);
+        runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
 }
 

@@ -51,6 +51,23 @@ pub struct Record {
     pub line: u32,
 }
 
+impl Record {
+    /// Takes the values out, for whoever destroys them.
+    fn take(&mut self) -> (Vec<sys::zval>, Slots) {
+        let reason = std::mem::replace(&mut self.reason, null_mut());
+        let reason = if reason.is_null() { zv::undef() } else { zv::object(reason) };
+        let places = [&mut self.handler, &mut self.child_handler, &mut self.finally, &mut self.constraint];
+        let values = places.map(|place| std::mem::replace(place, zv::undef()));
+        let values = values.into_iter().chain([reason]).filter(|value| !state::is_undef(value)).collect();
+        (values, std::mem::take(&mut self.slots))
+    }
+
+    fn keeps_any(&self) -> bool {
+        let values = [&self.handler, &self.child_handler, &self.finally, &self.constraint];
+        !self.reason.is_null() || !self.slots.is_empty() || values.into_iter().any(|value| !state::is_undef(value))
+    }
+}
+
 struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
 // SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
 unsafe impl Sync for Handlers {}
@@ -251,6 +268,12 @@ pub fn within(rt: &'static Runtime, id: ScopeId) -> String {
     format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
 }
 
+/// Has it died in the program's eyes? What is kept of a scope is the coroutines' then, as long as there are any.
+unsafe fn is_destructed(object: *mut sys::zend_object) -> bool {
+    // SAFETY: a live object.
+    unsafe { (*object).gc.u.type_info & sys::IS_OBJ_DESTRUCTOR_CALLED != 0 }
+}
+
 unsafe extern "C" fn get_gc(
     object: *mut sys::zend_object,
     table: *mut *mut sys::zval,
@@ -261,9 +284,9 @@ unsafe extern "C" fn get_gc(
         let buffer = sys::zend_get_gc_buffer_create();
         if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
             && rt.core.borrow().scope_exists(id)
-            && rt.core.borrow().only_its_handle(id)
+            && id != Core::GLOBAL
+            && (!is_destructed(object) || rt.core.borrow().is_idle(id))
         {
-            // What else needs the scope needs these too, and the collector knows nothing of that.
             let record = record(rt, id);
             for value in [
                 addr_of_mut!((*record).handler),
@@ -322,21 +345,56 @@ const RELEASED: &str = "[its object was released]:0";
 unsafe extern "C" fn free(object: *mut sys::zend_object) {
     // SAFETY: called once by the engine when the object dies.
     unsafe {
+        let mut left = None;
         if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
             && rt.core.borrow().scope_exists(id)
         {
             let record = record(rt, id);
             if (*record).object == object {
                 (*record).object = null_mut();
+                let idle = {
+                    let core = rt.core.borrow();
+                    id != Core::GLOBAL && core.is_idle(id)
+                };
+                if idle {
+                    // The cycle collector, which has been told of these, may free what they refer to right after this.
+                    left = Some((*record).take());
+                }
                 if rt.core.borrow_mut().drop_handle(id) {
-                    // At once, as an object destroys what it has: the collector may have found these to be garbage.
-                    let (values, slots) = forget(rt, id);
-                    runner::destroy(values, &slots);
+                    forget(rt, id); // idle: there is nothing left in it
                 }
                 failure::carry_out(rt);
             }
         }
         sys::zend_object_std_dtor(object);
+        if let Some((values, slots)) = left {
+            runner::destroy(values, &slots);
+        }
+    }
+}
+
+/// A scope is finished: what is kept of it goes when nobody can need it.
+pub fn settle(rt: &'static Runtime, id: ScopeId) {
+    let Some(record) = existing_record(rt, id) else { return };
+    let (idle, closed) = {
+        let core = rt.core.borrow();
+        (core.scope_exists(id) && core.is_idle(id), core.is_closed(id))
+    };
+    if !idle || id == Core::GLOBAL {
+        return;
+    }
+    // SAFETY: the record of a scope that exists; its object, if any, is alive.
+    unsafe {
+        if (*record).object.is_null() {
+            if closed && (*record).keeps_any() {
+                let (values, slots) = (*record).take();
+                failure::let_go(rt, values, slots);
+            }
+        } else if is_destructed((*record).object) && (*record).keeps_any() {
+            // The cycle collector may have found it while the values were not yet its own: let it look again.
+            zv::add_object_ref((*record).object);
+            sys::spindle_object_release((*record).object);
+        }
     }
 }
 
@@ -347,14 +405,12 @@ pub fn forget(rt: &'static Runtime, id: ScopeId) -> (Vec<sys::zval>, Slots) {
         return (Vec::new(), Slots::default());
     }
     // SAFETY: made by `keep_record`, and no longer in the list.
-    let record = *unsafe { Box::from_raw(record) };
+    let mut record = *unsafe { Box::from_raw(record) };
     if !record.file.is_null() {
         // SAFETY: the record's reference.
         unsafe { sys::spindle_string_release(record.file) };
     }
-    let reason = if record.reason.is_null() { zv::undef() } else { zv::object(record.reason) };
-    let values = [record.handler, record.child_handler, record.finally, record.constraint, reason];
-    (values.into_iter().filter(|value| !state::is_undef(value)).collect(), record.slots)
+    record.take()
 }
 
 /// The request is over: the values die with the engine's heap.

@@ -129,10 +129,15 @@ fn may_await(rt: &'static Runtime, id: ScopeId) -> bool {
 
 /// Throws what the scope was cancelled with.
 unsafe fn throw_reason(rt: &'static Runtime, id: ScopeId) {
-    // SAFETY: the record of a scope that exists; a cancelled one has a reason.
+    // SAFETY: the record of a scope that exists; the reference is passed on.
     unsafe {
-        let reason = (*scope::record(rt, id)).reason;
-        zv::add_object_ref(reason);
+        let mut reason = (*scope::record(rt, id)).reason;
+        if reason.is_null() {
+            // It went with the scope's object; this is a later one.
+            reason = failure::cancellation("The scope was cancelled");
+        } else {
+            zv::add_object_ref(reason);
+        }
         sys::spindle_throw(reason);
     }
 }

@@ -73,11 +73,10 @@ impl<X> Core<X> {
         }
         match kind {
             Kind::Runner { holds } => {
-                self.scopes[scope.slot()].pins -= 1;
                 if let Some(held) = holds {
                     self.disengage(held);
                 }
-                self.see_whether_gone(scope);
+                self.unpin(scope);
             }
             _ => self.part(co, scope),
         }

@@ -23,7 +23,7 @@ pub(super) struct Scope {
     pub(super) lifetime: Lifetime,
     /// Coroutines, failures under way, and busy scopes below.
     pub(super) busy: usize,
-    /// Runners that are in it.
+    /// Runners that are in it, and scopes below that have any.
     pub(super) pins: u32,
     /// The program has an object for it.
     pub(super) handle: bool,
@@ -236,6 +236,12 @@ impl<X> Core<X> {
         self.scope(id).busy == 0
     }
 
+    /// Is it finished, and does no callback or handler run in it or below it? Then no failure can come to it as long as
+    /// nobody spawns in it.
+    pub fn is_idle(&self, id: ScopeId) -> bool {
+        self.scope(id).busy == 0 && self.scope(id).pins == 0
+    }
+
     /// Has it had a coroutine, and is it finished; or has it been ended?
     pub fn has_completed(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
@@ -314,6 +320,38 @@ impl<X> Core<X> {
         }
     }
 
+    /// A runner is in it.
+    pub(super) fn pin(&mut self, id: ScopeId) {
+        let mut at = id.index;
+        while at != NONE {
+            let scope = &mut self.scopes[at as usize];
+            scope.pins += 1;
+            if scope.pins > 1 {
+                break;
+            }
+            at = scope.parent;
+        }
+    }
+
+    /// A runner of it has ended.
+    pub(super) fn unpin(&mut self, id: ScopeId) {
+        let mut at = id.index;
+        while at != NONE {
+            let scope = &mut self.scopes[at as usize];
+            scope.pins -= 1;
+            if scope.pins > 0 {
+                break;
+            }
+            let parent = scope.parent;
+            let id = self.scope_at(at);
+            if self.is_closed(id) && self.is_idle(id) {
+                self.events.push_back(Event::Idle(id));
+            }
+            self.see_whether_gone(id);
+            at = parent;
+        }
+    }
+
     #[inline]
     pub(super) fn adopt(&mut self, co: Co, parent: Co) {
         let mut children = self.slot(parent).children;
@@ -361,23 +399,14 @@ impl<X> Core<X> {
         self.release_scope(id)
     }
 
-    /// Does nothing but the program's object need it?
-    pub fn only_its_handle(&self, id: ScopeId) -> bool {
-        !self.is_needed_without(id)
-    }
-
     /// The program has an object for it again.
     pub fn take_handle(&mut self, id: ScopeId) {
         self.scope_mut(id).handle = true;
     }
 
-    fn is_needed_without(&self, id: ScopeId) -> bool {
-        let scope = self.scope(id);
-        scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
-    }
-
     fn is_needed(&self, id: ScopeId) -> bool {
-        self.scope(id).handle || self.is_needed_without(id)
+        let scope = self.scope(id);
+        scope.handle || scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
     }
 
     pub(super) fn see_whether_gone(&mut self, id: ScopeId) {
@@ -579,7 +608,7 @@ impl<X> Core<X> {
         let (id, kind) = (self.slot(running).scope, self.slot(running).kind);
         match kind {
             Kind::Runner { holds } => {
-                self.scope_mut(id).pins = 1;
+                self.pin(id);
                 if let Some(held) = holds {
                     self.engage(held);
                 }

@@ -132,6 +132,8 @@ pub enum Event {
     /// The last coroutine of a scope and of those below it is complete: callbacks first, then
     /// [`super::Core::tell_finished`].
     Finished(ScopeId),
+    /// A closed scope is finished, and no callback or handler runs in it or below it any more.
+    Idle(ScopeId),
     /// A bound of the scope has come: cancel it.
     Bound(ScopeId, Bound),
     /// The time that its disposal left its coroutines is over: cancel it.
