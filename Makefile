@@ -65,7 +65,7 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-faults test-chaos \
-	    test-php-src-sample test-docs test-demo \
+	    test-php-src-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -154,6 +154,12 @@ test-docs: build
 test-demo: build
 	@echo "== demo"
 	@if DEMO_SERVERS=1 $(PHP) examples/demo.php; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; exit 1; fi
+
+# The other examples, under load.
+.PHONY: test-examples
+test-examples: build
+	@echo "== examples"
+	@$(PHP) tests/examples/supervisor
 
 # PHP's own tests: all of them take about half an hour.
 .PHONY: test-php-src
