@@ -16,11 +16,11 @@ for ($i = 0; $i < 20; $i++) {
         $object->group = $group = new CoroutineGroup($scope);
         $object->coroutine = $group->spawn(function() use ($i, $object) { throw new RuntimeException("failure $i"); });
         $object->self = [$object];
-        suspend();
+        while (!$object->coroutine->isCompleted()) suspend();
     })();
 }
 gc_collect_cycles();
-suspend();
+Async\delay(20); // handlers run
 sort($told, SORT_NATURAL);
 var_dump($told === array_map(fn(int $i) => "failure $i", range(0, 19)));
 ?>
