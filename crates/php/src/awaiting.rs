@@ -16,8 +16,8 @@ type Value = *mut sys::zval;
 pub enum Waited {
     /// What was waited for has come.
     Done,
-    /// A failure of the scope that was waited for has come, with a reference.
-    Failure(*mut sys::zend_object),
+    /// A failure of this scope, which was waited for, has come, with a reference.
+    Failure(ScopeId, *mut sys::zend_object),
     /// Something else was thrown.
     Thrown,
 }
@@ -66,8 +66,12 @@ pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> I
 pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
     let delivered = || {
         let scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
-        scopes.into_iter().find_map(|id| rt.core.borrow_mut().take_delivery(id))
+        scopes.into_iter().find_map(|id| rt.core.borrow_mut().take_delivery(id).map(|failure| (id, failure)))
     };
+    // Several may have come at once, and a caller who asks for each is called again.
+    if let Some((id, failure)) = delivered() {
+        return Waited::Failure(id, failure);
+    }
     if done(&rt.core.borrow()) {
         return Waited::Done;
     }
@@ -96,8 +100,8 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
                 core.unsubscribe(*target, ticket);
             }
         }
-        if let Some(failure) = delivered() {
-            return Waited::Failure(failure);
+        if let Some((id, failure)) = delivered() {
+            return Waited::Failure(id, failure);
         }
         if done(&rt.core.borrow()) {
             return Waited::Done;
@@ -109,20 +113,34 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
     Waited::Thrown
 }
 
-/// Throws a failure of a scope that was waited for. Those that came behind it go on upwards.
-pub fn throw_failure(rt: &'static Runtime, id: ScopeId, failure: *mut sys::zend_object) {
-    // SAFETY: the reference is passed on.
-    unsafe { sys::spindle_throw(failure) };
-    pass_on(rt, id);
+/// Throws a failure of the scope `from` that came during a wait for the scope `wanted`: if it is another one, it is the
+/// token. Those that came behind it go on upwards.
+pub fn throw_failure(
+    rt: &'static Runtime,
+    targets: &[Target],
+    wanted: Option<ScopeId>,
+    from: ScopeId,
+    failure: *mut sys::zend_object,
+) {
+    if wanted == Some(from) {
+        // SAFETY: the reference is passed on.
+        unsafe { sys::spindle_throw(failure) };
+    } else {
+        token_has_failed(failure);
+    }
+    pass_on(rt, targets);
 }
 
 /// Failures that were delivered to a waiter which waits no longer go on upwards.
-pub fn pass_on(rt: &'static Runtime, id: ScopeId) {
-    loop {
-        let failure = rt.core.borrow_mut().take_delivery(id);
-        let Some(failure) = failure else { return };
-        let co = rt.core.borrow().running();
-        failure::route(rt, failure, failure::Level::Above(id), id, rt.object(co));
+pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
+    for target in targets {
+        let Target::Scope(id) = *target else { continue };
+        loop {
+            let failure = rt.core.borrow_mut().take_delivery(id);
+            let Some(failure) = failure else { break };
+            let co = rt.core.borrow().running();
+            failure::route(rt, failure, failure::Level::Above(id), id, rt.object(co));
+        }
     }
 }
 
@@ -141,19 +159,18 @@ unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
             return;
         }
         let over = |core: &Core| core.is_done(wanted) || limit.is_some_and(|limit| core.is_done(limit));
-        let waited = if over(&rt.core.borrow()) {
-            Waited::Done
-        } else {
-            let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
-            let targets = if limit.is_some() { &both[..] } else { &alone[..] };
-            wait(rt, targets, info_of(rt, wanted, limit), over)
-        };
-        match (waited, wanted) {
-            (Waited::Thrown, _) => {}
-            (Waited::Failure(failure), Target::Scope(id)) => throw_failure(rt, id, failure),
-            (Waited::Failure(failure), _) => token_has_failed(failure),
-            (Waited::Done, _) if rt.core.borrow().is_done(wanted) => deliver(rt, awaitable, result),
-            (Waited::Done, _) => token_was_first(rt, token),
+        let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
+        let targets = if limit.is_some() { &both[..] } else { &alone[..] };
+        let waited =
+            if over(&rt.core.borrow()) { Waited::Done } else { wait(rt, targets, info_of(rt, wanted, limit), over) };
+        match waited {
+            Waited::Thrown => {}
+            Waited::Failure(from, failure) => {
+                let wanted = if let Target::Scope(id) = wanted { Some(id) } else { None };
+                throw_failure(rt, targets, wanted, from, failure);
+            }
+            Waited::Done if rt.core.borrow().is_done(wanted) => deliver(rt, awaitable, result),
+            Waited::Done => token_was_first(rt, token),
         }
     }
 }
@@ -224,13 +241,17 @@ pub unsafe fn token_was_first(rt: &'static Runtime, token: *mut sys::zend_object
     // SAFETY: the caller's promise; it is of one of our classes.
     unsafe {
         let exception = failure::exception(sys::spindle_ce.await_cancelled, TOKEN);
+        let mut of_token = null_mut();
         if (*token).ce == sys::spindle_ce.coroutine {
             let this: *mut Coroutine = coroutine::of(token);
             rt.core.borrow_mut().mark_awaited((*this).co);
-            if !(*this).exception.is_null() {
-                zv::add_object_ref((*this).exception);
-                sys::zend_exception_set_previous(exception, (*this).exception);
-            }
+            of_token = (*this).exception;
+        } else if (*token).ce == sys::spindle_ce.group {
+            of_token = group::take_failure(token);
+        }
+        if !of_token.is_null() {
+            zv::add_object_ref(of_token);
+            sys::zend_exception_set_previous(exception, of_token);
         }
         sys::spindle_throw(exception);
     }

@@ -132,18 +132,28 @@ unsafe fn cancel(rt: &'static Runtime, this: *mut Group, reason: *mut sys::zend_
 pub unsafe fn deliver(object: *mut sys::zend_object, result: Value) {
     // SAFETY: the caller's promise.
     unsafe {
+        let exception = take_failure(object);
+        if !exception.is_null() {
+            zv::add_object_ref(exception);
+            return sys::spindle_throw(exception);
+        }
+        results(of(object), result);
+    }
+}
+
+/// The failure of a group, for somebody who awaits it: borrowed, or null.
+///
+/// # Safety
+/// A live object of the class.
+pub unsafe fn take_failure(object: *mut sys::zend_object) -> *mut sys::zend_object {
+    // SAFETY: the caller's promise; the group keeps its coroutines.
+    unsafe {
         let this = of(object);
         let rt = rt();
         let failed = rt.core.borrow().failed_of_set((*this).set);
-        if let Some(co) = failed {
-            (*this).seen = true;
-            let exception = (*rt.object(co)).exception;
-            if !exception.is_null() {
-                zv::add_object_ref(exception);
-                return sys::spindle_throw(exception);
-            }
-        }
-        results(this, result);
+        let Some(co) = failed else { return null_mut() };
+        (*this).seen = true;
+        (*rt.object(co)).exception
     }
 }
 

@@ -158,9 +158,10 @@ unsafe extern "C" fn zim_Async_Scope_awaitCompletion(execute_data: Frame, _: Val
         let Some(limit) = awaiting::target(token) else { return awaiting::never_spawned() };
         let info = Info { call: "awaitCompletion", ..awaiting::info_of(rt, Target::Scope(id), Some(limit)) };
         let over = |core: &Core| core.is_cancelled(id) || core.is_finished(id);
-        match awaiting::wait(rt, &[Target::Scope(id), limit], info, |core| over(core) || core.is_done(limit)) {
+        let targets = [Target::Scope(id), limit];
+        match awaiting::wait(rt, &targets, info, |core| over(core) || core.is_done(limit)) {
             Waited::Thrown => {}
-            Waited::Failure(failure) => awaiting::throw_failure(rt, id, failure),
+            Waited::Failure(from, failure) => awaiting::throw_failure(rt, &targets, Some(id), from, failure),
             Waited::Done if rt.core.borrow().is_cancelled(id) => throw_reason(rt, id),
             Waited::Done if rt.core.borrow().is_finished(id) => {}
             Waited::Done => awaiting::token_was_first(rt, token),
@@ -192,17 +193,17 @@ unsafe extern "C" fn zim_Async_Scope_awaitAfterCancellation(execute_data: Frame,
             let late = |core: &Core| limit.is_some_and(|limit| core.is_done(limit));
             match awaiting::wait(rt, &targets, info, |core| core.is_finished(id) || late(core)) {
                 Waited::Thrown => return,
-                Waited::Failure(failure) if state::is_undef(&handler) => {
-                    return awaiting::throw_failure(rt, id, failure);
+                Waited::Failure(from, failure) if from != id || state::is_undef(&handler) => {
+                    return awaiting::throw_failure(rt, &targets, Some(id), from, failure);
                 }
-                Waited::Failure(failure) => {
+                Waited::Failure(_, failure) => {
                     let mut arguments = [zv::object(failure), zv::object((*execute_data).This.value.obj)];
                     let mut unused = zv::null();
                     sys::spindle_call_closure(&mut handler, &mut unused, 2, arguments.as_mut_ptr());
                     sys::spindle_zval_dtor(&mut unused);
                     sys::spindle_object_release(failure);
                     if !sys::executor_globals.exception.is_null() {
-                        return awaiting::pass_on(rt, id);
+                        return awaiting::pass_on(rt, &targets);
                     }
                 }
                 Waited::Done if rt.core.borrow().is_finished(id) => return,
