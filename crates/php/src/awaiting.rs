@@ -155,6 +155,9 @@ unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
         let rt = rt();
         let Some(wanted) = target(awaitable) else { return never_spawned() };
         let limit = if token.is_null() { None } else { target(token) };
+        if limit.is_none() && !token.is_null() {
+            return never_spawned();
+        }
         if !may_await(rt, wanted, awaitable) {
             return;
         }
@@ -188,7 +191,11 @@ unsafe fn may_await(rt: &'static Runtime, wanted: Target, object: *mut sys::zend
             let place = if place.is_empty() { "{main}".to_owned() } else { place };
             format!("A coroutine cannot await itself. Coroutine spawned at {place}")
         }
-        Target::Scope(id) if rt.core.borrow().is_within(running, id) => scope::within(rt, id),
+        // SAFETY: a live object that stands for the target.
+        Target::Set(_) if unsafe { group::has(object, running) } => {
+            "A coroutine cannot await a group that it is in: it would never complete".to_owned()
+        }
+        Target::Scope(id) if id == Core::GLOBAL || rt.core.borrow().is_within(running, id) => scope::within(rt, id),
         Target::Scope(id) if rt.core.borrow().lifetime(id) == Lifetime::Scope => {
             // SAFETY: a live scope's object.
             if unsafe { sys::spindle_instance_of(object, sys::spindle_ce.bounded_scope) } {

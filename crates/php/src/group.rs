@@ -90,6 +90,15 @@ unsafe fn members(this: *mut Group) -> Vec<*mut Coroutine> {
     }
 }
 
+/// Is it one of the group's coroutines?
+///
+/// # Safety
+/// A live object of the class.
+pub unsafe fn has(object: *mut sys::zend_object, co: Co) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { members(of(object)).into_iter().any(|member| (*member).co == co) }
+}
+
 unsafe fn add(this: *mut Group, co: Co) {
     // SAFETY: a live coroutine; the list takes a reference.
     unsafe {

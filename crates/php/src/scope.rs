@@ -18,6 +18,8 @@ struct Object {
     id: ScopeId,
     /// It has a scope: its constructor has run.
     made: bool,
+    /// Its death has had its effect on the scope.
+    dead: bool,
     std: sys::zend_object,
 }
 
@@ -287,6 +289,7 @@ unsafe extern "C" fn get_gc(
             && id != Core::GLOBAL
             && (!is_destructed(object) || rt.core.borrow().is_idle(id))
         {
+            // Only then do they go with the object: what coroutines still need must not count as garbage.
             let record = record(rt, id);
             for value in [
                 addr_of_mut!((*record).handler),
@@ -314,9 +317,21 @@ unsafe extern "C" fn dies(object: *mut sys::zend_object) {
     // SAFETY: called once by the engine; first the destructor of a class of the program's.
     unsafe {
         sys::zend_objects_destroy_object(object);
+        (*of(object)).dead = true;
+        end_with_object(object);
+    }
+}
+
+/// Ends what does not outlive the object of a scope.
+unsafe fn end_with_object(object: *mut sys::zend_object) {
+    let eg = addr_of_mut!(sys::executor_globals);
+    // SAFETY: an object of the class, still whole. An exception in flight is put aside, as the engine does for
+    // destructors: error handlers are not called, and new exceptions are not told from it, while there is one.
+    unsafe {
         let (Some(id), Some(rt)) = (peek(object), runtime::existing()) else { return };
-        let thrown = sys::executor_globals.exception;
-        let exits = !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown));
+        let (thrown, opline) = ((*eg).exception, (*eg).opline_before_exception);
+        let is_exit = |thrown| sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown);
+        let exits = !thrown.is_null() && is_exit(thrown);
         if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
             return;
         }
@@ -324,6 +339,7 @@ unsafe extern "C" fn dies(object: *mut sys::zend_object) {
             let core = rt.core.borrow();
             (core.lifetime(id), core.is_finished(id), core.is_closed(id))
         };
+        (*eg).exception = null_mut();
         match lifetime {
             // Not once more: a time that was left to its coroutines holds.
             Lifetime::Scope if closed => {}
@@ -335,6 +351,18 @@ unsafe extern "C" fn dies(object: *mut sys::zend_object) {
                 sys::spindle_object_release(reason);
             }
             Lifetime::BottomUp => {}
+        }
+        if thrown.is_null() {
+            return;
+        }
+        (*eg).opline_before_exception = opline;
+        let later = (*eg).exception;
+        if later.is_null() {
+            (*eg).exception = thrown;
+        } else if is_exit(later) {
+            sys::spindle_object_release(thrown);
+        } else {
+            sys::zend_exception_set_previous(later, thrown);
         }
     }
 }
@@ -348,10 +376,15 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
         let mut left = None;
         if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
             && rt.core.borrow().scope_exists(id)
+            && (*record(rt, id)).object == object
         {
+            (*record(rt, id)).object = null_mut();
+            if !std::mem::replace(&mut (*of(object)).dead, true) {
+                end_with_object(object); // its constructor has thrown: the engine calls no destructor then
+            }
             let record = record(rt, id);
-            if (*record).object == object {
-                (*record).object = null_mut();
+            // An error handler may have asked for an object again.
+            if (*record).object.is_null() {
                 let idle = {
                     let core = rt.core.borrow();
                     id != Core::GLOBAL && core.is_idle(id)

@@ -186,6 +186,9 @@ unsafe extern "C" fn zim_Async_Scope_awaitAfterCancellation(execute_data: Frame,
             return throw("The scope has not been cancelled: call cancel() before, or use awaitCompletion()");
         }
         let limit = if token.is_null() { None } else { awaiting::target(token) };
+        if limit.is_none() && !token.is_null() {
+            return awaiting::never_spawned();
+        }
         let info = Info { call: "awaitAfterCancellation", ..awaiting::info_of(rt, Target::Scope(id), limit) };
         let targets = [Some(Target::Scope(id)), limit];
         let targets: Vec<Target> = targets.into_iter().flatten().collect();

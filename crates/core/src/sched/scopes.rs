@@ -198,21 +198,20 @@ impl<X> Core<X> {
         self.slot(co).scope
     }
 
-    /// Has it had a coroutine?
-    pub fn was_used(&self, id: ScopeId) -> bool {
-        self.scope(id).used
-    }
-
-    /// Is `co` in `scope` or in one below it?
+    /// Is `co` in `scope` or in one below it? A runner is also in the one that it holds.
     pub fn is_within(&self, co: Co, scope: ScopeId) -> bool {
-        let mut at = Some(self.slot(co).scope);
-        while let Some(id) = at {
-            if id == scope {
-                return true;
+        let slot = self.slot(co);
+        let held = if let Kind::Runner { holds } = slot.kind { holds } else { None };
+        [Some(slot.scope), held].into_iter().any(|at| {
+            let mut at = at;
+            while let Some(id) = at {
+                if id == scope {
+                    return true;
+                }
+                at = self.parent_scope(id);
             }
-            at = self.parent_scope(id);
-        }
-        false
+            false
+        })
     }
 
     /// Those that `co` has spawned and that are not complete.
