@@ -276,6 +276,11 @@ impl<X> Core<X> {
         self.running
     }
 
+    /// Nobody else will run: what runs from now on runs as main.
+    pub fn end_with_main(&mut self) {
+        self.running = Self::MAIN;
+    }
+
     /// How many have not ended, main included.
     pub fn live(&self) -> usize {
         self.live

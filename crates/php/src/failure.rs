@@ -291,9 +291,19 @@ fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
     open
 }
 
-/// The time of zombies that are alone is over; those that do not take a cancellation get another, by force.
+/// How often zombies are cancelled.
+const LAST_ROUND: u8 = 2;
+
+/// The time of zombies that are alone is over. Those that do not take a cancellation get another, by force, and those
+/// that do not take that either are given up: nobody waits for them.
 fn end_zombies(rt: &'static Runtime) {
-    let force = rt.zombies_cancelled.replace(true);
+    let rounds = rt.zombie_rounds.get();
+    if rounds == LAST_ROUND {
+        rt.zombies_given_up.set(true);
+        return;
+    }
+    rt.zombie_rounds.set(rounds + 1);
+    let force = rounds > 0;
     let zombies = rt.core.borrow().zombies();
     for co in zombies {
         let reason = cancellation("cancelled because only zombies were left and their time was over");

@@ -58,7 +58,9 @@ pub struct Runtime {
     pub(crate) scopes: RefCell<Vec<*mut Record>>,
     /// The groups of the program, by their sets.
     pub(crate) groups: RefCell<Vec<*mut Group>>,
-    pub(crate) zombies_cancelled: Cell<bool>,
+    /// How often zombies were cancelled because their time was over, and whether nobody waits for them any more.
+    pub(crate) zombie_rounds: Cell<u8>,
+    pub(crate) zombies_given_up: Cell<bool>,
     pub(crate) reports: RefCell<Vec<*mut sys::zend_object>>,
     pub(crate) deadlock: Cell<*mut sys::zend_object>,
     pub(crate) phase: Cell<Phase>,
@@ -113,7 +115,8 @@ fn make() -> &'static Runtime {
         objects: RefCell::new(Vec::new()),
         scopes: RefCell::new(Vec::new()),
         groups: RefCell::new(Vec::new()),
-        zombies_cancelled: Cell::new(false),
+        zombie_rounds: Cell::new(0),
+        zombies_given_up: Cell::new(false),
         reports: RefCell::new(Vec::new()),
         deadlock: Cell::new(null_mut()),
         phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
@@ -243,6 +246,11 @@ impl Runtime {
 
     /// No coroutine runs again: the script has ended, or it exits.
     pub fn end(&self) {
+        self.switch_no_more();
+        self.core.borrow_mut().end_with_main();
+    }
+
+    fn switch_no_more(&self) {
         self.phase.set(Phase::Ended);
         self.watch.pause();
         host::close_gate();
@@ -314,6 +322,11 @@ impl Runtime {
         // SAFETY: the running coroutine's object.
         unsafe { note_position(this) };
         loading::may_have_loaded(self);
+        if self.zombies_given_up.get() && self.is_over() {
+            self.begin_wait();
+            self.core.borrow_mut().park(None, On::Turn, false);
+            self.leave(); // for good
+        }
         let next = {
             let mut core = self.core.borrow_mut();
             let next = core.give_turn();
@@ -479,6 +492,9 @@ impl Runtime {
             if picks.is_multiple_of(PICKS_PER_POLL) {
                 self.poll(Some(0));
             }
+            if self.zombies_given_up.get() && self.is_over() {
+                return self.back_to_main();
+            }
             let next = self.core.borrow_mut().next_to_run();
             match next {
                 Next::Start(co) | Next::NeverStarts(co) => return To::Fresh(co),
@@ -486,17 +502,14 @@ impl Runtime {
                 Next::Resume(co) => return To::Ctx(unsafe { (*self.object(co)).ctx }),
                 Next::Nobody => {}
             }
-            let (live, hope, deadline) = {
+            if self.is_over() {
+                return self.back_to_main();
+            }
+            let (hope, deadline) = {
                 let mut core = self.core.borrow_mut();
                 core.watch_zombies(Reactor::now(), zombie_grace());
-                (core.live(), core.something_to_wait_for(), core.next_deadline())
+                (core.something_to_wait_for(), core.next_deadline())
             };
-            if live == 0 {
-                if self.main_gone.get() {
-                    self.bail_out.set(true);
-                }
-                return To::Ctx(self.main);
-            }
             if !hope {
                 if !loading::give_up(self) {
                     failure::deadlock(self);
@@ -585,13 +598,28 @@ impl Runtime {
         if let Some(reactor) = self.reactor.get()
             && reactor.after_fork().is_err()
         {
-            self.end(); // no descriptors left: what blocks, blocks
+            self.switch_no_more(); // no descriptors left: what blocks, blocks
         }
+    }
+
+    /// The main stack, which ends the request; in the child of a fork, whose main coroutine is not there, at once.
+    fn back_to_main(&self) -> To {
+        if self.main_gone.get() {
+            self.bail_out.set(true);
+        }
+        To::Ctx(self.main)
+    }
+
+    /// Is nobody left to run, zombies that were given up apart?
+    #[inline]
+    fn is_over(&self) -> bool {
+        let core = self.core.borrow();
+        core.live() == 0 || self.zombies_given_up.get() && core.only_zombies()
     }
 
     /// The script's own code has ended: everybody else runs on until none is left.
     pub fn run_down(&'static self) {
-        while self.core.borrow().live() > 0 {
+        while !self.is_over() {
             self.leave();
         }
     }

@@ -567,7 +567,7 @@ impl<X> Core<X> {
         if self.zombies == 0 && self.grace.is_none() {
             return;
         }
-        let alone = self.live == self.zombies && self.zombies > 0;
+        let alone = self.only_zombies();
         match self.grace {
             None if alone => self.grace = Some(self.timers.insert(now.saturating_add(grace), Alarm::Zombies)),
             Some(timer) if !alone => {
@@ -576,6 +576,11 @@ impl<X> Core<X> {
             }
             _ => {}
         }
+    }
+
+    /// Are those that have not ended all zombies?
+    pub fn only_zombies(&self) -> bool {
+        self.live == self.zombies && self.zombies > 0
     }
 
     /// The zombies.
@@ -588,7 +593,7 @@ impl<X> Core<X> {
         for scope in &mut self.scopes {
             scope.busy = 0;
             scope.members = EMPTY;
-            scope.followers.clear();
+            scope.followers.retain(|f| !matches!(f, Follower::Park(_)));
             scope.pins = 0;
             scope.gone = false; // the event has been forgotten
             // The others will never complete.
