@@ -173,13 +173,19 @@ unsafe fn complete(rt: &'static Runtime, this: *mut Coroutine) {
             run_callbacks(rt, this);
         }
         rt.core.borrow_mut().complete((*this).co);
-        if (*this).std.gc.refcount == 1 && !(*this).exception.is_null() {
-            // A destructor that waits would wait in the name of a coroutine that has ended.
+        let object = addr_of_mut!((*this).std);
+        let exception = (*this).exception;
+        let dies = (*object).gc.refcount == 1;
+        if dies && (!runner::Job::only_drops((*this).job) || !exception.is_null() && (*exception).gc.refcount == 1) {
+            // Destructors that wait or throw would do it in the name of a coroutine that has ended.
+            let what = What::Drop(vec![zv::object(object)], Slots::default());
+            runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+        } else if dies && (!exception.is_null() || !(*this).job.is_null()) {
             rt.forbid_switch();
-            sys::spindle_object_release(addr_of_mut!((*this).std));
+            sys::spindle_object_release(object);
             rt.allow_switch();
         } else {
-            sys::spindle_object_release(addr_of_mut!((*this).std));
+            sys::spindle_object_release(object);
         }
     }
 }

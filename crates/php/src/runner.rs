@@ -51,27 +51,42 @@ impl Job {
         if job.is_null() {
             return;
         }
-        // SAFETY: the caller's promise; made by `start`. Each value is owned.
-        unsafe {
-            match Box::from_raw(job).what {
-                What::CallbacksOf(mut list, of) => {
-                    sys::spindle_zval_dtor(&mut list);
-                    sys::spindle_object_release(addr_of_mut!((*of).std));
+        // SAFETY: the caller's promise; made by `start`.
+        unsafe { release(Box::from_raw(job).what) }
+    }
+
+    /// Does it destroy values and nothing else, or nothing?
+    ///
+    /// # Safety
+    /// A live job, or null.
+    pub unsafe fn only_drops(job: *const Job) -> bool {
+        // SAFETY: the caller's promise.
+        job.is_null() || unsafe { matches!((*job).what, What::Drop(..)) }
+    }
+}
+
+/// Lets go what is left of a job's work, which may run PHP code.
+unsafe fn release(what: What) {
+    // SAFETY: each value is owned.
+    unsafe {
+        match what {
+            What::CallbacksOf(mut list, of) => {
+                sys::spindle_zval_dtor(&mut list);
+                sys::spindle_object_release(addr_of_mut!((*of).std));
+            }
+            What::EndOf(mut list) => sys::spindle_zval_dtor(&mut list),
+            What::Handler(mut handler, of, failure) => {
+                sys::spindle_zval_dtor(&mut handler);
+                sys::spindle_object_release(addr_of_mut!((*of).std));
+                if !failure.is_null() {
+                    sys::spindle_object_release(failure);
                 }
-                What::EndOf(mut list) => sys::spindle_zval_dtor(&mut list),
-                What::Handler(mut handler, of, failure) => {
-                    sys::spindle_zval_dtor(&mut handler);
-                    sys::spindle_object_release(addr_of_mut!((*of).std));
-                    if !failure.is_null() {
-                        sys::spindle_object_release(failure);
-                    }
-                }
-                What::Drop(values, slots) => destroy(values, &slots),
-                What::Warning(mut text, file, _) => {
-                    sys::spindle_zval_dtor(&mut text);
-                    if !file.is_null() {
-                        sys::spindle_string_release(file);
-                    }
+            }
+            What::Drop(values, slots) => destroy(values, &slots),
+            What::Warning(mut text, file, _) => {
+                sys::spindle_zval_dtor(&mut text);
+                if !file.is_null() {
+                    sys::spindle_string_release(file);
                 }
             }
         }
@@ -144,6 +159,11 @@ pub unsafe extern "C" fn run(_: *mut sys::zend_execute_data, result: *mut sys::z
             What::Drop(values, slots) => destroy(std::mem::take(values), slots),
             What::Warning(text, file, line) => sys::spindle_warning_at(*file, *line, (*text.value.str_).val.as_ptr()),
         }
+        if sys::executor_globals.exception.is_null() {
+            // Destructors may wait, and throw: here that is this runner's, later it would be nobody's.
+            let over = What::Drop(Vec::new(), Slots::default());
+            release(std::mem::replace(&mut (*job).what, over));
+        }
     }
 }
 
@@ -157,6 +177,10 @@ unsafe fn end_of_scope(rt: &'static Runtime, id: ScopeId, mut list: sys::zval) {
             failure::call_back(list.value.arr, &mut argument);
             sys::spindle_zval_dtor(&mut list);
             sys::spindle_object_release(object);
+        }
+        let thrown = (*eg).exception;
+        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
+            return; // a callback exits
         }
         if rt.core.borrow().has_completed(id) {
             let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
