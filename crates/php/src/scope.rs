@@ -329,12 +329,16 @@ unsafe fn end_with_object(object: *mut sys::zend_object) {
     // destructors: error handlers are not called, and new exceptions are not told from it, while there is one.
     unsafe {
         let (Some(id), Some(rt)) = (peek(object), runtime::existing()) else { return };
-        let (thrown, opline) = ((*eg).exception, (*eg).opline_before_exception);
+        let thrown = (*eg).exception;
         let is_exit = |thrown| sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown);
         let exits = !thrown.is_null() && is_exit(thrown);
         if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
             return;
         }
+        if !thrown.is_null() {
+            sys::zend_throw_exception_internal(null_mut()); // the frame that it leaves to has it now
+        }
+        let opline = (*eg).opline_before_exception;
         let (lifetime, finished, closed) = {
             let core = rt.core.borrow();
             (core.lifetime(id), core.is_finished(id), core.is_closed(id))
