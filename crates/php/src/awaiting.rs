@@ -103,7 +103,8 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
         if let Some((id, failure)) = delivered() {
             return Waited::Failure(id, failure);
         }
-        if done(&rt.core.borrow()) {
+        // Who is cancelled takes no outcome: the core has counted on that when a failure looked for its place.
+        if reason != Reason::Cancelled && done(&rt.core.borrow()) {
             return Waited::Done;
         }
         if reason == Reason::Interrupted && !after_signal() {

@@ -192,21 +192,41 @@ unsafe extern "C" fn zim_Async_Scope_awaitAfterCancellation(execute_data: Frame,
         let info = Info { call: "awaitAfterCancellation", ..awaiting::info_of(rt, Target::Scope(id), limit) };
         let targets = [Some(Target::Scope(id)), limit];
         let targets: Vec<Target> = targets.into_iter().flatten().collect();
+        // Also those that come while the handler runs are for it.
+        rt.core.borrow_mut().collect(id);
+        wind_down(rt, execute_data, id, &mut handler, token, &targets, info);
+        rt.core.borrow_mut().collect_no_more(id);
+        awaiting::pass_on(rt, &targets);
+    }
+}
+
+/// Waits for the end of a cancelled scope, and hands its failures to the handler, or throws the first.
+unsafe fn wind_down(
+    rt: &'static Runtime,
+    execute_data: Frame,
+    id: ScopeId,
+    handler: Value,
+    token: *mut sys::zend_object,
+    targets: &[Target],
+    info: Info,
+) {
+    // SAFETY: the caller's frame keeps the scope, the handler and the token.
+    unsafe {
         loop {
-            let late = |core: &Core| limit.is_some_and(|limit| core.is_done(limit));
-            match awaiting::wait(rt, &targets, info, |core| core.is_finished(id) || late(core)) {
+            let over = |core: &Core| targets.iter().any(|target| core.is_done(*target));
+            match awaiting::wait(rt, targets, info, over) {
                 Waited::Thrown => return,
-                Waited::Failure(from, failure) if from != id || state::is_undef(&handler) => {
-                    return awaiting::throw_failure(rt, &targets, Some(id), from, failure);
+                Waited::Failure(from, failure) if from != id || state::is_undef(&*handler) => {
+                    return awaiting::throw_failure(rt, targets, Some(id), from, failure);
                 }
                 Waited::Failure(_, failure) => {
                     let mut arguments = [zv::object(failure), zv::object((*execute_data).This.value.obj)];
                     let mut unused = zv::null();
-                    sys::spindle_call_closure(&mut handler, &mut unused, 2, arguments.as_mut_ptr());
+                    sys::spindle_call_closure(handler, &mut unused, 2, arguments.as_mut_ptr());
                     sys::spindle_zval_dtor(&mut unused);
                     sys::spindle_object_release(failure);
                     if !sys::executor_globals.exception.is_null() {
-                        return awaiting::pass_on(rt, &targets);
+                        return;
                     }
                 }
                 Waited::Done if rt.core.borrow().is_finished(id) => return,

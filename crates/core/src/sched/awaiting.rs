@@ -206,11 +206,29 @@ impl<X> Core<X> {
         self.slot(co).sought || self.slot(co).awaited
     }
 
-    /// A failure goes to `co`, which waits for `scope`, and wakes it.
+    /// A failure goes to `co`. If it waits for `scope` it wakes; else it will ask.
     pub fn deliver(&mut self, co: Co, scope: ScopeId, failure: X) {
         self.deliveries.push((co, scope, failure));
-        let ticket = Ticket { co, epoch: self.slot(co).epoch };
-        self.wake(ticket);
+        let of = |f: &Follower| if let Follower::Park(ticket) = f { Some(*ticket) } else { None };
+        let mut tickets = self.scopes[scope.slot()].followers.iter().filter_map(of);
+        if let Some(ticket) = tickets.find(|ticket| ticket.co == co) {
+            self.wake(ticket);
+        }
+    }
+
+    /// The running coroutine takes the failures of `scope` that nobody else does, until [`Core::collect_no_more`].
+    pub fn collect(&mut self, scope: ScopeId) {
+        let running = self.running;
+        self.scopes[scope.slot()].collectors.push(running);
+    }
+
+    /// Ends one [`Core::collect`] of the running coroutine.
+    pub fn collect_no_more(&mut self, scope: ScopeId) {
+        let running = self.running;
+        let collectors = &mut self.scopes[scope.slot()].collectors;
+        if let Some(at) = collectors.iter().position(|co| *co == running) {
+            collectors.swap_remove(at);
+        }
     }
 
     /// The oldest failure of `scope` that was delivered to the running coroutine and that it has not taken.

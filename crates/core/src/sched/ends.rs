@@ -126,7 +126,13 @@ impl<X> Core<X> {
             Follower::Park(ticket) if self.will_take(*ticket) => Some(ticket.co),
             _ => None,
         };
-        let tell = self.scopes[scope.slot()].followers.iter().filter_map(waits).collect();
+        let waited = &self.scopes[scope.slot()];
+        let mut tell: Vec<Co> = waited.followers.iter().filter_map(waits).collect();
+        for co in &waited.collectors {
+            if !tell.contains(co) {
+                tell.push(*co);
+            }
+        }
         Route::Cancelled { scope, order, tell }
     }
 }

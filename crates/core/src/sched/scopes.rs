@@ -40,6 +40,8 @@ pub(super) struct Scope {
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
     pub(super) followers: Vec<Follower>,
+    /// Those who take each failure of it, also while they do something else.
+    pub(super) collectors: Vec<Co>,
     pub(super) time: Option<TimerId>,
     pub(super) disposal: Option<TimerId>,
     pub(super) bound: Option<Target>,
@@ -99,6 +101,7 @@ impl<X> Core<X> {
             disposed: false,
             zombies,
             followers: Vec::new(),
+            collectors: Vec::new(),
             time: None,
             disposal: None,
             bound: None,
@@ -594,6 +597,7 @@ impl<X> Core<X> {
             scope.busy = 0;
             scope.members = EMPTY;
             scope.followers.retain(|f| !matches!(f, Follower::Park(_)));
+            scope.collectors.retain(|co| *co == running);
             scope.pins = 0;
             scope.gone = false; // the event has been forgotten
             // The others will never complete.
