@@ -1,0 +1,94 @@
+--TEST--
+SCOPE-3 SCOPE-4 failures that come together, or with a token or a cancellation, all reach somebody
+--FILE--
+<?php
+require __DIR__ . '/kit.inc';
+use Async\{BoundedScope, CancellationException, CoroutineGroup, Scope};
+use function Async\{await, delay, spawn, suspend, timeout};
+
+echo "many cleanups\n";
+$scope = new Scope;
+for ($i = 0; $i < 50; $i++) {
+    $scope->spawn(function() {
+        try {
+            delay(5000);
+        } finally {
+            fails('cleanup');
+        }
+    });
+}
+delay(1);
+$scope->cancel($reason = new CancellationException('reason'));
+$count = 0;
+$handler = function(Throwable $e, Scope $s) use (&$count) {
+    $count++;
+    suspend();
+};
+attempt('wind-down', fn() => $scope->awaitAfterCancellation($handler));
+// a reason that all share does not become the end of a long chain
+echo "$count failures, the reason is ", said($reason), "\n";
+
+echo "a scope and its token\n";
+$parent = new Scope;
+$parent->setChildScopeExceptionHandler(fn(Throwable $e) => print("parent: {$e->getMessage()}\n"));
+foreach (['await' => fn($one, $two) => await($one, $two), 'awaitCompletion' => fn($one, $two) => $one->awaitCompletion($two)] as $wait) {
+    [$one, $two] = [BoundedScope::inherit($parent), BoundedScope::inherit($parent)];
+    $begin = spawn(fn() => delay(5));
+    foreach ([$one, $two] as $scope) {
+        $scope->spawn(function() use ($begin) { await($begin); fails('both'); });
+    }
+    try {
+        $wait($one, $two);
+    } catch (Exception $e) { // whichever is the first
+        echo 'waiter: ', json_encode(str_contains(said($e), 'RuntimeException: both')), "\n";
+    }
+    delay(5);
+    $two = BoundedScope::inherit($parent);
+    $one = BoundedScope::inherit($parent);
+    $one->spawn(fn() => delay(40));
+    $two->spawn('fails', 'of the token');
+    attempt('wait', fn() => $wait($one, $two));
+    $one->awaitCompletion(timeout(5000));
+}
+$group = new CoroutineGroup;
+$group->spawn('fails', 'of a group');
+attempt('a group as the token', fn() => await(spawn(fn() => delay(40)), $group));
+unset($group);
+delay(60);
+
+echo "a waiter that is cancelled\n";
+foreach ([true, false] as $before) {
+    $scope = new Scope;
+    $waiter = spawn(function() use ($scope) {
+        attempt('failure', fn() => $scope->awaitCompletion(timeout(5000)));
+        attempt('cancellation', fn() => delay(5000));
+    });
+    $scope->spawn(function() use (&$waiter, $before) {
+        delay(5);
+        if ($before) {
+            $waiter->cancel();
+        } else {
+            Async\onFinally(fn() => $waiter->cancel());
+        }
+        fails();
+    });
+    await($waiter);
+}
+?>
+--EXPECT--
+many cleanups
+wind-down: null
+50 failures, the reason is Async\CancellationException: reason
+a scope and its token
+waiter: true
+parent: both
+wait: Async\AwaitCancelledException: The wait was cancelled by its token <- RuntimeException: of the token
+waiter: true
+parent: both
+wait: Async\AwaitCancelledException: The wait was cancelled by its token <- RuntimeException: of the token
+a group as the token: Async\AwaitCancelledException: The wait was cancelled by its token <- RuntimeException: of a group
+a waiter that is cancelled
+failure: RuntimeException: failure
+cancellation: Async\CancellationException: cancelled at scope-4-failures-together.php:66
+failure: RuntimeException: failure
+cancellation: Async\CancellationException: cancelled at scope-4-failures-together.php:68
