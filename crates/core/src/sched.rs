@@ -473,7 +473,9 @@ impl<X> Core<X> {
                 }
                 Alarm::Zombies => {
                     self.grace = None;
-                    self.events.push_back(Event::ZombiesDue);
+                    if self.only_zombies() {
+                        self.events.push_back(Event::ZombiesDue);
+                    }
                 }
             }
         }

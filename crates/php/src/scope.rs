@@ -270,12 +270,6 @@ pub fn within(rt: &'static Runtime, id: ScopeId) -> String {
     format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
 }
 
-/// Has it died in the program's eyes? What is kept of a scope is the coroutines' then, as long as there are any.
-unsafe fn is_destructed(object: *mut sys::zend_object) -> bool {
-    // SAFETY: a live object.
-    unsafe { (*object).gc.u.type_info & sys::IS_OBJ_DESTRUCTOR_CALLED != 0 }
-}
-
 unsafe extern "C" fn get_gc(
     object: *mut sys::zend_object,
     table: *mut *mut sys::zval,
@@ -287,8 +281,9 @@ unsafe extern "C" fn get_gc(
         if let (Some(id), Some(rt)) = (peek(object), runtime::existing())
             && rt.core.borrow().scope_exists(id)
             && id != Core::GLOBAL
-            && (!is_destructed(object) || rt.core.borrow().is_idle(id))
+            && rt.core.borrow().is_idle(id)
         {
+            // Before that they are its coroutines': a handler that knows its scope keeps it as long as it may be called.
             // Only then do they go with the object: what coroutines still need must not count as garbage.
             let record = record(rt, id);
             for value in [
@@ -427,8 +422,8 @@ pub fn settle(rt: &'static Runtime, id: ScopeId) {
                 let (values, slots) = (*record).take();
                 failure::let_go(rt, values, slots);
             }
-        } else if is_destructed((*record).object) && (*record).keeps_any() {
-            // The cycle collector may have found it while the values were not yet its own: let it look again.
+        } else if (*record).keeps_any() {
+            // The cycle collector may have looked at it while the values were not yet its own: let it look again.
             zv::add_object_ref((*record).object);
             sys::spindle_object_release((*record).object);
         }

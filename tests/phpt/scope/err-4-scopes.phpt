@@ -33,6 +33,6 @@ echo $ended->status, $ended->has('Uncaught Async\DeadlockError: Deadlock: 2 coro
 --EXPECT--
 await() of the scope created at line 4 (main)
 await() of the scope created at line 5
-awaitDirectChildren()
+awaitDirectChildren() of coroutine #2
 255 reported
 255 reported

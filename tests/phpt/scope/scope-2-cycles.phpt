@@ -64,7 +64,7 @@ foreach ($kinds as $name => $kind) {
         }
         $used[] = memory_get_usage();
     }
-    echo "$name: ", $used[3] - $used[2] < 2000 ? 'flat' : $used[3] - $used[2], "\n";
+    echo "$name: ", $used[3] - $used[2] < 8000 ? 'flat' : $used[3] - $used[2], "\n";
 }
 ?>
 --EXPECT--

@@ -58,10 +58,13 @@ delay(60);
 
 echo "a waiter that is cancelled\n";
 foreach ([true, false] as $before) {
-    $scope = new Scope;
+    $parent = new Scope;
+    $above = 'nothing';
+    $parent->setChildScopeExceptionHandler(function(Throwable $e) use (&$above) { $above = said($e); });
+    $scope = Scope::inherit($parent);
     $waiter = spawn(function() use ($scope) {
-        attempt('failure', fn() => $scope->awaitCompletion(timeout(5000)));
-        attempt('cancellation', fn() => delay(5000));
+        attempt('waits', fn() => $scope->awaitCompletion(timeout(5000)));
+        attempt('then', fn() => delay(20));
     });
     $scope->spawn(function() use (&$waiter, $before) {
         delay(5);
@@ -73,6 +76,7 @@ foreach ([true, false] as $before) {
         fails();
     });
     await($waiter);
+    echo "at the parent: $above\n";
 }
 ?>
 --EXPECT--
@@ -88,7 +92,9 @@ parent: both
 wait: Async\AwaitCancelledException: The wait was cancelled by its token <- RuntimeException: of the token
 a group as the token: Async\AwaitCancelledException: The wait was cancelled by its token <- RuntimeException: of a group
 a waiter that is cancelled
-failure: RuntimeException: failure
-cancellation: Async\CancellationException: cancelled at scope-4-failures-together.php:66
-failure: RuntimeException: failure
-cancellation: Async\CancellationException: cancelled at scope-4-failures-together.php:68
+waits: Async\CancellationException: cancelled at scope-4-failures-together.php:69
+then: null
+at the parent: RuntimeException: failure
+waits: RuntimeException: failure
+then: Async\CancellationException: cancelled at scope-4-failures-together.php:71
+at the parent: nothing

@@ -346,7 +346,7 @@ impl<X> Core<X> {
             }
             let parent = scope.parent;
             let id = self.scope_at(at);
-            if self.is_closed(id) && self.is_idle(id) {
+            if self.is_idle(id) {
                 self.events.push_back(Event::Idle(id));
             }
             self.see_whether_gone(id);

@@ -132,7 +132,7 @@ pub enum Event {
     /// The last coroutine of a scope and of those below it is complete: callbacks first, then
     /// [`super::Core::tell_finished`].
     Finished(ScopeId),
-    /// A closed scope is finished, and no callback or handler runs in it or below it any more.
+    /// A scope is finished, and no callback or handler runs in it or below it any more, if none has begun since.
     Idle(ScopeId),
     /// A bound of the scope has come: cancel it.
     Bound(ScopeId, Bound),
