@@ -56,7 +56,7 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
 void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const spindle_call_info *info = CALL_INFO();
-	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(execute_data, info)) {
+	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(execute_data, info, return_value)) {
 		return;
 	}
 	info->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -78,6 +78,27 @@ void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	if (Z_TYPE_P(return_value) == IS_OBJECT || Z_TYPE_P(return_value) == IS_RESOURCE) {
 		spindle_call_made(execute_data, return_value);
+	}
+}
+
+/* The resource that is the first argument has been closed; what the function answers for one that it closes. */
+bool spindle_is_closed(zend_execute_data *execute_data)
+{
+	zval *first = ZEND_CALL_ARG(execute_data, 1);
+	return ZEND_CALL_NUM_ARGS(execute_data) > 0 && Z_TYPE_P(first) == IS_RESOURCE && Z_RES_TYPE_P(first) < 0;
+}
+
+void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value)
+{
+	const zend_function *function = EX(func);
+	uint32_t type = function->common.fn_flags & ZEND_ACC_HAS_RETURN_TYPE
+		? ZEND_TYPE_FULL_MASK(function->common.arg_info[-1].type) : 0;
+	if (type & MAY_BE_TRUE) {
+		ZVAL_TRUE(return_value);
+	} else if (type & MAY_BE_LONG) {
+		ZVAL_LONG(return_value, -1);
+	} else {
+		ZVAL_NULL(return_value);
 	}
 }
 

@@ -110,6 +110,9 @@ void spindle_exception_list_get(zend_object *composite, zval *result);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
+bool spindle_is_closed(zend_execute_data *execute_data);
+void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value);
+
 /* Lists of persistent connections: see persistent.rs. */
 void spindle_list_init(HashTable *list, const HashTable *like);
 void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t length);
@@ -139,7 +142,7 @@ zend_result spindle_rinit(int type, int module_number);
 zend_result spindle_rshutdown(int type, int module_number);
 zend_result spindle_post_deactivate(void);
 void spindle_minfo(zend_module_entry *module);
-bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info);
+bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info, zval *return_value);
 void spindle_after_call(zend_execute_data *execute_data, zval *return_value);
 void spindle_call_was_fair(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);

@@ -172,11 +172,13 @@ pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
     }
 }
 
-/// The slow half of the trampoline before a call: queues for busy handles. `false`: something was thrown.
+/// The slow half of the trampoline before a call: queues for busy handles. `false`: the call is not to be made; something
+/// was thrown, or it has its result.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn spindle_before_call(
     frame: *mut sys::zend_execute_data,
     info: *const sys::spindle_call_info,
+    result: *mut sys::zval,
 ) -> bool {
     let kind = kind_from(info);
     let Some(rt) = runtime::existing() else { return true };
@@ -205,6 +207,12 @@ unsafe extern "C" fn spindle_before_call(
         while let Some((key, mode)) = wanted.iter().find(|(key, mode)| must_wait(co, *key, *mode)) {
             let_go_of(rt, ctx, frame);
             if !turn(rt, frame, *key, *mode, kind) {
+                return false;
+            }
+            if kind == Kind::Closes && sys::spindle_is_closed(frame) {
+                // Another one was about to close it, and has: this one asked for the same while it was open.
+                let_go_of(rt, ctx, frame);
+                sys::spindle_answer_closed(frame, result);
                 return false;
             }
         }
