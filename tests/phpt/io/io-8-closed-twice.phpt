@@ -1,5 +1,7 @@
 --TEST--
 IO-8 who closes a busy handle while another one is about to close it has it closed, too; once it is closed it is the error that it is
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{await, delay, spawn, suspend};
@@ -14,8 +16,9 @@ $accepting = spawn(function () use ($server) {
         var_dump(fclose($server));
     }
 });
-suspend();
-suspend();
+while (!$accepting->isSuspended()) {
+    suspend();
+}
 var_dump(fclose($server));
 await($accepting);
 try {
@@ -26,8 +29,9 @@ try {
 
 [$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
 $reading = spawn(fn () => fgets($a));
-suspend();
-suspend();
+while (!$reading->isSuspended()) {
+    suspend();
+}
 $closers = [spawn(fn () => fclose($a)), spawn(fn () => fclose($a)), spawn(fn () => fclose($a))];
 echo json_encode([await($reading), ...array_map('Async\await', $closers)]), "\n";
 ?>
