@@ -1,7 +1,8 @@
 <?php
 /*
- * One round: php round.php SEED. Coroutines at all kinds of I/O with real servers, many at once; a share of them is
- * cancelled at some moment. Who was not cancelled has the right answer; nothing is left afterwards.
+ * One round: php round.php SEED. Coroutines at all kinds of I/O with real servers, many at once, half of them in scopes;
+ * a share of them is cancelled at some moment, alone or with its scope. Who was not cancelled has the right answer;
+ * nothing is left afterwards.
  *
  * The works are the scenes of tests/faults, whose answers are known, and the kinds of suspension of tests/ext-matrix,
  * which only get in the way. `run` sets async.seed and, for some rounds, faults that no program may see.
@@ -41,22 +42,36 @@ foreach ($scenes as $name => $work) {
     }
 }
 
+/** @return Async\Scope[] two trees of scopes; what a cancelled work throws goes no further */
+$grow = static function (): array {
+    $scopes = [];
+    for ($n = 0; $n < 6; $n++) {
+        $lifetime = Async\Lifetime::cases()[\mt_rand(0, 2)];
+        $scopes[] = $n % 3 === 0 ? new Async\Scope($lifetime) : Async\Scope::inherit($scopes[$n - \mt_rand(1, $n % 3)]);
+        $scopes[$n]->setExceptionHandler(static fn(\Throwable $e) => null);
+        $scopes[$n]->set('number', $n);
+    }
+    return $scopes;
+};
+
 /** @return array{string, ?int, Async\Coroutine} what, which copy, and who does it */
-$start = static function () use ($scenes, $kinds): array {
+$start = static function (array $scopes) use ($scenes, $kinds): array {
+    $spawn = \mt_rand(0, 1) === 0 ? Async\spawn(...) : $scopes[\array_rand($scopes)]->spawn(...);
     if (\mt_rand(0, 2) === 0) {
         $kind = \array_rand($kinds);
-        return [$kind, null, Async\spawn($kinds[$kind])];
+        return [$kind, null, $spawn($kinds[$kind])];
     }
     $scene = \array_rand($scenes);
     $copy = \mt_rand(0, COPIES - 1);
-    return [$scene, $copy, Async\spawn($scenes[$scene], $copy)];
+    return [$scene, $copy, $spawn($scenes[$scene], $copy)];
 };
 
 $seen = ['answered' => 0, 'cancelled' => 0];
-$batch = static function (int $size) use ($start, $expected, $check, &$seen, &$warning): void {
+$batch = static function (int $size) use ($grow, $start, $expected, $check, &$seen, &$warning): void {
     $running = [];
+    $scopes = $grow();
     for ($n = 0; $n < $size; $n++) {
-        $running[] = [...$start(), false];
+        $running[] = [...$start($scopes), false];
         \mt_rand(0, 5) === 0 and Async\delay(\mt_rand(0, 3));
     }
     foreach (\mt_rand(0, 3) === 0 ? [] : \array_rand($running, \max(2, \mt_rand(1, $size))) as $victim) {
@@ -65,8 +80,16 @@ $batch = static function (int $size) use ($start, $expected, $check, &$seen, &$w
             1, 2 => Async\suspend(),
             default => null,
         };
-        $running[$victim][3] = true;
-        $running[$victim][2]->cancel();
+        $scope = \mt_rand(0, 7) === 0 ? $running[$victim][2]->getScope() : null;
+        if (\in_array($scope, $scopes, true)) {
+            $scope->cancel();
+            foreach ($running as $n => [, , $coroutine]) {
+                $running[$n][3] = $running[$n][3] || $coroutine->getScope()?->isCancelled();
+            }
+        } else {
+            $running[$victim][3] = true;
+            $running[$victim][2]->cancel();
+        }
     }
     foreach ($running as [$what, $copy, $coroutine, $cancelled]) {
         if ($copy === null && !$cancelled) {
@@ -86,6 +109,14 @@ $batch = static function (int $size) use ($start, $expected, $check, &$seen, &$w
         } catch (\Throwable $e) {
             $check->problem("$what: " . ($cancelled ? 'cancelled, ' : '') . describe($e) . "; the last warning of all: $warning");
         }
+    }
+    foreach ($scopes as $n => $scope) {
+        try {
+            $scope->isCancelled() ? $scope->awaitAfterCancellation(null, Async\timeout(5000)) : $scope->awaitCompletion(Async\timeout(5000));
+        } catch (\Throwable $e) {
+            $check->problem("scope $n: " . describe($e));
+        }
+        $scope->isFinished() && $scope->getCoroutines() === [] or $check->problem("scope $n is not finished");
     }
 };
 
@@ -112,7 +143,7 @@ try {
     finished($never);
 } catch (Async\CancellationException) {
 }
-unset($never, $kinds, $scenes, $start, $batch);
+unset($never, $kinds, $scenes, $grow, $start, $batch);
 Async\suspend();
 $live = \count(Async\getCoroutines());
 $live === 1 or $check->problem($live - 1 . ' coroutines are left');

@@ -75,7 +75,8 @@ matrix('an upload and a download whose callbacks block', function (int $i): arra
 matrix('a time limit, and the connection afterwards', function (int $i): array {
     $curl = http2('/20000/late', [CURLOPT_TIMEOUT_MS => ms(300)]);
     $first = [\curl_exec($curl), \curl_errno($curl)];
-    \curl_setopt($curl, CURLOPT_URL, 'https://localhost:' . env('MATRIX_HTTP2_PORT') . "/0/again$i");
+    $again = 'https://localhost:' . env('MATRIX_HTTP2_PORT') . "/0/again$i";
+    \curl_setopt_array($curl, [CURLOPT_URL => $again, CURLOPT_TIMEOUT_MS => 10_000]);
     return [$first, \curl_exec($curl)];
 }, n: 8, ms: 300);
 

@@ -157,7 +157,7 @@ matrix('pgsqlGetNotify, nothing in time and then something', function (int $i): 
 
 matrix('statement_timeout, lock_timeout, and each way to hear of an error', function (int $i): array {
     $db = pdo_pgsql();
-    $db->exec('set statement_timeout = ' . ms(100));
+    $db->exec('set statement_timeout = 100');
     $heard = [];
     foreach ([\PDO::ERRMODE_SILENT, \PDO::ERRMODE_WARNING, \PDO::ERRMODE_EXCEPTION] as $mode) {
         $db->setAttribute(\PDO::ATTR_ERRMODE, $mode);

@@ -184,7 +184,7 @@ matrix('statement_timeout and lock_timeout', function (int $i): array {
         \pg_send_query($db, $query);
         return \pg_result_error_field(\pg_get_result($db), PGSQL_DIAG_SQLSTATE);
     };
-    $db = pg(" options='-c statement_timeout=" . ms(200) . "ms'");
+    $db = pg(" options='-c statement_timeout=200ms'");
     $first = $state($db, 'select pg_sleep(20)');
     \pg_query($db, 'set statement_timeout = 0; set lock_timeout = ' . ms(200));
     $key = \crc32(unique('lock'));
