@@ -4,6 +4,7 @@
 //! whoever else holds it.
 
 use crate::coroutine::{self, Coroutine};
+use crate::handlers::Handlers;
 use crate::runtime::{Core, Phase, existing, rt};
 use crate::slots::{self, Slots};
 use crate::{engine, zv};
@@ -25,21 +26,16 @@ const OFFSET: usize = std::mem::offset_of!(Context, std);
 /// One that does so each time would never let it end.
 const ROUNDS: u32 = 4;
 
-struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
-// SAFETY: written once at module start; read on the PHP thread only.
-unsafe impl Sync for Handlers {}
-static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+static HANDLERS: Handlers = Handlers::new();
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
-    // SAFETY: module start, one thread.
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.free_obj = Some(free);
+        handlers.get_gc = Some(get_gc);
+    });
+    // SAFETY: module start, one thread; filled by the registration of classes.
     unsafe {
-        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
-        handlers.write(sys::std_object_handlers);
-        (*handlers).offset = OFFSET as i32;
-        (*handlers).free_obj = Some(free);
-        (*handlers).clone_obj = None;
-        (*handlers).get_gc = Some(get_gc);
         (*sys::spindle_ce.context).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
         (*sys::spindle_ce.key).ce_flags |= sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES; // as of each readonly class
     }
@@ -58,7 +54,7 @@ extern "C" fn spindle_context_create(_: *mut sys::zend_class_entry) -> *mut sys:
         let this = sys::_emalloc(size_of::<Context>()).cast::<Context>();
         this.write_bytes(0, 1);
         sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.context);
-        (*this).std.handlers = HANDLERS.0.get().cast();
+        (*this).std.handlers = HANDLERS.get();
         addr_of_mut!((*this).std)
     }
 }

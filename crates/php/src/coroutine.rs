@@ -1,5 +1,6 @@
 //! The class `Async\Coroutine`: the object, its handlers and its methods.
 
+use crate::handlers::Handlers;
 use crate::life;
 use crate::runner::Job;
 use crate::runtime::{self, Core};
@@ -100,21 +101,16 @@ pub const NO_SLOT: Co = Co(u32::MAX);
 
 const OFFSET: usize = std::mem::offset_of!(Coroutine, std);
 
-struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
-// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
-unsafe impl Sync for Handlers {}
-static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+static HANDLERS: Handlers = Handlers::new();
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
-    // SAFETY: module start, one thread.
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.free_obj = Some(free);
+        handlers.get_gc = Some(get_gc);
+    });
+    // SAFETY: module start, one thread; filled by the registration of classes.
     unsafe {
-        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
-        handlers.write(sys::std_object_handlers);
-        (*handlers).offset = OFFSET as i32;
-        (*handlers).free_obj = Some(free);
-        (*handlers).clone_obj = None;
-        (*handlers).get_gc = Some(get_gc);
         for class in [sys::spindle_ce.coroutine, sys::spindle_ce.timeout] {
             (*class).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
         }
@@ -140,7 +136,7 @@ pub fn create() -> *mut Coroutine {
         (*this).co = NO_SLOT;
         (*this).info = Info::NONE;
         sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.coroutine);
-        (*this).std.handlers = HANDLERS.0.get().cast();
+        (*this).std.handlers = HANDLERS.get();
         this
     }
 }

@@ -1,6 +1,7 @@
 //! The class `Async\CoroutineGroup`: coroutines whose results are wanted together.
 
 use crate::coroutine::{self, Coroutine};
+use crate::handlers::Handlers;
 use crate::runtime::{self, Core, Runtime, rt};
 use crate::{awaiting, failure, functions, life, scope, scope_methods, state, zv};
 use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State, Target};
@@ -25,22 +26,17 @@ pub struct Group {
 
 const OFFSET: usize = std::mem::offset_of!(Group, std);
 
-struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
-// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
-unsafe impl Sync for Handlers {}
-static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+static HANDLERS: Handlers = Handlers::new();
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
-    // SAFETY: module start, one thread.
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.dtor_obj = Some(dies);
+        handlers.free_obj = Some(free);
+        handlers.get_gc = Some(get_gc);
+    });
+    // SAFETY: module start, one thread; filled by the registration of classes.
     unsafe {
-        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
-        handlers.write(sys::std_object_handlers);
-        (*handlers).offset = OFFSET as i32;
-        (*handlers).dtor_obj = Some(dies);
-        (*handlers).free_obj = Some(free);
-        (*handlers).clone_obj = None;
-        (*handlers).get_gc = Some(get_gc);
         (*sys::spindle_ce.group).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
     }
 }
@@ -57,7 +53,7 @@ extern "C" fn spindle_group_create(_: *mut sys::zend_class_entry) -> *mut sys::z
         let this = sys::_emalloc(size_of::<Group>()).cast::<Group>();
         this.write_bytes(0, 1);
         sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.group);
-        (*this).std.handlers = HANDLERS.0.get().cast();
+        (*this).std.handlers = HANDLERS.get();
         sys::spindle_array_new(addr_of_mut!((*this).members), 0);
         let rt = rt();
         let set = rt.core.borrow_mut().set(false);

@@ -18,6 +18,7 @@ mod failure;
 mod functions;
 mod globals;
 mod group;
+mod handlers;
 mod hosting;
 mod kinds;
 mod life;

@@ -4,6 +4,7 @@
 //! the core says that the scope is gone: coroutines of it may outlive the object, and then ask for it again.
 
 use crate::coroutine;
+use crate::handlers::Handlers;
 use crate::runtime::{self, Core, Phase, Runtime, rt};
 use crate::slots::Slots;
 use crate::{failure, life, runner, state, zv};
@@ -70,22 +71,17 @@ impl Record {
     }
 }
 
-struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
-// SAFETY: written once at module start, before any thread but PHP's could look; read on the PHP thread only.
-unsafe impl Sync for Handlers {}
-static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+static HANDLERS: Handlers = Handlers::new();
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
-    // SAFETY: module start, one thread.
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.dtor_obj = Some(dies);
+        handlers.free_obj = Some(free);
+        handlers.get_gc = Some(get_gc);
+    });
+    // SAFETY: module start, one thread; filled by the registration of classes.
     unsafe {
-        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
-        handlers.write(sys::std_object_handlers);
-        (*handlers).offset = OFFSET as i32;
-        (*handlers).dtor_obj = Some(dies);
-        (*handlers).free_obj = Some(free);
-        (*handlers).clone_obj = None;
-        (*handlers).get_gc = Some(get_gc);
         for class in [sys::spindle_ce.scope, sys::spindle_ce.bounded_scope] {
             (*class).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE;
         }
@@ -137,7 +133,7 @@ extern "C" fn spindle_scope_create(class: *mut sys::zend_class_entry) -> *mut sy
         this.write_bytes(0, 1);
         (*this).id = Core::GLOBAL;
         sys::spindle_object_std_init(addr_of_mut!((*this).std), class);
-        (*this).std.handlers = HANDLERS.0.get().cast();
+        (*this).std.handlers = HANDLERS.get();
         addr_of_mut!((*this).std)
     }
 }

@@ -1,5 +1,6 @@
 //! The class `Async\Timeout`: a point in time that can be awaited. Its timer dies with the object.
 
+use crate::handlers::Handlers;
 use crate::runtime::{self, Runtime};
 use crate::zv;
 use spindle_core::sched::{Target, TimeoutId};
@@ -16,21 +17,13 @@ struct Timeout {
 const OFFSET: usize = std::mem::offset_of!(Timeout, std);
 const NONE: TimeoutId = TimeoutId(u32::MAX);
 
-struct Handlers(std::cell::UnsafeCell<std::mem::MaybeUninit<sys::zend_object_handlers>>);
-// SAFETY: written once at module start; read on the PHP thread only.
-unsafe impl Sync for Handlers {}
-static HANDLERS: Handlers = Handlers(std::cell::UnsafeCell::new(std::mem::MaybeUninit::uninit()));
+static HANDLERS: Handlers = Handlers::new();
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
-    // SAFETY: module start, one thread.
-    unsafe {
-        let handlers = HANDLERS.0.get().cast::<sys::zend_object_handlers>();
-        handlers.write(sys::std_object_handlers);
-        (*handlers).offset = OFFSET as i32;
-        (*handlers).free_obj = Some(free);
-        (*handlers).clone_obj = None;
-    }
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.free_obj = Some(free);
+    });
 }
 
 unsafe fn of(object: *mut sys::zend_object) -> *mut Timeout {
@@ -46,7 +39,7 @@ extern "C" fn spindle_timeout_create(_: *mut sys::zend_class_entry) -> *mut sys:
         this.write_bytes(0, 1);
         (*this).id = NONE;
         sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.timeout);
-        (*this).std.handlers = HANDLERS.0.get().cast();
+        (*this).std.handlers = HANDLERS.get();
         addr_of_mut!((*this).std)
     }
 }
