@@ -2,7 +2,7 @@
 CANC-4 a cancelled read says nothing of its failure, as under @; error_reporting() is as before afterwards, and other notices come
 --FILE--
 <?php
-use function Async\{await, spawn, suspend};
+use function Async\{await, delay, spawn};
 
 $read = function ($stream) {
     try {
@@ -22,8 +22,9 @@ foreach ([false, true] as $handled) {
     }
     $process = proc_open(['sleep', '10'], [1 => ['pipe', 'w']], $pipes);
     $reader = spawn($read, $pipes[1]);
-    suspend();
-    suspend();
+    while (!$reader->getAwaitingInfo()) { // until it waits, in whatever order
+        delay(1);
+    }
     $reader->cancel();
     await($reader);
     proc_terminate($process);
