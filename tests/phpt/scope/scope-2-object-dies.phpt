@@ -18,7 +18,7 @@ function ended(Lifetime $lifetime, string $how, callable $case): void
     $case(function(Scope $scope) {
         $work = function() {
             try {
-                delay(20);
+                delay(150); // the scope dies long before, also where the machine stands still for a while
                 $GLOBALS['worked']++;
             } catch (CancellationException $e) {
                 $GLOBALS['cancelled']++;
@@ -27,7 +27,9 @@ function ended(Lifetime $lifetime, string $how, callable $case): void
         $scope->spawn($work);
         $scope->spawn($work);
     });
-    delay(60);
+    while ($GLOBALS['worked'] + $GLOBALS['cancelled'] < 2) {
+        delay(5);
+    }
     echo "$lifetime->name, $how: $GLOBALS[warnings] warnings, $GLOBALS[worked] worked, $GLOBALS[cancelled] cancelled\n";
 }
 
