@@ -1,0 +1,721 @@
+//! PHP's source as tokens, with the boundaries that the engine's own lexer sees (`token_get_all()`): the test `corpus`
+//! holds the two against one another. Any bytes are a source; every byte is in exactly one token.
+
+use crate::token::{Kind, Token, word};
+use memchr::memmem;
+
+/// The PHP whose source it is. Later versions know more tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// PHP 8.2
+    V8_2,
+    /// PHP 8.3: comments within `yield from` and after `enum`.
+    V8_3,
+    /// PHP 8.4: `private(set)`.
+    V8_4,
+    /// PHP 8.5: `|>`, `(void)`.
+    V8_5,
+}
+
+/// Where a source begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Outside of PHP's tags: a file.
+    Html,
+    /// Inside of them: what `eval()` gets.
+    Script,
+}
+
+/// How a source is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The PHP that reads it.
+    pub version: Version,
+    /// Does `<?` open PHP code (the ini setting `short_open_tag`)?
+    pub short_tags: bool,
+    /// Where it begins.
+    pub start: Start,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Html,
+    Script,
+    Quotes,
+    Backticks,
+    Heredoc,
+    Nowdoc,
+    /// The closing label is next, of this length.
+    EndHeredoc(usize),
+    /// After `->`.
+    Property,
+    /// Within `"$a[…]"`.
+    Offset,
+    /// After `"${`.
+    VarName,
+}
+
+/// Gives the tokens of a source, white space and comments too.
+pub struct Lexer<'a> {
+    source: &'a [u8],
+    at: usize,
+    state: State,
+    states: Vec<State>,
+    /// The labels of the heredocs that are open.
+    labels: Vec<&'a [u8]>,
+    options: Options,
+    /// So many tokens are missing until all that follows is data; `None` before `__halt_compiler`.
+    until_halt: Option<u8>,
+    /// The part of a string up to here has no variable in it; it need not be looked at again.
+    plain_until: usize,
+}
+
+const LABEL: u8 = 1;
+const LABEL_START: u8 = 2;
+const SPACE: u8 = 4;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 {
+            classes[byte] = LABEL | LABEL_START;
+        } else if b.is_ascii_digit() {
+            classes[byte] = LABEL;
+        } else if matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
+            classes[byte] = SPACE;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+/// May a name begin with it?
+pub fn begins_label(byte: u8) -> bool {
+    CLASSES[byte as usize] & LABEL_START != 0
+}
+
+/// May it stand in a name?
+pub fn is_label(byte: u8) -> bool {
+    CLASSES[byte as usize] & LABEL != 0
+}
+
+/// Is it white space to PHP?
+pub fn is_space(byte: u8) -> bool {
+    CLASSES[byte as usize] & SPACE != 0
+}
+
+impl<'a> Lexer<'a> {
+    /// The source must be shorter than 4 GiB.
+    pub fn new(source: &'a [u8], options: Options) -> Lexer<'a> {
+        assert!(u32::try_from(source.len()).is_ok(), "a source has less than 4 GiB");
+        let state = match options.start {
+            Start::Html => State::Html,
+            Start::Script => State::Script,
+        };
+        let (states, labels) = (Vec::new(), Vec::new());
+        Lexer { source, at: 0, state, states, labels, options, until_halt: None, plain_until: 0 }
+    }
+
+    /// The byte at an offset; 0 after the end.
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        self.source.get(at).copied().unwrap_or(0)
+    }
+
+    fn starts_with(&self, at: usize, text: &[u8]) -> bool {
+        self.source.get(at..at + text.len()).is_some_and(|found| found.eq_ignore_ascii_case(text))
+    }
+
+    /// The end of the bytes from `at` on that are of a class.
+    #[inline(always)]
+    fn run_of(&self, at: usize, class: u8) -> usize {
+        let mut at = at;
+        while at < self.source.len() && CLASSES[self.source[at] as usize] & class != 0 {
+            at += 1;
+        }
+        at
+    }
+
+    fn skip_blanks(&self, mut at: usize) -> usize {
+        while matches!(self.byte(at), b' ' | b'\t') && at < self.source.len() {
+            at += 1;
+        }
+        at
+    }
+
+    /// The end of the line end at `at`, if there is one.
+    fn newline(&self, at: usize) -> Option<usize> {
+        match self.source.get(at)? {
+            b'\n' => Some(at + 1),
+            b'\r' if self.byte(at + 1) == b'\n' => Some(at + 2),
+            b'\r' => Some(at + 1),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, state: State) {
+        self.states.push(self.state);
+        self.state = state;
+    }
+
+    fn pop(&mut self) {
+        if let Some(state) = self.states.pop() {
+            self.state = state;
+        }
+    }
+
+    /// The kind of the token at `self.at`, and its end. `None`: the state has changed, look again.
+    fn scan(&mut self) -> Option<(Kind, usize)> {
+        match self.state {
+            State::Script => Some(self.script()),
+            State::Html => Some(self.html()),
+            State::Property => self.property(),
+            State::Quotes => Some(self.quotes(b'"', Kind::Quote)),
+            State::Backticks => Some(self.quotes(b'`', Kind::Backtick)),
+            State::Heredoc => Some(self.heredoc()),
+            State::Nowdoc => Some(self.nowdoc()),
+            State::Offset => self.offset(),
+            State::EndHeredoc(length) => {
+                self.labels.pop();
+                self.state = State::Script;
+                Some((Kind::EndHeredoc, (self.at + length).min(self.source.len())))
+            }
+            State::VarName => {
+                self.state = State::Script; // the state of the string stays below it
+                let end = self.run_of(self.at, LABEL);
+                let named = begins_label(self.byte(self.at)) && matches!(self.byte(end), b'[' | b'}');
+                named.then_some((Kind::VarName, end))
+            }
+        }
+    }
+
+    fn html(&mut self) -> (Kind, usize) {
+        let at = self.at;
+        if self.byte(at) == b'<' && self.byte(at + 1) == b'?' {
+            if self.byte(at + 2) == b'=' {
+                self.state = State::Script;
+                return (Kind::OpenTagEcho, at + 3);
+            }
+            if let Some(end) = self.long_tag(at) {
+                self.state = State::Script;
+                return (Kind::OpenTag, end);
+            }
+            if self.options.short_tags {
+                self.state = State::Script;
+                return (Kind::OpenTag, at + 2);
+            }
+        }
+        let mut from = at + 1;
+        while let Some(found) = self.source.get(from..).and_then(|rest| memmem::find(rest, b"<?")) {
+            let tag = from + found;
+            let opens = self.options.short_tags || self.byte(tag + 2) == b'=' || self.long_tag(tag).is_some();
+            if opens {
+                return (Kind::InlineHtml, tag);
+            }
+            from = tag + 1;
+        }
+        (Kind::InlineHtml, self.source.len())
+    }
+
+    /// The end of `<?php` and what belongs to it, if that stands at `at`.
+    fn long_tag(&self, at: usize) -> Option<usize> {
+        if !self.starts_with(at, b"<?php") {
+            return None;
+        }
+        match self.source.get(at + 5) {
+            None => Some(at + 5),
+            Some(b' ' | b'\t') => Some(at + 6),
+            Some(_) => self.newline(at + 5),
+        }
+    }
+
+    fn script(&mut self) -> (Kind, usize) {
+        let at = self.at;
+        let byte = self.source[at];
+        match CLASSES[byte as usize] {
+            SPACE => return (Kind::Whitespace, self.run_of(at + 1, SPACE)),
+            LABEL => return (Kind::Number, self.number(at)),
+            0 => {}
+            _ => return self.label(),
+        }
+        let next = self.byte(at + 1);
+        let one = |kind| (kind, at + 1);
+        let two = |kind| (kind, at + 2);
+        let three = |kind| (kind, at + 3);
+        match byte {
+            b'$' if begins_label(next) => (Kind::Variable, self.run_of(at + 2, LABEL)),
+            b'$' => one(Kind::Dollar),
+            b'(' => match self.cast(at) {
+                Some(end) => (Kind::Cast, end),
+                None => one(Kind::OpenParen),
+            },
+            b')' => one(Kind::CloseParen),
+            b';' => one(Kind::Semicolon),
+            b',' => one(Kind::Comma),
+            b'[' => one(Kind::OpenBracket),
+            b']' => one(Kind::CloseBracket),
+            b'{' => {
+                self.push(State::Script);
+                one(Kind::OpenBrace)
+            }
+            b'}' => {
+                self.pop();
+                one(Kind::CloseBrace)
+            }
+            b'\'' => self.single_quoted(at + 1),
+            b'"' => self.double_quoted(at + 1),
+            b'`' => {
+                self.state = State::Backticks;
+                one(Kind::Backtick)
+            }
+            b'/' if next == b'/' => (Kind::Comment, self.line_comment(at + 2)),
+            b'/' if next == b'*' => (Kind::Comment, self.block_comment(at + 2)),
+            b'#' if next == b'[' => two(Kind::Attribute),
+            b'#' => (Kind::Comment, self.line_comment(at + 1)),
+            b'-' if next == b'>' => {
+                self.push(State::Property);
+                two(Kind::Arrow)
+            }
+            b'?' if next == b'>' => {
+                self.state = State::Html;
+                (Kind::CloseTag, self.newline(at + 2).unwrap_or(at + 2))
+            }
+            b'?' if next == b'-' && self.byte(at + 2) == b'>' => {
+                self.push(State::Property);
+                three(Kind::NullsafeArrow)
+            }
+            b'?' if next == b'?' && self.byte(at + 2) == b'=' => three(Kind::OpAssign),
+            b'?' if next == b'?' => two(Kind::Binary),
+            b'?' => one(Kind::Question),
+            b':' if next == b':' => two(Kind::DoubleColon),
+            b':' => one(Kind::Colon),
+            b'.' if next.is_ascii_digit() => (Kind::Number, self.number(at)),
+            b'.' if next == b'.' && self.byte(at + 2) == b'.' => three(Kind::Ellipsis),
+            b'<' if next == b'<' && self.byte(at + 2) == b'<' && self.opens_heredoc(at + 3).is_some() => {
+                self.start_heredoc(at + 3)
+            }
+            b'=' if next == b'>' => two(Kind::DoubleArrow),
+            b'=' if next == b'=' && self.byte(at + 2) == b'=' => three(Kind::Binary),
+            b'=' if next == b'=' => two(Kind::Binary),
+            b'=' => one(Kind::Assign),
+            b'!' if next == b'=' && self.byte(at + 2) == b'=' => three(Kind::Binary),
+            b'!' if next == b'=' => two(Kind::Binary),
+            b'!' => one(Kind::Not),
+            b'<' if next == b'=' && self.byte(at + 2) == b'>' => three(Kind::Binary),
+            b'<' if next == b'=' || next == b'>' => two(Kind::Binary),
+            b'>' if next == b'=' => two(Kind::Binary),
+            b'<' | b'>' | b'*' if next == byte && self.byte(at + 2) == b'=' => three(Kind::OpAssign),
+            b'<' | b'>' | b'*' | b'&' | b'|' if next == byte => two(Kind::Binary),
+            b'+' | b'-' if next == byte => two(Kind::IncDec),
+            b'|' if next == b'>' && self.options.version >= Version::V8_5 => two(Kind::Binary),
+            b'+' | b'-' | b'*' | b'/' | b'.' | b'%' | b'&' | b'|' | b'^' if next == b'=' => two(Kind::OpAssign),
+            b'+' | b'-' => one(Kind::Sign),
+            b'&' => one(Kind::Ampersand),
+            b'*' | b'/' | b'.' | b'%' | b'|' | b'^' | b'<' | b'>' => one(Kind::Binary),
+            b'~' => one(Kind::Tilde),
+            b'@' => one(Kind::At),
+            b'\\' if begins_label(next) => (Kind::FullyQualified, self.rest_of_name(at)),
+            b'\\' => one(Kind::Backslash),
+            _ => one(Kind::Bad),
+        }
+    }
+
+    /// The end of `\a\b\c` that begins at `at`; `at` where there is no such thing.
+    fn rest_of_name(&self, mut at: usize) -> usize {
+        while self.byte(at) == b'\\' && begins_label(self.byte(at + 1)) {
+            at = self.run_of(at + 2, LABEL);
+        }
+        at
+    }
+
+    fn label(&mut self) -> (Kind, usize) {
+        let at = self.at;
+        if matches!(self.source[at], b'b' | b'B') {
+            match self.byte(at + 1) {
+                b'\'' => return self.single_quoted(at + 2),
+                b'"' => return self.double_quoted(at + 2),
+                b'<' if self.starts_with(at + 1, b"<<<") && self.opens_heredoc(at + 4).is_some() => {
+                    return self.start_heredoc(at + 4);
+                }
+                _ => {}
+            }
+        }
+        let end = self.run_of(at + 1, LABEL);
+        let text = &self.source[at..end];
+        let name_end = self.rest_of_name(end);
+        if name_end > end {
+            let relative = text.eq_ignore_ascii_case(b"namespace");
+            return (if relative { Kind::Relative } else { Kind::Qualified }, name_end);
+        }
+        match word(text) {
+            Kind::Yield => match self.word_after(end).filter(|from| {
+                self.starts_with(*from, b"from") && from + 4 < self.source.len() && !is_label(self.byte(from + 4))
+            }) {
+                Some(from) => (Kind::YieldFrom, from + 4),
+                None => (Kind::Yield, end),
+            },
+            Kind::Name if text.eq_ignore_ascii_case(b"enum") => {
+                let name = self.word_after(end).filter(|name| begins_label(self.byte(*name)));
+                let extends = |name: usize| self.starts_with(name, b"extends") || self.starts_with(name, b"implements");
+                (if name.is_some_and(|name| !extends(name)) { Kind::ClassLike } else { Kind::Name }, end)
+            }
+            Kind::HaltCompiler => {
+                self.until_halt.get_or_insert(4);
+                (Kind::HaltCompiler, end)
+            }
+            Kind::Operand if text.len() == 12 && text[2] == b'P' && self.options.version < Version::V8_4 => {
+                (Kind::Name, end)
+            }
+            Kind::Reserved if self.byte(end) == b'(' && self.options.version >= Version::V8_4 => {
+                let limits = text.len() > 5 && text[0].eq_ignore_ascii_case(&b'p') && self.starts_with(end, b"(set)");
+                (Kind::Reserved, if limits { end + 5 } else { end })
+            }
+            kind => (kind, end),
+        }
+    }
+
+    /// Where the next word begins, after white space; from 8.3 on comments count as such.
+    fn word_after(&self, at: usize) -> Option<usize> {
+        let mut end = self.run_of(at, SPACE);
+        while self.options.version >= Version::V8_3 {
+            let next = self.byte(end + 1);
+            end = match self.byte(end) {
+                b'/' if next == b'*' => {
+                    let found = memmem::find(self.source.get(end + 2..)?, b"*/")?;
+                    end + 2 + found + 2
+                }
+                b'/' if next == b'/' => self.newline(self.line_comment(end + 2))?,
+                b'#' if next != b'[' => self.newline(self.line_comment(end + 1))?,
+                _ => break,
+            };
+            end = self.run_of(end, SPACE);
+        }
+        (end > at).then_some(end)
+    }
+
+    /// The end of digits with `_` between them.
+    fn digits(&self, mut at: usize, is_digit: impl Fn(u8) -> bool) -> usize {
+        while is_digit(self.byte(at)) {
+            at += 1;
+            if self.byte(at) == b'_' && is_digit(self.byte(at + 1)) {
+                at += 1;
+            }
+        }
+        at
+    }
+
+    /// The end of the whole number at `at`.
+    fn whole(&self, at: usize) -> usize {
+        if self.byte(at) == b'0' {
+            let end = match self.byte(at + 1) | 0x20 {
+                b'x' => self.digits(at + 2, |byte| byte.is_ascii_hexdigit()),
+                b'b' => self.digits(at + 2, |byte| matches!(byte, b'0' | b'1')),
+                b'o' => self.digits(at + 2, |byte| matches!(byte, b'0'..=b'7')),
+                _ => 0,
+            };
+            if end > at + 2 {
+                return end;
+            }
+        }
+        self.digits(at, |byte| byte.is_ascii_digit())
+    }
+
+    fn number(&self, at: usize) -> usize {
+        let decimal = |at| self.digits(at, |byte| byte.is_ascii_digit());
+        let mut end = self.whole(at);
+        if decimal(at) == end && self.byte(end) == b'.' {
+            end = decimal(end + 1);
+        } else if decimal(at) != end {
+            return end; // hexadecimal and the like
+        }
+        if self.byte(end) | 0x20 == b'e' {
+            let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
+            let exponent = decimal(end + 1 + sign);
+            if exponent > end + 1 + sign {
+                return exponent;
+            }
+        }
+        end
+    }
+
+    fn cast(&self, at: usize) -> Option<usize> {
+        cast_at(self.source, at, self.options.version)
+    }
+
+    /// The end of a comment that ends with its line, or before `?>`.
+    fn line_comment(&self, from: usize) -> usize {
+        let mut at = from;
+        while at < self.source.len() {
+            match self.source[at] {
+                b'\n' | b'\r' => break,
+                b'?' if self.byte(at + 1) == b'>' => break,
+                _ => at += 1,
+            }
+        }
+        at
+    }
+
+    fn block_comment(&self, from: usize) -> usize {
+        let found = self.source.get(from..).and_then(|rest| memmem::find(rest, b"*/"));
+        found.map_or(self.source.len(), |found| from + found + 2)
+    }
+
+    /// A string that begins before `from`.
+    fn single_quoted(&self, from: usize) -> (Kind, usize) {
+        let mut at = from;
+        while at < self.source.len() {
+            match self.source[at] {
+                b'\'' => return (Kind::String, at + 1),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        (Kind::Text, self.source.len())
+    }
+
+    fn double_quoted(&mut self, from: usize) -> (Kind, usize) {
+        let end = self.plain_text(from, b'"');
+        if end < self.source.len() && self.source[end] == b'"' {
+            return (Kind::String, end + 1);
+        }
+        self.plain_until = end;
+        self.state = State::Quotes;
+        (Kind::Quote, from)
+    }
+
+    /// The end of the text that has neither a variable nor the closing quote in it.
+    fn plain_text(&self, from: usize, quote: u8) -> usize {
+        let mut at = from;
+        while at < self.source.len() {
+            match self.source[at] {
+                b'\\' => at += 1,
+                byte if byte == quote => return at,
+                b'$' if begins_label(self.byte(at + 1)) || self.byte(at + 1) == b'{' => return at,
+                b'{' if self.byte(at + 1) == b'$' => return at,
+                _ => {}
+            }
+            at += 1;
+        }
+        self.source.len()
+    }
+
+    /// What begins with `$` or `{` in a string.
+    fn variable(&mut self) -> Option<(Kind, usize)> {
+        let at = self.at;
+        match (self.byte(at), self.byte(at + 1)) {
+            (b'$', b'{') => {
+                self.push(State::VarName);
+                Some((Kind::DollarCurlyOpen, at + 2))
+            }
+            (b'{', b'$') => {
+                self.push(State::Script);
+                Some((Kind::CurlyOpen, at + 1))
+            }
+            (b'$', next) if begins_label(next) => {
+                let end = self.run_of(at + 2, LABEL);
+                if self.byte(end) == b'[' {
+                    self.push(State::Offset);
+                } else {
+                    let rest = &self.source[end..];
+                    let arrow = [&b"->"[..], b"?->"].into_iter().find(|arrow| rest.starts_with(arrow));
+                    if arrow.is_some_and(|arrow| begins_label(self.byte(end + arrow.len()))) {
+                        self.push(State::Property);
+                    }
+                }
+                Some((Kind::Variable, end))
+            }
+            _ => None,
+        }
+    }
+
+    /// Within `"…"` and `` `…` ``.
+    fn quotes(&mut self, quote: u8, kind: Kind) -> (Kind, usize) {
+        let at = self.at;
+        if at < self.plain_until {
+            return (Kind::Text, self.plain_until);
+        }
+        if self.source[at] == quote {
+            self.state = State::Script;
+            return (kind, at + 1);
+        }
+        if let Some(found) = self.variable() {
+            return found;
+        }
+        let first = if self.source[at] == b'\\' { 2 } else { 1 };
+        (Kind::Text, self.plain_text(at + first, quote).min(self.source.len()))
+    }
+
+    fn property(&mut self) -> Option<(Kind, usize)> {
+        let at = self.at;
+        let next = self.byte(at + 1);
+        match self.source[at] {
+            byte if is_space(byte) => Some((Kind::Whitespace, self.run_of(at, SPACE))),
+            byte if begins_label(byte) => {
+                self.pop();
+                Some((Kind::Name, self.run_of(at, LABEL)))
+            }
+            b'-' if next == b'>' => Some((Kind::Arrow, at + 2)),
+            b'?' if next == b'-' && self.byte(at + 2) == b'>' => Some((Kind::NullsafeArrow, at + 3)),
+            b'#' => Some((Kind::Comment, self.line_comment(at + 1))),
+            b'/' if next == b'/' => Some((Kind::Comment, self.line_comment(at + 2))),
+            b'/' if next == b'*' => Some((Kind::Comment, self.block_comment(at + 2))),
+            _ => {
+                self.pop();
+                None
+            }
+        }
+    }
+
+    fn offset(&mut self) -> Option<(Kind, usize)> {
+        let at = self.at;
+        let byte = self.source[at];
+        let one = |kind| Some((kind, at + 1));
+        match byte {
+            b'[' => one(Kind::OpenBracket),
+            b']' => {
+                self.pop();
+                one(Kind::CloseBracket)
+            }
+            b'-' => one(Kind::Sign),
+            b'$' if begins_label(self.byte(at + 1)) => Some((Kind::Variable, self.run_of(at + 2, LABEL))),
+            b'0'..=b'9' => Some((Kind::OffsetNumber, self.whole(at))),
+            b' ' | b'\n' | b'\r' | b'\t' | b'\\' | b'\'' | b'#' => {
+                self.pop();
+                None
+            }
+            byte if begins_label(byte) => Some((Kind::Name, self.run_of(at, LABEL))),
+            _ => one(Kind::Bad),
+        }
+    }
+
+    /// The label of the heredoc, the end of its line, and whether it is a nowdoc; `at` is behind `<<<`.
+    fn opens_heredoc(&self, at: usize) -> Option<(&'a [u8], usize, bool)> {
+        let start = self.skip_blanks(at);
+        let quote = Some(self.byte(start)).filter(|byte| matches!(byte, b'\'' | b'"'));
+        let start = start + usize::from(quote.is_some());
+        if !begins_label(self.byte(start)) {
+            return None;
+        }
+        let end = self.run_of(start, LABEL);
+        let after = match quote {
+            Some(quote) if self.byte(end) != quote => return None,
+            Some(_) => end + 1,
+            None => end,
+        };
+        Some((&self.source[start..end], self.newline(after)?, quote == Some(b'\'')))
+    }
+
+    fn start_heredoc(&mut self, at: usize) -> (Kind, usize) {
+        let Some((label, end, is_nowdoc)) = self.opens_heredoc(at) else { return (Kind::Bad, at) };
+        self.labels.push(label);
+        self.state = match self.closing_label(end) {
+            Some(length) => State::EndHeredoc(length),
+            None if is_nowdoc => State::Nowdoc,
+            None => State::Heredoc,
+        };
+        (Kind::StartHeredoc, end)
+    }
+
+    /// The length of the closing label with its indentation, if it stands on the line that begins at `at`. It is one
+    /// only when something follows it.
+    fn closing_label(&self, at: usize) -> Option<usize> {
+        let label = *self.labels.last()?;
+        let start = self.skip_blanks(at);
+        let end = start + label.len();
+        (end < self.source.len() && &self.source[start..end] == label && !is_label(self.source[end]))
+            .then_some(end - at)
+    }
+
+    fn heredoc(&mut self) -> (Kind, usize) {
+        if let Some(found) = self.variable() {
+            return found;
+        }
+        let mut at = self.at;
+        while at < self.source.len() {
+            match self.source[at] {
+                b'\n' | b'\r' => {
+                    at = self.newline(at).unwrap_or(at + 1);
+                    if let Some(length) = self.closing_label(at) {
+                        self.state = State::EndHeredoc(length);
+                        break;
+                    }
+                }
+                b'$' if at > self.at && (begins_label(self.byte(at + 1)) || self.byte(at + 1) == b'{') => break,
+                b'{' if at > self.at && self.byte(at + 1) == b'$' => break,
+                b'\\' if !matches!(self.byte(at + 1), b'\n' | b'\r') => at += 2,
+                _ => at += 1,
+            }
+        }
+        (Kind::Text, at.min(self.source.len()))
+    }
+
+    fn nowdoc(&mut self) -> (Kind, usize) {
+        let mut at = self.at;
+        while let Some(found) = memchr::memchr2(b'\n', b'\r', &self.source[at..]) {
+            at = self.newline(at + found).unwrap_or(at + found + 1);
+            if let Some(length) = self.closing_label(at) {
+                self.state = State::EndHeredoc(length);
+                return (Kind::Text, at);
+            }
+        }
+        (Kind::Text, self.source.len())
+    }
+}
+
+/// The end of a cast that stands at `at`, if one does.
+pub fn cast_at(source: &[u8], at: usize, version: Version) -> Option<usize> {
+    let rest = source.get(at..)?.strip_prefix(b"(")?;
+    let blanks = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let before = blanks(rest);
+    let length = rest[before..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (name, rest) = rest[before..].split_at(length);
+    let after = blanks(rest);
+    if rest.get(after) != Some(&b')') || !(3..=7).contains(&length) {
+        return None;
+    }
+    const NAMES: [&[u8]; 12] = [
+        b"int", b"string", b"array", b"bool", b"float", b"object", b"integer", b"double", b"boolean", b"binary",
+        b"unset", b"real",
+    ];
+    let known = NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+        || version >= Version::V8_5 && name.eq_ignore_ascii_case(b"void");
+    known.then_some(at + 1 + before + length + after + 1)
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = Token;
+
+    #[inline]
+    fn next(&mut self) -> Option<Token> {
+        let start = self.at;
+        if start >= self.source.len() {
+            return None;
+        }
+        if self.until_halt == Some(0) {
+            self.at = self.source.len();
+            return Some(Token { kind: Kind::InlineHtml, start: start as u32, end: self.at as u32 });
+        }
+        let (kind, end) = loop {
+            if let Some(found) = self.scan() {
+                break found;
+            }
+        };
+        debug_assert!(end > start && end <= self.source.len());
+        self.at = end;
+        if let Some(left) = &mut self.until_halt
+            && !matches!(kind, Kind::Whitespace | Kind::OpenTag | Kind::Comment)
+        {
+            *left -= 1;
+        }
+        Some(Token { kind, start: start as u32, end: end as u32 })
+    }
+}
+
+/// How many line ends there are in a text, as PHP counts lines.
+pub fn lines(text: &[u8]) -> usize {
+    memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|at| !(text[*at] == b'\r' && text.get(at + 1) == Some(&b'\n')))
+        .count()
+}
