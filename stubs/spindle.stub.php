@@ -434,8 +434,9 @@ namespace Async {
      * Waits for the coroutines that the current one has spawned by spawn(), and not for what those spawned.
      *
      * @throws \Throwable the first failure of one of them
+     * @throws AwaitCancelledException when $cancellation completes first; they go on
      */
-    function awaitChildren(): void {}
+    function awaitChildren(?Awaitable $cancellation = null): void {}
 
     /** The scope of the current coroutine. */
     function currentScope(): Scope {}
@@ -488,4 +489,27 @@ namespace Async {
      * uncaught one is, and the exit status is 255.
      */
     function gracefulShutdown(?\Throwable $e = null): void {}
+}
+
+/** What the operators become that the functions of the namespace Async cannot say: see `spindle transpile`. */
+namespace Async\Syntax {
+    /**
+     * What call() gives: called, it makes a coroutine of a call with these arguments, and takes those by reference that
+     * the function takes by reference.
+     */
+    final class Call
+    {
+        private function __construct() {}
+
+        /** @throws \Async\AsyncException when the current scope is closed */
+        public function __invoke(mixed &...$args): \Async\Coroutine {}
+    }
+
+    /**
+     * `spawn f(1, $x)` is `call(f(...))(1, $x)`; with a nullsafe callee, `spawn $a?->f(1)` is `call($a, 'f')?->__invoke(1)`.
+     * Gives null when $callee is null.
+     *
+     * @throws \TypeError when it cannot be called
+     */
+    function call(mixed $callee, string $method = UNKNOWN): ?Call {}
 }

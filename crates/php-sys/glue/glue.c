@@ -192,6 +192,17 @@ bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitabl
 	return true;
 }
 
+bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **method)
+{
+	*method = NULL;
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_ZVAL(*callee)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_ZVAL(*method)
+	ZEND_PARSE_PARAMETERS_END_EX(return false);
+	return true;
+}
+
 bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object)
 {
 	ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -649,6 +660,12 @@ static ZEND_INI_MH(on_diagnostics)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_syntax)
+{
+	spindle_settings.syntax = zend_ini_parse_bool(new_value);
+	return SUCCESS;
+}
+
 static ZEND_INI_MH(on_cancel_warning)
 {
 	char *end;
@@ -699,6 +716,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.cancel_warning_ms", "2000", PHP_INI_ALL, on_cancel_warning)
 	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)
 	PHP_INI_ENTRY("async.zombie_coroutine_timeout", "2", PHP_INI_ALL, on_zombie_timeout)
+	STD_PHP_INI_BOOLEAN("async.syntax", "1", PHP_INI_SYSTEM, on_syntax, syntax, spindle_ini, spindle_settings)
 PHP_INI_END()
 
 void spindle_register_classes(void)
@@ -724,6 +742,8 @@ void spindle_register_classes(void)
 	spindle_ce.cancellation = register_class_Async_CancellationException(zend_ce_exception);
 	spindle_ce.composite = register_class_Async_CompositeException(zend_ce_exception);
 	spindle_ce.deadlock = register_class_Async_DeadlockError(zend_ce_error);
+	spindle_ce.call = register_class_Async_Syntax_Call();
+	spindle_ce.call->create_object = spindle_call_create;
 	zend_register_class_alias("Async\\CancellationError", spindle_ce.cancellation);
 	zend_register_class_alias("Async\\AsyncCancellation", spindle_ce.cancellation);
 }
@@ -741,8 +761,9 @@ static PHP_MINIT_FUNCTION(spindle)
 {
 	REGISTER_INI_ENTRIES();
 	spindle_reserved_slot = zend_get_resource_handle("spindle");
-	/* Scripts in opcache's file cache know our opcodes' neighbours: not to be run without us. */
+	/* What opcache has in a file was compiled from what we make of the source: not to be run without us. */
 	zend_add_system_entropy("spindle", "version", PHP_SPINDLE_VERSION, sizeof(PHP_SPINDLE_VERSION) - 1);
+	zend_add_system_entropy("spindle", "syntax", &spindle_settings.syntax, sizeof(spindle_settings.syntax));
 	zend_result result = spindle_minit(type, module_number);
 	if (result == SUCCESS) {
 		spindle_ce.awaitable->interface_gets_implemented = on_implement_awaitable;

@@ -31,6 +31,7 @@ typedef struct spindle_ini {
 	int dump_signal;       /* 0: none */
 	bool diagnostics;
 	zend_long cancel_warning_ms;
+	bool syntax;
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
@@ -57,6 +58,8 @@ typedef struct spindle_spawn_args {
 } spindle_spawn_args;
 bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
 bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
+/* Arguments of Async\Syntax\call(): what is called, and the name of its method, or NULL. */
+bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **method);
 bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
 bool spindle_parse_value(zend_execute_data *execute_data, zval **value);
 bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime);
@@ -130,7 +133,7 @@ zend_string *spindle_key_description(zend_object *key);
 typedef struct spindle_classes {
 	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group, *context, *key;
 	zend_class_entry *async_exception, *await_cancelled, *context_exception, *channel_exception;
-	zend_class_entry *cancellation, *composite, *deadlock;
+	zend_class_entry *cancellation, *composite, *deadlock, *call;
 } spindle_classes;
 extern spindle_classes spindle_ce;
 void spindle_register_classes(void);
@@ -151,5 +154,23 @@ zend_object *spindle_timeout_create(zend_class_entry *ce);
 zend_object *spindle_scope_create(zend_class_entry *ce);
 zend_object *spindle_group_create(zend_class_entry *ce);
 zend_object *spindle_context_create(zend_class_entry *ce);
+zend_object *spindle_call_create(zend_class_entry *ce);
+
+/* --- the operators: syntax.c --- */
+
+/* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
+bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
+/* The compiler gets this text in place of the file's. */
+void spindle_file_replace(zend_file_handle *file, const char *text, size_t length);
+/* The file that is compiled next has so many bytes more than it has on disk: __COMPILER_HALT_OFFSET__ is less. */
+void spindle_file_has_grown(size_t bytes);
+/* As the compiler would throw it. */
+void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
+/* Makes a closure of what can be called, as the calling code would call it. false: something was thrown. */
+bool spindle_make_closure(zval *callee, zval *method, zval *closure);
+/* The arguments of a call of an internal function, one after the other. */
+zval *spindle_arguments(zend_execute_data *call);
+/* Makes `proxy` take arguments as a function does. */
+void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler);
 
 #endif

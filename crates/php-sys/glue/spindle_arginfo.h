@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 1d810fec5dd6130d5f8fec40c9a301cac420f872 */
+ * Stub hash: d5167678e99f19a42c25f1ab3ecf0f487733f750 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -12,6 +12,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_await, 0, 1, IS_MIXED, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_awaitChildren, 0, 0, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_currentScope, 0, 0, Async\\Scope, 0)
@@ -19,7 +20,8 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_Async_globalScope arginfo_Async_currentScope
 
-#define arginfo_Async_suspend arginfo_Async_awaitChildren
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_suspend, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_delay, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, ms, IS_LONG, 0)
@@ -38,7 +40,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_getCoroutines, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_Async_dump arginfo_Async_awaitChildren
+#define arginfo_Async_dump arginfo_Async_suspend
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_protect, 0, 1, IS_MIXED, 0)
 	ZEND_ARG_OBJ_INFO(0, critical, Closure, 0)
@@ -52,6 +54,11 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_gracefulShutdown, 0, 0, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, e, Throwable, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_Syntax_call, 0, 1, Async\\Syntax\\Call, 1)
+	ZEND_ARG_TYPE_INFO(0, callee, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, method, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_Coroutine___construct, 0, 0, 0)
@@ -170,13 +177,13 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Scope_awaitAfterCanc
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Async_Scope_awaitDirectChildren arginfo_Async_awaitChildren
+#define arginfo_class_Async_Scope_awaitDirectChildren arginfo_Async_suspend
 
 #define arginfo_class_Async_Scope_cancel arginfo_class_Async_Coroutine_cancel
 
-#define arginfo_class_Async_Scope_dispose arginfo_Async_awaitChildren
+#define arginfo_class_Async_Scope_dispose arginfo_Async_suspend
 
-#define arginfo_class_Async_Scope_disposeSafely arginfo_Async_awaitChildren
+#define arginfo_class_Async_Scope_disposeSafely arginfo_Async_suspend
 
 #define arginfo_class_Async_Scope_disposeAfterTimeout arginfo_Async_delay
 
@@ -245,13 +252,19 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_CoroutineGroup_cancel arginfo_class_Async_Coroutine_cancel
 
-#define arginfo_class_Async_CoroutineGroup_dispose arginfo_Async_awaitChildren
+#define arginfo_class_Async_CoroutineGroup_dispose arginfo_Async_suspend
 
 #define arginfo_class_Async_CoroutineGroup_getResults arginfo_Async_getCoroutines
 
 #define arginfo_class_Async_CoroutineGroup_getErrors arginfo_Async_getCoroutines
 
 #define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_getCoroutines
+
+#define arginfo_class_Async_Syntax_Call___construct arginfo_class_Async_Coroutine___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Syntax_Call___invoke, 0, 0, Async\\Coroutine, 0)
+	ZEND_ARG_VARIADIC_TYPE_INFO(1, args, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Async_spawn);
@@ -270,6 +283,7 @@ ZEND_FUNCTION(Async_protect);
 ZEND_FUNCTION(Async_onFinally);
 ZEND_FUNCTION(Async_onExit);
 ZEND_FUNCTION(Async_gracefulShutdown);
+ZEND_FUNCTION(Async_Syntax_call);
 ZEND_METHOD(Async_Coroutine, __construct);
 ZEND_METHOD(Async_Coroutine, getId);
 ZEND_METHOD(Async_Coroutine, isStarted);
@@ -341,6 +355,8 @@ ZEND_METHOD(Async_CoroutineGroup, dispose);
 ZEND_METHOD(Async_CoroutineGroup, getResults);
 ZEND_METHOD(Async_CoroutineGroup, getErrors);
 ZEND_METHOD(Async_CompositeException, getExceptions);
+ZEND_METHOD(Async_Syntax_Call, __construct);
+ZEND_METHOD(Async_Syntax_Call, __invoke);
 
 
 static const zend_function_entry ext_functions[] = {
@@ -360,6 +376,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", onFinally, Async_onFinally, arginfo_Async_onFinally)
 	ZEND_NS_FALIAS("Async", onExit, Async_onExit, arginfo_Async_onExit)
 	ZEND_NS_FALIAS("Async", gracefulShutdown, Async_gracefulShutdown, arginfo_Async_gracefulShutdown)
+	ZEND_NS_FALIAS("Async\\Syntax", call, Async_Syntax_call, arginfo_Async_Syntax_call)
 	ZEND_FE_END
 };
 
@@ -516,6 +533,13 @@ static const zend_function_entry class_Async_CompositeException_methods[] = {
 
 
 static const zend_function_entry class_Async_DeadlockError_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Syntax_Call_methods[] = {
+	ZEND_ME(Async_Syntax_Call, __construct, arginfo_class_Async_Syntax_Call___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Async_Syntax_Call, __invoke, arginfo_class_Async_Syntax_Call___invoke, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -701,6 +725,17 @@ static zend_class_entry *register_class_Async_DeadlockError(zend_class_entry *cl
 
 	INIT_NS_CLASS_ENTRY(ce, "Async", "DeadlockError", class_Async_DeadlockError_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Error);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Syntax_Call(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async\\Syntax", "Call", class_Async_Syntax_Call_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
 
 	return class_entry;
 }

@@ -278,9 +278,14 @@ fn token_has_failed(failure: *mut sys::zend_object) {
 }
 
 /// Waits for these coroutines, and throws the first failure.
-pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str) {
+pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str, token: *mut sys::zend_object) {
     if members.is_empty() {
         return;
+    }
+    // SAFETY: an object that can be awaited, which the caller keeps alive, if it is there.
+    let limit = if token.is_null() { None } else { unsafe { target(token) } };
+    if limit.is_none() && !token.is_null() {
+        return never_spawned();
     }
     let set = {
         let mut core = rt.core.borrow_mut();
@@ -294,20 +299,30 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str) {
     unsafe {
         let objects: Vec<_> = members.iter().map(|co| addr_of_mut!((*rt.object(*co)).std)).collect();
         objects.iter().for_each(|object| zv::add_object_ref(*object));
-        let info = Info { call, ..info_of(rt, Target::Set(set), None) };
-        let waited = wait(rt, &[Target::Set(set)], info, |core| core.is_done(Target::Set(set)));
+        let info = Info { call, ..info_of(rt, Target::Set(set), limit) };
+        let done = |core: &Core| core.is_done(Target::Set(set));
+        let over = |core: &Core| done(core) || limit.is_some_and(|limit| core.is_done(limit));
+        let (both, alone) = ([Target::Set(set), limit.unwrap_or(Target::Set(set))], [Target::Set(set)]);
+        let targets = if limit.is_some() { &both[..] } else { &alone[..] };
+        let waited = wait(rt, targets, info, over);
+        let in_time = done(&rt.core.borrow());
         let failed = {
             let mut core = rt.core.borrow_mut();
             let failed = core.failed_of_set(set);
             core.drop_set(set, members.iter().copied());
             failed
         };
-        if let (Waited::Done, Some(co)) = (waited, failed) {
-            let exception = (*rt.object(co)).exception;
-            if !exception.is_null() {
-                zv::add_object_ref(exception);
-                sys::spindle_throw(exception);
+        match (waited, failed) {
+            (Waited::Done, _) if !in_time => token_was_first(rt, token),
+            (Waited::Done, Some(co)) => {
+                let exception = (*rt.object(co)).exception;
+                if !exception.is_null() {
+                    zv::add_object_ref(exception);
+                    sys::spindle_throw(exception);
+                }
             }
+            (Waited::Failure(from, failure), _) => throw_failure(rt, targets, None, from, failure),
+            _ => {}
         }
         for object in objects {
             sys::spindle_object_release(object);
@@ -317,13 +332,14 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_awaitChildren(execute_data: Frame, _: Value) {
-    // SAFETY: the engine's frame.
-    if unsafe { sys::spindle_parse_none(execute_data) } {
+    let mut token = null_mut();
+    // SAFETY: the engine's frame, whose argument keeps the token alive while it waits.
+    if unsafe { sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.awaitable, &mut token) } {
         let rt = rt();
         let children = {
             let core = rt.core.borrow();
             core.children_of(core.running())
         };
-        wait_for_all(rt, &children, "awaitChildren");
+        wait_for_all(rt, &children, "awaitChildren", token);
     }
 }

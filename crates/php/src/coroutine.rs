@@ -66,6 +66,8 @@ pub struct Coroutine {
     pub job: *mut Job,
     /// Somebody has been given its failure.
     pub seen: bool,
+    /// Its call was made by the operator, in a file with `strict_types=1`.
+    pub strict: bool,
     /// The file of its spawn, or null.
     pub spawn_file: *mut sys::zend_string,
     /// The file where it was suspended last, or null.

@@ -8,6 +8,7 @@
 //! - **Loading a class or a file**: see `loading`.
 
 use crate::runtime;
+use crate::syntax::{self, Source};
 use crate::{calls, context, failure, loading};
 use spindle_php_sys as sys;
 use std::cell::Cell;
@@ -142,8 +143,18 @@ unsafe extern "C" fn compile_string(
     position: sys::zend_compile_position,
 ) -> *mut sys::zend_op_array {
     let Some(original) = HOOKS.compile_string.get() else { return null_mut() };
-    // SAFETY: the engine's own arguments, passed on.
-    let code = without_switch(|| unsafe { original(source, name, position) });
+    // SAFETY: the engine's own arguments, or what has to be compiled in their place.
+    let code = unsafe {
+        match syntax::of_string(source, name, position) {
+            Source::Refused => null_mut(),
+            Source::Same => without_switch(|| original(source, name, position)),
+            Source::Other(plain) => {
+                let code = without_switch(|| original(plain, name, position));
+                sys::spindle_string_release(plain);
+                code
+            }
+        }
+    };
     // SAFETY: as in `compile_file`; without a frame this is `php -r`.
     unsafe {
         if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {

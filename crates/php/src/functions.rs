@@ -19,18 +19,23 @@ type Value = *mut sys::zval;
 /// with its own frame and a place for the result.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_spawn(execute_data: Frame, result: Value) {
+    if !scope_is_closed() {
+        // SAFETY: see above.
+        unsafe { spawn(execute_data, result, Core::spawn) };
+    }
+}
+
+/// Throws when the current scope takes no coroutines any more.
+pub fn scope_is_closed() -> bool {
     let closed = {
         let core = rt().core.borrow();
         core.is_cancelled(core.scope_of(core.running()))
     };
-    // SAFETY: see above.
-    unsafe {
-        if closed {
-            failure::throw(sys::spindle_ce.async_exception, crate::scope_methods::CLOSED);
-        } else {
-            spawn(execute_data, result, Core::spawn);
-        }
+    if closed {
+        // SAFETY: filled at module start.
+        failure::throw(unsafe { sys::spindle_ce.async_exception }, crate::scope_methods::CLOSED);
     }
+    closed
 }
 
 /// Makes a coroutine of the callable and the arguments of the function or method that is called, and queues it: `queue`
@@ -68,6 +73,23 @@ pub unsafe fn spawn(execute_data: Frame, result: Value, queue: impl FnOnce(&mut 
         if !parsed.named.is_null() {
             (*this).named = sys::zend_array_dup(parsed.named);
         }
+        Some(self::queue(this, execute_data, result, queue))
+    }
+}
+
+/// Queues a new coroutine, whose call is complete, and gives its object to the caller.
+///
+/// # Safety
+/// A new object; the engine's frame of what spawns it, and a place for the result.
+#[inline(always)]
+pub unsafe fn queue(
+    this: *mut coroutine::Coroutine,
+    execute_data: Frame,
+    result: Value,
+    queue: impl FnOnce(&mut Core) -> Co,
+) -> Co {
+    // SAFETY: the caller's promise.
+    unsafe {
         let mut file = null_mut();
         (*this).spawn_line = sys::spindle_user_position(execute_data, &mut file);
         if !file.is_null() {
@@ -81,7 +103,7 @@ pub unsafe fn spawn(execute_data: Frame, result: Value, queue: impl FnOnce(&mut 
         }
         let co = rt.enqueue(this, queue);
         zv::set_object_copy(result, addr_of_mut!((*this).std));
-        Some(co)
+        co
     }
 }
 

@@ -75,7 +75,11 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
             };
             let known = !(*this).fcc.function_handler.is_null();
             let fcc = if known { addr_of_mut!((*this).fcc) } else { null_mut() };
-            sys::zend_call_function(&mut fci, fcc);
+            if (*this).strict {
+                call_strictly(this, &mut fci, fcc);
+            } else {
+                sys::zend_call_function(&mut fci, fcc);
+            }
             (*this).result = result;
         } else {
             exception = rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut());
@@ -123,6 +127,30 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
         (*fiber).status = sys::ZEND_FIBER_STATUS_DEAD;
         failure::finish(rt, this, outcome);
         false
+    }
+}
+
+/// The call as the file that spawned it would have made it: with strict types, and from that line.
+#[inline(never)]
+unsafe fn call_strictly(this: *mut Coroutine, fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
+    // SAFETY: zeros are valid for a frame, a function and an opcode that are looked at, never run. A backtrace ends at a
+    // function without a name that includes nothing. They lie on this stack as long as what is called.
+    unsafe {
+        let eg = addr_of_mut!(sys::executor_globals);
+        let mut function: sys::zend_op_array = std::mem::zeroed();
+        function.type_ = sys::ZEND_USER_FUNCTION as u8;
+        function.fn_flags = sys::ZEND_ACC_STRICT_TYPES;
+        function.filename = if (*this).spawn_file.is_null() { sys::zend_empty_string } else { (*this).spawn_file };
+        let mut opcode: sys::zend_op = std::mem::zeroed();
+        opcode.opcode = sys::ZEND_DO_FCALL as u8;
+        opcode.lineno = (*this).spawn_line;
+        let mut frame: sys::zend_execute_data = std::mem::zeroed();
+        frame.func = (&raw mut function).cast();
+        frame.opline = &opcode;
+        frame.prev_execute_data = (*eg).current_execute_data;
+        (*eg).current_execute_data = &mut frame;
+        sys::zend_call_function(fci, fcc);
+        (*eg).current_execute_data = frame.prev_execute_data;
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::calls::{self, Which};
 use crate::runtime::{self, Runtime};
-use crate::{coroutine, engine, globals, group, hosting, links, openssl, overflow, persistent, scope, timeout};
+use crate::{
+    coroutine, engine, globals, group, hosting, links, openssl, operators, overflow, persistent, scope, syntax, timeout,
+};
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{files, host, table};
 use spindle_php_sys as sys;
@@ -228,12 +230,15 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     timeout::init_handlers();
     scope::init_handlers();
     group::init_handlers();
+    operators::init_handlers();
+    syntax::install();
     sys::SUCCESS
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
     engine::remove();
+    syntax::remove();
     sys::SUCCESS
 }
 
@@ -249,6 +254,7 @@ extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
 extern "C" fn spindle_post_deactivate() -> sys::zend_result {
     links::forget_all();
     persistent::forget_all();
+    operators::forget_all();
     sys::SUCCESS
 }
 

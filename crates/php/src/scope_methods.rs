@@ -247,7 +247,7 @@ unsafe extern "C" fn zim_Async_Scope_awaitDirectChildren(execute_data: Frame, _:
         let rt = rt();
         if may_await(rt, id) {
             let members = rt.core.borrow().direct_members(id);
-            awaiting::wait_for_all(rt, &members, "awaitDirectChildren");
+            awaiting::wait_for_all(rt, &members, "awaitDirectChildren", null_mut());
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::edits::Edits;
 use crate::error::SyntaxError;
-use crate::lexer::{Lexer, Options};
+use crate::lexer::{Lexer, Options, is_space};
 use crate::token::{Kind, Token};
 
 const SPAWN: &str = "\\Async\\spawn(";
@@ -507,7 +507,7 @@ impl Walk<'_> {
         let keyword = self.token(self.at);
         let next = self.at + 1;
         let (of, text, phase) = if is_await && self.is_children(next) {
-            self.edits.replace(keyword.start, keyword.end, AWAIT_CHILDREN);
+            self.replace_word(keyword, AWAIT_CHILDREN);
             let word = self.token(next);
             self.edits.replace(word.start, word.end, "");
             self.at += 1;
@@ -521,11 +521,18 @@ impl Walk<'_> {
             (Of::Call(callee), "", Phase::Start)
         };
         if !text.is_empty() {
-            self.edits.replace(keyword.start, keyword.end, text);
+            self.replace_word(keyword, text);
         }
         self.at += 1;
         self.frames.push(Frame { phase, ..Frame::expression(of) });
         true
+    }
+
+    /// Puts the beginning of a call in the place of a keyword and the blank after it.
+    fn replace_word(&mut self, keyword: Token, text: &'static str) {
+        let rest = &self.source[keyword.end as usize..];
+        let is_blank = rest.first() == Some(&b' ') && rest.get(1).is_some_and(|byte| !is_space(*byte));
+        self.edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
     }
 
     fn is_children(&self, at: usize) -> bool {
@@ -765,7 +772,9 @@ impl Walk<'_> {
         match frame.of {
             Of::Await | Of::AwaitChildren if self.is(self.at, b"until") => {
                 let token = self.token(self.at);
-                self.edits.replace(token.start, token.end, if frame.of == Of::Await { "," } else { "" });
+                let blank = u32::from(self.source[token.start as usize - 1] == b' ');
+                let text = if frame.of == Of::Await { "," } else { "" };
+                self.edits.replace(token.start - blank, token.end, text);
                 self.at += 1;
                 self.frames.push(Frame::expression(Of::Until));
             }
@@ -803,7 +812,7 @@ impl Walk<'_> {
     /// its value, is handed over.
     fn write_call(&mut self, callee: Callee) {
         let keyword = self.token(callee.keyword);
-        self.edits.replace(keyword.start, keyword.end, CALL);
+        self.replace_word(keyword, CALL);
         let Some(parens) = callee.parens else { return };
         let parens_start = self.token(parens).start;
         if !callee.nullsafe {

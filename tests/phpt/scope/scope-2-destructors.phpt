@@ -20,13 +20,13 @@ foreach (Lifetime::cases() as $lifetime) {
     echo "$lifetime->name\n";
     $scope = new Own($lifetime);
     $scope->set('key', 'value');
-    $scope->spawn(fn() => works('member', 60));
+    $scope->spawn(fn() => works('member', 250));
     suspend();
     @delay(1);
     set_error_handler(fn() => true);
     unset($scope);
     restore_error_handler();
-    delay(120);
+    delay(400);
 }
 ?>
 --EXPECT--

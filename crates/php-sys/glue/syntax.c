@@ -1,0 +1,130 @@
+/* What the operators need of the engine's macros and globals. */
+#include "php.h"
+#include "zend_closures.h"
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+#include "zend_language_scanner.h"
+#include "zend_stream.h"
+#include "glue.h"
+
+bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length)
+{
+	char *buffer;
+
+	if (zend_stream_fixup(file, &buffer, length) == SUCCESS) {
+		*text = buffer;
+		return true;
+	}
+	/* What could be said of it has been said. Asked again, this handle fails without a word. */
+	if (file->type == ZEND_HANDLE_STREAM && file->handle.stream.closer && file->handle.stream.handle) {
+		file->handle.stream.closer(file->handle.stream.handle);
+	}
+	file->type = ZEND_HANDLE_FP;
+	file->handle.fp = NULL;
+	return false;
+}
+
+void spindle_file_replace(zend_file_handle *file, const char *text, size_t length)
+{
+	char *buffer = safe_emalloc(1, length, ZEND_MMAP_AHEAD);
+
+	memcpy(buffer, text, length);
+	memset(buffer + length, 0, ZEND_MMAP_AHEAD); /* the scanner reads ahead */
+	efree(file->buf);
+	file->buf = buffer;
+	file->len = length;
+}
+
+static size_t grown_by;
+static zend_ast_process_t ast_process_before;
+
+/* The first thing that is parsed after spindle_file_has_grown() is the file itself. */
+static void correct_halt_offset(zend_ast *ast)
+{
+	size_t bytes = grown_by;
+	zend_ast *last = ast;
+
+	spindle_file_has_grown(0);
+	while (last && last->kind == ZEND_AST_STMT_LIST) {
+		zend_ast_list *list = zend_ast_get_list(last);
+		last = list->children ? list->child[list->children - 1] : NULL;
+	}
+	if (last && last->kind == ZEND_AST_HALT_COMPILER) {
+		Z_LVAL_P(zend_ast_get_zval(last->child[0])) -= bytes;
+	}
+	if (zend_ast_process) {
+		zend_ast_process(ast);
+	}
+}
+
+void spindle_file_has_grown(size_t bytes)
+{
+	grown_by = bytes;
+	if (bytes && zend_ast_process != correct_halt_offset) {
+		ast_process_before = zend_ast_process;
+		zend_ast_process = correct_halt_offset;
+	} else if (!bytes && zend_ast_process == correct_halt_offset) {
+		zend_ast_process = ast_process_before;
+	}
+}
+
+void spindle_parse_error(zend_string *file, uint32_t line, const char *message)
+{
+	zend_string *compiled = CG(compiled_filename);
+	uint32_t compiled_line = CG(zend_lineno);
+
+	/* Where the compiler is, is where its exceptions say they come from. */
+	CG(compiled_filename) = file;
+	CG(zend_lineno) = line;
+	zend_throw_exception(zend_ce_parse_error, message, 0);
+	CG(compiled_filename) = compiled;
+	CG(zend_lineno) = compiled_line;
+}
+
+bool spindle_make_closure(zval *callee, zval *method, zval *closure)
+{
+	zval callable;
+
+	if (!method && Z_TYPE_P(callee) == IS_OBJECT && Z_OBJCE_P(callee) == zend_ce_closure) {
+		ZVAL_COPY(closure, callee);
+		return true;
+	}
+	if (method) {
+		array_init_size(&callable, 2);
+		Z_TRY_ADDREF_P(callee);
+		zend_hash_next_index_insert_new(Z_ARRVAL(callable), callee);
+		Z_TRY_ADDREF_P(method);
+		zend_hash_next_index_insert_new(Z_ARRVAL(callable), method);
+	} else {
+		ZVAL_COPY(&callable, callee);
+	}
+	ZVAL_UNDEF(closure);
+	/* It sees what its caller's caller may see, passing over functions without a class. */
+	zend_call_method_with_1_params(NULL, zend_ce_closure, NULL, "fromcallable", closure, &callable);
+	zval_ptr_dtor(&callable);
+	return !EG(exception) && Z_TYPE_P(closure) == IS_OBJECT;
+}
+
+zval *spindle_arguments(zend_execute_data *call)
+{
+	return ZEND_CALL_ARG(call, 1);
+}
+
+void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler)
+{
+	memset(proxy, 0, sizeof(*proxy));
+	proxy->type = ZEND_INTERNAL_FUNCTION;
+	memcpy(proxy->arg_flags, function->common.arg_flags, sizeof(proxy->arg_flags));
+	proxy->fn_flags = ZEND_ACC_PUBLIC | ZEND_ACC_NEVER_CACHE | (function->common.fn_flags & (ZEND_ACC_VARIADIC | ZEND_ACC_USER_ARG_INFO));
+	if (function->type == ZEND_USER_FUNCTION) {
+		/* Arguments that are left out in between stay so: the function itself has their defaults. */
+		proxy->fn_flags |= ZEND_ACC_USER_ARG_INFO;
+	}
+	proxy->function_name = function->common.function_name;
+	proxy->scope = function->common.scope;
+	proxy->num_args = function->common.num_args;
+	proxy->required_num_args = function->common.required_num_args;
+	proxy->arg_info = (zend_internal_arg_info *) function->common.arg_info;
+	proxy->handler = handler;
+	proxy->module = &spindle_module_entry;
+}

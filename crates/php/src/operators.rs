@@ -1,0 +1,223 @@
+//! The class `Async\Syntax\Call`: what `spawn f($x)` is compiled to calls one. It has the parameters of what it stands for,
+//! so the engine evaluates and passes the arguments as for the call itself, references and defaults included.
+
+use crate::coroutine;
+use crate::functions;
+use crate::handlers::Handlers;
+use crate::runtime::Core;
+use crate::zv;
+use spindle_php_sys as sys;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ptr::{addr_of_mut, null_mut};
+
+type Frame = *mut sys::zend_execute_data;
+type Value = *mut sys::zval;
+
+#[repr(C)]
+struct Call {
+    /// What will be called: a closure; undefined in objects made by reflection.
+    closure: sys::zval,
+    /// What is called in its place; null in objects made by reflection.
+    proxy: *mut sys::zend_internal_function,
+    std: sys::zend_object,
+}
+
+const OFFSET: usize = std::mem::offset_of!(Call, std);
+
+static HANDLERS: Handlers = Handlers::new();
+
+/// Parameters, how many there are, and flags.
+type Signature = (usize, u32, u32);
+
+/// Proxies by what they take. The engine remembers functions by their address where it looks for named arguments, so each
+/// signature has an address of its own.
+struct Proxies(RefCell<HashMap<Signature, Box<sys::zend_internal_function>>>);
+// SAFETY: used on the PHP thread only.
+unsafe impl Sync for Proxies {}
+// SAFETY: as above.
+unsafe impl Send for Proxies {}
+static PROXIES: std::sync::LazyLock<Proxies> = std::sync::LazyLock::new(|| Proxies(RefCell::default()));
+
+/// Fills the handlers. At module start.
+pub fn init_handlers() {
+    HANDLERS.fill(OFFSET, |handlers| {
+        handlers.free_obj = Some(free);
+        handlers.get_gc = Some(get_gc);
+        handlers.get_closure = Some(get_closure);
+        handlers.get_method = Some(get_method);
+    });
+    // SAFETY: module start, one thread; filled by the registration of classes.
+    unsafe {
+        (*sys::spindle_ce.call).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
+    }
+}
+
+/// The request is over: the functions that signatures are of are gone.
+pub fn forget_all() {
+    PROXIES.0.borrow_mut().clear();
+}
+
+unsafe fn of(object: *mut sys::zend_object) -> *mut Call {
+    // SAFETY: the object is the last field of a `Call`.
+    unsafe { object.byte_sub(OFFSET).cast() }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_call_create(_: *mut sys::zend_class_entry) -> *mut sys::zend_object {
+    // SAFETY: allocated for the object (no declared properties follow).
+    unsafe {
+        let this = sys::_emalloc(size_of::<Call>()).cast::<Call>();
+        this.write_bytes(0, 1);
+        sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.call);
+        (*this).std.handlers = HANDLERS.get();
+        addr_of_mut!((*this).std)
+    }
+}
+
+unsafe extern "C" fn free(object: *mut sys::zend_object) {
+    // SAFETY: called once by the engine when the object dies.
+    unsafe {
+        zv::clear(addr_of_mut!((*of(object)).closure));
+        sys::zend_object_std_dtor(object);
+    }
+}
+
+unsafe extern "C" fn get_gc(
+    object: *mut sys::zend_object,
+    table: *mut *mut sys::zval,
+    n: *mut i32,
+) -> *mut sys::HashTable {
+    // SAFETY: the engine's places for the list of what the object holds.
+    unsafe {
+        *table = addr_of_mut!((*of(object)).closure);
+        *n = 1;
+    }
+    null_mut()
+}
+
+unsafe extern "C" fn get_closure(
+    object: *mut sys::zend_object,
+    class: *mut *mut sys::zend_class_entry,
+    function: *mut *mut sys::zend_function,
+    this: *mut *mut sys::zend_object,
+    _: bool,
+) -> sys::zend_result {
+    // SAFETY: the engine's places for what is to be called; the object is kept alive as its `$this`.
+    unsafe {
+        let proxy = (*of(object)).proxy;
+        if proxy.is_null() {
+            return sys::FAILURE;
+        }
+        *class = (*object).ce;
+        *function = proxy.cast();
+        *this = object;
+    }
+    sys::SUCCESS
+}
+
+unsafe extern "C" fn get_method(
+    object: *mut *mut sys::zend_object,
+    name: *mut sys::zend_string,
+    key: *const sys::zval,
+) -> *mut sys::zend_function {
+    // SAFETY: the engine's own arguments, and an object of the class.
+    unsafe {
+        let proxy = (*of(*object)).proxy;
+        if !proxy.is_null() && zv::bytes(name) == b"__invoke" {
+            return proxy.cast();
+        }
+        sys::std_object_handlers.get_method.map_or(null_mut(), |original| original(object, name, key))
+    }
+}
+
+/// Only what reflection makes gets here: its objects stand for nothing.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Syntax_Call___invoke(_: Frame, _: Value) {
+    crate::awaiting::never_spawned();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Syntax_Call___construct(_: Frame, _: Value) {}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zif_Async_Syntax_call(execute_data: Frame, result: Value) {
+    let (mut callee, mut method) = (null_mut(), null_mut());
+    // SAFETY: the engine's frame and place for the result.
+    unsafe {
+        if !sys::spindle_parse_call(execute_data, &mut callee, &mut method) {
+            return;
+        }
+        if u32::from((*callee).u1.v.type_) == sys::IS_NULL {
+            return zv::set_null(result);
+        }
+        let mut closure = zv::null();
+        if !sys::spindle_make_closure(callee, method, &mut closure) {
+            return;
+        }
+        let object = spindle_call_create(null_mut());
+        let this = of(object);
+        (*this).closure = closure;
+        (*this).proxy = proxy_of(resolve(this).function_handler);
+        result.write(zv::object(object));
+    }
+}
+
+/// What takes arguments as this function does.
+unsafe fn proxy_of(function: *mut sys::zend_function) -> *mut sys::zend_internal_function {
+    // SAFETY: a live function.
+    unsafe {
+        let common = &(*function).common;
+        let signature = (common.arg_info as usize, common.num_args, common.fn_flags);
+        let mut proxies = PROXIES.0.borrow_mut();
+        let proxy = proxies.entry(signature).or_insert_with(|| Box::new(std::mem::zeroed()));
+        // Always: another function may lie where one was that is gone.
+        sys::spindle_proxy_of(&mut **proxy, function, Some(called));
+        &mut **proxy
+    }
+}
+
+/// What the closure calls.
+unsafe fn resolve(this: *mut Call) -> sys::zend_fcall_info_cache {
+    // SAFETY: a closure, which has this handler; null is "nothing" in each field.
+    unsafe {
+        let object = (*this).closure.value.obj;
+        let mut fcc: sys::zend_fcall_info_cache = std::mem::zeroed();
+        if let Some(get_closure) = (*(*object).handlers).get_closure {
+            get_closure(object, &mut fcc.called_scope, &mut fcc.function_handler, &mut fcc.object, false);
+        }
+        fcc
+    }
+}
+
+/// The call, with its arguments evaluated: they become those of a coroutine.
+unsafe extern "C" fn called(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame of a proxy, whose `$this` is of the class; its arguments lie behind it, one after the
+    // other. They are moved away, and what is left in their place needs no destruction.
+    unsafe {
+        if functions::scope_is_closed() {
+            return;
+        }
+        let call = of((*execute_data).This.value.obj);
+        let this = coroutine::create();
+        sys::spindle_zval_copy(addr_of_mut!((*this).callable), &(*call).closure);
+        (*this).fcc = resolve(call);
+        let argc = (*execute_data).This.u2.num_args;
+        if argc > 0 {
+            let from = sys::spindle_arguments(execute_data);
+            let args = sys::_safe_emalloc(argc as usize, size_of::<sys::zval>(), 0).cast::<sys::zval>();
+            for i in 0..argc as usize {
+                args.add(i).write(from.add(i).read());
+                (*from.add(i)).u1.type_info = sys::IS_UNDEF;
+            }
+            (*this).args = args;
+            (*this).argc = argc;
+        }
+        if (*execute_data).This.u1.type_info & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
+            (*this).named = sys::zend_array_dup((*execute_data).extra_named_params);
+        }
+        let caller = (*(*execute_data).prev_execute_data).func;
+        (*this).strict = zv::is_php_code(caller) && (*caller).common.fn_flags & sys::ZEND_ACC_STRICT_TYPES != 0;
+        functions::queue(this, execute_data, result, Core::spawn);
+    }
+}
