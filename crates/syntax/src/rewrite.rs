@@ -3,9 +3,13 @@
 //!
 //! Nothing here rejects valid PHP: an operator is one only where PHP allows no such sequence of tokens.
 
+mod groups;
+mod operands;
+mod operators;
+
 use crate::edits::Edits;
 use crate::error::SyntaxError;
-use crate::lexer::{Lexer, Options, is_space};
+use crate::lexer::{Lexer, Options};
 use crate::token::{Kind, Token};
 
 const SPAWN: &str = "\\Async\\spawn(";
@@ -20,7 +24,7 @@ const WANTS_CALL: &str = "spawn expects a call or a closure";
 pub fn rewrite(source: &[u8], options: Options) -> Result<Option<Vec<u8>>, SyntaxError> {
     let mut tokens = Vec::with_capacity(source.len() / 5);
     tokens.extend(Lexer::new(source, options).filter(|t| !matches!(t.kind, Kind::Whitespace | Kind::Comment)));
-    let frames = vec![Frame::group(Group::Block, Kind::End)];
+    let frames = vec![Frame::group(Content::Block, Kind::End)];
     let mut walk = Walk {
         source,
         tokens,
@@ -39,7 +43,7 @@ pub fn rewrite(source: &[u8], options: Options) -> Result<Option<Vec<u8>>, Synta
 
 /// What a bracket, or a string with variables in it, contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Group {
+enum Content {
     /// Statements.
     Block,
     /// Expressions.
@@ -48,8 +52,10 @@ enum Group {
     Arms,
     /// Parameters, or what is caught.
     Parameters,
-    /// Members of a class, hooks of a property, rules for a trait.
+    /// Members of a class.
     Members,
+    /// Hooks of a property, or rules for a trait.
+    Hooks,
     /// A string.
     Quoted,
 }
@@ -112,11 +118,11 @@ enum Phase {
 
 struct Frame {
     /// A group with this content, or an expression.
-    group: Option<Group>,
+    group: Option<Content>,
     /// What closes the group.
     closer: Kind,
     /// What the next `{` will open; `None`: by what is before it.
-    body: Option<Group>,
+    body: Option<Content>,
     /// The next `(` opens parameters.
     parameters: bool,
     /// Members and parameters: within a value, not a declaration.
@@ -137,7 +143,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn group(group: Group, closer: Kind) -> Frame {
+    fn group(group: Content, closer: Kind) -> Frame {
         Frame { group: Some(group), closer, ..Frame::expression(Of::Await) }
     }
 
@@ -161,7 +167,7 @@ impl Frame {
 
     /// Is this a place for declarations, where a name before a variable is a type?
     fn declares(&self) -> bool {
-        matches!(self.group, Some(Group::Members | Group::Parameters)) && !self.in_value
+        matches!(self.group, Some(Content::Members | Content::Hooks | Content::Parameters)) && !self.in_value
     }
 }
 
@@ -202,7 +208,7 @@ impl Walk<'_> {
         while self.at < self.tokens.len() {
             let top = self.top();
             let step = match top.group {
-                Some(Group::Quoted) => self.in_string(),
+                Some(Content::Quoted) => self.in_string(),
                 Some(group) => self.in_group(group),
                 None => self.in_expression()?,
             };
@@ -254,618 +260,5 @@ impl Walk<'_> {
 
     fn unexpected(&self, wanted: Option<&str>) -> SyntaxError {
         SyntaxError::unexpected(self.source, self.token(self.at), wanted)
-    }
-
-    // --- groups ---------------------------------------------------------------------------------------------------------
-
-    /// Within a string only what holds code is of interest.
-    fn in_string(&mut self) -> Result<(), Lost> {
-        match self.kind(self.at) {
-            kind if kind == self.top().closer => self.close(),
-            Kind::CurlyOpen | Kind::DollarCurlyOpen => self.open(Group::Code, Kind::CloseBrace),
-            _ => {
-                self.at += 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn open(&mut self, group: Group, closer: Kind) -> Result<(), Lost> {
-        self.at += 1;
-        self.frames.push(Frame::group(group, closer));
-        Ok(())
-    }
-
-    /// Closes the group that is open, if the token does.
-    fn close(&mut self) -> Result<(), Lost> {
-        let kind = self.kind(self.at);
-        if self.frames.len() == 1 || self.top().closer != kind {
-            return Err(Lost);
-        }
-        if self.top().is_head {
-            self.closed_head = Some(self.at);
-        }
-        self.at += 1;
-        self.frames.pop();
-        let at = self.at;
-        let ellipsis = self.kind(at.wrapping_sub(2)) == Kind::Ellipsis;
-        let frame = self.top();
-        match frame.group {
-            None => {
-                frame.phase = frame.after;
-                if let (Of::Call(callee), true) = (&mut frame.of, ellipsis && kind == Kind::CloseParen)
-                    && callee.parens == Some(at - 3)
-                {
-                    callee.parens = None; // `f(...)` makes a closure
-                }
-            }
-            Some(Group::Members) if kind == Kind::CloseBrace && !frame.in_value => frame.is_method = false,
-            Some(Group::Block) if kind == Kind::CloseBrace => frame.questions = 0,
-            Some(_) => {}
-        }
-        Ok(())
-    }
-
-    /// What begins a group of any kind; `None` for other tokens.
-    fn opens(&mut self) -> Option<Result<(), Lost>> {
-        let before = self.before();
-        let kind = self.kind(self.at);
-        let frame = self.top();
-        let (group, closer) = match kind {
-            Kind::OpenParen => {
-                let declares = frame.group == Some(Group::Members) && !frame.in_value;
-                let parameters = std::mem::take(&mut frame.parameters) || declares;
-                (if parameters { Group::Parameters } else { Group::Code }, Kind::CloseParen)
-            }
-            Kind::OpenBracket | Kind::Attribute => (Group::Code, Kind::CloseBracket),
-            Kind::OpenBrace => {
-                frame.parameters = false;
-                let body = frame.body.take();
-                let group = match (body, frame.group) {
-                    (Some(body), _) => body,
-                    (None, Some(Group::Members | Group::Parameters)) if !frame.is_method => {
-                        frame.in_value = false; // hooks, which may come after a default; rules for traits
-                        Group::Members
-                    }
-                    (None, _) if matches!(before, Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon) => Group::Code,
-                    (None, _) if matches!(before, Kind::Dollar | Kind::Backslash) => Group::Code,
-                    (None, _) => Group::Block,
-                };
-                (group, Kind::CloseBrace)
-            }
-            Kind::CurlyOpen | Kind::DollarCurlyOpen => (Group::Code, Kind::CloseBrace),
-            Kind::Quote => (Group::Quoted, Kind::Quote),
-            Kind::Backtick => (Group::Quoted, Kind::Backtick),
-            Kind::StartHeredoc => (Group::Quoted, Kind::EndHeredoc),
-            _ => return None,
-        };
-        let opened = self.open(group, closer);
-        self.top().is_head = kind == Kind::OpenParen && before == Kind::Reserved;
-        Some(opened)
-    }
-
-    fn in_group(&mut self, group: Group) -> Result<(), Lost> {
-        if let Some(opened) = self.opens() {
-            return opened;
-        }
-        let kind = self.kind(self.at);
-        let declares = self.top().declares();
-        match kind {
-            Kind::CloseParen | Kind::CloseBracket | Kind::CloseBrace | Kind::EndHeredoc => return self.close(),
-            Kind::Name if !declares => {
-                if self.operator() {
-                    return Ok(());
-                }
-                self.statement_word(group);
-            }
-            Kind::Qualified | Kind::FullyQualified if self.constants == Constants::Imported => self.imported_constant(),
-            Kind::Function => {
-                if !declares {
-                    self.add_parentheses();
-                }
-                let frame = self.top();
-                frame.parameters = true;
-                if group == Group::Members && declares {
-                    frame.is_method = true;
-                } else {
-                    frame.body = Some(Group::Block);
-                }
-            }
-            Kind::Fn if !declares => self.top().parameters = true,
-            Kind::Catch if !declares => self.top().parameters = true,
-            Kind::Class | Kind::ClassLike if !declares && self.begins_word() => self.top().body = Some(Group::Members),
-            Kind::Match if !declares && self.begins_word() => self.top().body = Some(Group::Arms),
-            Kind::Const if group == Group::Block => {
-                let imports = self.before() == Kind::Use;
-                self.constants = if imports { Constants::Imported } else { Constants::Declared };
-            }
-            Kind::Semicolon | Kind::CloseTag => {
-                let frame = self.top();
-                (frame.body, frame.parameters, frame.questions) = (None, false, 0);
-                (frame.in_value, frame.is_method) = (false, false);
-                if group == Group::Block {
-                    self.constants = Constants::Elsewhere;
-                }
-            }
-            Kind::Assign => self.top().in_value = true,
-            Kind::DoubleArrow if group == Group::Members => self.top().in_value = true,
-            Kind::Comma => self.top().in_value = false,
-            Kind::Question => self.top().questions += 1,
-            Kind::Colon => {
-                let frame = self.top();
-                let is_ternary = frame.questions > 0;
-                frame.questions -= u32::from(is_ternary);
-                self.ternary_colon = is_ternary;
-            }
-            _ => {}
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Is the current word not the name of a member, a function, a constant?
-    fn begins_word(&self) -> bool {
-        !matches!(self.before(), Kind::DoubleColon | Kind::Function | Kind::Const)
-    }
-
-    /// `suspend;` as a statement, and declarations of a constant of that name.
-    fn statement_word(&mut self, group: Group) {
-        if !self.is(self.at, b"suspend") {
-            return;
-        }
-        if self.constants != Constants::Elsewhere || self.before() == Kind::Const {
-            self.suspend_is_constant |= match self.constants {
-                Constants::Declared => self.kind(self.at + 1) == Kind::Assign,
-                _ => self.kind(self.at + 1) != Kind::As,
-            };
-            return;
-        }
-        let begins = match self.before() {
-            Kind::OpenTag | Kind::CloseTag | Kind::InlineHtml | Kind::Semicolon | Kind::Leads => true,
-            Kind::OpenBrace | Kind::CloseBrace => true,
-            Kind::CloseParen => self.closed_head == Some(self.at - 1),
-            Kind::Colon => !self.ternary_colon,
-            _ => false,
-        };
-        let ends = matches!(self.kind(self.at + 1), Kind::Semicolon | Kind::CloseTag);
-        if group == Group::Block && begins && ends && !self.suspend_is_constant {
-            let token = self.token(self.at);
-            self.edits.replace(token.start, token.end, SUSPEND);
-        }
-    }
-
-    fn imported_constant(&mut self) {
-        let token = self.token(self.at);
-        let name = &self.source[token.start as usize..token.end as usize];
-        self.suspend_is_constant |= name.ends_with(b"\\suspend") && self.kind(self.at + 1) != Kind::As;
-    }
-
-    // --- closures without parentheses -----------------------------------------------------------------------------------
-
-    /// At a `function`: `function {`, `function use (…)` and `function: type {` get their parentheses.
-    fn add_parentheses(&mut self) {
-        if self.before() == Kind::DoubleColon {
-            return; // a constant or a method of that name
-        }
-        let mut last = self.at;
-        if self.kind(last + 1) == Kind::Ampersand {
-            last += 1;
-        }
-        let bare = match self.kind(last + 1) {
-            Kind::OpenBrace => true,
-            Kind::Use => self.kind(last + 2) == Kind::OpenParen,
-            Kind::Colon => self.is_type_and_body(last + 2), // else a named argument
-            _ => false,
-        };
-        if bare {
-            self.edits.insert(self.token(last).end, "()");
-        }
-    }
-
-    fn is_type_and_body(&self, from: usize) -> bool {
-        let mut at = from;
-        loop {
-            match self.kind(at) {
-                Kind::OpenBrace => return at > from,
-                Kind::Name
-                | Kind::Qualified
-                | Kind::FullyQualified
-                | Kind::Relative
-                | Kind::Static
-                | Kind::Question => {}
-                Kind::Ampersand | Kind::OpenParen | Kind::CloseParen => {}
-                Kind::Operand | Kind::Reserved => {} // array, callable
-                Kind::Binary if self.source[self.token(at).start as usize] == b'|' => {}
-                _ => return false,
-            }
-            at += 1;
-        }
-    }
-
-    // --- operators ------------------------------------------------------------------------------------------------------
-
-    /// Begins an operator, if the name at hand is one: by what is around it, it cannot be a name in PHP.
-    fn operator(&mut self) -> bool {
-        let possible = match self.before() {
-            Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon | Kind::Function | Kind::Fn | Kind::Const => false,
-            Kind::Class | Kind::ClassLike | Kind::Names | Kind::New | Kind::Instanceof | Kind::As | Kind::Use => false,
-            // The end of an operand: something is missing between the two, PHP will say what.
-            Kind::Variable | Kind::Name | Kind::Qualified | Kind::FullyQualified | Kind::Relative => false,
-            Kind::Number | Kind::String | Kind::Quote | Kind::EndHeredoc | Kind::CloseBracket | Kind::Operand => false,
-            Kind::CloseParen => self.closed_head == Some(self.at - 1),
-            _ => true,
-        };
-        possible && self.begin_operator()
-    }
-
-    /// The same where an operand must come.
-    fn begin_operator(&mut self) -> bool {
-        let is_await = self.is(self.at, b"await");
-        if !is_await && !self.is(self.at, b"spawn") || !begins_operand(self.kind(self.at + 1)) {
-            return false;
-        }
-        let keyword = self.token(self.at);
-        let next = self.at + 1;
-        let (of, text, phase) = if is_await && self.is_children(next) {
-            self.replace_word(keyword, AWAIT_CHILDREN);
-            let word = self.token(next);
-            self.edits.replace(word.start, word.end, "");
-            self.at += 1;
-            (Of::AwaitChildren, "", Phase::Done)
-        } else if is_await {
-            (Of::Await, AWAIT, Phase::Start)
-        } else if self.begins_closure(next) {
-            (Of::Closure, SPAWN, Phase::Start)
-        } else {
-            let callee = Callee { keyword: self.at, parens: None, member: None, nullsafe: false };
-            (Of::Call(callee), "", Phase::Start)
-        };
-        if !text.is_empty() {
-            self.replace_word(keyword, text);
-        }
-        self.at += 1;
-        self.frames.push(Frame { phase, ..Frame::expression(of) });
-        true
-    }
-
-    /// Puts the beginning of a call in the place of a keyword and the blank after it.
-    fn replace_word(&mut self, keyword: Token, text: &'static str) {
-        let rest = &self.source[keyword.end as usize..];
-        let is_blank = rest.first() == Some(&b' ') && rest.get(1).is_some_and(|byte| !is_space(*byte));
-        self.edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
-    }
-
-    fn is_children(&self, at: usize) -> bool {
-        (self.is(at, b"children") || self.is(at, b"spawned"))
-            && !matches!(
-                self.kind(at + 1),
-                Kind::OpenParen | Kind::OpenBracket | Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon
-            )
-    }
-
-    fn begins_closure(&self, at: usize) -> bool {
-        match self.kind(at) {
-            Kind::Function | Kind::Fn | Kind::Attribute => true,
-            Kind::Static => matches!(self.kind(at + 1), Kind::Function | Kind::Fn),
-            _ => false,
-        }
-    }
-
-    // --- expressions ----------------------------------------------------------------------------------------------------
-
-    fn in_expression(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        let phase = self.top().phase;
-        match phase {
-            Phase::Start => self.start(),
-            Phase::MaybeStart if self.may_start() => self.start(),
-            Phase::Dollar => self.dollar(),
-            Phase::Member => self.member(),
-            Phase::Head | Phase::ArrowHead => self.head(),
-            Phase::MaybeStart | Phase::Tail | Phase::After | Phase::Done => self.tail(phase),
-        }
-    }
-
-    fn may_start(&self) -> bool {
-        let kind = self.kind(self.at);
-        begins_operand(kind)
-            || matches!(kind, Kind::OpenParen | Kind::OpenBracket | Kind::Sign | Kind::Ampersand | Kind::IncDec)
-    }
-
-    fn take(&mut self, phase: Phase) -> Result<Result<(), Lost>, SyntaxError> {
-        self.top().phase = phase;
-        self.at += 1;
-        Ok(Ok(()))
-    }
-
-    /// Opens a group, after which the expression goes on in `after`.
-    fn enter(&mut self, after: Phase) -> Result<Result<(), Lost>, SyntaxError> {
-        self.top().after = after;
-        Ok(self.opens().unwrap_or(Err(Lost)))
-    }
-
-    fn start(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        let kind = self.kind(self.at);
-        let next = self.kind(self.at + 1);
-        let of = self.top().of;
-        let fits = match of {
-            Of::Call(_) => match kind {
-                Kind::Static => next == Kind::DoubleColon,
-                Kind::Name => !((self.is(self.at, b"await") || self.is(self.at, b"spawn")) && begins_operand(next)),
-                Kind::Variable | Kind::Qualified | Kind::FullyQualified | Kind::Relative => true,
-                Kind::String | Kind::Quote | Kind::Dollar => true,
-                _ => false,
-            },
-            // After attributes; before them `begins_closure` has looked.
-            Of::Closure if self.top().reach == Reach::Operand => {
-                kind == Kind::Attribute || self.begins_closure(self.at)
-            }
-            _ => true,
-        };
-        if !fits {
-            return Err(self.unexpected(Some(WANTS_CALL)));
-        }
-        match kind {
-            Kind::Name if self.begin_operator() => {
-                let parent = self.frames.len() - 2;
-                self.frames[parent].phase = Phase::After;
-                Ok(Ok(()))
-            }
-            Kind::Variable | Kind::Number | Kind::String | Kind::Operand => self.take(Phase::Tail),
-            Kind::Name | Kind::Qualified | Kind::FullyQualified | Kind::Relative => self.take(Phase::Tail),
-            Kind::Quote | Kind::Backtick | Kind::StartHeredoc | Kind::OpenParen | Kind::OpenBracket => {
-                self.enter(Phase::Tail)
-            }
-            Kind::Attribute => self.enter(Phase::Start),
-            Kind::Cast | Kind::Not | Kind::Tilde | Kind::At | Kind::Sign | Kind::Ampersand => self.take(Phase::Start),
-            Kind::New | Kind::Clone | Kind::IncDec => self.take(Phase::Start),
-            Kind::Static if self.begins_closure(self.at) => self.take(Phase::Start),
-            Kind::Static => self.take(Phase::Tail),
-            Kind::Function => {
-                self.add_parentheses();
-                let frame = self.top();
-                (frame.parameters, frame.body) = (true, Some(Group::Block));
-                frame.after = if of == Of::Closure { Phase::Done } else { Phase::Tail };
-                self.take(Phase::Head)
-            }
-            Kind::Fn => {
-                self.top().parameters = true;
-                self.take(Phase::ArrowHead)
-            }
-            Kind::Class => {
-                self.top().body = Some(Group::Members);
-                self.take(Phase::Head)
-            }
-            Kind::Match => {
-                self.top().body = Some(Group::Arms);
-                self.take(Phase::Head)
-            }
-            Kind::Takes | Kind::Yield | Kind::YieldFrom => {
-                let frame = self.top();
-                frame.reach = Reach::Everything;
-                frame.yields |= kind == Kind::Yield;
-                self.take(if kind == Kind::Yield { Phase::MaybeStart } else { Phase::Start })
-            }
-            Kind::Print => {
-                self.reach(Reach::Assignment);
-                self.take(Phase::Start)
-            }
-            Kind::Dollar => self.take(Phase::Dollar),
-            _ => Err(self.unexpected(None)),
-        }
-    }
-
-    fn reach(&mut self, reach: Reach) {
-        let frame = self.top();
-        frame.reach = frame.reach.max(reach);
-    }
-
-    fn dollar(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        match self.kind(self.at) {
-            Kind::Dollar => self.take(Phase::Dollar),
-            Kind::Variable => self.take(Phase::Tail),
-            Kind::OpenBrace => self.enter(Phase::Tail),
-            _ => Err(self.unexpected(None)),
-        }
-    }
-
-    fn member(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        match self.kind(self.at) {
-            Kind::Dollar => self.take(Phase::Dollar),
-            Kind::OpenBrace => self.enter(Phase::Tail),
-            Kind::Variable => self.take(Phase::Tail),
-            kind if is_word(kind) => self.take(Phase::Tail),
-            _ => Err(self.unexpected(None)),
-        }
-    }
-
-    fn head(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        let phase = self.top().phase;
-        match self.kind(self.at) {
-            Kind::OpenBrace if phase == Phase::Head => {
-                let closure = self.top().of == Of::Closure && self.top().reach == Reach::Operand;
-                self.enter(if closure { Phase::Done } else { Phase::Tail })
-            }
-            Kind::DoubleArrow if phase == Phase::ArrowHead => {
-                self.reach(Reach::Assignment);
-                self.take(Phase::Start)
-            }
-            Kind::OpenParen | Kind::Attribute => self.enter(phase),
-            Kind::Colon | Kind::Comma | Kind::Question | Kind::Ampersand | Kind::Binary => self.take(phase),
-            Kind::Qualified | Kind::FullyQualified | Kind::Relative => self.take(phase),
-            Kind::Function | Kind::Fn | Kind::Class | Kind::Match => Err(self.unexpected(None)),
-            Kind::Name if matches!(self.before(), Kind::Name | Kind::Function | Kind::Fn) => Err(self.unexpected(None)),
-            kind if is_word(kind) => self.take(phase),
-            _ => Err(self.unexpected(None)),
-        }
-    }
-
-    fn tail(&mut self, phase: Phase) -> Result<Result<(), Lost>, SyntaxError> {
-        let at = self.at;
-        let kind = self.kind(at);
-        let frame = self.top();
-        if phase == Phase::Done || kind == Kind::End {
-            return self.ends();
-        }
-        if phase == Phase::Tail {
-            let next = match kind {
-                Kind::OpenParen | Kind::OpenBracket => Some(Phase::Tail),
-                Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon => Some(Phase::Member),
-                Kind::IncDec => Some(Phase::Tail),
-                _ => None,
-            };
-            if let (Of::Call(callee), Some(_)) = (&mut frame.of, next) {
-                let called = callee.parens.replace(at).is_some();
-                match kind {
-                    Kind::OpenParen if called => callee.member = None, // what a call returns is called
-                    Kind::OpenParen => {}
-                    Kind::OpenBracket | Kind::IncDec => (callee.parens, callee.member) = (None, None),
-                    _ => (callee.parens, callee.member) = (None, Some(at)),
-                }
-                callee.nullsafe |= kind == Kind::NullsafeArrow;
-            }
-            match next {
-                Some(Phase::Tail) if kind != Kind::IncDec => return self.enter(Phase::Tail),
-                Some(next) => return self.take(next),
-                None => {}
-            }
-        }
-        let spawns_call = matches!(frame.of, Of::Call(_));
-        match kind {
-            Kind::Assign | Kind::OpAssign if phase == Phase::Tail && !spawns_call => {
-                self.reach(Reach::Assignment);
-                self.take(Phase::Start)
-            }
-            _ if frame.reach == Reach::Operand => self.ends(),
-            Kind::Binary | Kind::Sign | Kind::Ampersand | Kind::Instanceof => self.take(Phase::Start),
-            Kind::Question => {
-                frame.questions += 1;
-                self.take(Phase::MaybeStart)
-            }
-            Kind::Colon if frame.questions > 0 => {
-                frame.questions -= 1;
-                self.take(Phase::Start)
-            }
-            Kind::DoubleArrow if frame.yields => {
-                frame.yields = false;
-                self.take(Phase::Start)
-            }
-            Kind::LogicalWord if frame.reach == Reach::Everything => self.take(Phase::Start),
-            _ => self.ends(),
-        }
-    }
-
-    fn ends(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
-        self.end_expression()?;
-        if self.top().group.is_some() {
-            self.end_statement();
-        }
-        Ok(Ok(()))
-    }
-
-    /// The expression on top ends before the current token.
-    fn end_expression(&mut self) -> Result<(), SyntaxError> {
-        if !matches!(self.top().phase, Phase::MaybeStart | Phase::Tail | Phase::After | Phase::Done) {
-            return Err(self.unexpected(None));
-        }
-        let Some(frame) = self.frames.pop() else { return Ok(()) };
-        let end = self.token(self.at.saturating_sub(1)).end;
-        match frame.of {
-            Of::Await | Of::AwaitChildren if self.is(self.at, b"until") => {
-                let token = self.token(self.at);
-                let blank = u32::from(self.source[token.start as usize - 1] == b' ');
-                let text = if frame.of == Of::Await { "," } else { "" };
-                self.edits.replace(token.start - blank, token.end, text);
-                self.at += 1;
-                self.frames.push(Frame::expression(Of::Until));
-            }
-            Of::Closure => {
-                let follows = self.kind(self.at);
-                if frame.phase == Phase::Done {
-                    if matches!(follows, Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon) {
-                        return Err(self.unexpected(None)); // as after any closure
-                    }
-                    self.closed_closure = Some(self.at - 1);
-                }
-                self.edits.insert(end, ")");
-            }
-            Of::Await | Of::AwaitChildren | Of::Until => self.edits.insert(end, ")"),
-            Of::Call(callee) => {
-                if callee.parens.is_none() {
-                    return Err(self.unexpected(Some(WANTS_CALL)));
-                }
-                self.write_call(callee);
-            }
-        }
-        Ok(())
-    }
-
-    /// A `spawn` that has ended with the `}` of its closure, and has all of the statement behind it, needs no `;`.
-    fn end_statement(&mut self) {
-        let closed = self.closed_closure.take();
-        let ends_here = closed.is_some_and(|brace| brace + 1 == self.at);
-        if ends_here && self.top().group == Some(Group::Block) && !continues(self.kind(self.at)) {
-            self.edits.insert(self.token(self.at - 1).end, ";");
-        }
-    }
-
-    /// `spawn f(1)` is `call(f(...))(1)`. Where a `?->` is in the callee, a closure cannot be made of it: its object, or
-    /// its value, is handed over.
-    fn write_call(&mut self, callee: Callee) {
-        let keyword = self.token(callee.keyword);
-        self.replace_word(keyword, CALL);
-        let Some(parens) = callee.parens else { return };
-        let parens_start = self.token(parens).start;
-        if !callee.nullsafe {
-            self.edits.insert(parens_start, "(...))");
-            return;
-        }
-        if let Some(member) = callee.member {
-            let operator = self.token(member);
-            self.edits.replace(operator.start, operator.end, ", ");
-            let (first, last) = (self.token(member + 1), self.token(parens - 1));
-            if first.kind == Kind::OpenBrace {
-                self.edits.replace(first.start, first.end, "(");
-                self.edits.replace(last.start, last.end, ")");
-            } else if is_word(first.kind) {
-                self.edits.insert(first.start, "'");
-                self.edits.insert(first.end, "'");
-            }
-        }
-        self.edits.insert(parens_start, ")?->__invoke");
-    }
-}
-
-/// May an operand of `spawn` or `await` begin with it? None of these may follow a name in PHP, except where a variable
-/// is declared.
-fn begins_operand(kind: Kind) -> bool {
-    match kind {
-        Kind::Variable | Kind::Name | Kind::Qualified | Kind::FullyQualified | Kind::Relative | Kind::Number => true,
-        Kind::String | Kind::Quote | Kind::Backtick | Kind::StartHeredoc | Kind::Cast | Kind::Not | Kind::Tilde => true,
-        Kind::At | Kind::Dollar | Kind::Function | Kind::Fn | Kind::Static | Kind::New | Kind::Clone => true,
-        Kind::Match | Kind::Takes | Kind::Print | Kind::Yield | Kind::YieldFrom | Kind::Operand => true,
-        Kind::Attribute => true,
-        _ => false,
-    }
-}
-
-/// Can a member have this as its name?
-fn is_word(kind: Kind) -> bool {
-    match kind {
-        Kind::Name | Kind::Function | Kind::Fn | Kind::Class | Kind::ClassLike | Kind::Match | Kind::New => true,
-        Kind::Clone | Kind::Static | Kind::Use | Kind::Const | Kind::Catch | Kind::As | Kind::Leads => true,
-        Kind::Instanceof | Kind::LogicalWord | Kind::Takes | Kind::Print | Kind::Yield | Kind::YieldFrom => true,
-        Kind::Operand | Kind::Names | Kind::Reserved => true,
-        _ => false,
-    }
-}
-
-/// Does a statement go on with it, after the `}` of a closure?
-fn continues(kind: Kind) -> bool {
-    match kind {
-        Kind::Semicolon | Kind::CloseTag | Kind::Comma | Kind::CloseParen | Kind::CloseBracket => true,
-        Kind::Binary | Kind::Sign | Kind::Ampersand | Kind::Question | Kind::Colon | Kind::DoubleArrow => true,
-        Kind::Assign | Kind::OpAssign | Kind::Instanceof | Kind::LogicalWord | Kind::As => true,
-        Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon => true,
-        _ => false,
     }
 }

@@ -157,6 +157,101 @@ pub enum Kind {
     End,
 }
 
+impl Kind {
+    /// May an operand of `spawn` or `await` begin with it? None of these may follow a name in PHP, except where a variable
+    /// is declared.
+    pub fn begins_operand(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            Variable
+                | Name
+                | Qualified
+                | FullyQualified
+                | Relative
+                | Number
+                | String
+                | Quote
+                | Backtick
+                | StartHeredoc
+                | Cast
+                | Not
+                | Tilde
+                | At
+                | Dollar
+                | Function
+                | Fn
+                | Static
+                | New
+                | Clone
+                | Match
+                | Takes
+                | Print
+                | Yield
+                | YieldFrom
+                | Operand
+                | Attribute
+        )
+    }
+
+    /// Can a member have this as its name?
+    pub fn is_word(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            Name | Function
+                | Fn
+                | Class
+                | ClassLike
+                | Match
+                | New
+                | Clone
+                | Static
+                | Use
+                | Const
+                | Catch
+                | As
+                | Leads
+                | Instanceof
+                | LogicalWord
+                | Takes
+                | Print
+                | Yield
+                | YieldFrom
+                | Operand
+                | Names
+                | Reserved
+        )
+    }
+
+    /// Does a statement go on with it, after the `}` of a closure?
+    pub fn continues(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            Semicolon
+                | CloseTag
+                | Comma
+                | CloseParen
+                | CloseBracket
+                | Binary
+                | Sign
+                | Ampersand
+                | Question
+                | Colon
+                | DoubleArrow
+                | Assign
+                | OpAssign
+                | Instanceof
+                | LogicalWord
+                | As
+                | Arrow
+                | NullsafeArrow
+                | DoubleColon
+        )
+    }
+}
+
 /// A piece of the source, by byte offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {

@@ -1,0 +1,147 @@
+//! Where an operator begins and ends, and what is written in its place.
+
+use super::{AWAIT, AWAIT_CHILDREN, CALL, Callee, Content, Frame, Of, Phase, SPAWN, WANTS_CALL, Walk};
+use crate::error::SyntaxError;
+use crate::lexer::is_space;
+use crate::token::{Kind, Token};
+
+impl Walk<'_> {
+    /// Begins an operator, if the name at hand is one: by what is around it, it cannot be a name in PHP.
+    pub(super) fn operator(&mut self) -> bool {
+        let possible = match self.before() {
+            Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon | Kind::Function | Kind::Fn | Kind::Const => false,
+            Kind::Class | Kind::ClassLike | Kind::Names | Kind::New | Kind::Instanceof | Kind::As | Kind::Use => false,
+            // The end of an operand: something is missing between the two, PHP will say what.
+            Kind::Variable | Kind::Name | Kind::Qualified | Kind::FullyQualified | Kind::Relative => false,
+            Kind::Number | Kind::String | Kind::Quote | Kind::EndHeredoc | Kind::CloseBracket | Kind::Operand => false,
+            Kind::CloseParen => self.closed_head == Some(self.at - 1),
+            _ => true,
+        };
+        possible && self.begin_operator()
+    }
+
+    /// The same where an operand must come.
+    pub(super) fn begin_operator(&mut self) -> bool {
+        let is_await = self.is(self.at, b"await");
+        if !is_await && !self.is(self.at, b"spawn") || !self.kind(self.at + 1).begins_operand() {
+            return false;
+        }
+        let keyword = self.token(self.at);
+        let next = self.at + 1;
+        let (of, text, phase) = if is_await && self.is_children(next) {
+            self.replace_word(keyword, AWAIT_CHILDREN);
+            let word = self.token(next);
+            self.edits.replace(word.start, word.end, "");
+            self.at += 1;
+            (Of::AwaitChildren, "", Phase::Done)
+        } else if is_await {
+            (Of::Await, AWAIT, Phase::Start)
+        } else if self.begins_closure(next) {
+            (Of::Closure, SPAWN, Phase::Start)
+        } else {
+            let callee = Callee { keyword: self.at, parens: None, member: None, nullsafe: false };
+            (Of::Call(callee), "", Phase::Start)
+        };
+        if !text.is_empty() {
+            self.replace_word(keyword, text);
+        }
+        self.at += 1;
+        self.frames.push(Frame { phase, ..Frame::expression(of) });
+        true
+    }
+
+    /// Puts the beginning of a call in the place of a keyword and the blank after it.
+    fn replace_word(&mut self, keyword: Token, text: &'static str) {
+        let rest = &self.source[keyword.end as usize..];
+        let is_blank = rest.first() == Some(&b' ') && rest.get(1).is_some_and(|byte| !is_space(*byte));
+        self.edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
+    }
+
+    fn is_children(&self, at: usize) -> bool {
+        (self.is(at, b"children") || self.is(at, b"spawned"))
+            && !matches!(
+                self.kind(at + 1),
+                Kind::OpenParen | Kind::OpenBracket | Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon
+            )
+    }
+
+    pub(super) fn begins_closure(&self, at: usize) -> bool {
+        match self.kind(at) {
+            Kind::Function | Kind::Fn | Kind::Attribute => true,
+            Kind::Static => matches!(self.kind(at + 1), Kind::Function | Kind::Fn),
+            _ => false,
+        }
+    }
+
+    /// The expression on top ends before the current token.
+    pub(super) fn end_expression(&mut self) -> Result<(), SyntaxError> {
+        if !matches!(self.top().phase, Phase::MaybeStart | Phase::Tail | Phase::After | Phase::Done) {
+            return Err(self.unexpected(None));
+        }
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        let end = self.token(self.at.saturating_sub(1)).end;
+        match frame.of {
+            Of::Await | Of::AwaitChildren if self.is(self.at, b"until") => {
+                let token = self.token(self.at);
+                let blank = u32::from(self.source[token.start as usize - 1] == b' ');
+                let text = if frame.of == Of::Await { "," } else { "" };
+                self.edits.replace(token.start - blank, token.end, text);
+                self.at += 1;
+                self.frames.push(Frame::expression(Of::Until));
+            }
+            Of::Closure => {
+                let follows = self.kind(self.at);
+                if frame.phase == Phase::Done {
+                    if matches!(follows, Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon) {
+                        return Err(self.unexpected(None)); // as after any closure
+                    }
+                    self.closed_closure = Some(self.at - 1);
+                }
+                self.edits.insert(end, ")");
+            }
+            Of::Await | Of::AwaitChildren | Of::Until => self.edits.insert(end, ")"),
+            Of::Call(callee) => {
+                if callee.parens.is_none() {
+                    return Err(self.unexpected(Some(WANTS_CALL)));
+                }
+                self.write_call(callee);
+            }
+        }
+        Ok(())
+    }
+
+    /// A `spawn` that has ended with the `}` of its closure, and has all of the statement behind it, needs no `;`.
+    pub(super) fn end_statement(&mut self) {
+        let closed = self.closed_closure.take();
+        let ends_here = closed.is_some_and(|brace| brace + 1 == self.at);
+        if ends_here && self.top().group == Some(Content::Block) && !self.kind(self.at).continues() {
+            self.edits.insert(self.token(self.at - 1).end, ";");
+        }
+    }
+
+    /// `spawn f(1)` is `call(f(...))(1)`. Where a `?->` is in the callee, a closure cannot be made of it: its object, or
+    /// its value, is handed over.
+    pub(super) fn write_call(&mut self, callee: Callee) {
+        let keyword = self.token(callee.keyword);
+        self.replace_word(keyword, CALL);
+        let Some(parens) = callee.parens else { return };
+        let parens_start = self.token(parens).start;
+        if !callee.nullsafe {
+            self.edits.insert(parens_start, "(...))");
+            return;
+        }
+        if let Some(member) = callee.member {
+            let operator = self.token(member);
+            self.edits.replace(operator.start, operator.end, ", ");
+            let (first, last) = (self.token(member + 1), self.token(parens - 1));
+            if first.kind == Kind::OpenBrace {
+                self.edits.replace(first.start, first.end, "(");
+                self.edits.replace(last.start, last.end, ")");
+            } else if first.kind.is_word() {
+                self.edits.insert(first.start, "'");
+                self.edits.insert(first.end, "'");
+            }
+        }
+        self.edits.insert(parens_start, ")?->__invoke");
+    }
+}
