@@ -65,7 +65,7 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-faults test-chaos \
-	    test-php-src-sample test-docs test-demo test-examples \
+	    test-syntax test-php-src-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -162,6 +162,11 @@ test-examples: build
 	@$(PHP) tests/examples/supervisor
 
 # PHP's own tests: all of them take about half an hour.
+.PHONY: test-syntax
+test-syntax: rust
+	@echo "== the lexer and the rewriter, against PHP's own lexer and real sources"
+	@tests/syntax/run
+
 .PHONY: test-php-src
 test-php-src: build
 	@echo "== PHP's own tests"

@@ -352,9 +352,10 @@ impl<'a> Lexer<'a> {
             return (if relative { Kind::Relative } else { Kind::Qualified }, name_end);
         }
         match word(text) {
-            Kind::Yield => match self.word_after(end).filter(|from| {
-                self.starts_with(*from, b"from") && from + 4 < self.source.len() && !is_label(self.byte(from + 4))
-            }) {
+            Kind::Yield => match self
+                .word_after(end)
+                .filter(|from| self.starts_with(*from, b"from") && !is_label(self.byte(from + 4)))
+            {
                 Some(from) => (Kind::YieldFrom, from + 4),
                 None => (Kind::Yield, end),
             },

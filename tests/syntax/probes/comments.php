@@ -1,0 +1,7 @@
+<?php
+// one
+# two
+/* three
+ **/ /** doc */ /**/ /***/ /**x*/ //# cr#[attr] #[ #! // #[
+/* // */ # /* */ x(); // ?> <?php /* ?> */ # ?
+/* unterminated ?> <?php 

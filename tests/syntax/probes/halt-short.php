@@ -1,0 +1,1 @@
+<?php __halt_compiler

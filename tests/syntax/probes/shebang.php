@@ -1,0 +1,2 @@
+#!/usr/bin/env php <?php 1;
+<?php f();

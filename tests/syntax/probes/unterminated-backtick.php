@@ -1,0 +1,1 @@
+<?php `never $ends {$x["

@@ -1,0 +1,1 @@
+<?php f(); "never $ends {$x} ?> <?php await $x;

@@ -1,0 +1,3 @@
+<?php f(); <<<A
+never $ends {$x
+  A

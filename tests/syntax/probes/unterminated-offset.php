@@ -1,0 +1,1 @@
+<?php "$a[never ends" . "$b[
