@@ -1,0 +1,112 @@
+//! What the command says of itself, and of arguments that it does not know.
+
+mod common;
+
+use common::{Folder, assert_outcome};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+#[test]
+fn version() {
+    let folder = Folder::new("version");
+    let expected = format!("spindle {}\n", env!("CARGO_PKG_VERSION"));
+    assert_outcome(&folder.spindle(["--version"]), 0, &expected, "");
+    assert_outcome(&folder.spindle(["-V"]), 0, &expected, "");
+}
+
+#[test]
+fn help_names_all_commands_and_all_options() {
+    let folder = Folder::new("help");
+    for (args, begins, names) in [
+        (vec!["--help"], "Usage: spindle COMMAND", vec!["transpile", "--help", "--version"]),
+        (
+            vec!["transpile", "--help"],
+            "Usage: spindle transpile",
+            vec!["--check", "--output-dir DIR", "--php VERSION", "8.2, 8.3, 8.4 or 8.5", "--short-tags", "Exit status"],
+        ),
+    ] {
+        let long = folder.spindle(&args);
+        let text = String::from_utf8(long.out.clone()).unwrap();
+        assert_outcome(&long, 0, &text, "");
+        assert!(text.starts_with(begins), "{text}");
+        for name in names {
+            assert!(text.contains(name), "no {name} in:\n{text}");
+        }
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        let short: Vec<_> = args.iter().map(|arg| if *arg == "--help" { "-h" } else { arg }).collect();
+        assert_eq!(folder.spindle(short), long);
+    }
+}
+
+#[test]
+fn help_is_given_in_spite_of_other_arguments() {
+    let folder = Folder::new("help_first");
+    let help = folder.spindle(["transpile", "--help"]);
+    assert_eq!(folder.spindle(["transpile", "a.php", "b.php", "--help"]), help);
+}
+
+#[test]
+fn what_is_wrong_is_named_in_one_line() {
+    let folder = Folder::new("usage");
+    folder.write("a.php", "<?php spawn f();");
+    folder.write("b.php", "<?php spawn f();");
+    let files = folder.list();
+    let general = [
+        (vec![], "no command given"),
+        (vec!["transpil"], "unknown command 'transpil'"),
+        (vec![""], "unknown command ''"),
+        (vec!["two\nlines"], "unknown command 'two\\nlines'"),
+        (vec!["--nope"], "invalid option '--nope'"),
+        (vec!["-x"], "invalid option '-x'"),
+        (vec!["--check", "transpile", "a.php"], "invalid option '--check'"),
+    ];
+    let transpile = [
+        (vec![], "no FILE given ('-' is standard input)"),
+        (vec!["--check"], "no FILE given ('-' is standard input)"),
+        (vec!["a.php", "--nope"], "invalid option '--nope'"),
+        (vec!["-o", "x", "a.php"], "invalid option '-o'"),
+        (vec!["--check=1", "a.php"], "unexpected argument for option '--check': \"1\""),
+        (vec!["a.php", "--php"], "missing argument for option '--php'"),
+        (vec!["--php", "8", "a.php"], "cannot parse argument \"8\": --php takes 8.2, 8.3, 8.4 or 8.5"),
+        (vec!["--php=8.20", "a.php"], "cannot parse argument \"8.20\": --php takes 8.2, 8.3, 8.4 or 8.5"),
+        (vec!["a.php", "b.php"], "several FILEs need --output-dir DIR or --check: only one is printed"),
+        (vec!["--output-dir"], "missing argument for option '--output-dir'"),
+        (vec!["--output-dir=", "a.php"], "--output-dir is empty"),
+        (
+            vec!["--output-dir", "out", "--check", "a.php"],
+            "--check writes nothing, --output-dir does: give one of them",
+        ),
+        (vec!["--output-dir", "out", "-"], "standard input has no path to be given in --output-dir"),
+        (
+            vec!["--output-dir", "out", "a.php", "../a.php"],
+            "'../a.php' would not be in --output-dir: give relative paths without '..'",
+        ),
+        (
+            vec!["--output-dir", "out", "a.php", "x/../a.php"],
+            "'x/../a.php' would not be in --output-dir: give relative paths without '..'",
+        ),
+        (
+            vec!["--output-dir", "out", "a.php", "/a.php"],
+            "'/a.php' would not be in --output-dir: give relative paths without '..'",
+        ),
+    ];
+    for (args, message) in general {
+        let line = format!("spindle: {message}; see 'spindle --help'\n");
+        assert_outcome(&folder.spindle(args), 2, "", &line);
+    }
+    for (args, message) in transpile {
+        let line = format!("spindle: {message}; see 'spindle transpile --help'\n");
+        assert_outcome(&folder.spindle([vec!["transpile"], args].concat()), 2, "", &line);
+    }
+    assert_eq!(folder.list(), files, "nothing is written");
+}
+
+#[test]
+fn arguments_need_not_be_utf_8() {
+    let folder = Folder::new("bytes");
+    let outcome = folder.spindle([OsStr::from_bytes(b"\xff")]);
+    assert_outcome(&outcome, 2, "", "spindle: unknown command '\u{fffd}'; see 'spindle --help'\n");
+    let outcome = folder.spindle([OsStr::new("transpile"), OsStr::from_bytes(b"--php=\xff"), OsStr::new("a.php")]);
+    assert_eq!(outcome.status, 2, "{outcome:?}");
+    assert_eq!(outcome.err.iter().filter(|byte| **byte == b'\n').count(), 1, "{outcome:?}");
+}
