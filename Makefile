@@ -25,14 +25,14 @@ demo: ## an ordinary PHP page, plain and with Spindle (DEMO_SERVERS=1: also Post
 	@$(PHP) examples/demo.php
 
 .PHONY: build
-build: rust ## build/spindle.so
+build: rust ## build/spindle.so, and the command build/spindle
 	@command -v php-config >/dev/null || { echo "There is no php-config: 'scripts/setup build' installs what is needed." >&2; exit 1; }
-	$(CARGO) build --release -p spindle-php
+	$(CARGO) build --release -p spindle-php -p spindle-launcher
 	@mkdir -p build
 # A PHP that is running has the file mapped: it is replaced as a whole, and only by something else.
-	@cmp -s $(TARGET)/release/libspindle.so build/spindle.so || { \
-	    cp $(TARGET)/release/libspindle.so build/spindle.so.new; \
-	    mv build/spindle.so.new build/spindle.so; }
+	@replace() { cmp -s "$$1" "$$2" || { cp "$$1" "$$2.new"; mv "$$2.new" "$$2"; }; }; \
+	    replace $(TARGET)/release/libspindle.so build/spindle.so; \
+	    replace $(TARGET)/release/spindle build/spindle
 
 # Makes libc calls fail, for the tests.
 .PHONY: build-faults
@@ -65,7 +65,7 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-faults test-chaos \
-	    test-syntax test-php-src-sample test-docs test-demo test-examples \
+	    test-syntax test-transpiled test-php-src-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -161,12 +161,18 @@ test-examples: build
 	@echo "== examples"
 	@$(PHP) tests/examples/supervisor
 
-# PHP's own tests: all of them take about half an hour.
 .PHONY: test-syntax
 test-syntax: rust
 	@echo "== the lexer and the rewriter, against PHP's own lexer and real sources"
 	@tests/syntax/run
 
+# With the operators, and as the plain PHP that the command makes of them.
+.PHONY: test-transpiled
+test-transpiled: build
+	@echo "== transpiled programs"
+	@tests/syntax/transpiled
+
+# PHP's own tests: all of them take about half an hour.
 .PHONY: test-php-src
 test-php-src: build
 	@echo "== PHP's own tests"
