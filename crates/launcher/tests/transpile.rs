@@ -163,7 +163,10 @@ fn four_gigabytes_are_too_large() {
     let folder = Folder::new("too_large");
     let file = File::create(folder.path("a.php")).unwrap();
     file.set_len(1 << 32).unwrap(); // a hole: it takes no space
-    assert_outcome(&folder.spindle(["transpile", "a.php"]), 1, "", "a.php: too large: 4 GiB or more\n");
+    // It is known before anything is read.
+    let script = "ulimit -v 1000000; exec \"$0\" transpile a.php";
+    let outcome = outcome(folder.command("sh").args(["-c", script, SPINDLE]));
+    assert_outcome(&outcome, 1, "", "a.php: too large: 4 GiB or more\n");
 }
 
 #[test]
@@ -240,7 +243,8 @@ fn a_full_disk_is_an_error() {
     folder.write("a.php", SOURCE);
     folder.write("bad.php", "<?php spawn 1;");
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    for args in [&["transpile", "a.php"][..], &["--help"]] {
+    folder.write("no-line-end.php", "<?php await $c;");
+    for args in [&["transpile", "a.php"][..], &["transpile", "no-line-end.php"], &["--help"]] {
         let outcome = outcome(folder.command(SPINDLE).args(args).stdout(full()));
         assert_outcome(&outcome, 1, "", "spindle: standard output: No space left on device\n");
     }
