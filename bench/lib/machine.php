@@ -43,6 +43,8 @@ final class Machine
     public readonly bool $pinned;
     /** What went wrong, for the end of the report. */
     public array $failures = [];
+    /** What was left out, for the same place. */
+    public array $notes = [];
 
     private ?string $scratch = null;
     /** @var array<int, Process> to end with us */
@@ -57,10 +59,13 @@ final class Machine
         register_shutdown_function($this->cleanUp(...));
     }
 
-    /** A php without the ini files and modules of this machine; on the Spindle side, with the one module. */
-    public function php(string $side): array
+    /** A php without the ini files and modules of this machine; on the Spindle side, with the one module, and another. */
+    public function php(string $side, ?string $module = null): array
     {
         $ext = $side === 'spindle' ? ['-d', "extension=$this->ext"] : [];
+        if ($module !== null) {
+            array_push($ext, '-d', "extension=$module");
+        }
         return [$this->php, '-n', '-d', 'opcache.enable_cli=0', '-d', 'memory_limit=-1', '-d', 'display_errors=stderr', ...$ext];
     }
 
@@ -104,9 +109,22 @@ final class Machine
     /** The binary of NAME.c next to `run`; null where there is no compiler. */
     public function compiled(string $name): ?string
     {
+        return $this->cc($name, '');
+    }
+
+    /** The same, as a module for PHP; null also where PHP's headers are not there. */
+    public function module(string $name): ?string
+    {
+        $includes = trim((string) shell_exec(escapeshellcmd(getenv('PHP_CONFIG') ?: 'php-config') . ' --includes 2>/dev/null'));
+        return $includes === '' ? null : $this->cc($name, "-shared -fPIC $includes");
+    }
+
+    private function cc(string $name, string $options): ?string
+    {
         if (!array_key_exists($name, $this->compiled)) {
-            $target = $this->scratch() . "/$name";
-            exec('cc -O2 -o ' . escapeshellarg($target) . ' ' . escapeshellarg(dirname(__DIR__) . "/$name.c") . ' 2>&1', $out, $status);
+            $target = $this->scratch() . "/$name" . ($options === '' ? '' : '.so');
+            $files = escapeshellarg($target) . ' ' . escapeshellarg(dirname(__DIR__) . "/$name.c");
+            exec("cc -O2 $options -o $files 2>&1", $out, $status);
             $this->compiled[$name] = $status === 0 ? $target : null;
         }
         return $this->compiled[$name];

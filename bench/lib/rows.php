@@ -11,7 +11,7 @@ final readonly class Goal
     /** At most $max times the plain side. */
     public static function ratio(float $max): self
     {
-        return new self($max, null, '≤ ' . ratioText($max) . ($max > 0.5 ? ' ×' : ''));
+        return new self($max, null, '≤ ' . ratioText($max, $max > 0.5 && $max < 1.1 ? 3 : 2) . ($max > 0.5 ? ' ×' : ''));
     }
 
     /** Between 0 and $max. */
@@ -21,12 +21,12 @@ final readonly class Goal
     }
 
     /** Null where the side to compare with is missing. */
-    public function met(float $figure, ?float $plain): ?bool
+    public function met(float $figure, ?float $ratio): ?bool
     {
         return match (true) {
             $this->value !== null => $figure >= 0 && $figure <= $this->value,
-            $plain === null || $plain <= 0 => null,
-            default => $figure / $plain <= $this->ratio,
+            $ratio === null => null,
+            default => $ratio <= $this->ratio,
         };
     }
 
@@ -37,7 +37,7 @@ final readonly class Goal
 }
 
 /** One row. */
-final class Row
+class Row
 {
     /** @var array{spindle: list<float>, plain: list<float>} one figure of each round */
     public array $samples = ['spindle' => [], 'plain' => []];
@@ -53,6 +53,13 @@ final class Row
         public readonly string $against = '',
     ) {}
 
+    /** Spindle's figure over the plain one. */
+    public function ratio(): ?float
+    {
+        [$spindle, $plain] = [$this->figure('spindle'), $this->figure('plain')];
+        return $spindle === null || $plain === null || $plain <= 0 ? null : $spindle / $plain;
+    }
+
     public function figure(string $side): ?float
     {
         $samples = $this->samples[$side];
@@ -64,13 +71,29 @@ final class Row
     }
 }
 
+/** A row whose figures are taken both in one process, and belong together round by round: good for ratios near one. */
+final class PairedRow extends Row
+{
+    /** @return list<float> one of each round */
+    public function ratios(): array
+    {
+        return array_map(static fn(float $spindle, float $plain): float => $spindle / $plain,
+            $this->samples['spindle'], $this->samples['plain']);
+    }
+
+    public function ratio(): ?float
+    {
+        return $this->samples['spindle'] === [] ? null : median($this->ratios());
+    }
+}
+
 /**
  * One file of suite/ with the arguments of each side, and the rows that come of it.
  *
  * The first argument is N, the number of operations. It differs by side where the sides differ by two orders: each
  * figure is for one operation.
  */
-final readonly class Benchmark
+readonly class Benchmark
 {
     /** @var list<Row> */
     public array $rows;
@@ -82,6 +105,19 @@ final readonly class Benchmark
     public function __construct(public string $file, public array $spindle, public ?array $plain, Row ...$rows)
     {
         $this->rows = $rows;
+    }
+}
+
+/** One whose file measures both sides by itself, in turns. */
+final readonly class Pair extends Benchmark
+{
+    /**
+     * @param list<int> $args
+     * @param ?string $module the C file next to `run` with a PHP module that it takes
+     */
+    public function __construct(string $file, array $args, public ?string $module, PairedRow $row)
+    {
+        parent::__construct($file, $args, null, $row);
     }
 }
 
@@ -115,6 +151,20 @@ function benchmarks(bool $quick, int $parkedMax): array
         new Benchmark('files', [$n(30), 1], [$n(30), 1],
             new Row('1,000 files, a coroutine each', 'ms', [Goal::ratio(2)])),
     ];
+    $all[] = new Pair('operators', [$n(1000), 0], null, new PairedRow("spawn f(\$x) / spawn('f', \$x)", 'ns'));
+    $all[] = new Pair('operators', [$n(1000), 1], null, new PairedRow('spawn f($x) / spawn(f(...), $x)', 'ns'));
+    $all[] = new Pair('operators', [$n(1000), 2], null, new PairedRow('await spawn f($x) / the same, called', 'ns'));
+    $compiled = [
+        'compile: no operators' => [0, 60, 1.005],
+        'compile: the words as names' => [1, 160, 1.005],
+        'compile: the words in comments' => [2, 80, 1.05],
+        'compile: operators' => [3, 80, 1.05],
+        'compile: operators, densely' => [4, 80, null],
+    ];
+    foreach ($compiled as $name => [$corpus, $rounds, $goal]) {
+        $goals = $goal === null ? [] : [Goal::ratio($goal)];
+        $all[] = new Pair('compile', [$n($rounds), $corpus], 'compile', new PairedRow($name, 'µs', $goals));
+    }
     foreach ([1000, 10_000, 100_000, 1_000_000] as $parked) {
         if ($parked > $parkedMax) {
             break;

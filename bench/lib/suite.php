@@ -8,10 +8,13 @@
  * Runs one side and prints its figure as `VALUE UNIT`; a side that returns an array prints a line
  * `VALUE UNIT NAME` for each element.
  *
+ * Where both sides are measured in one process, in turns, there is only the first: it prints `VALUE UNIT spindle` and
+ * `VALUE UNIT plain`, see middles().
+ *
  * Command line: FILE spindle|plain N [EXTRA…]. The side is called as (N, EXTRA…), once with `$warm` in
  * place of N where that is not 0: the first spawn of a process does work that no later one does.
  */
-function bench(string $unit, Closure $spindle, Closure $plain, int $warm = 0): void
+function bench(string $unit, Closure $spindle, ?Closure $plain = null, int $warm = 0): void
 {
     global $argv;
     $side = ['spindle' => $spindle, 'plain' => $plain][$argv[1] ?? ''] ?? null;
@@ -26,6 +29,35 @@ function bench(string $unit, Closure $spindle, Closure $plain, int $warm = 0): v
     foreach ((array) $side((int) $argv[2], ...$extra) as $name => $value) {
         echo rtrim(sprintf('%.6F %s %s', $value, $unit, is_string($name) ? $name : '')), "\n";
     }
+}
+
+/**
+ * Runs two or more ways of doing a thing in turns, each time in an order that is drawn, and gives for each the mean of
+ * the middle half of what it returned.
+ *
+ * @param array<array-key, Closure(): float> $ways
+ * @return array<array-key, float>
+ */
+function middles(int $rounds, array $ways): array
+{
+    $samples = [];
+    for ($round = 0; $round < $rounds; $round++) {
+        $order = array_keys($ways);
+        shuffle($order);
+        foreach ($order as $way) {
+            $samples[$way][] = $ways[$way]();
+        }
+    }
+    return array_map(middle(...), $samples);
+}
+
+/** The mean of the middle half: as robust as the median, and with less noise. */
+function middle(array $samples): float
+{
+    sort($samples);
+    $quarter = intdiv(count($samples), 4);
+    $half = array_slice($samples, $quarter, count($samples) - 2 * $quarter);
+    return array_sum($half) / count($half);
 }
 
 /** Nanoseconds of the monotonic clock. */

@@ -22,9 +22,10 @@ final class Table
         progress('');
         $spindle = $row->figure('spindle');
         $plain = $row->figure('plain');
+        $ratio = $row->ratio();
         $verdicts = [];
         foreach ($row->goals as $goal) {
-            $met = $spindle === null ? null : $goal->met($spindle, $plain);
+            $met = $spindle === null ? null : $goal->met($spindle, $ratio);
             $this->over = $this->over || $met === false;
             $verdicts[] = match ($met) { true => 'ok', false => 'over', null => '–' };
         }
@@ -32,10 +33,13 @@ final class Table
             $row->name,
             $spindle === null ? '–' : rtrim(number($spindle, $row->unit) . " $row->unit"),
             $plain === null ? '–' : trim("$row->against " . number($plain, $row->unit) . " $row->unit"),
-            $spindle === null || $spindle < 0 || $plain === null || $plain <= 0 ? '–' : ratioText($spindle / $plain),
+            $ratio === null || $spindle < 0 ? '–' : ratioText($ratio, $row instanceof PairedRow ? 3 : 2),
             implode(', ', $row->goals),
             implode(', ', $verdicts),
         );
+        if ($this->spread && $row instanceof PairedRow) {
+            echo '    ratios: ', implode(' ', array_map(static fn(float $r): string => sprintf('%.4f', $r), $row->ratios())), "\n";
+        }
         if ($this->spread) {
             foreach ($row->samples as $side => $samples) {
                 if (count($samples) > 1) {
@@ -70,10 +74,10 @@ function number(float $value, string $unit): string
 }
 
 /** 0.0165 is "1/61", 1.2 is "1.20". */
-function ratioText(float $ratio): string
+function ratioText(float $ratio, int $decimals = 2): string
 {
     if ($ratio > 0.5) {
-        return number_format($ratio, 2);
+        return number_format($ratio, $decimals);
     }
     $times = 1 / $ratio;
     return '1/' . number_format($times, $times < 10 && abs($times - round($times)) > 0.01 ? 1 : 0);
