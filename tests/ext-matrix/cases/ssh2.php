@@ -32,7 +32,7 @@ matrix('sftp', function (int $i) use ($late): array {
     $done[] = \ssh2_sftp_rename($sftp, "/tmp/$name", "/tmp/$name.new");
     $done[] = \ssh2_sftp_unlink($sftp, "/tmp/$name.new");
     return $done;
-}, n: 5, ms: 400);
+}, n: 5, ms: 800); // much of it is computing: encryption, on both sides
 
 matrix('scp', function (int $i) use ($late): array {
     $ssh = ssh($late);
@@ -41,7 +41,7 @@ matrix('scp', function (int $i) use ($late): array {
     $done = [\ssh2_scp_send($ssh, $file, $there), \ssh2_scp_recv($ssh, $there, "$file.back"), \file_get_contents("$file.back") === $text];
     output($ssh, "rm $there");
     return $done;
-}, n: 5, ms: 400);
+}, n: 5, ms: 800); // much of it is computing: encryption, on both sides
 
 cancelled('ssh2_connect', fn() => ssh(slowed(env('SPINDLE_SSH_PORT'), 20_000)), fn() => output(ssh(env('SPINDLE_SSH_PORT')), 'echo fine'));
 // (the library waits for the end of the command, to close)

@@ -108,17 +108,15 @@ matrix('a handshake without blocking', function (int $i) use ($certificates, $tr
     });
     $stream = client("tcp://$address", ['cafile' => $trusted, 'peer_name' => 'three.example']);
     \stream_set_blocking($stream, false);
-    $tries = 0;
     while (($on = \stream_socket_enable_crypto($stream, true, STREAM_CRYPTO_METHOD_TLS_CLIENT)) === 0) {
         $read = [$stream];
         $write = $except = null;
         \stream_select($read, $write, $except, 10);
-        $tries++;
     }
     \stream_set_blocking($stream, true);
     $line = \fgets($stream);
     \fwrite($stream, "bye\n");
-    return [$on, $tries > 0, $line, $other()];
+    return [$on, $line, $other()];
 }, n: 4, ms: 500);
 
 matrix('2 MB there and back', function (int $i) use ($certificates, $trusted): array {
