@@ -2,6 +2,7 @@
 //!
 //! `highlight_file()`, the tokenizer and the like read sources themselves, and see them as they are.
 
+use memchr::memmem;
 use spindle_php_sys as sys;
 use spindle_syntax::{Options, Start, SyntaxError, Version, rewrite};
 use std::cell::Cell;
@@ -98,8 +99,7 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
 unsafe fn is_archive(file: *mut sys::zend_file_handle) -> bool {
     // SAFETY: a file has a name.
     let name = unsafe { crate::zv::bytes((*file).filename) };
-    let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
-    has(b".phar") && !has(b"://")
+    memmem::find(name, b".phar").is_some() && memmem::find(name, b"://").is_none()
 }
 
 /// Throws what is wrong with an operator, as the compiler throws what is wrong with the rest.

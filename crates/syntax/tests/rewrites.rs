@@ -1,6 +1,6 @@
 //! What becomes of the operators, form by form, and what is left alone.
 
-use spindle_syntax::{Options, Start, Version, rewrite};
+use spindle_syntax::{Options, Start, Version, may_use, rewrite};
 
 const OPTIONS: Options = Options { version: Version::V8_2, short_tags: false, start: Start::Script };
 
@@ -174,14 +174,42 @@ fn suspend_as_a_statement() {
 
 #[test]
 fn closures_without_parentheses() {
-    becomes("f(function { });", "f(function() { });");
-    becomes("$x = function use ($y): int { };", "$x = function() use ($y): int { };");
-    becomes("f(function: int { });", "f(function(): int { });");
-    becomes("f(static function { }, function{});", "f(static function() { }, function(){});");
-    stays("f(function: 1);");
-    stays("f(function: $x ? [] : {});");
-    stays("A::function ? 1 : 2;");
-    stays("class A { function use($x) { } function &list() { } const FUNCTION = 1; }");
+    stays("f(function { });"); // none of the words is there, so nobody looks
+    becomes("f(function { }); // spawn", "f(function() { }); // spawn");
+    becomes("s->spawn(function { });", "s->spawn(function() { });");
+    becomes("await: $x = function use ($y): int { };", "await: $x = function() use ($y): int { };");
+    becomes("f(function: int { }, suspend());", "f(function(): int { }, suspend());");
+    becomes("spawn(static function { }, function{});", "spawn(static function() { }, function(){});");
+    stays("spawn(function: 1);");
+    stays("spawn(function: $x ? [] : {});");
+    stays("A::function ? 1 : spawn;");
+    stays("class spawn { function use($x) { } function &list() { } const FUNCTION = 1; }");
+}
+
+/// The words are seen wherever they stand: at each end of what is looked at in one go, and at each end of the source.
+#[test]
+fn words_are_seen_anywhere() {
+    for word in ["await $x;", "spawn f();", "suspend;"] {
+        for before in 0..200 {
+            for after in [0, 1, 5, 70] {
+                let source = format!("{};{word}{}", " ".repeat(before), "/".repeat(after));
+                assert!(may_use(source.as_bytes(), OPTIONS), "{source}");
+            }
+        }
+    }
+    for source in ["$x?1:await $y;", "f(a:await $x);", "fn()=>await $x;", "$a>await $b;", "1->spawn;await $x;"] {
+        assert!(may_use(source.as_bytes(), OPTIONS), "{source}");
+    }
+    for source in [
+        "$a->await;",
+        "$a->await $x;",
+        "A::spawn($x);",
+        "$this->suspend;",
+        "awaits $x; respawn $y; \\spawn $x;",
+        "await($x);",
+    ] {
+        assert!(!may_use(source.as_bytes(), OPTIONS), "{source}");
+    }
 }
 
 #[test]
