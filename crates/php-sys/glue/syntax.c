@@ -38,13 +38,13 @@ void spindle_file_replace(zend_file_handle *file, const char *text, size_t lengt
 static size_t grown_by;
 static zend_ast_process_t ast_process_before;
 
-/* The first thing that is parsed after spindle_file_has_grown() is the file itself. */
+/* The first thing that is parsed after spindle_source_has_grown() is the source itself. */
 static void correct_halt_offset(zend_ast *ast)
 {
 	size_t bytes = grown_by;
 	zend_ast *last = ast;
 
-	spindle_file_has_grown(0);
+	spindle_source_has_grown(0);
 	while (last && last->kind == ZEND_AST_STMT_LIST) {
 		zend_ast_list *list = zend_ast_get_list(last);
 		last = list->children ? list->child[list->children - 1] : NULL;
@@ -57,7 +57,7 @@ static void correct_halt_offset(zend_ast *ast)
 	}
 }
 
-void spindle_file_has_grown(size_t bytes)
+void spindle_source_has_grown(size_t bytes)
 {
 	grown_by = bytes;
 	if (bytes && zend_ast_process != correct_halt_offset) {

@@ -80,9 +80,9 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
                 sys::spindle_file_replace(file, plain.as_ptr().cast(), plain.len());
                 let added = plain.len() - length;
                 drop(plain);
-                sys::spindle_file_has_grown(added);
+                sys::spindle_source_has_grown(added);
                 let code = original(file, kind);
-                sys::spindle_file_has_grown(0);
+                sys::spindle_source_has_grown(0);
                 code
             }
             Err(error) => {
