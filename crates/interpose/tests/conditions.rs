@@ -127,7 +127,7 @@ fn another_thread_signals_while_the_rest_runs() {
             let thread = std::thread::spawn(move || {
                 let at = shared;
                 for _ in 0..3 {
-                    std::thread::sleep(Duration::from_millis(20));
+                    std::thread::sleep(Duration::from_millis(80));
                     at.put(1, false);
                 }
             });

@@ -184,7 +184,7 @@ fn a_flock_of_another_process_is_looked_for() {
             let own = libc::open(path.as_ptr(), libc::O_RDWR);
             libc::flock(own, libc::LOCK_EX);
             libc::write(ready[1], c"x".as_ptr().cast(), 1);
-            libc::usleep(60_000);
+            libc::usleep(300_000);
             libc::_exit(0);
         }
         let mut byte = 0u8;

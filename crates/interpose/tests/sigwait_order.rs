@@ -55,14 +55,14 @@ fn who_gives_up_leaves_the_signal_to_the_next() {
             for id in 1..=3 {
                 let log = Rc::clone(&log);
                 machine.spawn(move || {
-                    let (outcome, _) = wait(&[ONE], if id == 2 { Some(20) } else { None });
+                    let (outcome, _) = wait(&[ONE], if id == 2 { Some(200) } else { None });
                     log.borrow_mut().push((id, outcome.0));
                 });
             }
             machine.spawn(move || {
                 nap(2);
                 send(ONE);
-                nap(40);
+                nap(400);
                 send(ONE);
             });
             machine.run();
