@@ -234,7 +234,7 @@ fn lockf_waits_for_another_process() {
             let own = libc::open(path.as_ptr(), libc::O_RDWR);
             libc::lockf(own, libc::F_LOCK, 0);
             libc::write(ready[1], c"x".as_ptr().cast(), 1);
-            libc::usleep(60_000);
+            libc::usleep(300_000);
             libc::_exit(0);
         }
         let mut byte = 0u8;
