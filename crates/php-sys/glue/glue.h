@@ -110,6 +110,7 @@ void spindle_throw(zend_object *exception);
 void spindle_cancellation_because(zend_object *exception, zend_object *previous);
 void spindle_exception_list_set(zend_object *composite, zval *list);
 void spindle_exception_list_get(zend_object *composite, zval *result);
+zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 

@@ -217,7 +217,8 @@ unsafe extern "C" fn called(execute_data: Frame, result: Value) {
             (*this).named = sys::zend_array_dup((*execute_data).extra_named_params);
         }
         let caller = (*(*execute_data).prev_execute_data).func;
-        (*this).strict = zv::is_php_code(caller) && (*caller).common.fn_flags & sys::ZEND_ACC_STRICT_TYPES != 0;
+        (*this).is_strict = zv::is_php_code(caller) && (*caller).common.fn_flags & sys::ZEND_ACC_STRICT_TYPES != 0;
+        (*this).is_operator = true;
         functions::queue(this, execute_data, result, Core::spawn);
     }
 }
