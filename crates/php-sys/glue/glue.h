@@ -171,6 +171,10 @@ void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
 bool spindle_make_closure(zval *callee, zval *method, zval *closure);
 /* The arguments of a call of an internal function, one after the other. */
 zval *spindle_arguments(zend_execute_data *call);
+/* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */
+zend_function *spindle_magic_method(const zend_function *function);
+/* What such a method gets, as two values: the name, and an array of the arguments. */
+void spindle_magic_arguments(zval *to, zend_string *name, uint32_t argc, zval *args, HashTable *named);
 /* Makes `proxy` take arguments as a function does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler);
 

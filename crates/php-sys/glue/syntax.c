@@ -110,6 +110,44 @@ zval *spindle_arguments(zend_execute_data *call)
 	return ZEND_CALL_ARG(call, 1);
 }
 
+zend_function *spindle_magic_method(const zend_function *function)
+{
+	zend_class_entry *ce = function->common.scope;
+
+	/* Made by the engine for the closure; all other internal functions say what they take. */
+	if (function->type != ZEND_INTERNAL_FUNCTION || function->common.arg_info || !ce) {
+		return NULL;
+	}
+	return function->common.fn_flags & ZEND_ACC_STATIC ? ce->__callstatic : ce->__call;
+}
+
+void spindle_magic_arguments(zval *to, zend_string *name, uint32_t argc, zval *args, HashTable *named)
+{
+	zend_array *list = zend_new_array(argc + (named ? zend_hash_num_elements(named) : 0));
+	zend_string *key;
+	zval *value;
+
+	for (uint32_t i = 0; i < argc; i++) {
+		value = &args[i];
+		ZVAL_DEREF(value);
+		Z_TRY_ADDREF_P(value);
+		zend_hash_next_index_insert_new(list, value);
+	}
+	if (named) {
+		ZEND_HASH_FOREACH_STR_KEY_VAL(named, key, value) {
+			ZVAL_DEREF(value);
+			Z_TRY_ADDREF_P(value);
+			zend_hash_add_new(list, key, value);
+		} ZEND_HASH_FOREACH_END();
+	}
+	ZVAL_STR_COPY(&to[0], name);
+	ZVAL_ARR(&to[1], list);
+}
+
+static const zend_internal_arg_info any_arguments[] = {
+	ZEND_ARG_VARIADIC_INFO(0, arguments)
+};
+
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler)
 {
 	memset(proxy, 0, sizeof(*proxy));
@@ -125,6 +163,10 @@ void spindle_proxy_of(zend_internal_function *proxy, const zend_function *functi
 	proxy->num_args = function->common.num_args;
 	proxy->required_num_args = function->common.required_num_args;
 	proxy->arg_info = (zend_internal_arg_info *) function->common.arg_info;
+	if (spindle_magic_method(function)) {
+		proxy->fn_flags |= ZEND_ACC_VARIADIC;
+		proxy->arg_info = (zend_internal_arg_info *) any_arguments;
+	}
 	proxy->handler = handler;
 	proxy->module = &spindle_module_entry;
 }
