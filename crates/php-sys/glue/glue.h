@@ -159,12 +159,15 @@ zend_object *spindle_call_create(zend_class_entry *ce);
 
 /* --- the operators: syntax.c --- */
 
+/* Are files translated as they are read (zend.multibyte), from encodings in which a byte of PHP's own signs can be half of
+ * something else? To us they are not readable. */
+bool spindle_files_are_recoded(void);
 /* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
 /* The compiler gets this text in place of the file's. */
 void spindle_file_replace(zend_file_handle *file, const char *text, size_t length);
-/* The file that is compiled next has so many bytes more than it has on disk: __COMPILER_HALT_OFFSET__ is less. */
-void spindle_file_has_grown(size_t bytes);
+/* What is compiled next has so many bytes more than the program gave: its __COMPILER_HALT_OFFSET__ is less. */
+void spindle_source_has_grown(size_t bytes);
 /* As the compiler would throw it. */
 void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
 /* Makes a closure of what can be called, as the calling code would call it. false: something was thrown. */

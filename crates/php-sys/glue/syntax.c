@@ -4,8 +4,26 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 #include "zend_language_scanner.h"
+#include "zend_multibyte.h"
 #include "zend_stream.h"
 #include "glue.h"
+
+bool spindle_files_are_recoded(void)
+{
+	if (CG(multibyte)) {
+		for (size_t i = 0; i < CG(script_encoding_list_size); i++) {
+			if (!zend_multibyte_check_lexer_compatibility(CG(script_encoding_list)[i])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static size_t no_size(void *handle)
+{
+	return (size_t) -1;
+}
 
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length)
 {
@@ -16,11 +34,13 @@ bool spindle_file_source(zend_file_handle *file, const char **text, size_t *leng
 		return true;
 	}
 	/* What could be said of it has been said. Asked again, this handle fails without a word. */
-	if (file->type == ZEND_HANDLE_STREAM && file->handle.stream.closer && file->handle.stream.handle) {
-		file->handle.stream.closer(file->handle.stream.handle);
+	if (file->type == ZEND_HANDLE_STREAM) {
+		file->handle.stream.isatty = 0;
+		file->handle.stream.fsizer = no_size;
+	} else {
+		file->type = ZEND_HANDLE_FP;
+		file->handle.fp = NULL;
 	}
-	file->type = ZEND_HANDLE_FP;
-	file->handle.fp = NULL;
 	return false;
 }
 
@@ -38,13 +58,13 @@ void spindle_file_replace(zend_file_handle *file, const char *text, size_t lengt
 static size_t grown_by;
 static zend_ast_process_t ast_process_before;
 
-/* The first thing that is parsed after spindle_file_has_grown() is the file itself. */
+/* The first thing that is parsed after spindle_source_has_grown() is the source itself. */
 static void correct_halt_offset(zend_ast *ast)
 {
 	size_t bytes = grown_by;
 	zend_ast *last = ast;
 
-	spindle_file_has_grown(0);
+	spindle_source_has_grown(0);
 	while (last && last->kind == ZEND_AST_STMT_LIST) {
 		zend_ast_list *list = zend_ast_get_list(last);
 		last = list->children ? list->child[list->children - 1] : NULL;
@@ -57,7 +77,7 @@ static void correct_halt_offset(zend_ast *ast)
 	}
 }
 
-void spindle_file_has_grown(size_t bytes)
+void spindle_source_has_grown(size_t bytes)
 {
 	grown_by = bytes;
 	if (bytes && zend_ast_process != correct_halt_offset) {

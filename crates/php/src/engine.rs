@@ -149,7 +149,9 @@ unsafe extern "C" fn compile_string(
             Source::Refused => null_mut(),
             Source::Same => without_switch(|| original(source, name, position)),
             Source::Other(plain) => {
+                sys::spindle_source_has_grown((*plain).len - (*source).len);
                 let code = without_switch(|| original(plain, name, position));
+                sys::spindle_source_has_grown(0);
                 sys::spindle_string_release(plain);
                 code
             }
