@@ -108,7 +108,7 @@ test-phpt: build
 	@tests/run-phpt
 
 # A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
-SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope)
+SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope syntax)
 .PHONY: test-seeds
 test-seeds: build
 	@seed=$(or $(SEED),7); [ "$$seed" != random ] || seed=$$((RANDOM * 32768 + RANDOM + 1)); \
