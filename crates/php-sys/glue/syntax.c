@@ -116,8 +116,8 @@ static bool is_of_the_moment(zend_function *function)
 	return true;
 }
 
-/* The three ways in which the engine finds what a name is of; false: thrown as for a call. *found stays NULL where a closure
- * is best made by the callable. */
+/* What follows finds what the engine would call; false: what the call would throw is thrown. *found stays NULL for a method
+ * that only __call() or __callStatic() answers: closures of those the engine makes itself. */
 static bool find_function(zend_string *name, zend_function **found)
 {
 	const char *text = ZSTR_VAL(name) + (*ZSTR_VAL(name) == '\\');
@@ -145,16 +145,12 @@ static bool find_static(zend_string *of, zend_string *name, zend_class_entry **c
 		}
 		return false;
 	}
-	if (!((*found)->common.fn_flags & ZEND_ACC_STATIC)) {
-		zend_class_entry *scope = (*found)->common.scope;
-
-		if (!is_of_the_moment(*found)) {
-			zend_throw_error(NULL, "Non-static method %s::%s() cannot be called statically", ZSTR_VAL(scope->name), ZSTR_VAL(name));
-			return false;
-		}
+	if (is_of_the_moment(*found)) {
 		*found = NULL;
-	} else if (is_of_the_moment(*found)) {
-		*found = NULL;
+	} else if (!((*found)->common.fn_flags & ZEND_ACC_STATIC)) {
+		zend_throw_error(NULL, "Non-static method %s::%s() cannot be called statically",
+			ZSTR_VAL((*found)->common.scope->name), ZSTR_VAL((*found)->common.function_name));
+		return false;
 	}
 	return true;
 }

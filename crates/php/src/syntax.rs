@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::{null, null_mut};
 
 type CompileFile = unsafe extern "C" fn(*mut sys::zend_file_handle, i32) -> *mut sys::zend_op_array;
@@ -108,8 +109,11 @@ unsafe fn is_archive(file: *mut sys::zend_file_handle) -> bool {
     if !has(name, b".phar") || has(name, b"://") {
         return false;
     }
-    let mut head = Vec::with_capacity(512);
-    let read = File::open(OsStr::from_bytes(name)).and_then(|file| file.take(512).read_to_end(&mut head));
+    let (path, mut head) = (Path::new(OsStr::from_bytes(name)), Vec::with_capacity(512));
+    if !path.is_file() {
+        return false; // what is no file can be read once
+    }
+    let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
     let text = head.split(|byte| *byte == 0).next().unwrap_or_default();
     let is_text = text.len() == head.len() || has(text, b"__HALT_COMPILER();");
     read.is_ok() && (!is_text || head.starts_with(b"\x1f\x8b") || head.starts_with(b"BZh"))
