@@ -11,7 +11,6 @@ $code = <<<'PHP'
     function exits($gone) { exit(7); }
     function exits_later(&$gone) { suspend; exit(7); }
     function fatal($gone) { eval('class Twice {} class Twice {}'); }
-    function out_of_memory($gone) { ini_set('memory_limit', memory_get_usage() + 4_000_000); str_repeat('x', 1_000_000_000); }
     function recurses($n) { return recurses($n + 1) + array_sum(array_map('recurses', [$n])); }
     function fails($gone) { throw new LogicException('failure'); }
     function stack($n) { array_map(fn() => stack($n + 1), [1]); }
@@ -21,7 +20,6 @@ $code = <<<'PHP'
         'exit of PHP' => fn() => await spawn array_map(fn() => exit(8), [1]),
         'fatal' => fn() => await spawn fatal(1),
         'error of the user' => fn() => await spawn trigger_error('fatal', E_USER_ERROR),
-        'memory' => fn() => await spawn out_of_memory(1),
         'stack' => fn() => await spawn stack(1),
         'uncaught' => fn() => spawn fails(new Gone('argument')),
         'uncaught of PHP' => fn() => spawn strrev([]),
@@ -34,11 +32,11 @@ $code = <<<'PHP'
     echo "end\n";
     PHP;
 T\work_in();
-foreach (['exit', 'exit later', 'exit of PHP', 'fatal', 'error of the user', 'memory', 'stack', 'uncaught', 'uncaught of PHP', 'cancelled', 'cancelled before', 'cancelled in PHP', 'cancelled at the end'] as $kind) {
+foreach (['exit', 'exit later', 'exit of PHP', 'fatal', 'error of the user', 'stack', 'uncaught', 'uncaught of PHP', 'cancelled', 'cancelled before', 'cancelled in PHP', 'cancelled at the end'] as $kind) {
     $ends = [];
     foreach (['', ' declare(strict_types=1);'] as $declare) {
         file_put_contents('source.php', "<?php$declare\n$code");
-        $ends[] = preg_replace(['~ of [\d,]+ bytes exhausted.*(?= in)~', '~(Maximum|Stack|The stack)[^\n]*?(?= in )~'], [' exhausted', 'Stack...'], short(T\command(T\interpreter() . ' source.php ' . escapeshellarg($kind))));
+        $ends[] = preg_replace('~(Maximum|Stack|The stack)[^\n]*?(?= in )~', 'Stack...', short(T\command(T\interpreter() . ' source.php ' . escapeshellarg($kind))));
     }
     echo "-- $kind: $ends[0]\n";
     if ($ends[0] !== $ends[1]) echo "with strict types: $ends[1]\n";
@@ -58,34 +56,30 @@ Fatal error: Cannot declare class Twice, because the name is already in use in s
 shutdown
 
 -- error of the user: [255] 
-Fatal error: fatal in source.php on line 17
-shutdown
-
--- memory: [255] 
-Fatal error: Allowed memory size exhausted in source.php on line 8
+Fatal error: fatal in source.php on line 16
 shutdown
 
 -- stack: [255] 
-Fatal error: Stack... in source.php on line 11
+Fatal error: Stack... in source.php on line 10
 shutdown
 
 -- uncaught: [255] end
 
-Fatal error: Uncaught LogicException: failure in source.php:10
+Fatal error: Uncaught LogicException: failure in source.php:9
 Stack trace:
-#0 source.php(20): fails(Object(Gone))
+#0 source.php(18): fails(Object(Gone))
 #1 {main}
-  thrown in source.php on line 10
+  thrown in source.php on line 9
 argument is gone
 shutdown
 
 -- uncaught of PHP: [255] end
 
-Fatal error: Uncaught TypeError: strrev(): Argument #1 ($string) must be of type string, array given in source.php:21
+Fatal error: Uncaught TypeError: strrev(): Argument #1 ($string) must be of type string, array given in source.php:19
 Stack trace:
-#0 source.php(21): strrev(Array)
+#0 source.php(19): strrev(Array)
 #1 {main}
-  thrown in source.php on line 21
+  thrown in source.php on line 19
 shutdown
 
 -- cancelled: [0] cancelled
