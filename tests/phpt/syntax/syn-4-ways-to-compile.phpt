@@ -1,5 +1,7 @@
 --TEST--
 SYN-4 all ways by which PHP comes to code: -r, standard input, files before and after, stream wrappers, eval in eval, include in coroutines
+--EXTENSIONS--
+zlib
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
