@@ -509,7 +509,7 @@ namespace Async\Syntax {
      * `spawn f(1, $x)` is `call(f(...))(1, $x)`; with a nullsafe callee, `spawn $a?->f(1)` is `call($a, 'f')?->__invoke(1)`.
      * Gives null when $callee is null.
      *
-     * @throws \TypeError when it cannot be called
+     * @throws \Error as the call itself would
      */
     function call(mixed $callee, string $method = UNKNOWN): ?Call {}
 }

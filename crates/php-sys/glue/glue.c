@@ -571,12 +571,19 @@ void spindle_exception_list_get(zend_object *composite, zval *result)
 	ZVAL_COPY_DEREF(result, list);
 }
 
-/* The line, and the file (borrowed; NULL: none), of the innermost frame that runs the user's code. */
-uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
+/* The innermost frame that runs the user's code, or NULL. */
+zend_execute_data *spindle_user_frame(zend_execute_data *from)
 {
 	while (from && (!from->func || !ZEND_USER_CODE(from->func->type))) {
 		from = from->prev_execute_data;
 	}
+	return from;
+}
+
+/* The line, and the file (borrowed; NULL: none), of that frame. */
+uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
+{
+	from = spindle_user_frame(from);
 	if (!from) {
 		*file = NULL;
 		return 0;

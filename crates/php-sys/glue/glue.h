@@ -110,6 +110,7 @@ void spindle_throw(zend_object *exception);
 void spindle_cancellation_because(zend_object *exception, zend_object *previous);
 void spindle_exception_list_set(zend_object *composite, zval *list);
 void spindle_exception_list_get(zend_object *composite, zval *result);
+zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
@@ -158,6 +159,9 @@ zend_object *spindle_call_create(zend_class_entry *ce);
 
 /* --- the operators: syntax.c --- */
 
+/* Are files translated as they are read (zend.multibyte), from encodings in which a byte of PHP's own signs can be half of
+ * something else? To us they are not readable. */
+bool spindle_files_are_recoded(void);
 /* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
 /* The compiler gets this text in place of the file's. */
@@ -170,6 +174,10 @@ void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
 bool spindle_make_closure(zval *callee, zval *method, zval *closure);
 /* The arguments of a call of an internal function, one after the other. */
 zval *spindle_arguments(zend_execute_data *call);
+/* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */
+zend_function *spindle_magic_method(const zend_function *function);
+/* What such a method gets, as two values: the name, and an array of the arguments. */
+void spindle_magic_arguments(zval *to, zend_string *name, uint32_t argc, zval *args, HashTable *named);
 /* Makes `proxy` take arguments as a function does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler);
 

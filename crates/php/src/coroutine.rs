@@ -66,10 +66,16 @@ pub struct Coroutine {
     pub job: *mut Job,
     /// Somebody has been given its failure.
     pub seen: bool,
-    /// Its call was made by the operator, in a file with `strict_types=1`.
-    pub strict: bool,
+    /// It was spawned by the operator.
+    pub is_operator: bool,
+    /// By the operator, in a file with `strict_types=1`.
+    pub is_strict: bool,
     /// The file of its spawn, or null.
     pub spawn_file: *mut sys::zend_string,
+    /// The class of the code that spawned it, or null.
+    pub spawn_scope: *mut sys::zend_class_entry,
+    /// What `static` was there, or null.
+    pub spawn_static: *mut sys::zend_class_entry,
     /// The file where it was suspended last, or null.
     pub suspend_file: *mut sys::zend_string,
     /// What it calls; undefined once it has been called.

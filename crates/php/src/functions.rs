@@ -91,10 +91,13 @@ pub unsafe fn queue(
     // SAFETY: the caller's promise.
     unsafe {
         let mut file = null_mut();
-        (*this).spawn_line = sys::spindle_user_position(execute_data, &mut file);
-        if !file.is_null() {
+        let frame = sys::spindle_user_frame(execute_data);
+        if !frame.is_null() {
+            (*this).spawn_line = sys::spindle_user_position(frame, &mut file);
             zv::add_ref(file);
             (*this).spawn_file = file;
+            (*this).spawn_scope = (*(*frame).func).common.scope;
+            (*this).spawn_static = sys::zend_get_called_scope(frame);
         }
         (*this).inherited = Inherited::capture();
         let rt = rt();

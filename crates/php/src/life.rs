@@ -73,10 +73,11 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
                 param_count: (*this).argc,
                 named_params: (*this).named,
             };
-            let known = !(*this).fcc.function_handler.is_null();
-            let fcc = if known { addr_of_mut!((*this).fcc) } else { null_mut() };
-            if (*this).strict {
-                call_strictly(this, &mut fci, fcc);
+            let function = (*this).fcc.function_handler;
+            let fcc = if function.is_null() { null_mut() } else { addr_of_mut!((*this).fcc) };
+            let is_internal = !function.is_null() && !zv::is_php_code(function);
+            if !(*this).spawn_file.is_null() && ((*this).is_operator || is_internal) {
+                call_from_its_place(this, &mut fci, fcc);
             } else {
                 sys::zend_call_function(&mut fci, fcc);
             }
@@ -130,27 +131,39 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
     }
 }
 
-/// The call as the file that spawned it would have made it: with strict types, and from that line.
+/// The call as the code that spawned it would have made it: from that line, with its strictness, seeing what its class
+/// sees. PHP's own functions ask for that, and messages and traces tell it.
 #[inline(never)]
-unsafe fn call_strictly(this: *mut Coroutine, fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
+unsafe fn call_from_its_place(
+    this: *mut Coroutine,
+    fci: &mut sys::zend_fcall_info,
+    fcc: *mut sys::zend_fcall_info_cache,
+) {
     // SAFETY: zeros are valid for a frame, a function and an opcode that are looked at, never run. A backtrace ends at a
-    // function without a name that includes nothing. They lie on this stack as long as what is called.
+    // function without a name that includes nothing. They lie on this stack as long as what is called. Classes live as
+    // long as the request.
     unsafe {
         let eg = addr_of_mut!(sys::executor_globals);
         let mut function: sys::zend_op_array = std::mem::zeroed();
         function.type_ = sys::ZEND_USER_FUNCTION as u8;
-        function.fn_flags = sys::ZEND_ACC_STRICT_TYPES;
-        function.filename = if (*this).spawn_file.is_null() { sys::zend_empty_string } else { (*this).spawn_file };
+        function.fn_flags = if (*this).is_strict { sys::ZEND_ACC_STRICT_TYPES } else { 0 };
+        function.scope = (*this).spawn_scope;
+        function.filename = (*this).spawn_file;
         let mut opcode: sys::zend_op = std::mem::zeroed();
         opcode.opcode = sys::ZEND_DO_FCALL as u8;
+        opcode.result_type = sys::IS_VAR as u8; // there are functions that ask whether their result is wanted
         opcode.lineno = (*this).spawn_line;
         let mut frame: sys::zend_execute_data = std::mem::zeroed();
         frame.func = (&raw mut function).cast();
         frame.opline = &opcode;
+        frame.This.value.ce = (*this).spawn_static;
         frame.prev_execute_data = (*eg).current_execute_data;
         (*eg).current_execute_data = &mut frame;
         sys::zend_call_function(fci, fcc);
         (*eg).current_execute_data = frame.prev_execute_data;
+        if frame.This.u1.type_info & sys::ZEND_CALL_HAS_SYMBOL_TABLE != 0 {
+            sys::zend_clean_and_cache_symbol_table(frame.symbol_table); // it has included a file
+        }
     }
 }
 

@@ -30,9 +30,17 @@ static HANDLERS: Handlers = Handlers::new();
 /// Parameters, how many there are, and flags.
 type Signature = (usize, u32, u32);
 
-/// Proxies by what they take. The engine remembers functions by their address where it looks for named arguments, so each
-/// signature has an address of its own.
-struct Proxies(RefCell<HashMap<Signature, Box<sys::zend_internal_function>>>);
+/// A proxy, and the name and type of each parameter when it was made. Names are compared by address: the engine keeps one
+/// copy of each until the request ends.
+struct Proxy {
+    parameters: Vec<(usize, u32)>,
+    function: Box<sys::zend_internal_function>,
+}
+
+/// Proxies by what they take. The engine remembers by a function's address where its named arguments are, and compiled
+/// code which of them are references. So another address means other parameters, also where those of a function that is
+/// gone lay in the same place.
+struct Proxies(RefCell<HashMap<Signature, Vec<Proxy>>>);
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Proxies {}
 // SAFETY: as above.
@@ -124,17 +132,18 @@ unsafe extern "C" fn get_method(
     // SAFETY: the engine's own arguments, and an object of the class.
     unsafe {
         let proxy = (*of(*object)).proxy;
-        if !proxy.is_null() && zv::bytes(name) == b"__invoke" {
+        if !proxy.is_null() && zv::bytes(name).eq_ignore_ascii_case(b"__invoke") {
             return proxy.cast();
         }
         sys::std_object_handlers.get_method.map_or(null_mut(), |original| original(object, name, key))
     }
 }
 
-/// Only what reflection makes gets here: its objects stand for nothing.
+/// The method in the class's table: `[$call, '__invoke']` and reflection find this one.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Syntax_Call___invoke(_: Frame, _: Value) {
-    crate::awaiting::never_spawned();
+unsafe extern "C" fn zim_Async_Syntax_Call___invoke(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame and place for the result.
+    unsafe { called(execute_data, result) };
 }
 
 #[unsafe(no_mangle)]
@@ -152,7 +161,8 @@ unsafe extern "C" fn zif_Async_Syntax_call(execute_data: Frame, result: Value) {
             return zv::set_null(result);
         }
         let mut closure = zv::null();
-        if !sys::spindle_make_closure(callee, method, &mut closure) {
+        let caller = (*execute_data).prev_execute_data;
+        if !as_the_caller(caller, || sys::spindle_make_closure(callee, method, &mut closure)) {
             return;
         }
         let object = spindle_call_create(null_mut());
@@ -163,17 +173,44 @@ unsafe extern "C" fn zif_Async_Syntax_call(execute_data: Frame, result: Value) {
     }
 }
 
+/// Runs `what` as if the operator did it, and no function for it: that is in no trace of what it throws.
+unsafe fn as_the_caller<R>(caller: Frame, what: impl FnOnce() -> R) -> R {
+    let eg = addr_of_mut!(sys::executor_globals);
+    // SAFETY: the frame below the running one, which stays where it is. A bailout ends the request.
+    unsafe {
+        let called = (*eg).current_execute_data;
+        if !caller.is_null() {
+            (*eg).current_execute_data = caller;
+        }
+        let result = what();
+        (*eg).current_execute_data = called;
+        result
+    }
+}
+
 /// What takes arguments as this function does.
 unsafe fn proxy_of(function: *mut sys::zend_function) -> *mut sys::zend_internal_function {
-    // SAFETY: a live function.
+    // SAFETY: a live function, whose parameters, and what collects the rest, lie one after the other. Those of internal
+    // functions have the same layout as far as it is looked at.
     unsafe {
         let common = &(*function).common;
+        let is_variadic = common.fn_flags & sys::ZEND_ACC_VARIADIC != 0;
+        let n = if common.arg_info.is_null() { 0 } else { common.num_args as usize + usize::from(is_variadic) };
+        let parameters = (0..n).map(|i| {
+            let info = &*common.arg_info.add(i);
+            (info.name as usize, info.type_.type_mask)
+        });
         let signature = (common.arg_info as usize, common.num_args, common.fn_flags);
         let mut proxies = PROXIES.0.borrow_mut();
-        let proxy = proxies.entry(signature).or_insert_with(|| Box::new(std::mem::zeroed()));
-        // Always: another function may lie where one was that is gone.
-        sys::spindle_proxy_of(&mut **proxy, function, Some(called));
-        &mut **proxy
+        let known = proxies.entry(signature).or_default();
+        let place = known.iter().position(|proxy| proxy.parameters.iter().copied().eq(parameters.clone()));
+        let place = place.unwrap_or_else(|| {
+            known.push(Proxy { parameters: parameters.collect(), function: Box::new(std::mem::zeroed()) });
+            known.len() - 1
+        });
+        let proxy = &raw mut *known[place].function;
+        sys::spindle_proxy_of(proxy, function, Some(called));
+        proxy
     }
 }
 
@@ -192,32 +229,58 @@ unsafe fn resolve(this: *mut Call) -> sys::zend_fcall_info_cache {
 
 /// The call, with its arguments evaluated: they become those of a coroutine.
 unsafe extern "C" fn called(execute_data: Frame, result: Value) {
-    // SAFETY: the engine's frame of a proxy, whose `$this` is of the class; its arguments lie behind it, one after the
+    // SAFETY: the engine's frame of a proxy or of the class's own method; its arguments lie behind it, one after the
     // other. They are moved away, and what is left in their place needs no destruction.
     unsafe {
-        if functions::scope_is_closed() {
+        // A closure that is made of a proxy can be bound to something else; it is to nothing if it stands for a function.
+        let object = (*execute_data).This.value.obj;
+        let is_call =
+            u32::from((*execute_data).This.u1.v.type_) == sys::IS_OBJECT && (*object).ce == sys::spindle_ce.call;
+        if !is_call || (*of(object)).proxy.is_null() {
+            return sys::zend_throw_error(
+                null_mut(),
+                c"This closure is not bound to the call that it was made of".as_ptr(),
+            );
+        }
+        let call = of(object);
+        let fcc = resolve(call);
+        // Another call may have got the same proxy since.
+        sys::spindle_proxy_of((*call).proxy, fcc.function_handler, Some(called));
+        let caller = (*execute_data).prev_execute_data;
+        if as_the_caller(caller, functions::scope_is_closed) {
             return;
         }
-        let call = of((*execute_data).This.value.obj);
         let this = coroutine::create();
         sys::spindle_zval_copy(addr_of_mut!((*this).callable), &(*call).closure);
-        (*this).fcc = resolve(call);
-        let argc = (*execute_data).This.u2.num_args;
-        if argc > 0 {
-            let from = sys::spindle_arguments(execute_data);
-            let args = sys::_safe_emalloc(argc as usize, size_of::<sys::zval>(), 0).cast::<sys::zval>();
-            for i in 0..argc as usize {
-                args.add(i).write(from.add(i).read());
-                (*from.add(i)).u1.type_info = sys::IS_UNDEF;
+        (*this).fcc = fcc;
+        let (from, argc) = (sys::spindle_arguments(execute_data), (*execute_data).This.u2.num_args);
+        let has_named = (*execute_data).This.u1.type_info & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS != 0;
+        let named = if has_named { (*execute_data).extra_named_params } else { null_mut() };
+        let magic = sys::spindle_magic_method(fcc.function_handler);
+        if !magic.is_null() {
+            // The closure's own function would not take named arguments.
+            let args = sys::_safe_emalloc(2, size_of::<sys::zval>(), 0).cast::<sys::zval>();
+            sys::spindle_magic_arguments(args, (*fcc.function_handler).common.function_name, argc, from, named);
+            (*this).fcc.function_handler = magic;
+            ((*this).args, (*this).argc) = (args, 2);
+        } else {
+            if argc > 0 {
+                let args = sys::_safe_emalloc(argc as usize, size_of::<sys::zval>(), 0).cast::<sys::zval>();
+                for i in 0..argc as usize {
+                    args.add(i).write(from.add(i).read());
+                    (*from.add(i)).u1.type_info = sys::IS_UNDEF;
+                }
+                ((*this).args, (*this).argc) = (args, argc);
             }
-            (*this).args = args;
-            (*this).argc = argc;
+            if !named.is_null() {
+                (*named).gc.refcount += 1; // a copy would lose references that are nobody else's
+                (*this).named = named;
+            }
         }
-        if (*execute_data).This.u1.type_info & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
-            (*this).named = sys::zend_array_dup((*execute_data).extra_named_params);
+        if !caller.is_null() && !(*caller).func.is_null() && zv::is_php_code((*caller).func) {
+            (*this).is_strict = (*(*caller).func).common.fn_flags & sys::ZEND_ACC_STRICT_TYPES != 0;
         }
-        let caller = (*(*execute_data).prev_execute_data).func;
-        (*this).strict = zv::is_php_code(caller) && (*caller).common.fn_flags & sys::ZEND_ACC_STRICT_TYPES != 0;
+        (*this).is_operator = true;
         functions::queue(this, execute_data, result, Core::spawn);
     }
 }

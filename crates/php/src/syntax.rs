@@ -6,7 +6,11 @@ use memchr::memmem;
 use spindle_php_sys as sys;
 use spindle_syntax::{Options, Start, SyntaxError, Version, rewrite};
 use std::cell::Cell;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::{null, null_mut};
 
 type CompileFile = unsafe extern "C" fn(*mut sys::zend_file_handle, i32) -> *mut sys::zend_op_array;
@@ -63,8 +67,8 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
     // SAFETY: the engine's own arguments. Reading the file may run PHP code (of a stream wrapper) and bail out; nothing
     // is held then.
     unsafe {
-        if is_archive(file) {
-            return original(file, kind); // the phar extension opens it by its name, and reads it in its own way
+        if is_archive(file) || sys::spindle_files_are_recoded() {
+            return original(file, kind);
         }
         let (mut text, mut length) = (null(), 0);
         if !sys::spindle_file_source(file, &mut text, &mut length) {
@@ -75,7 +79,10 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
             return original(file, kind);
         }
         match rewrite(std::slice::from_raw_parts(text.cast(), length), options(Start::Html)) {
-            Ok(None) => original(file, kind),
+            Ok(None) => {
+                sys::spindle_source_has_grown(0); // a bailout while the one before was parsed has left it
+                original(file, kind)
+            }
             Ok(Some(plain)) => {
                 sys::spindle_file_replace(file, plain.as_ptr().cast(), plain.len());
                 let added = plain.len() - length;
@@ -95,11 +102,22 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
     }
 }
 
-/// As the phar extension decides.
+/// Will the phar extension, to which the name says enough to look, put a reader of its own in the place of this file? It
+/// does so for archives that are no PHP up to their contents.
 unsafe fn is_archive(file: *mut sys::zend_file_handle) -> bool {
     // SAFETY: a file has a name.
     let name = unsafe { crate::zv::bytes((*file).filename) };
-    memmem::find(name, b".phar").is_some() && memmem::find(name, b"://").is_none()
+    if memmem::find(name, b".phar").is_none() || memmem::find(name, b"://").is_some() {
+        return false;
+    }
+    let (path, mut head) = (Path::new(OsStr::from_bytes(name)), Vec::with_capacity(512));
+    if !path.is_file() {
+        return false; // what is no file can be read once
+    }
+    let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
+    let text = head.split(|byte| *byte == 0).next().unwrap_or_default();
+    let is_text = text.len() == head.len() || memmem::find(text, b"__HALT_COMPILER();").is_some();
+    read.is_ok() && (!is_text || head.starts_with(b"\x1f\x8b") || head.starts_with(b"BZh"))
 }
 
 /// Throws what is wrong with an operator, as the compiler throws what is wrong with the rest.

@@ -7,7 +7,7 @@ mbstring
 require __DIR__ . '/kit.inc';
 
 // In these bytes of Shift_JIS the second one is a backslash, or a back quote.
-$tricky = "function await(\$x) { return \"\$x\"; } \$a = \"\x83\\\"; \$b = \"spawn 1; await; \x95\\\"; \$c = '\x83\x60'; echo bin2hex(\$a), bin2hex(\$b), bin2hex(\$c), await(5);";
+$tricky = "function await(\$x) { return \"\$x\"; } \$a = \"\x83\\\"; \$b = \"; spawn 1; await; \x95\\\"; \$c = '\x83\x60'; echo bin2hex(\$a), bin2hex(\$b), bin2hex(\$c), await(5);";
 T\work_in([
     'utf8.php' => "<?php\necho bin2hex(await spawn strtoupper('\u{e9}x')), __LINE__;",
     'mark.php' => "\u{feff}<?php\necho bin2hex(await spawn strtoupper('\u{e9}x')), __LINE__;",
@@ -42,9 +42,9 @@ Parse error: syntax error, unexpected identifier "spawn", expecting "," or ";" i
 utf16-operator.php: [255] 
 Parse error: syntax error, unexpected identifier "spawn", expecting "," or ";" in utf16-operator.php on line 2
 
-sjis.php: [0] e382bd737061776e20313b2061776169743b20e8a1a8e383815
-sjis.php: [0] e382bd737061776e20313b2061776169743b20e8a1a8e383815
-    without the extension: [0] e382bd737061776e20313b2061776169743b20e8a1a8e383815
+sjis.php: [0] e382bd3b20737061776e20313b2061776169743b20e8a1a8e383815
+sjis.php: [0] e382bd3b20737061776e20313b2061776169743b20e8a1a8e383815
+    without the extension: [0] e382bd3b20737061776e20313b2061776169743b20e8a1a8e383815
 eucjp.php: [0] bdc92
 eucjp.php: [0] bdc92
 [0] x [0] x
