@@ -506,10 +506,11 @@ namespace Async\Syntax {
     }
 
     /**
-     * `spawn f(1, $x)` is `call(f(...))(1, $x)`; with a nullsafe callee, `spawn $a?->f(1)` is `call($a, 'f')?->__invoke(1)`.
-     * Gives null when $callee is null.
+     * `spawn f(1, $x)` is `call(f(...))(1, $x)`. A closure cannot be made of a nullsafe callee, so `spawn $a?->f(1)` is
+     * `call($a, fn($o) => $o->f(...))?->__invoke(1)`: null when $callee is null, and else what $of makes of it.
      *
-     * @throws \Error as the call itself would
+     * @param mixed $callee a closure, or what $of makes one of
+     * @throws \TypeError when it is none
      */
-    function call(mixed $callee, string $method = UNKNOWN): ?Call {}
+    function call(mixed $callee, \Closure $of = UNKNOWN): ?Call {}
 }

@@ -192,13 +192,13 @@ bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitabl
 	return true;
 }
 
-bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **method)
+bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **of)
 {
-	*method = NULL;
+	*of = NULL;
 	ZEND_PARSE_PARAMETERS_START(1, 2)
 		Z_PARAM_ZVAL(*callee)
 		Z_PARAM_OPTIONAL
-		Z_PARAM_ZVAL(*method)
+		Z_PARAM_OBJECT_OF_CLASS(*of, zend_ce_closure)
 	ZEND_PARSE_PARAMETERS_END_EX(return false);
 	return true;
 }

@@ -59,7 +59,7 @@ typedef struct spindle_spawn_args {
 bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
 bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
 /* Arguments of Async\Syntax\call(): what is called, and the name of its method, or NULL. */
-bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **method);
+bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **of);
 bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
 bool spindle_parse_value(zend_execute_data *execute_data, zval **value);
 bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime);
@@ -170,8 +170,8 @@ void spindle_file_replace(zend_file_handle *file, const char *text, size_t lengt
 void spindle_source_has_grown(size_t bytes);
 /* As the compiler would throw it. */
 void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
-/* Makes a closure of what can be called, as the calling code would call it. false: something was thrown. */
-bool spindle_make_closure(zval *callee, zval *method, zval *closure);
+/* The callee itself, or what the closure `of` (or NULL) makes of it. false: it was no closure, something was thrown. */
+bool spindle_closure_of(zval *callee, zval *of, zval *closure);
 /* The arguments of a call of an internal function, one after the other. */
 zval *spindle_arguments(zend_execute_data *call);
 /* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */

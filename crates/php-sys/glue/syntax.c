@@ -101,189 +101,19 @@ void spindle_parse_error(zend_string *file, uint32_t line, const char *message)
 	CG(zend_lineno) = compiled_line;
 }
 
-#if PHP_VERSION_ID < 80300
-# define zend_zval_value_name zend_zval_type_name
-#endif
-
-/* Lets go of a function that the engine has made for a method that does not exist: it makes one again. */
-static bool is_of_the_moment(zend_function *function)
+bool spindle_closure_of(zval *callee, zval *of, zval *closure)
 {
-	if (!(function->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
+	if (!of) {
+		ZVAL_COPY_DEREF(closure, callee);
+	} else if (call_user_function(NULL, NULL, of, closure, 1, callee) != SUCCESS || EG(exception)) {
 		return false;
 	}
-	zend_string_release(function->common.function_name);
-	zend_free_trampoline(function);
-	return true;
-}
-
-/* What follows finds what the engine would call; false: what the call would throw is thrown. *found stays NULL for a method
- * that only __call() or __callStatic() answers: closures of those the engine makes itself. */
-static bool find_function(zend_string *name, zend_function **found)
-{
-	const char *text = ZSTR_VAL(name) + (*ZSTR_VAL(name) == '\\');
-	zend_string *lower = zend_string_init(text, ZSTR_LEN(name) - (text - ZSTR_VAL(name)), false);
-
-	zend_str_tolower(ZSTR_VAL(lower), ZSTR_LEN(lower));
-	*found = zend_fetch_function(lower);
-	zend_string_release(lower);
-	if (!*found) {
-		zend_throw_error(NULL, "Call to undefined function %s()", ZSTR_VAL(name));
-	}
-	return *found != NULL;
-}
-
-static bool find_static(zend_string *of, zend_string *name, zend_class_entry **ce, zend_function **found)
-{
-	*ce = zend_fetch_class_by_name(of, NULL, ZEND_FETCH_CLASS_DEFAULT | ZEND_FETCH_CLASS_EXCEPTION);
-	if (!*ce) {
-		return false;
-	}
-	*found = (*ce)->get_static_method ? (*ce)->get_static_method(*ce, name) : zend_std_get_static_method(*ce, name, NULL);
-	if (!*found) {
-		if (!EG(exception)) {
-			zend_throw_error(NULL, "Call to undefined method %s::%s()", ZSTR_VAL((*ce)->name), ZSTR_VAL(name));
-		}
-		return false;
-	}
-	if (is_of_the_moment(*found)) {
-		*found = NULL;
-	} else if (!((*found)->common.fn_flags & ZEND_ACC_STATIC)) {
-		zend_throw_error(NULL, "Non-static method %s::%s() cannot be called statically",
-			ZSTR_VAL((*found)->common.scope->name), ZSTR_VAL((*found)->common.function_name));
-		return false;
-	}
-	return true;
-}
-
-static bool find_method(zend_object **object, zend_string *name, zend_function **found)
-{
-	*found = (*object)->handlers->get_method(object, name, NULL);
-	if (!*found) {
-		if (!EG(exception)) {
-			zend_throw_error(NULL, "Call to undefined method %s::%s()", ZSTR_VAL((*object)->ce->name), ZSTR_VAL(name));
-		}
-		return false;
-	}
-	if (is_of_the_moment(*found)) {
-		*found = NULL;
-	}
-	return true;
-}
-
-/* What `$callable()` would call. */
-static bool find_callable(zval *callable, zend_function **found, zend_class_entry **ce, zend_object **object)
-{
-	zend_string *name;
-	const char *colon;
-
-	switch (Z_TYPE_P(callable)) {
-		case IS_STRING: {
-			name = Z_STR_P(callable);
-			colon = zend_memrchr(ZSTR_VAL(name), ':', ZSTR_LEN(name));
-			if (!colon || colon == ZSTR_VAL(name) || colon[-1] != ':') {
-				return find_function(name, found);
-			}
-			zend_string *of = zend_string_init(ZSTR_VAL(name), colon - 1 - ZSTR_VAL(name), false);
-			zend_string *method = zend_string_init(colon + 1, ZSTR_VAL(name) + ZSTR_LEN(name) - colon - 1, false);
-			bool done = find_static(of, method, ce, found);
-			zend_string_release(of);
-			zend_string_release(method);
-			return done;
-		}
-		case IS_ARRAY: {
-			zval *of = zend_hash_index_find(Z_ARR_P(callable), 0);
-			zval *method = zend_hash_index_find(Z_ARR_P(callable), 1);
-
-			if (zend_hash_num_elements(Z_ARR_P(callable)) != 2) {
-				zend_throw_error(NULL, "Array callback must have exactly two elements");
-				return false;
-			}
-			if (!of || !method) {
-				zend_throw_error(NULL, "Array callback has to contain indices 0 and 1");
-				return false;
-			}
-			ZVAL_DEREF(of);
-			ZVAL_DEREF(method);
-			if (Z_TYPE_P(of) != IS_STRING && Z_TYPE_P(of) != IS_OBJECT) {
-				zend_throw_error(NULL, "First array member is not a valid class name or object");
-				return false;
-			}
-			if (Z_TYPE_P(method) != IS_STRING) {
-				zend_throw_error(NULL, "Second array member is not a valid method");
-				return false;
-			}
-			if (Z_TYPE_P(of) == IS_STRING) {
-				return find_static(Z_STR_P(of), Z_STR_P(method), ce, found);
-			}
-			*object = Z_OBJ_P(of);
-			return find_method(object, Z_STR_P(method), found);
-		}
-		case IS_OBJECT:
-			*object = Z_OBJ_P(callable);
-			if ((*object)->handlers->get_closure && (*object)->handlers->get_closure(*object, ce, found, object, false) == SUCCESS) {
-				return true;
-			}
-			zend_throw_error(NULL, "Object of type %s is not callable", ZSTR_VAL(Z_OBJCE_P(callable)->name));
-			return false;
-		default:
-			zend_throw_error(NULL, "Value of type %s is not callable", zend_zval_value_name(callable));
-			return false;
-	}
-}
-
-bool spindle_make_closure(zval *callee, zval *method, zval *closure)
-{
-	zend_function *function = NULL;
-	zend_class_entry *ce = NULL;
-	zend_object *object = NULL;
-	zval callable, this_ptr;
-
-	if (Z_TYPE_P(callee) == IS_OBJECT && Z_OBJCE_P(callee) == zend_ce_closure
-		&& (!method || (Z_TYPE_P(method) == IS_STRING && zend_string_equals_literal_ci(Z_STR_P(method), "__invoke")))) {
-		ZVAL_COPY(closure, callee);
+	if (Z_TYPE_P(closure) == IS_OBJECT && Z_OBJCE_P(closure) == zend_ce_closure) {
 		return true;
 	}
-	if (!method) {
-		if (!find_callable(callee, &function, &ce, &object)) {
-			return false;
-		}
-	} else if (Z_TYPE_P(method) != IS_STRING) {
-		zend_throw_error(NULL, "Method name must be a string");
-		return false;
-	} else if (Z_TYPE_P(callee) != IS_OBJECT) {
-		zend_throw_error(NULL, "Call to a member function %s() on %s", Z_STRVAL_P(method), zend_zval_value_name(callee));
-		return false;
-	} else {
-		object = Z_OBJ_P(callee);
-		if (!find_method(&object, Z_STR_P(method), &function)) {
-			return false;
-		}
-	}
-	if (function) {
-		if (function->common.fn_flags & ZEND_ACC_STATIC) {
-			ce = object ? object->ce : ce;
-			object = NULL;
-		}
-		if (object) {
-			ZVAL_OBJ(&this_ptr, object);
-		}
-		zend_create_fake_closure(closure, function, function->common.scope, object ? object->ce : ce, object ? &this_ptr : NULL);
-		return true;
-	}
-	if (method) {
-		array_init_size(&callable, 2);
-		Z_TRY_ADDREF_P(callee);
-		zend_hash_next_index_insert_new(Z_ARRVAL(callable), callee);
-		Z_TRY_ADDREF_P(method);
-		zend_hash_next_index_insert_new(Z_ARRVAL(callable), method);
-	} else {
-		ZVAL_COPY(&callable, callee);
-	}
-	ZVAL_UNDEF(closure);
-	/* It sees what its caller's caller may see, passing over functions without a class. */
-	zend_call_method_with_1_params(NULL, zend_ce_closure, NULL, "fromcallable", closure, &callable);
-	zval_ptr_dtor(&callable);
-	return !EG(exception) && Z_TYPE_P(closure) == IS_OBJECT;
+	zend_type_error("Async\\Syntax\\call() takes a closure, %s given", zend_zval_type_name(closure));
+	zval_ptr_dtor(closure);
+	return false;
 }
 
 zval *spindle_arguments(zend_execute_data *call)

@@ -151,10 +151,10 @@ unsafe extern "C" fn zim_Async_Syntax_Call___construct(_: Frame, _: Value) {}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zif_Async_Syntax_call(execute_data: Frame, result: Value) {
-    let (mut callee, mut method) = (null_mut(), null_mut());
+    let (mut callee, mut of_callee) = (null_mut(), null_mut());
     // SAFETY: the engine's frame and place for the result.
     unsafe {
-        if !sys::spindle_parse_call(execute_data, &mut callee, &mut method) {
+        if !sys::spindle_parse_call(execute_data, &mut callee, &mut of_callee) {
             return;
         }
         if u32::from((*callee).u1.v.type_) == sys::IS_NULL {
@@ -162,7 +162,7 @@ unsafe extern "C" fn zif_Async_Syntax_call(execute_data: Frame, result: Value) {
         }
         let mut closure = zv::null();
         let caller = (*execute_data).prev_execute_data;
-        if !as_the_caller(caller, || sys::spindle_make_closure(callee, method, &mut closure)) {
+        if !as_the_caller(caller, || sys::spindle_closure_of(callee, of_callee, &mut closure)) {
             return;
         }
         let object = spindle_call_create(null_mut());

@@ -46,15 +46,15 @@ fn spawn_of_a_call() {
 
 #[test]
 fn spawn_of_a_nullsafe_call() {
-    becomes("spawn $a?->b(1);", r"\Async\Syntax\call($a, 'b')?->__invoke(1);");
-    becomes("spawn $a?->b->c(1);", r"\Async\Syntax\call($a?->b, 'c')?->__invoke(1);");
-    becomes("spawn $a->b?->c(1);", r"\Async\Syntax\call($a->b, 'c')?->__invoke(1);");
-    becomes("spawn $a?->$b(1);", r"\Async\Syntax\call($a, $b)?->__invoke(1);");
-    becomes("spawn $a?->{'b'}(1);", r"\Async\Syntax\call($a, ('b'))?->__invoke(1);");
-    becomes("spawn $a?->b['k'](1);", r"\Async\Syntax\call($a?->b['k'])?->__invoke(1);");
-    becomes("spawn $a?->b()(1);", r"\Async\Syntax\call($a?->b())?->__invoke(1);");
-    becomes("spawn $a?->b::c(1);", r"\Async\Syntax\call($a?->b, 'c')?->__invoke(1);");
-    becomes("spawn $a?->list(1);", r"\Async\Syntax\call($a, 'list')?->__invoke(1);");
+    becomes("spawn $a?->b(1);", r"\Async\Syntax\call($a, fn($__callee) => $__callee->b(...))?->__invoke(1);");
+    becomes("spawn $a?->b->c(1);", r"\Async\Syntax\call($a?->b, fn($__callee) => $__callee->c(...))?->__invoke(1);");
+    becomes("spawn $a->b?->c(1);", r"\Async\Syntax\call($a->b, fn($__callee) => $__callee->c(...))?->__invoke(1);");
+    becomes("spawn $a?->$b(1);", r"\Async\Syntax\call($a, fn($__callee) => $__callee->$b(...))?->__invoke(1);");
+    becomes("spawn $a?->{'b'}(1);", r"\Async\Syntax\call($a, fn($__callee) => $__callee->{'b'}(...))?->__invoke(1);");
+    becomes("spawn $a?->b[0](1);", r"\Async\Syntax\call($a?->b[0], fn($__callee) => $__callee(...))?->__invoke(1);");
+    becomes("spawn $a?->b()(1);", r"\Async\Syntax\call($a?->b(), fn($__callee) => $__callee(...))?->__invoke(1);");
+    becomes("spawn $a?->b::c(1);", r"\Async\Syntax\call($a?->b, fn($__callee) => $__callee::c(...))?->__invoke(1);");
+    becomes("spawn $a?->list(1);", r"\Async\Syntax\call($a, fn($__callee) => $__callee->list(...))?->__invoke(1);");
 }
 
 #[test]

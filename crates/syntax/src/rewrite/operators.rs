@@ -119,29 +119,24 @@ impl Walk<'_> {
         }
     }
 
-    /// `spawn f(1)` is `call(f(...))(1)`. Where a `?->` is in the callee, a closure cannot be made of it: its object, or
-    /// its value, is handed over.
+    /// `spawn f(1)` is `call(f(...))(1)`. Of what has a `?->` in it a closure cannot be made: the object, or the value, that
+    /// is called is handed over, and an arrow function makes one of it when it is not null.
     pub(super) fn write_call(&mut self, callee: Callee) {
         let keyword = self.token(callee.keyword);
         self.replace_word(keyword, CALL);
         let Some(parens) = callee.parens else { return };
         let parens_start = self.token(parens).start;
-        if !callee.nullsafe {
-            self.edits.insert(parens_start, "(...))");
-            return;
-        }
-        if let Some(member) = callee.member {
-            let operator = self.token(member);
-            self.edits.replace(operator.start, operator.end, ", ");
-            let (first, last) = (self.token(member + 1), self.token(parens - 1));
-            if first.kind == Kind::OpenBrace {
-                self.edits.replace(first.start, first.end, "(");
-                self.edits.replace(last.start, last.end, ")");
-            } else if first.kind.is_word() {
-                self.edits.insert(first.start, "'");
-                self.edits.insert(first.end, "'");
+        let member = callee.member.map(|at| self.token(at));
+        let end = match member {
+            _ if !callee.nullsafe => "(...))",
+            Some(operator) => {
+                let is_static = operator.kind == Kind::DoubleColon;
+                let made = if is_static { ", fn($__callee) => $__callee::" } else { ", fn($__callee) => $__callee->" };
+                self.edits.replace(operator.start, operator.end, made);
+                "(...))?->__invoke"
             }
-        }
-        self.edits.insert(parens_start, ")?->__invoke");
+            None => ", fn($__callee) => $__callee(...))?->__invoke",
+        };
+        self.edits.insert(parens_start, end);
     }
 }
