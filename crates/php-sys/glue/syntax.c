@@ -2,7 +2,6 @@
 #include "php.h"
 #include "zend_closures.h"
 #include "zend_exceptions.h"
-#include "zend_interfaces.h"
 #include "zend_language_scanner.h"
 #include "zend_multibyte.h"
 #include "zend_stream.h"

@@ -32,7 +32,7 @@ matrix('include', function (int $i): array {
 
 matrix('flock, one after another', function (int $i): array {
     // the file holds a counter; the lock makes reading and writing it one step
-    static $name;
+    static $name, $seen = [];
     $name ??= scratch('counter');
     $file = \fopen($name, 'c+');
     $locked = \flock($file, LOCK_EX);
@@ -41,7 +41,9 @@ matrix('flock, one after another', function (int $i): array {
     \rewind($file);
     \fwrite($file, (string) ($count + 1));
     \fflush($file);
-    return [$locked, $count, \flock($file, LOCK_UN)];
+    $is_new = !isset($seen[$count]); // who gets it next, the system decides
+    $seen[$count] = true;
+    return [$locked, $is_new && $count < 10, \flock($file, LOCK_UN)];
 }, n: 10, ms: 400, evidence: 'ticks');
 
 matrix('flock without waiting', function (int $i): array {

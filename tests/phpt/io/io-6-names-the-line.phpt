@@ -19,7 +19,7 @@ T\work_in([
 
         function inner(): int
         {
-            $end = hrtime(true) + 300_000_000;
+            $end = hrtime(true) + 600_000_000;
             do {
                 for ($i = $sum = 0; $i < 300_000; $i++) $sum += $i; // include
             } while (hrtime(true) < $end);
@@ -34,7 +34,7 @@ T\work_in([
 
         function loop(): void
         {
-            $end = hrtime(true) + 300_000_000;
+            $end = hrtime(true) + 600_000_000;
             do {
                 for ($i = $sum = 0; $i < 300_000; $i++) $sum += $i; // loop
             } while (hrtime(true) < $end);
@@ -43,7 +43,7 @@ T\work_in([
         function generator(): Generator
         {
             yield 1;
-            $end = hrtime(true) + 300_000_000;
+            $end = hrtime(true) + 600_000_000;
             do {
                 for ($i = $sum = 0; $i < 300_000; $i++) $sum += $i; // generator
             } while (hrtime(true) < $end);
@@ -55,7 +55,7 @@ T\work_in([
             public function closure(): Closure
             {
                 return function (): void {
-                    $end = hrtime(true) + 300_000_000;
+                    $end = hrtime(true) + 600_000_000;
                     do {
                         for ($i = $sum = 0; $i < 300_000; $i++) $sum += $i; // closure
                     } while (hrtime(true) < $end);
@@ -67,7 +67,7 @@ T\work_in([
         {
             public function __destruct()
             {
-                FFI::cdef('int usleep(unsigned int);')->usleep(300_000); // destructor
+                FFI::cdef('int usleep(unsigned int);')->usleep(600_000); // destructor
             }
         }
 
@@ -81,13 +81,13 @@ T\work_in([
             },
             'library' => function () use ($libc): void {
                 $libc->usleep(1);
-                $libc->usleep(300_000); // library
+                $libc->usleep(600_000); // library
                 $libc->usleep(1);
             },
             'include' => Included\outer(...),
             'calls' => function (): void {
                 $text = str_repeat('text', 20_000);
-                for ($end = hrtime(true) + 300_000_000; hrtime(true) < $end; md5($text)); // calls
+                for ($end = hrtime(true) + 600_000_000; hrtime(true) < $end; md5($text)); // calls
             },
             'generator' => fn () => iterator_count(generator()),
             'closure' => fn () => (new Service)->closure()(),
@@ -99,7 +99,7 @@ T\work_in([
             'fiber' => function () use ($libc): void {
                 $fiber = new Fiber(function () use ($libc): void {
                     Fiber::suspend();
-                    $libc->usleep(300_000); // fiber
+                    $libc->usleep(600_000); // fiber
                 });
                 $fiber->start();
                 delay(1);
@@ -107,7 +107,7 @@ T\work_in([
             },
             'callback' => function () use ($libc): void {
                 array_map(function () use ($libc): void {
-                    $libc->usleep(300_000); // callback
+                    $libc->usleep(600_000); // callback
                 }, [1]);
             },
         ];
@@ -120,7 +120,7 @@ T\work_in([
             await($coroutine);
         }
         echo 'id ', currentCoroutine()->getId(), " script\n";
-        $libc->usleep(300_000); // script
+        $libc->usleep(600_000); // script
         suspend();
         echo "done\n";
         PHP,
