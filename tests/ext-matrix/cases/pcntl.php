@@ -60,6 +60,7 @@ scenario('wait for any of three', function (): array {
     while (($pid = \pcntl_wait($status)) > 0) {
         $order[] = [$pids[$pid], \pcntl_wexitstatus($status)];
     }
+    \sort($order);
     return [$order, $pid, \pcntl_get_last_error() === PCNTL_ECHILD];
 }, ticks: 20);
 
