@@ -107,7 +107,8 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
 unsafe fn is_archive(file: *mut sys::zend_file_handle) -> bool {
     // SAFETY: a file has a name.
     let name = unsafe { crate::zv::bytes((*file).filename) };
-    if memmem::find(name, b".phar").is_none() || memmem::find(name, b"://").is_some() {
+    let is_named = memchr::memchr_iter(b'.', name).any(|at| name[at..].starts_with(b".phar"));
+    if !is_named || memmem::find(name, b"://").is_some() {
         return false;
     }
     let (path, mut head) = (Path::new(OsStr::from_bytes(name)), Vec::with_capacity(512));

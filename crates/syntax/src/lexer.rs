@@ -120,6 +120,31 @@ impl<'a> Lexer<'a> {
         Lexer { source, at: 0, state, states, labels, options, until_halt: None, plain_until: 0 }
     }
 
+    /// From an offset on at which PHP code begins or goes on, outside of any string.
+    pub(crate) fn within(source: &'a [u8], options: Options, at: usize) -> Lexer<'a> {
+        Lexer { at, ..Lexer::new(source, Options { start: Start::Script, ..options }) }
+    }
+
+    /// The end of the string that begins at an offset.
+    pub(crate) fn end_of_string(source: &'a [u8], options: Options, at: usize) -> usize {
+        Lexer::within(source, options, at).back_in_script()
+    }
+
+    /// The end of what is no PHP, and begins at the start of the source or at a `?>`: behind the next `<?php`.
+    pub(crate) fn end_of_html(source: &'a [u8], options: Options, at: usize) -> usize {
+        let lexer = if at == 0 { Lexer::new(source, options) } else { Lexer::within(source, options, at) };
+        lexer.back_in_script()
+    }
+
+    fn back_in_script(mut self) -> usize {
+        while self.next().is_some() {
+            if self.state == State::Script && self.states.is_empty() {
+                break;
+            }
+        }
+        self.at
+    }
+
     /// The byte at an offset; 0 after the end.
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {

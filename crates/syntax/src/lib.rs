@@ -7,11 +7,11 @@ mod error;
 mod lexer;
 mod rewrite;
 mod scan;
+mod skim;
 mod token;
 
 pub use error::{Position, SyntaxError};
 pub use lexer::{Lexer, Options, Start, Version};
-pub use scan::may_use;
 pub use token::{Kind, Token};
 
 /// The source as plain PHP; `None` when it is that already.
@@ -19,8 +19,24 @@ pub use token::{Kind, Token};
 /// # Errors
 /// An operator that stands where it makes no sense. What else is wrong in a source is left for PHP to say.
 pub fn rewrite(source: &[u8], options: Options) -> Result<Option<Vec<u8>>, SyntaxError> {
+    let Some(words) = scan::words(source, options) else { return Ok(None) };
+    let is_plain = !scan::may_halt(source) && !words.iter().any(|at| scan::may_be_in_for(source, *at));
+    rewrite::rewrite(source, options, is_plain.then_some(words))
+}
+
+/// Could the source use an operator? Sure when it says no; nothing else is done about most sources.
+pub fn may_use(source: &[u8], options: Options) -> bool {
+    scan::words(source, options).is_some()
+}
+
+/// As `rewrite()`, but looks at all of the source. For tests.
+///
+/// # Errors
+/// The same.
+#[doc(hidden)]
+pub fn rewrite_at_length(source: &[u8], options: Options) -> Result<Option<Vec<u8>>, SyntaxError> {
     if !may_use(source, options) {
         return Ok(None);
     }
-    rewrite::rewrite(source, options)
+    rewrite::rewrite(source, options, None)
 }

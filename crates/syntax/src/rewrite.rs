@@ -9,7 +9,9 @@ mod operators;
 
 use crate::edits::Edits;
 use crate::error::SyntaxError;
-use crate::lexer::{Lexer, Options};
+use crate::lexer::{Lexer, Options, is_label};
+use crate::scan;
+use crate::skim::{Before, Found, Skimmer};
 use crate::token::{Kind, Token};
 
 const SPAWN: &str = "\\Async\\spawn(";
@@ -20,25 +22,31 @@ const SUSPEND: &str = "\\Async\\suspend()";
 
 const WANTS_CALL: &str = "spawn expects a call or a closure";
 
-/// The source as plain PHP, or `None` when it is that already.
-pub fn rewrite(source: &[u8], options: Options) -> Result<Option<Vec<u8>>, SyntaxError> {
-    let mut tokens = Vec::with_capacity(source.len() / 5);
-    tokens.extend(Lexer::new(source, options).filter(|t| !matches!(t.kind, Kind::Whitespace | Kind::Comment)));
-    let frames = vec![Frame::group(Content::Block, Kind::End)];
-    let mut walk = Walk {
-        source,
-        tokens,
-        at: 0,
-        edits: Edits::default(),
-        frames,
-        closed_closure: None,
-        constants: Constants::Elsewhere,
-        suspend_is_constant: false,
-        ternary_colon: false,
-        closed_head: None,
-    };
-    walk.run()?;
-    Ok((!walk.edits.is_empty()).then(|| walk.edits.apply(source)))
+/// How many tokens behind the one at hand are looked at.
+const AHEAD: usize = 2;
+/// With a word in so many bytes of source, to look for the next one is more work than to take all of it apart.
+const DENSE: usize = 150;
+
+/// The source as plain PHP, or `None` when it is that already. Between the words (`scan`) it is skimmed; where that does
+/// not work out, and with no words, it is taken apart as a whole.
+pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Result<Option<Vec<u8>>, SyntaxError> {
+    if let Some(words) = words
+        && words.len() * DENSE < source.len()
+    {
+        let mut walk = Walk::new(source, options);
+        walk.skimmer = Some(Skimmer::new(source, options, words));
+        walk.tokens.reserve(200);
+        if let Ok(Ok(())) = walk.run() {
+            return Ok(walk.finish());
+        }
+    }
+    let mut walk = Walk::new(source, options);
+    walk.tokens.reserve(source.len() / 5);
+    walk.tokens.extend(Lexer::new(source, options).filter(|token| token.kind.is_seen()));
+    walk.is_all = true;
+    let _ = walk.run()?; // what is wrong with the brackets PHP will say
+    walk.abandon();
+    Ok(walk.finish())
 }
 
 /// What a bracket, or a string with variables in it, contains.
@@ -186,9 +194,22 @@ struct Lost;
 
 struct Walk<'a> {
     source: &'a [u8],
-    /// Without white space and comments.
+    options: Options,
+    lexer: Lexer<'a>,
+    /// Without white space and comments, and without what was skimmed.
     tokens: Vec<Token>,
     at: usize,
+    /// There are no more.
+    is_all: bool,
+    skimmer: Option<Skimmer<'a>>,
+    /// The token before which it was asked last.
+    asked: Option<usize>,
+    /// At how many frames an operator was begun that it has found, and not the statement around that.
+    entered: Option<usize>,
+    /// Where the statement begins that it has found.
+    resumed: usize,
+    /// It is not known whether the last edit was right.
+    in_doubt: bool,
     edits: Edits,
     /// The first is the source itself.
     frames: Vec<Frame>,
@@ -203,26 +224,148 @@ struct Walk<'a> {
     closed_head: Option<usize>,
 }
 
-impl Walk<'_> {
-    fn run(&mut self) -> Result<(), SyntaxError> {
-        while self.at < self.tokens.len() {
-            let top = self.top();
-            let step = match top.group {
+impl<'a> Walk<'a> {
+    fn new(source: &'a [u8], options: Options) -> Walk<'a> {
+        Walk {
+            source,
+            options,
+            lexer: Lexer::new(source, options),
+            tokens: Vec::new(),
+            at: 0,
+            is_all: false,
+            skimmer: None,
+            asked: None,
+            entered: None,
+            resumed: 0,
+            in_doubt: false,
+            edits: Edits::default(),
+            frames: vec![Frame::group(Content::Block, Kind::End)],
+            closed_closure: None,
+            constants: Constants::Elsewhere,
+            suspend_is_constant: false,
+            ternary_colon: false,
+            closed_head: None,
+        }
+    }
+
+    fn finish(self) -> Option<Vec<u8>> {
+        (!self.edits.is_empty()).then(|| self.edits.apply(self.source))
+    }
+
+    fn run(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
+        loop {
+            if self.skim().is_err() {
+                return Ok(Err(Lost));
+            }
+            self.fetch(self.at);
+            if self.at >= self.tokens.len() {
+                break;
+            }
+            let step = match self.top().group {
                 Some(Content::Quoted) => self.in_string(),
                 Some(group) => self.in_group(group),
                 None => self.in_expression()?,
             };
             if step.is_err() {
-                self.abandon();
-                return Ok(());
+                return Ok(Err(Lost));
             }
         }
         while self.top().group.is_none() {
             self.end_expression()?;
         }
         self.end_statement();
-        self.abandon();
+        let is_open = self.frames[1..].iter().any(|frame| frame.closer != Kind::CloseBrace);
+        Ok(if self.skimmer.is_some() && (is_open || self.in_doubt) { Err(Lost) } else { Ok(()) })
+    }
+
+    /// Takes the source apart up to a token and a little further.
+    fn fetch(&mut self, at: usize) {
+        while self.tokens.len() <= at + AHEAD && !self.is_all {
+            match self.lexer.find(|token| token.kind.is_seen()) {
+                Some(token) => self.tokens.push(token),
+                None => self.is_all = true,
+            }
+        }
+    }
+
+    /// Between statements, and behind an operator that was found here: goes on where the next word is. Where that must be
+    /// an operator, there; else with the statement that it is in. Where no operator waits for its end, what is around
+    /// does not matter; what could be a declaration is taken apart with all that is around it.
+    fn skim(&mut self) -> Result<(), Lost> {
+        let Some(skimmer) = &mut self.skimmer else { return Ok(()) };
+        let level = self.frames.len();
+        let last = self.tokens[..self.at].last();
+        let is_behind_operator = self.entered == Some(level);
+        let is_between = self.asked != Some(self.at) && last.is_none_or(|token| ends_statement(token.kind));
+        let top = &self.frames[level - 1];
+        let in_braces = top.group.is_some() && matches!(top.closer, Kind::CloseBrace | Kind::End);
+        if !(is_between || is_behind_operator)
+            || !in_braces
+            || self.frames.iter().any(|frame| frame.group == Some(Content::Quoted))
+        {
+            return Ok(());
+        }
+        let is_bounded = self.frames.iter().any(|frame| frame.group.is_none());
+        if !is_bounded {
+            self.frames.truncate(1);
+        }
+        let here = last.map_or(0, |token| token.end as usize);
+        self.entered = None;
+        match skimmer.find(here, !is_behind_operator, is_bounded) {
+            Found::Word { at: word, depth, in_string } => {
+                if is_bounded {
+                    self.frames.extend((0..depth).map(|_| Frame::group(Content::Block, Kind::CloseBrace)));
+                }
+                let before = if in_string { Before::Other } else { skimmer.before(word) };
+                if before != Before::Other && matches!(&self.source[word..word + 2], b"aw" | b"sp") {
+                    self.begin_at(word, before);
+                    return Ok(());
+                }
+                let (from, before) = skimmer.start_of_statement(word).ok_or(Lost)?;
+                if may_declare(&self.source[from..]) || self.declares_suspend(word) {
+                    return Err(Lost);
+                }
+                if from != here {
+                    self.jump(from, if before == b'}' { Kind::CloseBrace } else { Kind::Semicolon });
+                    self.begin_statement();
+                }
+                self.resumed = self.at;
+            }
+            Found::Closed(at) => self.jump(at, Kind::Semicolon),
+            Found::End => self.jump(self.source.len(), Kind::Semicolon),
+        }
+        self.asked = Some(self.at);
         Ok(())
+    }
+
+    /// Begins with an operator, for which nothing before it matters.
+    fn begin_at(&mut self, word: usize, before: Before) {
+        let is_first = before == Before::Start;
+        self.jump(word, if is_first { Kind::Semicolon } else { Kind::Assign });
+        self.resumed = if is_first { self.at } else { usize::MAX };
+        self.entered = Some(self.frames.len());
+        self.fetch(self.at);
+        if !self.begin_operator() {
+            self.at += 1;
+        }
+    }
+
+    /// Does `suspend` stand here, and not as a statement?
+    fn declares_suspend(&self, at: usize) -> bool {
+        let rest = self.source[at..].strip_prefix(b"suspend");
+        rest.is_some_and(|rest| !scan::ends_suspend(rest.trim_ascii_start()))
+    }
+
+    /// Leaves out all up to an offset, before which there is a token of this kind.
+    fn jump(&mut self, to: usize, before: Kind) {
+        if self.frames.len() == 1 {
+            (self.at, self.closed_head, self.closed_closure) = (0, None, None);
+        }
+        self.tokens.truncate(self.at);
+        self.tokens.push(Token { kind: before, start: to as u32, end: to as u32 });
+        self.at += 1;
+        self.lexer = Lexer::within(self.source, self.options, to);
+        self.is_all = false;
     }
 
     /// What an operator has got so far is written out, for PHP to complain of the rest.
@@ -261,4 +404,33 @@ impl Walk<'_> {
     fn unexpected(&self, wanted: Option<&str>) -> SyntaxError {
         SyntaxError::unexpected(self.source, self.token(self.at), wanted)
     }
+}
+
+/// Could this be the beginning of a member of a class, or of a constant? The same words would say something else there.
+fn may_declare(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let length = text.iter().take_while(|byte| is_label(**byte)).count();
+    if length == 0 {
+        return text.starts_with(b"#[");
+    }
+    const WORDS: [&[u8]; 11] = [
+        b"abstract",
+        b"const",
+        b"final",
+        b"function",
+        b"private",
+        b"protected",
+        b"public",
+        b"readonly",
+        b"set",
+        b"static",
+        b"var",
+    ];
+    let is_class = text[length..].starts_with(b"::"); // `static::f()`
+    !is_class && WORDS.iter().any(|word| text[..length].eq_ignore_ascii_case(word))
+}
+
+/// After it there may be another statement.
+fn ends_statement(kind: Kind) -> bool {
+    matches!(kind, Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace)
 }

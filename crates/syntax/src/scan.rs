@@ -1,65 +1,112 @@
 //! Is it worth a closer look? Most sources are not, and this is all that they pay.
 
 use crate::lexer::{Options, begins_label, cast_at, is_label, is_space};
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
+use std::sync::LazyLock;
 
-/// Could the source use an operator? Sure when it says no. Closures without parentheses are looked for only where one of
-/// the words is.
-pub fn may_use(source: &[u8], options: Options) -> bool {
-    if !has_words(source) {
-        return false;
-    }
-    let operator = |at: usize| begins_operand(source, at, options);
-    has(source, b"await", operator)
-        || has(source, b"spawn", operator)
-        || has(source, b"suspend", |at| matches!(source.get(at), Some(b';' | b'?' | b'/' | b'#') | None))
-        || has(source, b"function", |at| closure(source, at))
-}
-
-/// How much is looked at in one go.
-const BLOCK: usize = 64;
-
-/// Does it have `spawn`, `await` or `suspend` in it, in whatever place? One pass, over blocks that the compiler makes
-/// vector instructions of: `aw` is in the first two, `u.p` in the third, and both are rare in programs.
-fn has_words(source: &[u8]) -> bool {
-    let mut at = 0;
-    while let Some(block) = source.get(at..at + BLOCK + 2) {
-        let (a, b, c) = (&block[..BLOCK], &block[1..BLOCK + 1], &block[2..]);
-        let mut found = 0;
-        for i in 0..BLOCK {
-            let first = u8::from(a[i] == b'a') & u8::from(b[i] == b'w');
-            let second = u8::from(a[i] == b'u') & u8::from(c[i] == b'p');
-            found |= first | second;
-        }
-        if found != 0 && words_around(source, at) {
-            return true;
-        }
-        at += BLOCK;
-    }
-    words_around(source, at)
-}
-
-/// The same about the words that begin in or just before a block.
-#[cold]
-fn words_around(source: &[u8], block: usize) -> bool {
-    const LONGEST: usize = 7;
-    let end = source.len().min(block + BLOCK + LONGEST);
-    let around = &source[block.saturating_sub(LONGEST)..end];
-    [&b"spawn"[..], b"await", b"suspend"].into_iter().any(|word| memmem::find(around, word).is_some())
-}
-
-/// Does the word stand somewhere as a word of its own, with `follows` true of the place after it and white space?
-fn has(source: &[u8], word: &[u8], follows: impl Fn(usize) -> bool) -> bool {
-    memmem::find_iter(source, word).any(|at| {
-        let end = at + word.len();
+/// Where operators may begin, and what else matters for them: declarations of `suspend` as a constant; closures without
+/// parentheses, which are looked for only where one of the words is. In order; `None` when there is nothing of it for sure,
+/// and this is all that most sources pay.
+pub fn words(source: &[u8], options: Options) -> Option<Vec<usize>> {
+    let (mut words, mut is_there, mut is_used) = (Vec::new(), false, false);
+    each_word(source, |at, word| {
+        is_there = true;
         let before = &source[..at];
-        !before.last().is_some_and(|byte| is_label(*byte) || matches!(byte, b'$' | b'\\'))
-            && !before.ends_with(b"->") // a member
-            && !before.ends_with(b"::")
-            && source.get(end).is_none_or(|byte| !is_label(*byte))
-            && follows(end + spaces(&source[end..]))
+        let end = at + word.len();
+        let is_name = before.last().is_some_and(|byte| is_label(*byte) || matches!(byte, b'$' | b'\'' | b'"' | b'`'))
+            || before.ends_with(b"->") // a member
+            || before.ends_with(b"::")
+            || source.get(end).is_some_and(|byte| is_label(*byte));
+        if is_name {
+            return;
+        }
+        let next = end + spaces(&source[end..]);
+        let is_imported = before.ends_with(b"\\");
+        if word == b"suspend" {
+            if !is_import_of_function(before) && source.get(next) != Some(&b'(') {
+                is_used |= !is_imported && ends_suspend(&source[next..]);
+                words.push(at);
+            }
+        } else if !is_imported && begins_operand(source, next, options) {
+            is_used = true;
+            words.push(at);
+        }
+    });
+    if !is_there {
+        return None;
+    }
+    let others = words.len();
+    words.extend(FUNCTION.find_iter(source).filter(|at| is_closure(source, at + b"function".len())));
+    is_used |= words.len() > others;
+    words.sort_unstable();
+    is_used.then_some(words)
+}
+
+/// Could `suspend` have been a statement, or the end of one, with this behind it and white space?
+pub fn ends_suspend(rest: &[u8]) -> bool {
+    matches!(rest.first(), Some(b';' | b'?' | b'/' | b'#') | None)
+}
+
+/// Is what comes next the name of a function that is imported (`use function Async\{await, suspend}`)?
+fn is_import_of_function(before: &[u8]) -> bool {
+    const USE: &[u8] = b"use function ";
+    let line = &before[memchr::memrchr(b';', before).map_or(0, |at| at + 1)..];
+    memmem::rfind(line, USE).is_some_and(|at| {
+        let names = &line[at + USE.len()..];
+        names.iter().all(|byte| is_label(*byte) || is_space(*byte) || matches!(byte, b'\\' | b'{' | b','))
     })
 }
+
+/// Could it be a closure without parentheses, the word of which ends here?
+fn is_closure(source: &[u8], end: usize) -> bool {
+    let next = source.get(end).copied().unwrap_or(0);
+    next != b'(' && !is_label(next) && closure(source, end + spaces(&source[end..]))
+}
+
+/// Does `__halt_compiler` stand in it? What comes after it is not code.
+pub fn may_halt(source: &[u8]) -> bool {
+    memmem::find_iter(source, b"__")
+        .any(|at| source[at + 2..].get(..13).is_some_and(|word| word.eq_ignore_ascii_case(b"halt_compiler")))
+}
+
+/// Could this `suspend` be the constant in `for (…; suspend; …)`, and no statement?
+pub fn may_be_in_for(source: &[u8], word: usize) -> bool {
+    let rest = source[word..].strip_prefix(b"suspend").unwrap_or_default();
+    let is_after_semicolon = source[..word].trim_ascii_end().ends_with(b";");
+    let Some(rest) = rest.trim_ascii_start().strip_prefix(b";").filter(|_| is_after_semicolon) else { return false };
+    let mut depth = 0;
+    for byte in rest {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return true,
+            b')' => depth -= 1,
+            b';' | b'{' | b'}' => break,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `aw` is in two of the words, and like `usp` rare in programs.
+static AW: LazyLock<Finder> = LazyLock::new(|| Finder::new("aw"));
+static USP: LazyLock<Finder> = LazyLock::new(|| Finder::new("usp"));
+static FUNCTION: LazyLock<Finder> = LazyLock::new(|| Finder::new("function"));
+
+/// Calls `found` for each `spawn`, `await` and `suspend`, in whatever place.
+fn each_word(source: &[u8], mut found: impl FnMut(usize, &'static [u8])) {
+    for at in AW.find_iter(source).chain(USP.find_iter(source)) {
+        // the word that these letters may be of, and where it would begin
+        let (word, start): (&[u8], _) = match (source[at], source.get(at + 2)) {
+            (b'a', Some(b'a')) => (b"await", Some(at)),
+            (b'a', _) => (b"spawn", at.checked_sub(2)),
+            _ => (b"suspend", at.checked_sub(1)),
+        };
+        if let Some(start) = start.filter(|start| source[*start..].starts_with(word)) {
+            found(start, word);
+        }
+    }
+}
+
 fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }

@@ -158,6 +158,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Is it something to the grammar?
+    pub(crate) fn is_seen(self) -> bool {
+        !matches!(self, Kind::Whitespace | Kind::Comment)
+    }
+
     /// May an operand of `spawn` or `await` begin with it? None of these may follow a name in PHP, except where a variable
     /// is declared.
     pub fn begins_operand(self) -> bool {

@@ -1,6 +1,6 @@
 //! What becomes of the operators, form by form, and what is left alone.
 
-use spindle_syntax::{Options, Start, Version, may_use, rewrite};
+use spindle_syntax::{Options, Start, Version, may_use, rewrite, rewrite_at_length};
 
 const OPTIONS: Options = Options { version: Version::V8_2, short_tags: false, start: Start::Script };
 
@@ -8,16 +8,26 @@ fn lines(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
+/// Operators that are far from one another are looked for in another way than those of a short text.
+fn lengthened(source: &str) -> String {
+    let rest = "\n/* … */ $a['b'] = \"c $d {$e->f}\"; // g\n".repeat(200);
+    format!("{rest}{source}{rest}")
+}
+
 fn becomes(source: &str, expected: &str) {
-    let found = rewrite(source.as_bytes(), OPTIONS).unwrap_or_else(|error| panic!("{source}: {error}"));
-    let found = found.unwrap_or_else(|| panic!("{source}: left alone"));
-    assert_eq!(String::from_utf8_lossy(&found), expected, "of {source}");
-    assert_eq!(lines(&found), lines(source.as_bytes()), "lines of {source}");
-    assert_eq!(rewrite(&found, OPTIONS), Ok(None), "again: {expected}");
+    for (source, expected) in [(source, expected), (&lengthened(source), &lengthened(expected))] {
+        let found = rewrite(source.as_bytes(), OPTIONS).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let found = found.unwrap_or_else(|| panic!("{source}: left alone"));
+        assert_eq!(String::from_utf8_lossy(&found), expected, "of {source}");
+        assert_eq!(lines(&found), lines(source.as_bytes()), "lines of {source}");
+        assert_eq!(rewrite(&found, OPTIONS), Ok(None), "again: {expected}");
+        assert_eq!(rewrite_at_length(source.as_bytes(), OPTIONS), Ok(Some(found)), "at length: {source}");
+    }
 }
 
 fn stays(source: &str) {
     assert_eq!(rewrite(source.as_bytes(), OPTIONS), Ok(None), "{source}");
+    assert_eq!(rewrite(lengthened(source).as_bytes(), OPTIONS), Ok(None), "{source}, lengthened");
 }
 
 #[test]

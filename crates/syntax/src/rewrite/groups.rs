@@ -26,6 +26,10 @@ impl Walk<'_> {
     /// Closes the group that is open, if the token does.
     pub(super) fn close(&mut self) -> Result<(), Lost> {
         let kind = self.kind(self.at);
+        if self.frames.len() == 1 && kind == Kind::CloseBrace && self.skimmer.is_some() {
+            self.at += 1; // what it closes was skimmed
+            return Ok(());
+        }
         if self.frames.len() == 1 || self.top().closer != kind {
             return Err(Lost);
         }
@@ -115,14 +119,7 @@ impl Walk<'_> {
                 let imports = self.before() == Kind::Use;
                 self.constants = if imports { Constants::Imported } else { Constants::Declared };
             }
-            Kind::Semicolon | Kind::CloseTag => {
-                let frame = self.top();
-                (frame.body, frame.parameters, frame.questions) = (None, false, 0);
-                (frame.in_value, frame.is_method) = (false, false);
-                if group == Content::Block {
-                    self.constants = Constants::Elsewhere;
-                }
-            }
+            Kind::Semicolon | Kind::CloseTag => self.begin_statement(),
             Kind::Assign => self.top().in_value = true,
             Kind::DoubleArrow if group == Content::Hooks => self.top().in_value = true,
             Kind::Comma => self.top().in_value = false,
@@ -137,6 +134,16 @@ impl Walk<'_> {
         }
         self.at += 1;
         Ok(())
+    }
+
+    /// What was seen of the statement before says nothing of the next one.
+    pub(super) fn begin_statement(&mut self) {
+        let frame = self.top();
+        (frame.body, frame.parameters, frame.questions) = (None, false, 0);
+        (frame.in_value, frame.is_method) = (false, false);
+        if frame.group == Some(Content::Block) {
+            self.constants = Constants::Elsewhere;
+        }
     }
 
     /// At a word that says what the next brackets contain, if it is not the name of something.
@@ -201,6 +208,7 @@ impl Walk<'_> {
         let mut last = self.at;
         if self.kind(last + 1) == Kind::Ampersand {
             last += 1;
+            self.fetch(last);
         }
         let bare = match self.kind(last + 1) {
             Kind::OpenBrace => true,
@@ -214,9 +222,10 @@ impl Walk<'_> {
         bare
     }
 
-    fn is_type_and_body(&self, from: usize) -> bool {
+    fn is_type_and_body(&mut self, from: usize) -> bool {
         let mut at = from;
         loop {
+            self.fetch(at);
             match self.kind(at) {
                 Kind::OpenBrace => return at > from,
                 Kind::Name

@@ -116,6 +116,9 @@ impl Walk<'_> {
         let ends_here = closed.is_some_and(|brace| brace + 1 == self.at);
         if ends_here && self.top().group == Some(Content::Block) && !self.kind(self.at).continues() {
             self.edits.insert(self.token(self.at - 1).end, ";");
+            // Before a `}` it could also end an arm of a `match`, the head of which was skimmed.
+            let is_first = self.is(self.resumed, b"spawn") || self.is(self.resumed, b"await");
+            self.in_doubt |= self.skimmer.is_some() && self.kind(self.at) == Kind::CloseBrace && !is_first;
         }
     }
 
