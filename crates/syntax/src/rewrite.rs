@@ -327,8 +327,8 @@ impl<'a> Walk<'a> {
                 }
                 if from != here {
                     self.jump(from, if before == b'}' { Kind::CloseBrace } else { Kind::Semicolon });
-                    self.begin_statement();
                 }
+                self.begin_statement();
                 self.resumed = self.at;
             }
             Found::Closed(at) => self.jump(at, Kind::Semicolon),

@@ -50,9 +50,10 @@ pub fn ends_suspend(rest: &[u8]) -> bool {
 /// Is what comes next the name of a function that is imported (`use function Async\{await, suspend}`)?
 fn is_import_of_function(before: &[u8]) -> bool {
     const USE: &[u8] = b"use function ";
-    let line = &before[memchr::memrchr(b';', before).map_or(0, |at| at + 1)..];
-    memmem::rfind(line, USE).is_some_and(|at| {
-        let names = &line[at + USE.len()..];
+    const LONGEST: usize = 500;
+    let before = &before[before.len().saturating_sub(LONGEST)..];
+    memmem::rfind(before, USE).is_some_and(|at| {
+        let names = &before[at + USE.len()..];
         names.iter().all(|byte| is_label(*byte) || is_space(*byte) || matches!(byte, b'\\' | b'{' | b','))
     })
 }

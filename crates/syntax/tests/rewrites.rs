@@ -396,3 +396,36 @@ fn deep_and_long() {
     });
     thread.expect("it starts").join().expect("it ends well");
 }
+
+/// What stands around an operator is not looked at where it does not matter; here it does.
+#[test]
+fn what_is_around_an_operator() {
+    becomes(
+        "for ($i = 0; $i < 3; $i++) {\n if ($i) await $a;\n}",
+        "for ($i = 0; $i < 3; $i++) {\n if ($i) \\Async\\await($a);\n}",
+    );
+    becomes("for (; $a < await $b; f(await $c)) { }", r"for (; $a < \Async\await($b); f(\Async\await($c))) { }");
+    becomes("f(function() { g(); }, await $a);", r"f(function() { g(); }, \Async\await($a));");
+    becomes(
+        "[fn() => 1, await $a, function() { }, await $b];",
+        r"[fn() => 1, \Async\await($a), function() { }, \Async\await($b)];",
+    );
+    becomes("$a = await $b + await $c;", r"$a = \Async\await($b) + \Async\await($c);");
+    becomes(
+        "switch ($a) { case 1: await $b; default: suspend; }",
+        r"switch ($a) { case 1: \Async\await($b); default: \Async\suspend(); }",
+    );
+    becomes("return static::f(await $a);", r"return static::f(\Async\await($a));");
+    becomes("static::f(await $a);", r"static::f(\Async\await($a));");
+    becomes("static fn() => await $a;", r"static fn() => \Async\await($a);");
+    becomes("$a = spawn function { }\n}", "$a = \\Async\\spawn(function() { });\n}");
+    becomes("match ($a) { 1 => spawn function { } };", r"match ($a) { 1 => \Async\spawn(function() { }) };");
+    becomes("use function A\\{await, suspend}; suspend;", "use function A\\{await, suspend}; \\Async\\suspend();");
+    stays("use const A\\{b, suspend}; suspend;");
+    stays("class A { private await $a; static spawn $b; function use($c) { } }");
+    stays("class A { public int $a { get => 1; set(await $b) { } } }");
+    stays("function f(await $a = 1, ?spawn $b = null) { }");
+    stays("try { } catch (await $e) { }");
+    stays("for ($i = 0; suspend; $i++) { }");
+    stays("// await $a\n# spawn f()\n/* suspend; */ 'await $b'; <<<'A'\n spawn $c\n A;");
+}
