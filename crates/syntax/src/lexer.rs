@@ -3,8 +3,10 @@
 
 mod strings;
 
+pub use strings::single_quoted;
+
 use crate::token::{Kind, Token, word};
-use memchr::memmem;
+use memchr::{memchr, memchr3, memmem};
 
 /// The PHP whose source it is. Later versions know more tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -297,10 +299,10 @@ impl<'a> Lexer<'a> {
                 self.state = State::Backticks;
                 one(Kind::Backtick)
             }
-            b'/' if next == b'/' => (Kind::Comment, self.line_comment(at + 2)),
-            b'/' if next == b'*' => (Kind::Comment, self.block_comment(at + 2)),
+            b'/' if next == b'/' => (Kind::Comment, line_comment(self.source, at + 2)),
+            b'/' if next == b'*' => (Kind::Comment, block_comment(self.source, at + 2)),
             b'#' if next == b'[' => two(Kind::Attribute),
-            b'#' => (Kind::Comment, self.line_comment(at + 1)),
+            b'#' => (Kind::Comment, line_comment(self.source, at + 1)),
             b'-' if next == b'>' => {
                 self.push(State::Property);
                 two(Kind::Arrow)
@@ -415,8 +417,8 @@ impl<'a> Lexer<'a> {
                     let found = memmem::find(self.source.get(end + 2..)?, b"*/")?;
                     end + 2 + found + 2
                 }
-                b'/' if next == b'/' => self.newline(self.line_comment(end + 2))?,
-                b'#' if next != b'[' => self.newline(self.line_comment(end + 1))?,
+                b'/' if next == b'/' => self.newline(line_comment(self.source, end + 2))?,
+                b'#' if next != b'[' => self.newline(line_comment(self.source, end + 1))?,
                 _ => break,
             };
             end = self.run_of(end, SPACE);
@@ -473,24 +475,6 @@ impl<'a> Lexer<'a> {
         cast_at(self.source, at, self.options.version)
     }
 
-    /// The end of a comment that ends with its line, or before `?>`.
-    fn line_comment(&self, from: usize) -> usize {
-        let mut at = from;
-        while at < self.source.len() {
-            match self.source[at] {
-                b'\n' | b'\r' => break,
-                b'?' if self.byte(at + 1) == b'>' => break,
-                _ => at += 1,
-            }
-        }
-        at
-    }
-
-    fn block_comment(&self, from: usize) -> usize {
-        let found = self.source.get(from..).and_then(|rest| memmem::find(rest, b"*/"));
-        found.map_or(self.source.len(), |found| from + found + 2)
-    }
-
     fn property(&mut self) -> Option<(Kind, usize)> {
         let at = self.at;
         let next = self.byte(at + 1);
@@ -502,15 +486,40 @@ impl<'a> Lexer<'a> {
             }
             b'-' if next == b'>' => Some((Kind::Arrow, at + 2)),
             b'?' if next == b'-' && self.byte(at + 2) == b'>' => Some((Kind::NullsafeArrow, at + 3)),
-            b'#' => Some((Kind::Comment, self.line_comment(at + 1))),
-            b'/' if next == b'/' => Some((Kind::Comment, self.line_comment(at + 2))),
-            b'/' if next == b'*' => Some((Kind::Comment, self.block_comment(at + 2))),
+            b'#' => Some((Kind::Comment, line_comment(self.source, at + 1))),
+            b'/' if next == b'/' => Some((Kind::Comment, line_comment(self.source, at + 2))),
+            b'/' if next == b'*' => Some((Kind::Comment, block_comment(self.source, at + 2))),
             _ => {
                 self.pop();
                 None
             }
         }
     }
+}
+
+/// The end of a comment that ends with its line, or before `?>`.
+pub fn line_comment(source: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = memchr3(b'\n', b'\r', b'?', &source[at..]) {
+        at += found;
+        if source[at] != b'?' || source.get(at + 1) == Some(&b'>') {
+            return at;
+        }
+        at += 1;
+    }
+    source.len()
+}
+
+/// The end of a comment that ends with `*/`.
+pub fn block_comment(source: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = source.get(at..).and_then(|rest| memchr(b'/', rest)) {
+        at += found + 1;
+        if at - 1 > from && source[at - 2] == b'*' {
+            return at;
+        }
+    }
+    source.len()
 }
 
 /// The end of a cast that stands at `at`, if one does.

@@ -1,8 +1,8 @@
 //! Past the parts of a source in which there is no operator, without taking them apart: only strings and comments are
 //! looked at, and braces where they are to be counted.
 
-use crate::lexer::{Lexer, Options, Start, is_label, is_space};
-use memchr::{memchr2, memchr3, memmem};
+use crate::lexer::{Lexer, Options, Start, block_comment, is_label, is_space, line_comment, single_quoted};
+use memchr::memchr3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
@@ -78,7 +78,7 @@ impl<'a> Skimmer<'a> {
             let next = source.get(stop + 1).copied().unwrap_or(0);
             at = stop + 1;
             match source[stop] {
-                b'\'' => at = self.leave_out(stop, single_quoted(source, at), false),
+                b'\'' => at = self.leave_out(stop, single_quoted(source, at).unwrap_or(source.len()), false),
                 quote @ (b'"' | b'`') => match plain_string(source, at, quote) {
                     Some(end) => at = self.leave_out(stop, end, false),
                     None => {
@@ -190,20 +190,7 @@ fn is_word_at_end(code: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// The end of a string that begins before `from`.
-fn single_quoted(source: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(found) = source.get(at..).and_then(|rest| memchr2(b'\'', b'\\', rest)) {
-        at += found + 1;
-        if source[at - 1] == b'\'' {
-            return at;
-        }
-        at += 1;
-    }
-    source.len()
-}
-
-/// The same, between other quotes; `None` when there is code in it that is more than `{$a->b[1]}`.
+/// The end of a string that begins before `from`; `None` when there is code in it that is more than `{$a->b[1]}`.
 fn plain_string(source: &[u8], from: usize, quote: u8) -> Option<usize> {
     let mut at = from;
     while let Some(found) = source.get(at..).and_then(|rest| memchr3(quote, b'\\', b'{', rest)) {
@@ -223,23 +210,6 @@ fn plain_string(source: &[u8], from: usize, quote: u8) -> Option<usize> {
         }
     }
     Some(source.len())
-}
-
-fn block_comment(source: &[u8], from: usize) -> usize {
-    let end = source.get(from..).and_then(|rest| memmem::find(rest, b"*/"));
-    end.map_or(source.len(), |end| from + end + 2)
-}
-
-fn line_comment(source: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(found) = memchr3(b'\n', b'\r', b'?', &source[at..]) {
-        at += found;
-        if source[at] != b'?' || source.get(at + 1) == Some(&b'>') {
-            return at;
-        }
-        at += 1;
-    }
-    source.len()
 }
 
 /// How many bytes are looked at in one go.

@@ -2,19 +2,12 @@
 
 use super::{LABEL, Lexer, State, begins_label, is_label};
 use crate::token::Kind;
+use memchr::memchr2;
 
 impl<'a> Lexer<'a> {
     /// A string that begins before `from`.
     pub(super) fn single_quoted(&self, from: usize) -> (Kind, usize) {
-        let mut at = from;
-        while at < self.source.len() {
-            match self.source[at] {
-                b'\'' => return (Kind::String, at + 1),
-                b'\\' => at += 2,
-                _ => at += 1,
-            }
-        }
-        (Kind::Text, self.source.len())
+        single_quoted(self.source, from).map_or((Kind::Text, self.source.len()), |end| (Kind::String, end))
     }
 
     pub(super) fn double_quoted(&mut self, from: usize) -> (Kind, usize) {
@@ -183,4 +176,17 @@ impl<'a> Lexer<'a> {
         }
         (Kind::Text, self.source.len())
     }
+}
+
+/// The end of a string that begins before `from`; `None` when it has none.
+pub fn single_quoted(source: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(found) = source.get(at..).and_then(|rest| memchr2(b'\'', b'\\', rest)) {
+        at += found + 1;
+        if source[at - 1] == b'\'' {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
 }
