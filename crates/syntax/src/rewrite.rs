@@ -343,7 +343,7 @@ impl<'a> Walk<'a> {
         let is_first = before == Before::Start;
         self.jump(word, if is_first { Kind::Semicolon } else { Kind::Assign });
         self.resumed = if is_first { self.at } else { usize::MAX };
-        self.entered = Some(self.frames.len());
+        (self.entered, self.asked) = (Some(self.frames.len()), None);
         self.fetch(self.at);
         if !self.begin_operator() {
             self.at += 1;
