@@ -185,6 +185,8 @@ impl World {
             if rounds > 50 {
                 for co in self.coroutines().into_iter().filter(|co| wanted(&self.host, *co)).collect::<Vec<_>>() {
                     self.host.cancel_by_force(co, "by force");
+                    let it = self.host.body_mut(co);
+                    (it.shields, it.pending) = (0, true); // nothing shields from that
                 }
             }
         }
