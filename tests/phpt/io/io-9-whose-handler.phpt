@@ -42,7 +42,7 @@ $handled = [];
 $busy = spawn(function() use (&$handled) { delay(200); try { while (!$handled); return 'ended by itself'; } catch (Exception $e) { return 'thrown in the one that computes'; } });
 $waits = spawn(fn() => sleep(5));
 T\parked($waits);
-$kill('0.3');
+$kill('1.2');
 echo await($busy), "\n";
 $waits->cancel();
 ?>
