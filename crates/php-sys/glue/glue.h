@@ -58,7 +58,7 @@ typedef struct spindle_spawn_args {
 } spindle_spawn_args;
 bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
 bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
-/* Arguments of Async\Syntax\call(): what is called, and the name of its method, or NULL. */
+/* Arguments of Async\Syntax\call(): what is called, and the closure that makes one of it, or NULL. */
 bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **of);
 bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
 bool spindle_parse_value(zend_execute_data *execute_data, zval **value);

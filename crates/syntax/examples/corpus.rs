@@ -109,6 +109,9 @@ const STATEMENTS: [&str; 9] = [
     " f(function() { g(); }, await $x, function { h(); }); ",
 ];
 
+/// So much more makes a source one with few operators, which is skimmed.
+const SPARSE: usize = 10_000;
+
 /// Sources that end anywhere, and that use the operators where they make no sense, panic nowhere. Where they make sense,
 /// what comes of them is the same when nothing is skimmed, and stays when it is looked at again.
 fn survives(source: &[u8], options: Options, seed: &mut u64) -> Option<String> {
@@ -147,6 +150,7 @@ fn survives(source: &[u8], options: Options, seed: &mut u64) -> Option<String> {
         for (at, text) in chosen.into_iter().rev() {
             changed.splice(at..at, text.bytes());
         }
+        changed.resize(changed.len() + SPARSE, b' ');
         let (skimmed, wanted) = (rewrite(&changed, options), rewrite_at_length(&changed, options));
         match (skimmed, wanted) {
             (Ok(Some(once)), Ok(Some(wanted))) => {

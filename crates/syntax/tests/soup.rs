@@ -150,7 +150,7 @@ proptest! {
         let text = words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(glue);
         check(text.as_bytes(), options(versions[version], Start::Script));
         check(text.as_bytes(), options(versions[version], Start::Html));
-        let sparse = text + &" ".repeat(2000); // so that it is skimmed
+        let sparse = text + &" ".repeat(6000); // so that it is skimmed
         check(sparse.as_bytes(), options(versions[version], Start::Script));
     }
 
