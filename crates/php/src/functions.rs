@@ -96,8 +96,12 @@ pub unsafe fn queue(
             (*this).spawn_line = sys::spindle_user_position(frame, &mut file);
             zv::add_ref(file);
             (*this).spawn_file = file;
-            (*this).spawn_scope = (*(*frame).func).common.scope;
-            (*this).spawn_static = sys::zend_get_called_scope(frame);
+            let function = (*this).fcc.function_handler;
+            if (*this).is_operator || (!function.is_null() && !zv::is_php_code(function)) {
+                // `life` makes the call look as if it were made here.
+                (*this).spawn_scope = (*(*frame).func).common.scope;
+                (*this).spawn_static = sys::zend_get_called_scope(frame);
+            }
         }
         (*this).inherited = Inherited::capture();
         let rt = rt();
