@@ -164,8 +164,10 @@ zend_object *spindle_call_create(zend_class_entry *ce);
 bool spindle_files_are_recoded(void);
 /* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
-/* The compiler gets this text in place of the file's. */
-void spindle_file_replace(zend_file_handle *file, const char *text, size_t length);
+/* Room for the text of a file. */
+char *spindle_file_room(size_t length);
+/* The compiler gets what stands in this room in place of the file's text. */
+void spindle_file_replace(zend_file_handle *file, char *text, size_t length);
 /* What is compiled next has so many bytes more than the program gave: its __COMPILER_HALT_OFFSET__ is less. */
 void spindle_source_has_grown(size_t bytes);
 /* As the compiler would throw it. */

@@ -43,14 +43,18 @@ bool spindle_file_source(zend_file_handle *file, const char **text, size_t *leng
 	return false;
 }
 
-void spindle_file_replace(zend_file_handle *file, const char *text, size_t length)
+char *spindle_file_room(size_t length)
 {
-	char *buffer = safe_emalloc(1, length, ZEND_MMAP_AHEAD);
+	char *room = safe_emalloc(1, length, ZEND_MMAP_AHEAD);
 
-	memcpy(buffer, text, length);
-	memset(buffer + length, 0, ZEND_MMAP_AHEAD); /* the scanner reads ahead */
+	memset(room + length, 0, ZEND_MMAP_AHEAD); /* the scanner reads ahead */
+	return room;
+}
+
+void spindle_file_replace(zend_file_handle *file, char *text, size_t length)
+{
 	efree(file->buf);
-	file->buf = buffer;
+	file->buf = text;
 	file->len = length;
 }
 

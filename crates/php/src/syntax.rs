@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 use spindle_php_sys as sys;
-use spindle_syntax::{Options, Start, SyntaxError, Version, rewrite};
+use spindle_syntax::{Options, Start, SyntaxError, Version, plain, rewrite};
 use std::cell::Cell;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -65,7 +65,8 @@ pub fn remove() {
 unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -> *mut sys::zend_op_array {
     let Some(original) = ORIGINAL.0.get() else { return null_mut() };
     // SAFETY: the engine's own arguments. Reading the file may run PHP code (of a stream wrapper) and bail out; nothing
-    // is held then.
+    // is held then. Where the memory limit leaves no room for the new text, the list of edits is lost. The pieces are as
+    // long together as the room.
     unsafe {
         if is_archive(file) || sys::spindle_files_are_recoded() {
             return original(file, kind);
@@ -78,16 +79,22 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
         if length > u32::MAX as usize {
             return original(file, kind);
         }
-        match rewrite(std::slice::from_raw_parts(text.cast(), length), options(Start::Html)) {
+        match plain(std::slice::from_raw_parts(text.cast(), length), options(Start::Html)) {
             Ok(None) => {
                 sys::spindle_source_has_grown(0); // a bailout while the one before was parsed has left it
                 original(file, kind)
             }
             Ok(Some(plain)) => {
-                sys::spindle_file_replace(file, plain.as_ptr().cast(), plain.len());
-                let added = plain.len() - length;
+                let total = plain.length();
+                let room = sys::spindle_file_room(total);
+                let mut end: *mut u8 = room.cast();
+                for piece in plain.pieces() {
+                    end.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
+                    end = end.add(piece.len());
+                }
                 drop(plain);
-                sys::spindle_source_has_grown(added);
+                sys::spindle_file_replace(file, room, total);
+                sys::spindle_source_has_grown(total - length);
                 let code = original(file, kind);
                 sys::spindle_source_has_grown(0);
                 code

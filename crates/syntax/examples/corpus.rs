@@ -1,10 +1,11 @@
 //! Holds the lexer and the rewriter against real sources.
 //!
-//!     corpus PHP TOKENS_PHP VERSION SHORT_TAGS < LIST
+//!     corpus PHP TOKENS_PHP VERSION SHORT_TAGS [SEED] < LIST
 //!
-//! LIST names a file a line; SHORT_TAGS is 0 or 1. Of each one: its tokens are those of PHP's own lexer, by length and class (TOKENS_PHP prints
-//! them); without operators the rewriter leaves it as it is, with one, or with any part cut off, it does not panic, and
-//! what it gives it leaves as it is. The last line is "N passed, N failed"; one file is one test.
+//! LIST names a file a line; SHORT_TAGS is 0 or 1; SEED is a number, for operators in other places. Of each file: its
+//! tokens are those of PHP's own lexer, by length and class (TOKENS_PHP prints them); without operators the rewriter leaves
+//! it as it is, with some, or with any part cut off, it does not panic, and gives the same when it is skimmed and when it
+//! is not; what it gives it leaves as it is. The last line is "N passed, N failed"; one file is one test.
 
 use spindle_syntax::{Kind, Lexer, Options, Start, Version, may_use, rewrite, rewrite_at_length};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -109,6 +110,17 @@ const STATEMENTS: [&str; 9] = [
     " f(function() { g(); }, await $x, function { h(); }); ",
 ];
 
+/// Before an operand, and before one in a list.
+const OPERANDS: [&str; 2] = [" await ", " await (fn() => 1)() ?? "];
+const LISTED: [&str; 6] = [
+    " await ",
+    " await $a->b(1, 'x;{', \"\\\"$c\")['k'], ",
+    " spawn A\\f(...$a), ",
+    " spawn self::f(spawn g(1), [2]), ",
+    " await f(function { g(); }) until $t, ",
+    " await $a until h()->i, ",
+];
+
 /// So much more makes a source one with few operators, which is skimmed.
 const SPARSE: usize = 10_000;
 
@@ -140,8 +152,9 @@ fn survives(source: &[u8], options: Options, seed: &mut u64) -> Option<String> {
             if let Some(at) = statements.get(random(statements.len())) {
                 chosen.push((*at, STATEMENTS[random(STATEMENTS.len())]));
             }
-            if let Some(at) = operands.get(random(operands.len())) {
-                chosen.push((*at, " await "));
+            if let Some((at, is_listed)) = operands.get(random(operands.len())) {
+                let texts = if *is_listed { &LISTED[..] } else { &OPERANDS };
+                chosen.push((*at, texts[random(texts.len())]));
             }
         }
         chosen.sort_unstable();
@@ -171,8 +184,11 @@ fn survives(source: &[u8], options: Options, seed: &mut u64) -> Option<String> {
     None
 }
 
-/// Where a statement can be put in, and where an operand begins; `None` when the brackets do not match.
-fn places(source: &[u8], options: Options) -> Option<(Vec<usize>, Vec<usize>)> {
+/// Where statements can be put in, and where operands begin, and whether in a list.
+type Places = (Vec<usize>, Vec<(usize, bool)>);
+
+/// `None` when the brackets do not match.
+fn places(source: &[u8], options: Options) -> Option<Places> {
     let (mut statements, mut operands) = (Vec::new(), Vec::new());
     let (mut open, mut before, mut is_class) = (Vec::new(), Kind::OpenTag, false);
     for token in Lexer::new(source, options) {
@@ -183,7 +199,14 @@ fn places(source: &[u8], options: Options) -> Option<(Vec<usize>, Vec<usize>)> {
             Kind::OpenBracket | Kind::Attribute => open.push((Kind::CloseBracket, false)),
             Kind::CurlyOpen | Kind::DollarCurlyOpen => open.push((Kind::CloseBrace, false)),
             Kind::OpenBrace => open.push((Kind::CloseBrace, !std::mem::take(&mut is_class))),
-            Kind::CloseParen | Kind::CloseBracket | Kind::CloseBrace
+            Kind::Quote | Kind::Backtick if open.last() != Some(&(token.kind, false)) => open.push((token.kind, false)),
+            Kind::StartHeredoc => open.push((Kind::EndHeredoc, false)),
+            Kind::CloseParen
+            | Kind::CloseBracket
+            | Kind::CloseBrace
+            | Kind::Quote
+            | Kind::Backtick
+            | Kind::EndHeredoc
                 if open.pop().map(|(closer, _)| closer) != Some(token.kind) =>
             {
                 return None;
@@ -194,8 +217,20 @@ fn places(source: &[u8], options: Options) -> Option<(Vec<usize>, Vec<usize>)> {
                     statements.push(token.end as usize);
                 }
             }
-            Kind::Variable if matches!(before, Kind::Assign | Kind::Binary | Kind::DoubleArrow) => {
-                operands.push(token.start as usize);
+            Kind::Variable if matches!(before, Kind::Assign | Kind::Binary | Kind::Reserved) => {
+                operands.push((token.start as usize, false));
+            }
+            // in `"$a[$b]"` there is no code
+            Kind::Variable
+                if open
+                    .iter()
+                    .nth_back(1)
+                    .is_some_and(|(closer, _)| matches!(closer, Kind::Quote | Kind::Backtick | Kind::EndHeredoc))
+                    && before == Kind::OpenBracket => {}
+            Kind::Variable
+                if matches!(before, Kind::DoubleArrow | Kind::Comma | Kind::OpenParen | Kind::OpenBracket) =>
+            {
+                operands.push((token.start as usize, true));
             }
             _ => {}
         }
@@ -206,8 +241,15 @@ fn places(source: &[u8], options: Options) -> Option<(Vec<usize>, Vec<usize>)> {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [php, script, version, short_tags] = &arguments[..] else {
-        eprintln!("usage: corpus PHP TOKENS_PHP VERSION SHORT_TAGS < LIST");
+    let ([php, script, version, short_tags], Ok(seed)) = (match &arguments[..] {
+        [php, script, version, short_tags] => ([php, script, version, short_tags], Ok(0)),
+        [php, script, version, short_tags, seed] => ([php, script, version, short_tags], seed.parse::<u64>()),
+        _ => {
+            eprintln!("usage: corpus PHP TOKENS_PHP VERSION SHORT_TAGS [SEED] < LIST");
+            return ExitCode::from(2);
+        }
+    }) else {
+        eprintln!("corpus: SEED is a number");
         return ExitCode::from(2);
     };
     let version = match version.as_str() {
@@ -230,7 +272,7 @@ fn main() -> ExitCode {
     let mut tokens = BufReader::new(child.stdout.take().expect("it is piped"));
 
     let (mut passed, mut failed, mut looked_at, mut bytes) = (0, 0, 0, 0);
-    let mut seed = 0x5EED_0000_0000_0001u64;
+    let mut seed = 0x5EED_0000_0000_0001 ^ seed.rotate_left(20);
     for path in &paths {
         let source = std::fs::read(path).expect("a file of the list is there");
         bytes += source.len();

@@ -24,17 +24,39 @@ impl Edits {
         self.0.push(Edit { start, end, text });
     }
 
-    pub fn apply(mut self, source: &[u8]) -> Vec<u8> {
-        self.0.sort_by_key(|edit| edit.start);
-        let added: usize = self.0.iter().map(|edit| edit.text.len()).sum();
-        let mut result = Vec::with_capacity(source.len() + added);
-        let mut at = 0;
-        for edit in &self.0 {
-            result.extend_from_slice(&source[at..edit.start as usize]);
-            result.extend_from_slice(edit.text.as_bytes());
-            at = edit.end as usize;
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Takes back those behind the first `kept` that are at this offset or behind it.
+    pub fn forget(&mut self, kept: usize, from: u32) {
+        while self.0.len() > kept && self.0.pop_if(|edit| edit.start >= from).is_some() {}
+    }
+
+    /// In the order of their offsets.
+    pub fn sort(&mut self) {
+        if !self.0.is_sorted_by_key(|edit| edit.start) {
+            self.0.sort_by_key(|edit| edit.start);
         }
-        result.extend_from_slice(&source[at..]);
-        result
+    }
+
+    /// How long the new text of a source of this length is.
+    pub fn length(&self, source: usize) -> usize {
+        let (added, removed) = self.0.iter().fold((0, 0), |(added, removed), edit| {
+            (added + edit.text.len(), removed + (edit.end - edit.start) as usize)
+        });
+        source + added - removed
+    }
+
+    /// The new text, piece by piece.
+    pub fn pieces<'a>(&self, source: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let mut at = 0;
+        let pieces = self.0.iter().flat_map(move |edit| {
+            let kept = &source[at..edit.start as usize];
+            at = edit.end as usize;
+            [kept, edit.text.as_bytes()]
+        });
+        let rest = self.0.last().map_or(0, |edit| edit.end as usize);
+        pieces.chain([&source[rest..]])
     }
 }

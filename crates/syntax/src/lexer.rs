@@ -127,6 +127,13 @@ impl<'a> Lexer<'a> {
         Lexer { at, ..Lexer::new(source, Options { start: Start::Script, ..options }) }
     }
 
+    /// The same with what this one has allocated.
+    pub(crate) fn go_on(&mut self, at: usize) {
+        (self.at, self.state, self.until_halt, self.plain_until) = (at, State::Script, None, 0);
+        self.states.clear();
+        self.labels.clear();
+    }
+
     /// The end of the string that begins at an offset.
     pub(crate) fn end_of_string(source: &'a [u8], options: Options, at: usize) -> usize {
         Lexer::within(source, options, at).back_in_script()

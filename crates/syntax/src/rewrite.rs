@@ -14,6 +14,8 @@ use crate::scan;
 use crate::skim::{Before, Found, Skimmer};
 use crate::token::{Kind, Token};
 
+use operators::simple_operator;
+
 const SPAWN: &str = "\\Async\\spawn(";
 const CALL: &str = "\\Async\\Syntax\\call(";
 const AWAIT: &str = "\\Async\\await(";
@@ -27,9 +29,9 @@ const AHEAD: usize = 2;
 /// With a word in so many bytes of source, to look for the next one is more work than to take all of it apart.
 const DENSE: usize = 150;
 
-/// The source as plain PHP, or `None` when it is that already. Between the words (`scan`) it is skimmed; where that does
+/// What makes plain PHP of the source, or `None` when it is that already. Between the words (`scan`) it is skimmed; where that does
 /// not work out, and with no words, it is taken apart as a whole.
-pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Result<Option<Vec<u8>>, SyntaxError> {
+pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Result<Option<Edits>, SyntaxError> {
     if let Some(words) = words
         && words.len() * DENSE < source.len()
     {
@@ -194,7 +196,6 @@ struct Lost;
 
 struct Walk<'a> {
     source: &'a [u8],
-    options: Options,
     lexer: Lexer<'a>,
     /// Without white space and comments, and without what was skimmed.
     tokens: Vec<Token>,
@@ -228,7 +229,6 @@ impl<'a> Walk<'a> {
     fn new(source: &'a [u8], options: Options) -> Walk<'a> {
         Walk {
             source,
-            options,
             lexer: Lexer::new(source, options),
             tokens: Vec::new(),
             at: 0,
@@ -248,8 +248,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(self) -> Option<Vec<u8>> {
-        (!self.edits.is_empty()).then(|| self.edits.apply(self.source))
+    fn finish(mut self) -> Option<Edits> {
+        self.edits.sort();
+        (!self.edits.is_empty()).then_some(self.edits)
     }
 
     fn run(&mut self) -> Result<Result<(), Lost>, SyntaxError> {
@@ -311,29 +312,38 @@ impl<'a> Walk<'a> {
         }
         let here = last.map_or(0, |token| token.end as usize);
         self.entered = None;
-        match skimmer.find(here, !is_behind_operator, is_bounded) {
-            Found::Word { at: word, depth, in_string } => {
-                if is_bounded {
-                    self.frames.extend((0..depth).map(|_| Frame::group(Content::Block, Kind::CloseBrace)));
+        let kept = self.edits.count();
+        let mut found = skimmer.find(here, !is_behind_operator, is_bounded);
+        while let Found::Word { at: word, depth, in_string } = found {
+            if is_bounded {
+                self.frames.extend((0..depth).map(|_| Frame::group(Content::Block, Kind::CloseBrace)));
+            }
+            let before = if in_string { Before::Other } else { skimmer.before(word) };
+            if before != Before::Other && matches!(&self.source[word..word + 2], b"aw" | b"sp") {
+                if let Some(end) = simple_operator(&mut self.edits, self.source, word, skimmer.limit()) {
+                    found = skimmer.find_behind(word, end, is_bounded);
+                    continue;
                 }
-                let before = if in_string { Before::Other } else { skimmer.before(word) };
-                if before != Before::Other && matches!(&self.source[word..word + 2], b"aw" | b"sp") {
+                if before != Before::List {
                     self.begin_at(word, before);
                     return Ok(());
                 }
-                let (from, before) = skimmer.start_of_statement(word).ok_or(Lost)?;
-                if may_declare(&self.source[from..]) || self.declares_suspend(word) {
-                    return Err(Lost);
-                }
-                if from != here {
-                    self.jump(from, if before == b'}' { Kind::CloseBrace } else { Kind::Semicolon });
-                }
-                self.begin_statement();
-                self.resumed = self.at;
             }
-            Found::Closed(at) => self.jump(at, Kind::Semicolon),
-            Found::End => self.jump(self.source.len(), Kind::Semicolon),
+            let (from, before) = skimmer.start_of_statement(word).ok_or(Lost)?;
+            if may_declare(&self.source[from..]) || self.declares_suspend(word) {
+                return Err(Lost);
+            }
+            self.edits.forget(kept, from as u32); // they are made again
+            if from != here {
+                self.jump(from, if before == b'}' { Kind::CloseBrace } else { Kind::Semicolon });
+            }
+            self.begin_statement();
+            self.resumed = self.at;
+            self.asked = Some(self.at);
+            return Ok(());
         }
+        let end = if let Found::Closed(at) = found { at } else { self.source.len() };
+        self.jump(end, Kind::Semicolon);
         self.asked = Some(self.at);
         Ok(())
     }
@@ -364,7 +374,7 @@ impl<'a> Walk<'a> {
         self.tokens.truncate(self.at);
         self.tokens.push(Token { kind: before, start: to as u32, end: to as u32 });
         self.at += 1;
-        self.lexer = Lexer::within(self.source, self.options, to);
+        self.lexer.go_on(to);
         self.is_all = false;
     }
 

@@ -1,8 +1,9 @@
 //! Past the parts of a source in which there is no operator, without taking them apart: only strings and comments are
 //! looked at, and braces where they are to be counted.
 
-use crate::lexer::{Lexer, Options, Start, block_comment, is_label, is_space, line_comment, single_quoted};
-use memchr::memchr3;
+use crate::chain::string;
+use crate::lexer::{Lexer, Options, Start, block_comment, is_label, is_space, line_comment};
+use wide::u8x16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
@@ -26,15 +27,27 @@ pub enum Before {
     Start,
     /// An operator or a word before which, and behind which, there can only be expressions.
     Operator,
+    /// What begins or goes on with an array, arguments or an expression in parentheses.
+    List,
     /// Something else.
     Other,
 }
 
-/// A part of the source that is a string or a comment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    String,
+    Comment,
+    /// What is outside of PHP's tags, and these.
+    Html,
+    /// An operator with its operand.
+    Operator,
+}
+
+/// A part of the source in which nothing says where statements begin.
 struct LeftOut {
     start: usize,
     end: usize,
-    is_comment: bool,
+    what: What,
 }
 
 pub struct Skimmer<'a> {
@@ -44,7 +57,7 @@ pub struct Skimmer<'a> {
     words: Vec<usize>,
     passed: usize,
     stops: Stops<'a>,
-    /// Since the search began, or since the last `?>`.
+    /// Since the search began in which no statement was gone on with, or since the last `?>`.
     left_out: Vec<LeftOut>,
     /// Where that was, and whether a statement begins there.
     floor: usize,
@@ -59,9 +72,19 @@ impl<'a> Skimmer<'a> {
 
     /// Looks for the next word. Braces are counted when it is bounded.
     pub fn find(&mut self, begin: usize, is_start: bool, is_bounded: bool) -> Found {
-        self.pass(begin);
         self.left_out.clear();
         (self.floor, self.is_start) = (begin, is_start);
+        self.find_next(begin, is_bounded)
+    }
+
+    /// The same, behind an operator that was the last to be found, and in which there is no other.
+    pub fn find_behind(&mut self, operator: usize, end: usize, is_bounded: bool) -> Found {
+        self.leave_out(operator, end, What::Operator);
+        self.find_next(end, is_bounded)
+    }
+
+    fn find_next(&mut self, begin: usize, is_bounded: bool) -> Found {
+        self.pass(begin);
         if self.passed == self.words.len() && !is_bounded {
             return Found::End;
         }
@@ -78,26 +101,29 @@ impl<'a> Skimmer<'a> {
             let next = source.get(stop + 1).copied().unwrap_or(0);
             at = stop + 1;
             match source[stop] {
-                b'\'' => at = self.leave_out(stop, single_quoted(source, at).unwrap_or(source.len()), false),
-                quote @ (b'"' | b'`') => match plain_string(source, at, quote) {
-                    Some(end) => at = self.leave_out(stop, end, false),
+                b'\'' => {
+                    let end = self.end_of_quoted(at);
+                    at = self.leave_out(stop, end, What::String);
+                }
+                quote @ (b'"' | b'`') => match string(source, at, quote, self.next_word()) {
+                    Some(end) => at = self.leave_out(stop, end, What::String),
                     None => {
                         let end = Lexer::end_of_string(source, self.options, stop);
                         if self.word_before(end).is_some() {
                             return Found::Word { at: stop, depth, in_string: true };
                         }
-                        at = self.leave_out(stop, end, false);
+                        at = self.leave_out(stop, end, What::String);
                     }
                 },
-                b'/' if next == b'*' => at = self.leave_out(stop, block_comment(source, stop + 2), true),
-                b'/' if next == b'/' => at = self.leave_out(stop, line_comment(source, at), true),
-                b'#' if next != b'[' => at = self.leave_out(stop, line_comment(source, at), true),
+                b'/' if next == b'*' => at = self.leave_out(stop, block_comment(source, stop + 2), What::Comment),
+                b'/' if next == b'/' => at = self.leave_out(stop, line_comment(source, at), What::Comment),
+                b'#' if next != b'[' => at = self.leave_out(stop, line_comment(source, at), What::Comment),
                 b'<' if next == b'<' && source.get(stop + 2) == Some(&b'<') => {
                     let end = Lexer::end_of_string(source, self.options, stop);
                     if self.word_before(end).is_some() {
                         return Found::Word { at: stop, depth, in_string: true };
                     }
-                    at = self.leave_out(stop, end, false);
+                    at = self.leave_out(stop, end, What::String);
                 }
                 b'?' if next == b'>' => at = self.html(stop),
                 b'{' => depth += 1,
@@ -111,21 +137,82 @@ impl<'a> Skimmer<'a> {
 
     /// What stands before the word that was found.
     pub fn before(&self, word: usize) -> Before {
-        let code = self.source[..word].trim_ascii_end();
+        let Some(code) = self.code_until(word) else { return Before::Other };
         let end = code.len();
-        if end <= self.floor && !self.is_start || self.left_out.last().is_some_and(|last| last.end >= end) {
-            return Before::Other;
-        }
         let is_double = |byte| end > 1 && code[end - 2] == byte;
         match code.last() {
             Some(b';' | b'{' | b'}') => Before::Start,
             Some(b'=' | b'+' | b'-' | b'*' | b'/' | b'%' | b'.' | b'!' | b'~' | b'@') => Before::Operator,
             Some(byte @ (b'&' | b'|' | b'?')) if is_double(*byte) => Before::Operator,
-            Some(b'n' | b'w') if [&b"return"[..], b"throw"].iter().any(|word| is_word_at_end(code, word)) => {
+            Some(b'>') if is_double(b'=') => Before::List,
+            Some(b'[' | b'(') if self.opens_list(end - 1) => Before::List,
+            Some(b',') if self.is_in_list(end - 1) => Before::List,
+            Some(b'n' | b'w' | b'o' | b'd')
+                if [&b"return"[..], b"throw", b"echo", b"yield"].iter().any(|word| is_word_at_end(code, word)) =>
+            {
                 Before::Operator
             }
             _ => Before::Other,
         }
+    }
+
+    /// What comes before white space; `None` when that is no code that was gone through.
+    fn code_until(&self, at: usize) -> Option<&'a [u8]> {
+        let code = self.source[..at].trim_ascii_end();
+        let end = code.len();
+        let is_known = end > self.floor || self.is_start;
+        let is_code = || self.left_out.iter().rev().find(|part| part.start < end).is_none_or(|part| part.end < end);
+        (is_known && is_code()).then_some(code)
+    }
+
+    /// Do expressions come behind the `(` or `[`, and not parameters?
+    fn opens_list(&self, at: usize) -> bool {
+        if self.source[at] == b'[' {
+            return !self.source[..at].ends_with(b"#");
+        }
+        let Some(code) = self.code_until(at) else { return false };
+        let (code, name) = split_name(code);
+        match code.last() {
+            _ if name.is_empty() => code.last().is_some_and(|byte| b"=(!.,[?:+-*/%|;{<>".contains(byte)),
+            _ if [&b"$"[..], b"->", b"::"].iter().any(|before| code.ends_with(before)) => true,
+            _ if [&b"function"[..], b"fn", b"catch", b"use", b"set"]
+                .iter()
+                .any(|word| name.eq_ignore_ascii_case(word)) =>
+            {
+                false
+            }
+            _ => {
+                let Some(code) = self.code_until(code.len()) else { return false };
+                let (_, before) = split_name(code);
+                code.last() != Some(&b'&') && !before.eq_ignore_ascii_case(b"function")
+            }
+        }
+    }
+
+    /// Is the `,` between expressions, and not between parameters or declarations?
+    fn is_in_list(&self, comma: usize) -> bool {
+        /// How far back is looked for the bracket.
+        const FAR: usize = 200;
+        let (mut at, mut depth) = (comma, 0);
+        let mut left_out = self.left_out.iter().rev().peekable();
+        while at > self.floor.max(comma.saturating_sub(FAR)) {
+            if let Some(part) = left_out.next_if(|part| part.end == at) {
+                at = part.start;
+                if part.what == What::Operator {
+                    return true; // there is none in parameters
+                }
+                continue;
+            }
+            at -= 1;
+            match self.source[at] {
+                b')' | b']' => depth += 1,
+                b'(' | b'[' if depth == 0 => return self.opens_list(at),
+                b'(' | b'[' => depth -= 1,
+                b';' | b'{' | b'}' => break,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Where the statement begins that the word is in, behind comments, and what byte is before it; `None` when that is
@@ -148,8 +235,9 @@ impl<'a> Skimmer<'a> {
             }
         }
         let before = if at == 0 { b';' } else { self.source[at - 1] };
-        for part in &self.left_out {
-            if part.is_comment && part.start >= at && self.source[at..part.start].iter().all(|byte| is_space(*byte)) {
+        let behind = self.left_out.partition_point(|part| part.start < at);
+        for part in &self.left_out[behind..] {
+            if part.what == What::Comment && self.source[at..part.start].iter().all(|byte| is_space(*byte)) {
                 at = part.end;
             }
         }
@@ -167,20 +255,50 @@ impl<'a> Skimmer<'a> {
     }
 
     /// Words in this part are in no code.
-    fn leave_out(&mut self, start: usize, end: usize, is_comment: bool) -> usize {
+    fn leave_out(&mut self, start: usize, end: usize, what: What) -> usize {
         self.pass(end);
-        self.left_out.push(LeftOut { start, end, is_comment });
+        self.left_out.push(LeftOut { start, end, what });
         end
+    }
+
+    /// The end of a string in `'` that begins before `from`.
+    fn end_of_quoted(&mut self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(stop) = self.stops.next(at) {
+            at = stop + 1;
+            if self.source[stop] == b'\'' {
+                let backslashes = self.source[from..stop].iter().rev().take_while(|byte| **byte == b'\\').count();
+                if backslashes % 2 == 0 {
+                    return at;
+                }
+            }
+        }
+        self.source.len()
+    }
+
+    fn next_word(&self) -> usize {
+        self.words.get(self.passed).copied().unwrap_or(self.source.len())
+    }
+
+    /// Where the word is that comes after the one that was found, or the end.
+    pub fn limit(&self) -> usize {
+        self.words.get(self.passed + 1).copied().unwrap_or(self.source.len())
     }
 
     /// The end of what is no PHP; it begins at 0 or at a `?>`.
     fn html(&mut self, at: usize) -> usize {
         let end = Lexer::end_of_html(self.source, self.options, at);
-        self.pass(end);
         self.left_out.clear();
         (self.floor, self.is_start) = (at, true);
-        end
+        self.leave_out(at, end, What::Html)
     }
+}
+
+/// The name at the end, with its namespace, and what is before that without white space.
+fn split_name(code: &[u8]) -> (&[u8], &[u8]) {
+    let name = code.iter().rev().take_while(|byte| is_label(**byte) || **byte == b'\\').count();
+    let (before, name) = code.split_at(code.len() - name);
+    (before.trim_ascii_end(), name)
 }
 
 fn is_word_at_end(code: &[u8], word: &[u8]) -> bool {
@@ -188,28 +306,6 @@ fn is_word_at_end(code: &[u8], word: &[u8]) -> bool {
     before.is_some_and(|code| {
         !code.last().is_some_and(|byte| is_label(*byte) || matches!(byte, b'$' | b'>' | b':' | b'\\'))
     })
-}
-
-/// The end of a string that begins before `from`; `None` when there is code in it that is more than `{$a->b[1]}`.
-fn plain_string(source: &[u8], from: usize, quote: u8) -> Option<usize> {
-    let mut at = from;
-    while let Some(found) = source.get(at..).and_then(|rest| memchr3(quote, b'\\', b'{', rest)) {
-        at += found + 1;
-        match source[at - 1] {
-            b'\\' => at += 1,
-            b'{' if source.get(at) == Some(&b'$') => {
-                let simple = |byte: &u8| is_label(*byte) || matches!(byte, b'$' | b'-' | b'>' | b'[' | b']');
-                at += source[at..].iter().take_while(|byte| simple(byte)).count();
-                if source.get(at) != Some(&b'}') {
-                    return None;
-                }
-            }
-            b'{' if source[at - 2] == b'$' => return None,
-            b'{' => {}
-            _ => return Some(at),
-        }
-    }
-    Some(source.len())
 }
 
 /// How many bytes are looked at in one go.
@@ -265,25 +361,18 @@ impl<'a> Stops<'a> {
     }
 }
 
-/// A bit for each byte that is a stop. The compiler makes vector instructions of it.
+/// A bit for each byte that is a stop.
 fn bits<const BRACES: bool>(block: &[u8; BLOCK]) -> u64 {
-    let mut found = [0; BLOCK];
-    for (found, byte) in found.iter_mut().zip(block) {
-        let is = |mask: u8, wanted: u8| u8::from(byte & mask == wanted);
-        *found = is(0xff, b'\'')
-            | is(0xfe, b'"') // and #
-            | is(0xff, b'`')
-            | is(0xef, b'/') // and ?
-            | is(0xff, b'<');
-        if BRACES {
-            *found |= is(0xff, b'{') | is(0xff, b'}');
-        }
-    }
     let mut bits = 0;
-    for (i, eight) in found.as_chunks::<8>().0.iter().enumerate() {
-        // the lowest bit of each byte, one beside the other in the highest byte
-        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= gathered << (8 * i);
+    for (i, part) in block.as_chunks::<16>().0.iter().enumerate() {
+        let bytes = u8x16::from(*part);
+        let is = |wanted: u8| bytes.cmp_eq(u8x16::splat(wanted));
+        let is_but_for = |mask: u8, wanted: u8| (bytes & u8x16::splat(!mask)).cmp_eq(u8x16::splat(wanted));
+        let mut found = is(b'\'') | is(b'`') | is(b'<') | is_but_for(1, b'"') | is_but_for(0x10, b'/'); // and #, and ?
+        if BRACES {
+            found = found | is(b'{') | is(b'}');
+        }
+        bits |= u64::from(found.move_mask() as u32) << (16 * i);
     }
     bits
 }
@@ -321,18 +410,40 @@ mod tests {
 
     #[test]
     fn what_is_before_a_word() {
-        use Before::{Operator, Other, Start};
+        use Before::{List, Operator, Other, Start};
         for (source, before, start) in [
             ("f(1); WORD", Start, Some(5)),
             ("f(1) { /* ; */ WORD", Other, Some(14)),
             ("a; /* ; */ $x = 'a;b' . WORD", Operator, Some(10)),
             ("a; return WORD", Operator, Some(2)),
             ("a; $return WORD", Other, Some(2)),
-            ("a; f(WORD", Other, Some(2)),
+            ("a; f(WORD", List, Some(2)),
+            ("a; f ( WORD", List, Some(2)),
+            ("a; new \\A\\B(WORD", List, Some(2)),
+            ("a; ((WORD", List, Some(2)),
+            ("a; $set(WORD", List, Some(2)),
+            ("a; f(1, 'a;b', [2, (int) $c], WORD", List, Some(2)),
+            ("a; f($a, /* ( */ WORD", Other, Some(2)),
+            ("a; function f(WORD", Other, Some(2)),
+            ("a; FUNCTION &f(WORD", Other, Some(2)),
+            ("a; $f = function (WORD", Other, Some(2)),
+            ("a; fn&(WORD", Other, Some(2)),
+            ("a; 'b' => function (WORD", Other, Some(2)),
+            ("a; $b->function (WORD", List, Some(2)),
+            ("a; fn($a, WORD", Other, Some(2)),
+            ("a; function /* ; */ f(WORD", Other, Some(2)),
+            ("a; { set(WORD", Other, Some(4)),
+            ("a; static $b, WORD", Other, Some(2)),
+            ("a; 'b'(WORD", Other, Some(2)),
+            ("a; [WORD", List, Some(2)),
+            ("a; #[WORD", Other, Some(2)),
+            ("a; 'k' => WORD", List, Some(2)),
+            ("a; $b > WORD", Other, Some(2)),
+            ("a; echo WORD", Operator, Some(2)),
             ("a; $a ?? WORD", Operator, Some(2)),
             ("a; $a ? WORD", Other, Some(2)),
             ("a; 'b' WORD", Other, Some(2)),
-            ("$a[WORD", Other, Some(0)),
+            ("$a[WORD", List, Some(0)),
         ] {
             let at = source.find("WORD").expect("it has one");
             let options = Options { version: crate::Version::V8_2, short_tags: false, start: crate::Start::Script };

@@ -54,6 +54,45 @@ fn spawn_of_a_call() {
     becomes("spawn f(g(...));", r"\Async\Syntax\call(f(...))(g(...));");
 }
 
+/// Where expressions are listed, and where that only seems so.
+#[test]
+fn in_lists() {
+    becomes("f(await $a, 'x;{' . await $b->c([1]));", r"f(\Async\await($a), 'x;{' . \Async\await($b->c([1])));");
+    becomes(
+        "f(await $a, $b ? await $c : await $d);",
+        r"f(\Async\await($a), $b ? \Async\await($c) : \Async\await($d));",
+    );
+    becomes(
+        "return ['a' => await $a, 'b' => $x ? spawn f(await $b) : 1, await $c];",
+        r"return ['a' => \Async\await($a), 'b' => $x ? \Async\Syntax\call(f(...))(\Async\await($b)) : 1, \Async\await($c)];",
+    );
+    becomes(
+        "spawn function { g(); } f(await $a, $b ? await $c : 1);",
+        r"\Async\spawn(function() { g(); }); f(\Async\await($a), $b ? \Async\await($c) : 1);",
+    );
+    becomes("f(await $a until g(1, ')'), 2);", r"f(\Async\await($a, g(1, ')')), 2);");
+    becomes("f(await $a->b(\"x{$c->d(')')}\"));", "f(\\Async\\await($a->b(\"x{$c->d(')')}\")));");
+    becomes(r#"$s = "await {$a->b(1)}" . await $c;"#, r#"$s = "await {$a->b(1)}" . \Async\await($c);"#);
+    becomes(r"if (await $a and await $b) { }", r"if (\Async\await($a) and \Async\await($b)) { }");
+    becomes(
+        r"f(spawn g(...$a), spawn g( ...$a ));",
+        r"f(\Async\Syntax\call(g(...))(...$a), \Async\Syntax\call(g(...))( ...$a ));",
+    );
+    becomes(
+        r"[$a => function(await $b, await $c) { await $d; }];",
+        r"[$a => function(await $b, await $c) { \Async\await($d); }];",
+    );
+    for parameters in
+        ["(await $a)", "(int $i, await $a)", "(A|B $i = [1, 2], await ...$a)", "(#[A(1)] await $a, await $b)"]
+    {
+        stays(&format!("function f{parameters} {{ }} suspended();"));
+        stays(&format!("$f = ['k' => function {parameters} {{ }}];"));
+        stays(&format!("$f = fn & {parameters} => 1;"));
+        stays(&format!("class A {{ abstract function &list{parameters}; }}"));
+    }
+    stays("try { } catch (await $a) { }");
+}
+
 #[test]
 fn spawn_of_a_nullsafe_call() {
     becomes("spawn $a?->b(1);", r"\Async\Syntax\call($a, fn($__callee) => $__callee->b(...))?->__invoke(1);");
@@ -377,6 +416,8 @@ fn files_begin_outside() {
         Ok(Some("<p>await <?= \\Async\\await($x) ?> await <?php \\Async\\suspend() ?>".into()))
     );
     assert_eq!(file("<? await $x;"), Ok(None));
+    let braces = format!("<?php f(); ?>{}{{ ; }} <p><?php g(await $x ?? 1) ?>", " ".repeat(1000));
+    assert_eq!(file(&braces), Ok(Some(braces.replace("await $x", r"\Async\await($x)"))));
     let short = Options { short_tags: true, ..options };
     assert_eq!(rewrite(b"<? await $x;", short), Ok(Some(br"<? \Async\await($x);".to_vec())));
 }

@@ -1,6 +1,8 @@
 //! Where an operator begins and ends, and what is written in its place.
 
 use super::{AWAIT, AWAIT_CHILDREN, CALL, Callee, Content, Frame, Of, Phase, SPAWN, WANTS_CALL, Walk};
+use crate::chain::{Behind, chain};
+use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::lexer::is_space;
 use crate::token::{Kind, Token};
@@ -29,7 +31,7 @@ impl Walk<'_> {
         let keyword = self.token(self.at);
         let next = self.at + 1;
         let (of, text, phase) = if is_await && self.is_children(next) {
-            self.replace_word(keyword, AWAIT_CHILDREN);
+            replace_word(&mut self.edits, self.source, keyword, AWAIT_CHILDREN);
             let word = self.token(next);
             self.edits.replace(word.start, word.end, "");
             self.at += 1;
@@ -43,18 +45,11 @@ impl Walk<'_> {
             (Of::Call(callee), "", Phase::Start)
         };
         if !text.is_empty() {
-            self.replace_word(keyword, text);
+            replace_word(&mut self.edits, self.source, keyword, text);
         }
         self.at += 1;
         self.frames.push(Frame { phase, ..Frame::expression(of) });
         true
-    }
-
-    /// Puts the beginning of a call in the place of a keyword and the blank after it.
-    fn replace_word(&mut self, keyword: Token, text: &'static str) {
-        let rest = &self.source[keyword.end as usize..];
-        let is_blank = rest.first() == Some(&b' ') && rest.get(1).is_some_and(|byte| !is_space(*byte));
-        self.edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
     }
 
     fn is_children(&self, at: usize) -> bool {
@@ -126,7 +121,7 @@ impl Walk<'_> {
     /// is called is handed over, and an arrow function makes one of it when it is not null.
     pub(super) fn write_call(&mut self, callee: Callee) {
         let keyword = self.token(callee.keyword);
-        self.replace_word(keyword, CALL);
+        replace_word(&mut self.edits, self.source, keyword, CALL);
         let Some(parens) = callee.parens else { return };
         let parens_start = self.token(parens).start;
         let member = callee.member.map(|at| self.token(at));
@@ -142,4 +137,43 @@ impl Walk<'_> {
         };
         self.edits.insert(parens_start, end);
     }
+}
+
+/// Puts the beginning of a call in the place of a keyword and the blank after it.
+fn replace_word(edits: &mut Edits, source: &[u8], keyword: Token, text: &'static str) {
+    let rest = &source[keyword.end as usize..];
+    let is_blank = rest.first() == Some(&b' ') && rest.get(1).is_some_and(|byte| !is_space(*byte));
+    edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
+}
+
+/// At an `await` or `spawn` that is one for sure, and has a chain for its operand: writes the call, and gives the end of
+/// the operator.
+pub(super) fn simple_operator(edits: &mut Edits, source: &[u8], word: usize, limit: usize) -> Option<usize> {
+    let is_await = source[word] == b'a';
+    let keyword = Token { kind: Kind::Name, start: word as u32, end: word as u32 + 5 };
+    let operand = |word_end: usize| {
+        let blanks = source[word_end..].iter().take_while(|byte| is_space(**byte)).count();
+        chain(source, word_end + blanks, limit)
+    };
+    let (chain, behind) = operand(word + 5)?;
+    let mut end = chain.end as u32;
+    match (is_await, behind) {
+        (true, Behind::End) => replace_word(edits, source, keyword, AWAIT),
+        (true, Behind::Until(until)) => {
+            let (token, Behind::End) = operand(until + 5)? else { return None };
+            replace_word(edits, source, keyword, AWAIT);
+            let blank = u32::from(source[until - 1] == b' ');
+            edits.replace(until as u32 - blank, until as u32 + 5, ",");
+            end = token.end as u32;
+        }
+        (false, Behind::End) => {
+            let call = chain.call? as u32;
+            replace_word(edits, source, keyword, CALL);
+            edits.insert(call, "(...))");
+            return Some(end as usize);
+        }
+        (false, Behind::Until(_)) => return None,
+    }
+    edits.insert(end, ")");
+    Some(end as usize)
 }
