@@ -1,11 +1,16 @@
 /*
- * A PHP module with one function, for suite/compile.php: it times the compiler alone. Nothing is read, run or kept.
+ * A PHP module for suite/compile.php: it times the compiler alone. Nothing is read, run or kept.
  *
  *     bench_compile(string $source, string $name, bool $rewritten): ?array{int, int}
  *
  * With $rewritten through the hook of the module that is loaded, else by the engine itself. It gives nanoseconds, and a
  * sum over all instructions and their lines: two sources with one sum are one program. Null, and a ParseError, where
  * the source is refused.
+ *
+ *     bench_bypass(bool $bypassed): void
+ *
+ * For suite/compile-opcache.php: from now on what opcache gets to keep comes from the engine's compiler itself, and not
+ * from the module that was loaded before this one.
  */
 #include "php.h"
 #include "zend_arena.h"
@@ -15,6 +20,25 @@
 
 #include <string.h>
 #include <time.h>
+
+typedef zend_op_array *(*compiler)(zend_file_handle *, int);
+
+static compiler wrapped;
+static bool bypassed;
+
+static zend_op_array *compile_either(zend_file_handle *file, int type)
+{
+	return (bypassed ? compile_file : wrapped)(file, type);
+}
+
+static PHP_MINIT_FUNCTION(bench)
+{
+	(void) type;
+	(void) module_number;
+	wrapped = zend_compile_file;
+	zend_compile_file = compile_either; /* opcache wraps it later */
+	return SUCCESS;
+}
 
 static uint64_t now(void)
 {
@@ -100,7 +124,7 @@ ZEND_FUNCTION(bench_compile)
 		Z_PARAM_BOOL(rewritten)
 	ZEND_PARSE_PARAMETERS_END();
 
-	if (rewritten && zend_compile_file == compile_file) {
+	if (rewritten && wrapped == compile_file) {
 		zend_throw_error(NULL, "nothing has wrapped the compiler");
 		RETURN_THROWS();
 	}
@@ -131,8 +155,20 @@ ZEND_FUNCTION(bench_compile)
 	zend_arena_release(&CG(arena), arena);
 }
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_bench_bypass, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, bypassed, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_FUNCTION(bench_bypass)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_BOOL(bypassed)
+	ZEND_PARSE_PARAMETERS_END();
+}
+
 static const zend_function_entry bench_functions[] = {
 	ZEND_FE(bench_compile, arginfo_bench_compile)
+	ZEND_FE(bench_bypass, arginfo_bench_bypass)
 	ZEND_FE_END
 };
 
@@ -140,7 +176,8 @@ static zend_module_entry bench_module_entry = {
 	STANDARD_MODULE_HEADER,
 	"bench",
 	bench_functions,
-	NULL, NULL, NULL, NULL, NULL,
+	PHP_MINIT(bench),
+	NULL, NULL, NULL, NULL,
 	"1",
 	STANDARD_MODULE_PROPERTIES
 };

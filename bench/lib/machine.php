@@ -59,14 +59,21 @@ final class Machine
         register_shutdown_function($this->cleanUp(...));
     }
 
-    /** A php without the ini files and modules of this machine; on the Spindle side, with the one module, and another. */
-    public function php(string $side, ?string $module = null): array
+    /**
+     * A php without the ini files and modules of this machine; on the Spindle side, with the one module, and another.
+     *
+     * @param list<string> $settings `NAME=VALUE`
+     */
+    public function php(string $side, ?string $module = null, array $settings = []): array
     {
         $ext = $side === 'spindle' ? ['-d', "extension=$this->ext"] : [];
         if ($module !== null) {
             array_push($ext, '-d', "extension=$module");
         }
-        return [$this->php, '-n', '-d', 'opcache.enable_cli=0', '-d', 'memory_limit=-1', '-d', 'display_errors=stderr', ...$ext];
+        foreach (['opcache.enable_cli=0', 'memory_limit=-1', 'display_errors=stderr', ...$settings] as $setting) {
+            array_push($ext, '-d', $setting);
+        }
+        return [$this->php, '-n', ...$ext];
     }
 
     /** Prefix that keeps a command on one processor: servers run on 0, all else on 1. */

@@ -114,9 +114,15 @@ final readonly class Pair extends Benchmark
     /**
      * @param list<int> $args
      * @param ?string $module the C file next to `run` with a PHP module that it takes
+     * @param list<string> $settings of PHP, `NAME=VALUE`
      */
-    public function __construct(string $file, array $args, public ?string $module, PairedRow $row)
-    {
+    public function __construct(
+        string $file,
+        array $args,
+        public ?string $module,
+        PairedRow $row,
+        public array $settings = [],
+    ) {
         parent::__construct($file, $args, null, $row);
     }
 }
@@ -164,6 +170,13 @@ function benchmarks(bool $quick, int $parkedMax): array
     foreach ($compiled as $name => [$corpus, $rounds, $goal]) {
         $goals = $goal === null ? [] : [Goal::ratio($goal)];
         $all[] = new Pair('compile', [$n($rounds), $corpus], 'compile', new PairedRow($name, 'µs', $goals));
+    }
+    $opcache = ['zend_extension=opcache', 'opcache.enable_cli=1', 'opcache.memory_consumption=2000',
+        'opcache.interned_strings_buffer=64', 'opcache.validate_timestamps=0',
+        'opcache.file_update_protection=0'];
+    foreach (['no operators' => [0, 60, 1.005], 'operators' => [3, 60, 1.05]] as $name => [$corpus, $rounds, $goal]) {
+        $row = new PairedRow("compile, with opcache: $name", 'µs', [Goal::ratio($goal)]);
+        $all[] = new Pair('compile-opcache', [$n($rounds), $corpus], 'compile', $row, $opcache);
     }
     foreach ([1000, 10_000, 100_000, 1_000_000] as $parked) {
         if ($parked > $parkedMax) {
