@@ -39,7 +39,16 @@ T\check('in the sleeper', $handled === [$sleeper->getId()], $handled);
 $stop = true;
 delay(20);
 $handled = [];
-$busy = spawn(function() use (&$handled) { delay(200); try { while (!$handled); return 'ended by itself'; } catch (Exception $e) { return 'thrown in the one that computes'; } });
+$busy = spawn(function() use (&$handled) {
+    delay(200);
+    try {
+        for ($k = 0; !$handled && $k < 5e8; $k++); // a test that fails, instead of one that hangs
+        pcntl_signal_dispatch();
+        return $handled ? 'ended by itself' : 'the signal has not come';
+    } catch (Exception $e) {
+        return $k < 5e8 ? 'thrown in the one that computes' : 'thrown when it was asked for';
+    }
+});
 $waits = spawn(fn() => sleep(5));
 T\parked($waits);
 $kill('1.2');
