@@ -15,7 +15,9 @@ fn php_config(argument: &str) -> String {
 
 fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
-    for file in ["glue/wrapper.h", "glue/glue.c", "glue/syntax.c", "glue/glue.h", "glue/spindle_arginfo.h"] {
+    for file in
+        ["glue/wrapper.h", "glue/glue.c", "glue/session.c", "glue/syntax.c", "glue/glue.h", "glue/spindle_arginfo.h"]
+    {
         println!("cargo:rerun-if-changed={file}");
     }
     let version: u32 = php_config("--vernum").parse().expect("a version number");
@@ -31,7 +33,12 @@ fn main() {
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
     let mut glue = cc::Build::new();
-    glue.file("glue/glue.c").file("glue/syntax.c").opt_level(2).warnings(true).flag("-fvisibility=hidden");
+    glue.file("glue/glue.c")
+        .file("glue/session.c")
+        .file("glue/syntax.c")
+        .opt_level(2)
+        .warnings(true)
+        .flag("-fvisibility=hidden");
     // The engine's own headers are not clean under -Wextra.
     glue.flag("-Wno-unused-parameter").flag("-Wno-sign-compare");
     let release = format!("\"{}\"", env!("CARGO_PKG_VERSION"));

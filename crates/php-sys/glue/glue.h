@@ -157,6 +157,12 @@ zend_object *spindle_group_create(zend_class_entry *ce);
 zend_object *spindle_context_create(zend_class_entry *ce);
 zend_object *spindle_call_create(zend_class_entry *ce);
 
+/* --- code that comes piece by piece: session.c --- */
+
+/* Calls spindle_session_ended() when the request ends, before its shutdown functions. */
+void spindle_watch_session(void);
+void spindle_session_ended(void);
+
 /* --- the operators: syntax.c --- */
 
 /* Are files translated as they are read (zend.multibyte), from encodings in which a byte of PHP's own signs can be half of

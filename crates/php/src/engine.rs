@@ -12,11 +12,23 @@ use crate::syntax::{self, Source};
 use crate::{calls, context, failure, loading};
 use spindle_php_sys as sys;
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::ptr::{addr_of_mut, null_mut};
 
 type CompileFile = unsafe extern "C" fn(*mut sys::zend_file_handle, i32) -> *mut sys::zend_op_array;
 type CompileString =
     unsafe extern "C" fn(*mut sys::zend_string, *const i8, sys::zend_compile_position) -> *mut sys::zend_op_array;
+
+/// When the end of top-level code is the end of the script.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Always: it is the last.
+    Last,
+    /// When it throws: what would come after it does not.
+    Throws,
+    /// When it exits. What it throws is reported, and the next piece comes.
+    Exits,
+}
 
 struct Hooks {
     installed: Cell<bool>,
@@ -27,9 +39,11 @@ struct Hooks {
     collect: Cell<Option<unsafe extern "C" fn() -> i32>>,
     /// Depth of what forbids switching, counted also before there is a runtime.
     forbidden: Cell<u32>,
-    /// The top-level file that was compiled last is the one whose end is the script's end.
-    is_last: Cell<bool>,
+    /// What the end of the top-level code that was compiled last means.
+    end: Cell<End>,
     seen_primary: Cell<bool>,
+    /// Code comes piece by piece.
+    is_session: Cell<bool>,
     is_over: Cell<bool>,
 }
 
@@ -43,8 +57,9 @@ static HOOKS: Hooks = Hooks {
     interrupt: Cell::new(None),
     collect: Cell::new(None),
     forbidden: Cell::new(0),
-    is_last: Cell::new(false),
+    end: Cell::new(End::Last),
     seen_primary: Cell::new(false),
+    is_session: Cell::new(false),
     is_over: Cell::new(false),
 };
 
@@ -66,6 +81,7 @@ pub fn install() {
     }
     HOOKS.forbidden.set(0);
     HOOKS.seen_primary.set(false);
+    HOOKS.is_session.set(false);
     HOOKS.is_over.set(false);
     loading::forget_all();
 }
@@ -129,7 +145,8 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
             HOOKS.seen_primary.set(HOOKS.seen_primary.get() || primary);
             let appended = sys::core_globals.auto_append_file;
             let append = !appended.is_null() && *appended != 0;
-            watch_end(HOOKS.seen_primary.get() && (!primary || !append));
+            let is_last = HOOKS.seen_primary.get() && (!primary || !append);
+            watch_end(if is_last { End::Last } else { End::Throws });
         } else if !code.is_null() {
             loading::compiled(code);
         }
@@ -157,45 +174,70 @@ unsafe extern "C" fn compile_string(
             }
         }
     };
-    // SAFETY: as in `compile_file`; without a frame this is `php -r`.
+    // SAFETY: as in `compile_file`; without a frame this is code of the command line. Its name is a C string.
     unsafe {
         if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {
-            watch_end(true);
+            let is_piece = PIECES.contains(&CStr::from_ptr(name));
+            if is_piece && !HOOKS.is_session.replace(true) {
+                sys::spindle_watch_session();
+            }
+            watch_end(if is_piece { End::Exits } else { End::Last });
         }
     }
     code
 }
 
-/// The next code that runs is a top-level file: catch its end.
-unsafe fn watch_end(is_last: bool) {
+/// The names of code that more may come after: of `php -a`, `-B` and `-R`.
+const PIECES: [&CStr; 3] = [c"php shell code", c"Command line begin code", c"Command line run code"];
+
+/// The next code that runs is at the top level: catch its end.
+unsafe fn watch_end(end: End) {
     // SAFETY: on the PHP thread. The original comes back at the very next call.
     unsafe {
         if sys::zend_execute_ex.is_some_and(|f| f as usize != execute_script as *const () as usize) {
             HOOKS.execute_ex.set(sys::zend_execute_ex);
         }
-        HOOKS.is_last.set(is_last);
+        HOOKS.end.set(end);
         sys::zend_execute_ex = Some(execute_script);
     }
 }
 
 unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
     let Some(original) = HOOKS.execute_ex.get() else { return };
-    let mut is_last = HOOKS.is_last.get();
+    let end = HOOKS.end.get();
     // SAFETY: the engine's own frame, passed on. A bailout of the script's own code goes on from here, where nothing
     // is held.
     unsafe {
         sys::zend_execute_ex = Some(original);
         guarded(execute, frame.cast());
-        is_last |= !sys::executor_globals.exception.is_null(); // what would come after it does not
-        if is_last {
-            guarded(context::script_ended, null_mut());
+        let thrown = sys::executor_globals.exception;
+        let ends = match end {
+            End::Last => true,
+            End::Throws => !thrown.is_null(),
+            End::Exits => !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)),
+        };
+        if ends {
+            script_ended();
         }
     }
-    if is_last {
-        if let Some(rt) = runtime::existing() {
-            failure::script_ended(rt);
-        }
-        HOOKS.is_over.set(true);
+}
+
+/// The script's own code has ended (`EG(exception)`: how).
+unsafe fn script_ended() {
+    // SAFETY: the caller's promise; nothing is held.
+    unsafe { guarded(context::script_ended, null_mut()) };
+    if let Some(rt) = runtime::existing() {
+        failure::script_ended(rt);
+    }
+    HOOKS.is_over.set(true);
+}
+
+/// All pieces have been: the request ends.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn spindle_session_ended() {
+    if !HOOKS.is_over.get() {
+        // SAFETY: called from a shutdown function, below which there is no other code.
+        unsafe { script_ended() };
     }
 }
 
