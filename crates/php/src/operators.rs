@@ -7,8 +7,8 @@ use crate::handlers::Handlers;
 use crate::runtime::Core;
 use crate::zv;
 use spindle_php_sys as sys;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ptr::{addr_of_mut, null_mut};
 
 type Frame = *mut sys::zend_execute_data;
@@ -40,12 +40,15 @@ struct Proxy {
 /// Proxies by what they take. The engine remembers by a function's address where its named arguments are, and compiled
 /// code which of them are references. So another address means other parameters, also where those of a function that is
 /// gone lay in the same place.
-struct Proxies(RefCell<HashMap<Signature, Vec<Proxy>>>);
+struct Proxies {
+    by_signature: RefCell<BTreeMap<Signature, Vec<Proxy>>>,
+    /// The proxy that was filled last, and for which function.
+    filled: Cell<(*mut sys::zend_internal_function, *mut sys::zend_function)>,
+}
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Proxies {}
-// SAFETY: as above.
-unsafe impl Send for Proxies {}
-static PROXIES: std::sync::LazyLock<Proxies> = std::sync::LazyLock::new(|| Proxies(RefCell::default()));
+static PROXIES: Proxies =
+    Proxies { by_signature: RefCell::new(BTreeMap::new()), filled: Cell::new((null_mut(), null_mut())) };
 
 /// Fills the handlers. At module start.
 pub fn init_handlers() {
@@ -63,7 +66,8 @@ pub fn init_handlers() {
 
 /// The request is over: the functions that signatures are of are gone.
 pub fn forget_all() {
-    PROXIES.0.borrow_mut().clear();
+    PROXIES.by_signature.borrow_mut().clear();
+    PROXIES.filled.set((null_mut(), null_mut()));
 }
 
 unsafe fn of(object: *mut sys::zend_object) -> *mut Call {
@@ -201,7 +205,7 @@ unsafe fn proxy_of(function: *mut sys::zend_function) -> *mut sys::zend_internal
             (info.name as usize, info.type_.type_mask)
         });
         let signature = (common.arg_info as usize, common.num_args, common.fn_flags);
-        let mut proxies = PROXIES.0.borrow_mut();
+        let mut proxies = PROXIES.by_signature.borrow_mut();
         let known = proxies.entry(signature).or_default();
         let place = known.iter().position(|proxy| proxy.parameters.iter().copied().eq(parameters.clone()));
         let place = place.unwrap_or_else(|| {
@@ -209,9 +213,16 @@ unsafe fn proxy_of(function: *mut sys::zend_function) -> *mut sys::zend_internal
             known.len() - 1
         });
         let proxy = &raw mut *known[place].function;
-        sys::spindle_proxy_of(proxy, function, Some(called));
+        fill(proxy, function);
         proxy
     }
+}
+
+/// Makes the proxy stand for this function.
+unsafe fn fill(proxy: *mut sys::zend_internal_function, function: *mut sys::zend_function) {
+    // SAFETY: the caller's promise: both are alive.
+    unsafe { sys::spindle_proxy_of(proxy, function, Some(called)) };
+    PROXIES.filled.set((proxy, function));
 }
 
 /// What the closure calls.
@@ -244,8 +255,10 @@ unsafe extern "C" fn called(execute_data: Frame, result: Value) {
         }
         let call = of(object);
         let fcc = resolve(call);
-        // Another call may have got the same proxy since.
-        sys::spindle_proxy_of((*call).proxy, fcc.function_handler, Some(called));
+        // Another call may have got the same proxy since. (Its function is not at this address: this one is alive.)
+        if PROXIES.filled.get() != ((*call).proxy, fcc.function_handler) {
+            fill((*call).proxy, fcc.function_handler);
+        }
         let caller = (*execute_data).prev_execute_data;
         if as_the_caller(caller, functions::scope_is_closed) {
             return;
