@@ -85,12 +85,6 @@ lint-if-there: rust
 	    echo "Lints are left out: rustfmt or clippy is not installed (rustup component add rustfmt clippy)."; \
 	fi
 
-# cargo closes each test program with a line of its own; a suite closes with one. No test at all is a failure.
-tally = awk '{ print; fflush() } \
-    /^test result:/ { for (i = 2; i <= NF; i++) { if ($$i == "passed;") p += $$(i - 1); \
-        if ($$i == "failed;") f += $$(i - 1); if ($$i == "ignored;") s += $$(i - 1) } } \
-    END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit !p }'
-
 # What tests draw, they draw from SEED: 7, so that a change is judged by the same lots as the one before. With `random`, and
 # for a while, they are to find what none has seen.
 seed := $(filter-out random,$(or $(SEED),7))
@@ -98,13 +92,13 @@ seed := $(filter-out random,$(or $(SEED),7))
 .PHONY: test-rust
 test-rust: rust
 	@echo "== Rust"
-	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) $(CARGO) test --workspace --no-fail-fast 2>&1 | $(tally)
+	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) tests/run-rust $(CARGO) test --workspace --no-fail-fast
 
 # Every interleaving of the one part that several threads share.
 .PHONY: test-loom
 test-loom: rust
 	@echo "== loom"
-	@RUSTFLAGS="--cfg loom" $(CARGO) test -p spindle-inbox --release --target-dir $(TARGET)/loom 2>&1 | $(tally)
+	@RUSTFLAGS="--cfg loom" tests/run-rust $(CARGO) test -p spindle-inbox --release --no-fail-fast --target-dir $(TARGET)/loom
 
 .PHONY: test-phpt
 test-phpt: build

@@ -275,7 +275,7 @@ fn in_shared_memory_it_is_waited_for_in_place() {
         if child == 0 {
             // SAFETY: as above.
             unsafe {
-                libc::usleep(20_000);
+                libc::usleep(200_000);
                 libc::pthread_mutex_lock(at.mutex());
                 (*at.0).count.fetch_add(1, Ordering::Relaxed);
                 libc::pthread_cond_signal(at.condition());
@@ -447,7 +447,7 @@ fn another_process_posts() {
         let child = unsafe {
             let child = libc::fork();
             if child == 0 {
-                libc::usleep(30_000);
+                libc::usleep(500_000);
                 libc::sem_post(semaphore);
                 libc::_exit(0);
             }
