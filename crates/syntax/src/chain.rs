@@ -1,7 +1,7 @@
 //! Operands as most of them are: a variable or a name, with members, indices and calls behind it, in which there is no other
 //! operator. What is not so simple is taken apart token by token.
 
-use crate::lexer::{begins_label, is_label, is_space, single_quoted};
+use crate::lexer::{begins_label, is_label, single_quoted, spaces};
 use crate::token::{Kind, word};
 use memchr::memchr3;
 
@@ -81,10 +81,6 @@ fn label(source: &[u8], at: usize) -> Option<usize> {
     let rest = source.get(at..)?;
     let begins = rest.first().copied().is_some_and(begins_label);
     begins.then(|| at + rest.iter().take_while(|byte| is_label(**byte)).count())
-}
-
-fn spaces(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_space(**byte)).count()
 }
 
 /// Is it `f(...)`, behind the parenthesis?

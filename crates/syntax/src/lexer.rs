@@ -110,6 +110,11 @@ pub fn is_space(byte: u8) -> bool {
     CLASSES[byte as usize] & SPACE != 0
 }
 
+/// How much white space a text begins with.
+pub fn spaces(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_space(**byte)).count()
+}
+
 impl<'a> Lexer<'a> {
     /// The source must be shorter than 4 GiB.
     pub fn new(source: &'a [u8], options: Options) -> Lexer<'a> {

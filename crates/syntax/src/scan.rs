@@ -1,6 +1,6 @@
 //! Is it worth a closer look? Most sources are not, and this is all that they pay.
 
-use crate::lexer::{Options, begins_label, cast_at, is_label, is_space};
+use crate::lexer::{Options, begins_label, cast_at, is_label, is_space, spaces};
 use memchr::memmem::{self, Finder};
 use std::sync::LazyLock;
 
@@ -106,10 +106,6 @@ fn each_word(source: &[u8], mut found: impl FnMut(usize, &'static [u8])) {
             found(start, word);
         }
     }
-}
-
-fn spaces(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_space(**byte)).count()
 }
 
 fn begins_operand(source: &[u8], at: usize, options: Options) -> bool {

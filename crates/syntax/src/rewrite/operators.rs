@@ -4,7 +4,7 @@ use super::{AWAIT, AWAIT_CHILDREN, CALL, Callee, Content, Frame, Of, Phase, SPAW
 use crate::chain::{Behind, chain};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
-use crate::lexer::is_space;
+use crate::lexer::{is_space, spaces};
 use crate::token::{Kind, Token};
 
 impl Walk<'_> {
@@ -151,10 +151,7 @@ fn replace_word(edits: &mut Edits, source: &[u8], keyword: Token, text: &'static
 pub(super) fn simple_operator(edits: &mut Edits, source: &[u8], word: usize, limit: usize) -> Option<usize> {
     let is_await = source[word] == b'a';
     let keyword = Token { kind: Kind::Name, start: word as u32, end: word as u32 + 5 };
-    let operand = |word_end: usize| {
-        let blanks = source[word_end..].iter().take_while(|byte| is_space(**byte)).count();
-        chain(source, word_end + blanks, limit)
-    };
+    let operand = |word_end: usize| chain(source, word_end + spaces(&source[word_end..]), limit);
     let (chain, behind) = operand(word + 5)?;
     let mut end = chain.end as u32;
     match (is_await, behind) {
