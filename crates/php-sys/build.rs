@@ -15,9 +15,15 @@ fn php_config(argument: &str) -> String {
 
 fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
-    for file in
-        ["glue/wrapper.h", "glue/glue.c", "glue/session.c", "glue/syntax.c", "glue/glue.h", "glue/spindle_arginfo.h"]
-    {
+    for file in [
+        "glue/wrapper.h",
+        "glue/glue.c",
+        "glue/session.c",
+        "glue/streams.c",
+        "glue/syntax.c",
+        "glue/glue.h",
+        "glue/spindle_arginfo.h",
+    ] {
         println!("cargo:rerun-if-changed={file}");
     }
     let version: u32 = php_config("--vernum").parse().expect("a version number");
@@ -35,6 +41,7 @@ fn main() {
     let mut glue = cc::Build::new();
     glue.file("glue/glue.c")
         .file("glue/session.c")
+        .file("glue/streams.c")
         .file("glue/syntax.c")
         .opt_level(2)
         .warnings(true)

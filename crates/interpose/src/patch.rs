@@ -479,3 +479,17 @@ fn told(path: &str, name: &CStr, what: &str) -> String {
 fn own_code() -> usize {
     own_code as fn() -> usize as usize
 }
+/// Stores a pointer in a table that may be read-only, and leaves its page as it was.
+///
+/// # Errors
+/// Why it cannot be stored.
+///
+/// # Safety
+/// `place` is a pointer-sized variable of a loaded object, and everyone who reads it can do with `value`.
+pub unsafe fn store(place: usize, value: usize) -> Result<(), String> {
+    let mut maps = pages::Maps::default();
+    let mut open = pages::OpenPages::new(&mut maps);
+    // SAFETY: the caller's promise.
+    unsafe { open.store(place, value)? };
+    open.close().into_iter().next().map_or(Ok(()), Err)
+}

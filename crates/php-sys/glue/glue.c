@@ -53,31 +53,70 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
 #define CALL_INFO() \
 	((const spindle_call_info *) EX(func)->internal_function.reserved[spindle_reserved_slot])
 
+spindle_call *spindle_calls;
+
+/* Functions that hold nothing while they wait. */
 void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 {
+	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (UNEXPECTED(spindle_check_after)) {
+		spindle_after_call(execute_data);
+	}
+}
+
+/* Functions that use handles, or what their extension keeps outside of any handle. */
+void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
+{
 	const spindle_call_info *info = CALL_INFO();
-	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(execute_data, info, return_value)) {
+	spindle_call call = { .frame = execute_data };
+	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(&call, info, return_value)) {
 		return;
 	}
+	call.outer = spindle_calls;
+	spindle_calls = &call;
 	info->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (EXPECTED(spindle_calls == &call)) { /* not in a fiber that was suspended below it */
+		spindle_calls = call.outer;
+	}
+	if (UNEXPECTED(call.holds)) {
+		spindle_let_go(&call);
+	}
 	if (UNEXPECTED(spindle_check_after)) {
-		spindle_after_call(execute_data, return_value);
+		spindle_after_call(execute_data);
 	}
 }
 
 /* The same for functions after which the coroutine gives way now and then though they did not wait. */
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 {
-	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	spindle_call_was_fair();
 }
 
 /* The same for functions whose result may be a further handle on the same connection. */
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 {
-	spindle_trampoline(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	if (Z_TYPE_P(return_value) == IS_OBJECT || Z_TYPE_P(return_value) == IS_RESOURCE) {
 		spindle_call_made(execute_data, return_value);
+	}
+}
+
+/* Fiber's methods: the calls of a fiber that is suspended are no longer those of the running code. Another one may go on
+ * with them. What they use stays busy until they return. */
+void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
+{
+	bool suspends = Z_TYPE(EX(This)) != IS_OBJECT;
+	spindle_call *calls = spindle_calls;
+	if (suspends && calls) {
+		spindle_fiber_suspends();
+	}
+	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (!suspends) {
+		spindle_calls = calls;
+	}
+	if (UNEXPECTED(spindle_check_after)) {
+		spindle_after_call(execute_data);
 	}
 }
 
@@ -100,6 +139,16 @@ void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value)
 	} else {
 		ZVAL_NULL(return_value);
 	}
+}
+
+void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_value)
+{
+	if (ZEND_CALL_NUM_ARGS(execute_data) > 1) {
+		zval *running = ZEND_CALL_ARG(execute_data, 2);
+		zend_long count = zval_get_long(running);
+		ZEND_TRY_ASSIGN_REF_LONG(running, count > 0 ? count : 1);
+	}
+	RETVAL_LONG(0); /* CURLM_OK */
 }
 
 /* --- lists of persistent connections ---------------------------------------------------------------------- */

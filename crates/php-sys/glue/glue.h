@@ -9,9 +9,21 @@
 typedef struct spindle_call_info {
 	zif_handler handler; /* the original */
 	uint32_t kind;       /* see kinds.rs */
-	bool stays;          /* also while no request has coroutines */
 	bool found;          /* in a table of an object: its copies share this */
 } spindle_call_info;
+
+/* A call of C code that keeps what it uses busy while its coroutine is suspended. It lies on the C stack of the call. */
+typedef struct spindle_call {
+	struct spindle_call *outer;
+	zend_execute_data *frame; /* the function's; NULL: no function was called, `key` is what it uses */
+	uintptr_t key;
+	uint32_t co;    /* the coroutine that was suspended in it, if it is marked */
+	bool is_marked; /* what it uses is busy, and so is what the outer ones use */
+	bool holds;     /* something is busy by it */
+} spindle_call;
+
+/* The innermost such call of the running coroutine. */
+extern spindle_call *spindle_calls;
 
 extern zend_module_entry spindle_module_entry;
 
@@ -45,8 +57,10 @@ bool spindle_guarded(void (*function)(void *), void *argument);
 ZEND_COLD ZEND_NORETURN void spindle_bailout(void);
 
 void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS);
+void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS);
+void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS);
 
 /* Arguments of spawn(): the callable, and what follows it. */
 typedef struct spindle_spawn_args {
@@ -116,6 +130,15 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 
 bool spindle_is_closed(zend_execute_data *execute_data);
 void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value);
+/* What curl_multi_exec() answers when there is nothing to do yet. */
+void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_value);
+
+/* Reading and writing at once on an encrypted stream: ext/openssl takes it out of blocking mode for each call that waits, and
+ * remembers in the stream whether it was blocking. A call that begins while another one is in progress is to find it as
+ * that one has found it; one that ends is to leave it as the other one needs it. The stream is the call's first argument;
+ * false: it is not encrypted. */
+bool spindle_tls_begins(zend_execute_data *execute_data);
+void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */
 void spindle_list_init(HashTable *list, const HashTable *like);
@@ -146,8 +169,10 @@ zend_result spindle_rinit(int type, int module_number);
 zend_result spindle_rshutdown(int type, int module_number);
 zend_result spindle_post_deactivate(void);
 void spindle_minfo(zend_module_entry *module);
-bool spindle_before_call(zend_execute_data *execute_data, const spindle_call_info *info, zval *return_value);
-void spindle_after_call(zend_execute_data *execute_data, zval *return_value);
+bool spindle_before_call(spindle_call *call, const spindle_call_info *info, zval *return_value);
+void spindle_let_go(spindle_call *call);
+void spindle_after_call(zend_execute_data *execute_data);
+void spindle_fiber_suspends(void);
 void spindle_call_was_fair(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
 zend_object *spindle_coroutine_create(zend_class_entry *ce);

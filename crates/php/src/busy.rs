@@ -1,32 +1,45 @@
 //! Busy handles: a call on a handle that another coroutine's call is in the middle of waits its turn.
 //!
-//! Nobody looks for handles until a call really parks: then those of the internal functions on the coroutine's
-//! stack are held until the function returns. Handles that share a connection count as one (see `links`). First
-//! come, first served; one reader and one writer of a stream at once.
+//! Calls that use handles, or an extension as a whole, are on a list of their coroutine while they are in progress
+//! (`spindle_call`, on the C stack). Nobody looks for what they use until the coroutine is suspended, by whatever: then it
+//! is held until the calls return. Handles that share a connection count as one (see `links`). First come, first served;
+//! one reader and one writer of a stream at once.
+//!
+//! A coroutine that is suspended in a callback of such a call may wait for another one, and that one for its turn. Such a
+//! circle is refused with an error.
 
-use crate::calls::{info_of, refresh_checks};
+use crate::calls::refresh_checks;
 use crate::coroutine::Info;
 use crate::kinds::{Kind, Mode, handles, kind_from};
 use crate::runtime::{self, Runtime};
 use crate::stack::{Ctx, Failing};
+use crate::{calls, failure, kinds, loading, streams};
 use spindle_core::sched::{Co, On, Reason, Ticket};
 use spindle_php_sys as sys;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::ptr::null_mut;
 
 /// A handle that a coroutine keeps busy by a call.
 #[derive(Debug)]
 pub struct Held {
-    /// The frame of the call; null for the end of an object.
-    pub(crate) frame: *mut sys::zend_execute_data,
+    call: *mut sys::spindle_call,
     /// The handle.
     pub(crate) key: usize,
+}
+
+/// Somebody who waits for a turn.
+struct Waiter {
+    ticket: Ticket,
+    mode: Mode,
+    /// It would wait for ever.
+    is_refused: bool,
 }
 
 #[derive(Default)]
 struct Busy {
     holders: Vec<(Co, Mode)>,
-    queue: VecDeque<(Ticket, Mode)>,
+    queue: VecDeque<Waiter>,
     /// A close waits in the queue: calls before it may finish, but not wait any more.
     closing: bool,
 }
@@ -42,55 +55,32 @@ fn table() -> &'static RefCell<HashMap<usize, Busy>> {
     &TABLE.0
 }
 
-/// Waits for the turn of a call on `root`, and holds it until the call returns. `false`: something was thrown.
-pub(crate) unsafe fn enter(frame: *mut sys::zend_execute_data, root: usize) -> bool {
-    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
-    // SAFETY: the caller passes the frame of the call that is about to begin.
+/// Runs `what`, C code that uses `key` without being a call of a function, in its turn. A cancellation does not keep it
+/// from being run.
+pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> R {
+    let mut call =
+        sys::spindle_call { outer: null_mut(), frame: null_mut(), key, co: 0, is_marked: false, holds: false };
+    // SAFETY: on the PHP thread; the record lies on this stack until the call is over. A bailout jumps over its end, and
+    // the request ends.
     unsafe {
-        if !turn(rt, frame, root, Mode::Both, Kind::Handle) {
-            return false;
+        if sys::spindle_check_before != 0
+            && let Some(rt) = runtime::existing().filter(|rt| rt.can_switch())
+        {
+            rt.core.borrow_mut().shield();
+            turn(rt, &mut call, key, Mode::Both);
+            rt.core.borrow_mut().unshield();
         }
-        if !holds(rt, root) {
-            hold(rt.context(), frame, root, Mode::Both);
+        call.outer = sys::spindle_calls;
+        sys::spindle_calls = &mut call;
+        let result = what();
+        if sys::spindle_calls == &raw mut call {
+            sys::spindle_calls = call.outer;
         }
+        if call.holds {
+            spindle_let_go(&mut call);
+        }
+        result
     }
-    true
-}
-
-/// Runs `what` (the end of an object, which may talk to its server in the middle of PHP code) in its turn, like a
-/// call.
-pub(crate) fn in_turn(root: usize, what: impl FnOnce()) {
-    let held = runtime::existing().filter(|rt| rt.can_switch());
-    let none = std::ptr::null_mut();
-    if let Some(rt) = held {
-        rt.core.borrow_mut().shield(); // a cancellation must not leave it half done
-        // SAFETY: the running context; there is no frame to look at.
-        unsafe {
-            if turn(rt, none, root, Mode::Both, Kind::Handle) && !holds(rt, root) {
-                hold(rt.context(), none, root, Mode::Both);
-            }
-        }
-    }
-    what();
-    if let Some(rt) = held {
-        // SAFETY: the running context.
-        unsafe {
-            let ctx = rt.context();
-            if let Some(at) = (*ctx).busy.iter().rposition(|held| held.frame.is_null() && held.key == root) {
-                (*ctx).busy.remove(at);
-                let_go(rt, Co((*ctx).co), root);
-                refresh_checks(ctx);
-            }
-        }
-        rt.core.borrow_mut().unshield();
-    }
-}
-
-/// Does the running coroutine hold it?
-fn holds(rt: &'static Runtime, key: usize) -> bool {
-    // SAFETY: the running context.
-    let co = Co(unsafe { (*rt.context()).co });
-    table().borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co))
 }
 
 /// Nothing is busy any more: in the child of a fork, at request end.
@@ -100,42 +90,64 @@ pub fn forget_all() {
     unsafe { sys::spindle_check_before = 0 };
 }
 
-/// How many frames are looked at for handles: callbacks of callbacks of a library are rarely deeper.
-const DEPTH: usize = 24;
-
-/// The running coroutine is about to park in C code: what it uses is busy until the calls return.
+/// The running coroutine is about to be suspended: what its calls in progress use is busy until they return.
+#[inline(always)]
 pub fn parking(rt: &'static Runtime) {
-    // SAFETY: the frames of the running coroutine.
+    // SAFETY: the list of the running coroutine.
+    if !unsafe { sys::spindle_calls }.is_null() {
+        mark(rt);
+    }
+}
+
+#[cold]
+fn mark(rt: &'static Runtime) {
+    let ctx = rt.context();
+    // SAFETY: calls in progress of the running coroutine, on its stack, and their frames. After a bailout that an extension
+    // has caught the list may have calls that are over; then the request ends.
     unsafe {
-        let ctx = rt.context();
-        let mut frame = sys::executor_globals.current_execute_data;
-        for _ in 0..DEPTH {
+        if sys::compiler_globals.unclean_shutdown {
+            return;
+        }
+        let mut call = sys::spindle_calls;
+        while !call.is_null() && !(*call).is_marked {
+            (*call).is_marked = true;
+            let frame = (*call).frame;
             if frame.is_null() {
-                return;
+                hold(ctx, call, (*call).key, Mode::Both);
+            } else {
+                let kind = calls::info_of((*frame).func.cast()).map_or(Kind::Plain, kind_from);
+                handles(frame, kind, |key, mode| hold(ctx, call, key, mode));
             }
-            let function = (*frame).func;
-            if !function.is_null() && u32::from((*function).type_) == sys::ZEND_INTERNAL_FUNCTION {
-                if (*ctx).busy.iter().any(|held| held.frame == frame) {
-                    return; // marked by an earlier park, and so are those above it
-                }
-                let kind = info_of(function.cast()).map_or(Kind::Plain, kind_from);
-                if !matches!(kind, Kind::Plain | Kind::Signals) {
-                    handles(frame, kind, |key, mode| hold(ctx, frame, key, mode));
-                }
-            }
-            frame = (*frame).prev_execute_data;
+            call = (*call).outer;
         }
     }
 }
 
-pub(crate) unsafe fn hold(ctx: *mut Ctx, frame: *mut sys::zend_execute_data, key: usize, mode: Mode) {
-    // SAFETY: the running context.
+/// Is a function in progress whose handles are busy?
+pub fn is_inside_marked() -> bool {
+    // SAFETY: calls in progress of the running coroutine.
     unsafe {
-        let co = Co((*ctx).co);
-        table().borrow_mut().entry(key).or_default().holders.push((co, mode));
-        (*ctx).busy.push(Held { frame, key });
+        let mut call = sys::spindle_calls;
+        while !call.is_null() {
+            if (*call).holds && !(*call).frame.is_null() {
+                return true;
+            }
+            call = (*call).outer;
+        }
+        false
+    }
+}
+
+unsafe fn hold(ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mode) {
+    // SAFETY: the running context, and a call in progress.
+    unsafe {
+        if (*ctx).busy.iter().any(|held| held.call == call && held.key == key) {
+            return; // it was given its turn
+        }
+        table().borrow_mut().entry(key).or_default().holders.push((Co((*ctx).co), mode));
+        (*ctx).busy.push(Held { call, key });
+        ((*call).co, (*call).holds) = ((*ctx).co, true);
         sys::spindle_check_before = 1;
-        refresh_checks(ctx);
     }
 }
 
@@ -147,14 +159,14 @@ pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
             busy.holders.remove(at);
         }
         let mut next = Vec::new();
-        let mut waiting = VecDeque::new();
-        for (ticket, mode) in std::mem::take(&mut busy.queue) {
-            let before = waiting.iter().any(|(_, earlier): &(Ticket, Mode)| earlier.disturbs(mode));
-            if before || busy.holders.iter().any(|(_, held)| held.disturbs(mode)) {
-                waiting.push_back((ticket, mode));
+        let mut waiting: VecDeque<Waiter> = VecDeque::new();
+        for waiter in std::mem::take(&mut busy.queue) {
+            let before = waiting.iter().any(|earlier| earlier.mode.disturbs(waiter.mode));
+            if before || busy.holders.iter().any(|(_, held)| held.disturbs(waiter.mode)) {
+                waiting.push_back(waiter);
             } else {
-                busy.holders.push((ticket.co, mode)); // it is its turn, whoever comes in between
-                next.push(ticket);
+                busy.holders.push((waiter.ticket.co, waiter.mode)); // it is its turn, whoever comes in between
+                next.push(waiter.ticket);
             }
         }
         busy.queue = waiting;
@@ -176,19 +188,18 @@ pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
 /// was thrown, or it has its result.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn spindle_before_call(
-    frame: *mut sys::zend_execute_data,
+    call: *mut sys::spindle_call,
     info: *const sys::spindle_call_info,
     result: *mut sys::zval,
 ) -> bool {
     let kind = kind_from(info);
-    let Some(rt) = runtime::existing() else { return true };
-    if matches!(kind, Kind::Plain | Kind::Signals) || !rt.can_switch() {
-        return true;
-    }
+    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
     // Room without a destructor: an exit elsewhere abandons this stack while it waits.
     let mut wanted = [(0, Mode::Both); 8];
     let mut count = 0;
     // SAFETY: the frame of the call that is about to begin.
+    let frame = unsafe { (*call).frame };
+    // SAFETY: as above.
     unsafe {
         handles(frame, kind, |key, mode| {
             if let Some(place) = wanted.get_mut(count) {
@@ -202,22 +213,40 @@ unsafe extern "C" fn spindle_before_call(
     let wanted = wanted.get(..count).unwrap_or_default();
     // SAFETY: the running context, and as above.
     unsafe {
-        let ctx = rt.context();
-        let co = Co((*ctx).co);
+        let co = Co((*rt.context()).co);
         while let Some((key, mode)) = wanted.iter().find(|(key, mode)| must_wait(co, *key, *mode)) {
-            let_go_of(rt, ctx, frame);
-            if !turn(rt, frame, *key, *mode, kind) {
+            if kind == Kind::Performs {
+                sys::spindle_answer_still_running(frame, result);
+                return false;
+            }
+            spindle_let_go(call);
+            if !turn(rt, call, *key, *mode) {
                 return false;
             }
             if kind == Kind::Closes && sys::spindle_is_closed(frame) {
                 // Another one was about to close it, and has: this one asked for the same while it was open.
-                let_go_of(rt, ctx, frame);
+                spindle_let_go(call);
                 sys::spindle_answer_closed(frame, result);
                 return false;
             }
         }
+        if matches!(kind, Kind::Reads | Kind::Writes) && wanted.iter().any(|(key, _)| is_used_by_another(rt, co, *key))
+        {
+            streams::begins_beside_another(rt, call);
+        }
     }
     true
+}
+
+/// Is another coroutine suspended in a call on this handle? Not if it was given its turn and has not run since.
+pub(crate) fn is_used_by_another(rt: &'static Runtime, co: Co, key: usize) -> bool {
+    table().borrow().get(&key).is_some_and(|busy| {
+        busy.holders.iter().any(|(holder, _)| {
+            let ctx = context_of(rt, *holder);
+            // SAFETY: the context of a coroutine that has not ended.
+            *holder != co && !ctx.is_null() && unsafe { (*ctx).busy.iter().any(|held| held.key == key) }
+        })
+    })
 }
 
 /// Is it another's turn on this handle?
@@ -226,42 +255,60 @@ fn must_wait(co: Co, key: usize, mode: Mode) -> bool {
     let Some(busy) = table.get(&key) else { return false };
     let mine = busy.holders.iter().any(|(holder, _)| *holder == co); // its own call, further up
     let others = busy.holders.iter().any(|(_, held)| held.disturbs(mode));
-    !mine && (others || busy.queue.iter().any(|(_, earlier)| earlier.disturbs(mode)))
+    !mine && (others || busy.queue.iter().any(|earlier| earlier.mode.disturbs(mode)))
 }
 
-/// Lets go of what the running coroutine holds by this call.
-pub(crate) unsafe fn let_go_of(rt: &'static Runtime, ctx: *mut Ctx, frame: *mut sys::zend_execute_data) {
-    // SAFETY: the running context.
+/// Lets go of what a call has kept busy.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn spindle_let_go(call: *mut sys::spindle_call) {
+    // SAFETY: the caller passes a call that is over or has not begun. It may have been suspended in another coroutine than
+    // the running one, if it was made in a fiber; that one's context is there as long as it has not ended.
     unsafe {
-        while let Some(at) = (*ctx).busy.iter().position(|held| held.frame == frame) {
-            let held = (*ctx).busy.swap_remove(at);
-            let_go(rt, Co((*ctx).co), held.key);
+        if !std::mem::take(&mut (*call).holds) {
+            return;
         }
+        (*call).is_marked = false;
+        let Some(rt) = runtime::existing() else { return };
+        let co = Co((*call).co);
+        let running = rt.context();
+        let ctx = if (*running).co == co.0 { running } else { context_of(rt, co) };
+        if ctx.is_null() {
+            return;
+        }
+        while let Some(at) = (*ctx).busy.iter().position(|held| held.call == call) {
+            let held = (*ctx).busy.swap_remove(at);
+            let_go(rt, co, held.key);
+        }
+        streams::ends(rt, call);
     }
 }
 
+fn context_of(rt: &'static Runtime, co: Co) -> *mut Ctx {
+    let this = rt.object(co);
+    // SAFETY: an object in the runtime's table is alive.
+    if this.is_null() { null_mut() } else { unsafe { (*this).ctx } }
+}
+
 /// Waits for one handle, if it is busy. `false`: something was thrown.
-unsafe fn turn(rt: &'static Runtime, frame: *mut sys::zend_execute_data, key: usize, mode: Mode, kind: Kind) -> bool {
+unsafe fn turn(rt: &'static Runtime, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
     let ctx = rt.context();
     // SAFETY: the running context.
     let co = Co(unsafe { (*ctx).co });
     if !must_wait(co, key, mode) {
         return true;
     }
+    if mode == Mode::Close
+        && let Some(busy) = table().borrow_mut().get_mut(&key)
     {
-        let mut table = table().borrow_mut();
-        let Some(busy) = table.get_mut(&key) else { return true };
-        if kind == Kind::Closes {
-            busy.closing = true;
-            for (holder, held) in &busy.holders {
-                if held.disturbs(mode) {
-                    fail_quietly(rt, *holder);
-                }
+        busy.closing = true;
+        for (holder, held) in &busy.holders {
+            if held.disturbs(mode) {
+                fail_quietly(rt, *holder);
             }
         }
     }
     // SAFETY: the running context.
-    unsafe { take_turn(rt, ctx, frame, key, mode, kind == Kind::Closes) }
+    unsafe { take_turn(rt, ctx, call, key, mode) }
 }
 
 /// The call in which `co` is parked fails, because its handle is being closed.
@@ -271,61 +318,68 @@ fn fail_quietly(rt: &'static Runtime, co: Co) {
         let ctx = (*rt.object(co)).ctx;
         if !ctx.is_null() && (*ctx).failing == Failing::No {
             (*ctx).failing = Failing::Quietly;
-            (*ctx).failing_in = crate::calls::internal((*ctx).saved.frame());
+            (*ctx).failing_in = calls::internal((*ctx).saved.frame());
             rt.core.borrow_mut().break_off(co);
         }
     }
 }
 
-unsafe fn take_turn(
-    rt: &'static Runtime,
-    ctx: *mut Ctx,
-    frame: *mut sys::zend_execute_data,
-    key: usize,
-    mode: Mode,
-    closes: bool,
-) -> bool {
-    // SAFETY: the running context.
+unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
+    // SAFETY: the running context, and a call that has not begun.
     unsafe {
         let co = Co((*ctx).co);
+        let closes = mode == Mode::Close;
         loop {
-            let ticket = rt.begin_wait();
             let mut awaits = [0; 2];
-            {
-                let mut table = table().borrow_mut();
-                let Some(busy) = table.get_mut(&key) else { return true };
+            let circle = {
+                let table = table().borrow();
+                let Some(busy) = table.get(&key) else { return true };
                 for (id, (holder, _)) in awaits.iter_mut().zip(&busy.holders) {
                     *id = rt.core.borrow().id(*holder);
                 }
-                busy.queue.push_back((ticket, mode));
+                busy.holders.iter().map(|(holder, _)| *holder).find(|holder| loading::depends_on(*holder, co))
+            };
+            if let Some(holder) = circle {
+                refuse(rt, holder, (*call).frame);
+                return false;
+            }
+            let ticket = rt.begin_wait();
+            if let Some(busy) = table().borrow_mut().get_mut(&key) {
+                busy.queue.push_back(Waiter { ticket, mode, is_refused: false });
             }
             let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
             let reason = rt.park(None, On::Coroutines, true, info);
-            let granted = {
+            let (granted, refused) = {
                 let mut table = table().borrow_mut();
                 let busy = table.entry(key).or_default();
                 if busy.closing && !closes && (*ctx).failing == Failing::No {
                     (*ctx).failing = Failing::Quietly;
-                    (*ctx).failing_in = frame;
+                    (*ctx).failing_in = (*call).frame;
                 }
-                busy.queue.retain(|(waiting, _)| *waiting != ticket);
-                busy.holders.iter().any(|(holder, _)| *holder == co)
+                let refused = busy.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
+                busy.queue.retain(|waiter| waiter.ticket != ticket);
+                (busy.holders.iter().any(|(holder, _)| *holder == co), refused)
             };
             if granted {
-                (*ctx).busy.push(Held { frame, key });
+                (*ctx).busy.push(Held { call, key });
+                ((*call).co, (*call).holds) = ((*ctx).co, true);
                 refresh_checks(ctx);
             }
-            if reason == Reason::Cancelled {
+            if reason == Reason::Cancelled || refused {
                 if granted {
-                    (*ctx).busy.pop();
+                    spindle_let_go(call);
+                } else {
+                    let_go(rt, co, key); // others may have waited behind it
                 }
                 if closes && let Some(busy) = table().borrow_mut().get_mut(&key) {
                     busy.closing = false; // it is not closed after all: who waits may go on waiting
                 }
-                let_go(rt, co, key);
                 let reason = rt.core.borrow_mut().take_cancellation();
                 if let Some(reason) = reason {
                     sys::spindle_throw(reason);
+                } else if refused {
+                    let holder = table().borrow().get(&key).and_then(|busy| busy.holders.first().map(|(co, _)| *co));
+                    refuse(rt, holder.unwrap_or(co), (*call).frame);
                 }
                 return false;
             }
@@ -333,5 +387,54 @@ unsafe fn take_turn(
                 return true;
             }
         }
+    }
+}
+
+/// Throws what tells that the running call would wait for ever for `holder`.
+unsafe fn refuse(rt: &'static Runtime, holder: Co, frame: *mut sys::zend_execute_data) {
+    let id = rt.core.borrow().id(holder);
+    // SAFETY: the frame of a call that is about to begin, or null.
+    let name = unsafe { kinds::name_of_call(frame) };
+    // SAFETY: as above: the innermost call of a coroutine that was left.
+    let held_by = unsafe {
+        let ctx = context_of(rt, holder);
+        let mut call = if ctx.is_null() { null_mut() } else { (*ctx).calls };
+        while !call.is_null() && (*call).frame.is_null() {
+            call = (*call).outer;
+        }
+        if call.is_null() { None } else { Some(kinds::name_of_call((*call).frame)) }
+    };
+    let inside = held_by.map_or(String::new(), |name| format!(" is in the middle of {name} and"));
+    let text = format!("{name} would wait for ever for its turn: coroutine #{id}{inside} waits for this one");
+    // SAFETY: filled at module start.
+    failure::throw(unsafe { sys::spindle_ce.async_exception }, &text);
+}
+
+/// The running coroutine, which keeps handles busy, is about to wait for other coroutines: those that wait for one of its
+/// handles, and for which it waits in turn, are refused.
+#[cold]
+pub fn refuse_circles(rt: &'static Runtime) {
+    // SAFETY: the running context.
+    let (me, keys) = unsafe {
+        let ctx = rt.context();
+        (Co((*ctx).co), (*ctx).busy.iter().map(|held| held.key).collect::<Vec<_>>())
+    };
+    let mut refused = Vec::new();
+    for key in keys {
+        let waiting: Vec<Ticket> = {
+            let table = table().borrow();
+            let Some(busy) = table.get(&key) else { continue };
+            busy.queue.iter().map(|waiter| waiter.ticket).collect()
+        };
+        let circles: Vec<Ticket> = waiting.into_iter().filter(|ticket| loading::depends_on(me, ticket.co)).collect();
+        if let Some(busy) = table().borrow_mut().get_mut(&key) {
+            for waiter in busy.queue.iter_mut().filter(|waiter| circles.contains(&waiter.ticket)) {
+                waiter.is_refused = true;
+                refused.push(waiter.ticket);
+            }
+        }
+    }
+    for ticket in refused {
+        rt.core.borrow_mut().wake(ticket);
     }
 }

@@ -1,28 +1,30 @@
-//! Internal functions, trampolined: the place before a call, where it may have to queue for a busy handle, and the
-//! place after it, where handles are let go and a cancellation of the C code is thrown. While nothing is busy and
+//! Trampolines in front of internal functions: the place before a call, where it may have to queue for a busy handle, and
+//! the place after it, where handles are let go and a cancellation of the C code is thrown. While nothing is busy and
 //! nobody is cancelled, a trampoline is two tests.
+//!
+//! They are installed once in a process, at its first request, and stay: closures, compiled code and classes in opcache's
+//! memory have copies of the handlers that they were made with.
 
 use crate::busy::{self, let_go};
 use crate::globals;
 use crate::kinds::{self, Kind, Module, kind_of, name_has};
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
-use crate::{aside, links, loading, persistent, zv};
+use crate::{aside, linking, links, loading, persistent};
 use spindle_core::sched::Co;
 use spindle_interpose::locks;
 use spindle_php_sys as sys;
-use std::cell::{Cell, RefCell};
-use std::ptr::addr_of_mut;
+use std::cell::RefCell;
+use std::ptr::{addr_of_mut, null_mut};
 
 struct Infos {
     list: RefCell<Vec<*mut sys::spindle_call_info>>,
-    all_installed: Cell<bool>,
 }
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Infos {}
 /// What the functions' reserved slots point to. It lives as long as the process: closures have copies of functions
-/// that are called until the very end, and the next request uses it again.
-static INFOS: Infos = Infos { list: RefCell::new(Vec::new()), all_installed: Cell::new(false) };
+/// that are called until the very end.
+static INFOS: Infos = Infos { list: RefCell::new(Vec::new()) };
 
 pub(crate) fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::spindle_call_info> {
     // SAFETY: an internal function; the slot was given to us by the engine.
@@ -67,24 +69,11 @@ unsafe fn each_function(mut change: impl FnMut(*mut sys::zend_internal_function)
     }
 }
 
-/// Which functions are trampolined.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// Those that make handles, so that it is known which belong together also of those made before the first
-    /// `spawn`. Once in a process, and for good.
-    Makers,
-    /// All but ours. From the first `spawn` to the end of the request.
-    All,
-}
-
-/// Puts the trampoline in front of internal functions.
-pub fn install(which: Which) {
-    if which == Which::Makers && !INFOS.list.borrow().is_empty() {
-        return;
-    }
-    INFOS.all_installed.set(INFOS.all_installed.get() || which == Which::All);
+/// Puts the trampoline in front of all internal functions that have none yet. At the first request start of the process,
+/// and when an extension has been loaded since.
+pub fn install() {
     let mut module = Module::of(std::ptr::null());
-    // SAFETY: at the first spawn or at request start, on the PHP thread.
+    // SAFETY: on the PHP thread, while a request runs.
     unsafe {
         each_function(|function| {
             let Some(handler) = (*function).handler else { return };
@@ -92,63 +81,40 @@ pub fn install(which: Which) {
             if its != module.entry {
                 module = Module::of(its);
             }
-            if which == Which::Makers && !module.may_make() {
-                return;
-            }
             let ours = addr_of_mut!(sys::spindle_module_entry);
-            if (*function).module == ours
-                || (*function).function_name.is_null()
-                || is_ours(handler)
-                || is_compared(function)
-            {
+            if (*function).module == ours || (*function).function_name.is_null() || is_ours(handler) {
                 return;
             }
-            let kind = kind_of(function, &module);
-            let stays = kind.may_make(function);
-            if which == Which::All || stays {
-                trampoline(function, handler, kind, stays, module.keeps_globals);
+            if let Some(kind) = kind_of(function, &module) {
+                trampoline(function, handler, kind, module.keeps_globals);
             }
         });
     }
 }
 
-/// PHP knows this one by its handler, to refuse it as an autoloader. Its own code never waits, only what it calls.
-unsafe fn is_compared(function: *const sys::zend_internal_function) -> bool {
-    // SAFETY: a function of the engine's tables, with a name.
-    unsafe { (*function).scope.is_null() && zv::bytes((*function).function_name) == b"spl_autoload_call" }
-}
-
-unsafe fn trampoline(
-    function: *mut sys::zend_internal_function,
-    handler: Handler,
-    kind: Kind,
-    stays: bool,
-    keeps: bool,
-) {
+unsafe fn trampoline(function: *mut sys::zend_internal_function, handler: Handler, kind: Kind, keeps: bool) {
     // SAFETY: the caller passes a function with this handler; the information lives as long as the process.
     unsafe {
         let slot = &mut (*function).reserved[sys::spindle_reserved_slot as usize];
         let mut info = (*slot).cast::<sys::spindle_call_info>();
         if info.is_null() {
-            info = Box::into_raw(Box::new(sys::spindle_call_info {
-                handler: None,
-                kind: kind as u32,
-                stays,
-                found: false,
-            }));
+            info = Box::into_raw(Box::new(sys::spindle_call_info { handler: None, kind: kind as u32, found: false }));
             *slot = info.cast();
             INFOS.list.borrow_mut().push(info);
         }
         (*info).handler = Some(handler);
         // A write to a stream never gives way by itself: `echo` must not. After the function it may.
         (*function).handler = Some(match kind {
+            Kind::Plain => sys::spindle_trampoline,
             Kind::Writes => sys::spindle_trampoline_fair,
+            Kind::Fiber => sys::spindle_trampoline_fiber,
             Kind::Signals => in_place,
+            Kind::Loads => loading_functions,
             _ if keeps => keeping,
             Kind::Makes => making,
             // A copy (`curl_copy_handle`) is a handle of its own.
             Kind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
-            _ => sys::spindle_trampoline,
+            _ => sys::spindle_trampoline_holding,
         });
     }
 }
@@ -170,9 +136,10 @@ pub(crate) unsafe fn trampoline_found(function: *mut sys::zend_internal_function
         if let Some(info) = known {
             (*function).reserved[slot] = info.cast();
         }
-        let kind = kind_of(function, &Module::of(kinds::module_of_function(function)));
-        trampoline(function, handler, kind, true, false);
-        (*(*function).reserved[slot].cast::<sys::spindle_call_info>()).found = true;
+        if let Some(kind) = kind_of(function, &Module::of(kinds::module_of_function(function))) {
+            trampoline(function, handler, kind, false);
+            (*(*function).reserved[slot].cast::<sys::spindle_call_info>()).found = true;
+        }
     }
 }
 
@@ -180,11 +147,14 @@ type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval)
 
 /// Is it one of our trampolines?
 fn is_ours(handler: Handler) -> bool {
-    let ours: [Handler; 6] = [
+    let ours: [Handler; 9] = [
         sys::spindle_trampoline,
+        sys::spindle_trampoline_holding,
         sys::spindle_trampoline_fair,
         sys::spindle_trampoline_linking,
+        sys::spindle_trampoline_fiber,
         in_place,
+        loading_functions,
         making,
         keeping,
     ];
@@ -199,7 +169,11 @@ unsafe extern "C" fn making(frame: *mut sys::zend_execute_data, result: *mut sys
         let this = ((*frame).This.u1.v.type_ == sys::IS_OBJECT as u8).then(|| (*frame).This.value.obj);
         let Some(asked) = kinds::asks_for(frame) else {
             if let Some(this) = this {
-                links::link(frame, this);
+                links::is_new(this);
+                match kinds::shared_driver(frame) {
+                    Some(driver) => links::link_to(this, driver),
+                    None => links::link(frame, this),
+                }
             }
             sys::spindle_trampoline_linking(frame, result);
             return;
@@ -209,9 +183,7 @@ unsafe extern "C" fn making(frame: *mut sys::zend_execute_data, result: *mut sys
             links::link_to(this, root);
         }
         // It may be a connection that is in use by a handle which another coroutine was given, and is asked at once.
-        if busy::enter(frame, root) {
-            persistent::within(root, || sys::spindle_trampoline(frame, result));
-        }
+        busy::in_turn(root, || persistent::within(root, || sys::spindle_trampoline_holding(frame, result)));
         match u32::from((*result).u1.v.type_) {
             sys::IS_OBJECT => links::link_to((*result).value.obj, root),
             sys::IS_RESOURCE => persistent::used_by_stream(root, (*result).value.res),
@@ -228,7 +200,8 @@ unsafe extern "C" fn keeping(frame: *mut sys::zend_execute_data, result: *mut sy
         let next = match info_of((*frame).func.cast()).map_or(Kind::Plain, kinds::kind_from) {
             Kind::Makes => making,
             Kind::Handle => sys::spindle_trampoline_linking,
-            _ => sys::spindle_trampoline,
+            Kind::Plain => sys::spindle_trampoline,
+            _ => sys::spindle_trampoline_holding,
         };
         globals::keeping(next, frame, result);
     }
@@ -258,24 +231,35 @@ unsafe extern "C" fn in_place(frame: *mut sys::zend_execute_data, result: *mut s
     }
 }
 
-/// Puts the original handlers back, at request end, but for what makes handles.
-pub fn remove() {
-    if !INFOS.all_installed.replace(false) {
-        return;
+/// The trampoline of `dl()`: an extension's functions get theirs as soon as they are there.
+unsafe extern "C" fn loading_functions(frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
+    // SAFETY: as `making`.
+    unsafe { sys::spindle_trampoline(frame, result) };
+    install();
+}
+
+/// The request is over: nothing is busy.
+pub fn request_ends() {
+    // SAFETY: on the PHP thread; no call is in progress.
+    unsafe {
+        sys::spindle_calls = null_mut();
+        sys::spindle_check_after = 0;
     }
+    busy::forget_all();
+}
+
+/// Puts the original handlers back, at module shutdown.
+pub fn remove() {
     // SAFETY: as `install`; entries that somebody else has replaced since are left alone.
     unsafe {
         let slot = sys::spindle_reserved_slot as usize;
         each_function(|function| {
             let info = (*function).reserved[slot].cast::<sys::spindle_call_info>();
-            if !info.is_null() && !(*info).stays && (*function).handler.is_some_and(is_ours) {
+            if !info.is_null() && (*function).handler.is_some_and(is_ours) {
                 (*function).handler = (*info).handler;
             }
         });
-        sys::spindle_check_before = 0;
-        sys::spindle_check_after = 0;
     }
-    busy::forget_all();
 }
 
 /// How many functions are trampolined.
@@ -283,15 +267,22 @@ pub fn installed() -> usize {
     INFOS.list.borrow().len()
 }
 
-/// The slow half of the trampoline after a call: handles are free again, and what was held back is thrown.
+/// A fiber is about to be suspended, with calls in progress on its stack: what they use stays busy.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data, _: *mut sys::zval) {
+extern "C" fn spindle_fiber_suspends() {
+    if let Some(rt) = runtime::existing() {
+        busy::parking(rt);
+    }
+}
+
+/// The slow half of the trampoline after a call: what was held back is thrown.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data) {
     let Some(rt) = runtime::existing() else { return };
     let eg = addr_of_mut!(sys::executor_globals);
     // SAFETY: the running context; the exception's reference is passed on.
     unsafe {
         let ctx = rt.context();
-        busy::let_go_of(rt, ctx, frame);
         if (*ctx).failing_in != frame && is_inside_failing(ctx, frame) {
             refresh_checks(ctx);
             sys::spindle_vm_interrupt_set(); // the other one may have no trampoline
@@ -323,7 +314,7 @@ extern "C" fn spindle_call_was_fair() {
         && unsafe { sys::executor_globals.exception.is_null() }
         && rt.can_switch()
     {
-        rt.give_way(32, false);
+        rt.give_way(32);
     }
 }
 
@@ -332,17 +323,24 @@ extern "C" fn spindle_call_was_fair() {
 pub fn refresh_checks(ctx: *mut Ctx) {
     // SAFETY: the running context.
     unsafe {
-        sys::spindle_check_after = u32::from((*ctx).failing != Failing::No || !(*ctx).busy.is_empty());
+        sys::spindle_check_after = u32::from((*ctx).failing != Failing::No);
     }
 }
 
 /// A coroutine is left.
 #[inline(always)]
 pub fn switched_out(ctx: *mut Ctx) {
-    // SAFETY: the context that is being left.
-    let aside = unsafe { (*ctx).aside };
+    // SAFETY: the context that is being left, whose calls these are.
+    let aside = unsafe {
+        (*ctx).calls = sys::spindle_calls;
+        (*ctx).aside
+    };
     if !aside.is_null() {
         aside::leave(aside);
+    }
+    if linking::is_any() {
+        // SAFETY: the context that is being left.
+        linking::hide(Co(unsafe { (*ctx).co }));
     }
     if locks::holds_any() {
         // SAFETY: the context that is being left.
@@ -355,9 +353,16 @@ pub fn switched_out(ctx: *mut Ctx) {
 pub fn switched_in(ctx: *mut Ctx) {
     refresh_checks(ctx);
     // SAFETY: the context that is about to run.
-    let aside = unsafe { (*ctx).aside };
+    let aside = unsafe {
+        sys::spindle_calls = (*ctx).calls;
+        (*ctx).aside
+    };
     if !aside.is_null() {
         aside::go_on(aside);
+    }
+    if linking::is_any() {
+        // SAFETY: the context that is about to run.
+        linking::show(Co(unsafe { (*ctx).co }));
     }
     if locks::holds_any() {
         // SAFETY: the context that is about to run.
@@ -373,6 +378,8 @@ pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
     loading::may_have_loaded(rt());
     // SAFETY: the caller's promise.
     unsafe {
+        sys::spindle_calls = null_mut();
+        (*ctx).calls = null_mut();
         while let Some(held) = (*ctx).busy.pop() {
             let_go(rt(), Co((*ctx).co), held.key);
         }
@@ -462,7 +469,7 @@ pub fn throw_in_php_code(rt: &'static Runtime) {
         if is_inside_failing(ctx, frame) {
             return;
         }
-        let inside_call = (*ctx).busy.iter().any(|held| !held.frame.is_null());
+        let inside_call = busy::is_inside_marked();
         if in_php && !inside_call && sys::executor_globals.exception.is_null() {
             let failing = take_failing(ctx);
             refresh_checks(ctx);

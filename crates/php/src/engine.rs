@@ -9,7 +9,7 @@
 
 use crate::runtime;
 use crate::syntax::{self, Source};
-use crate::{calls, context, failure, loading};
+use crate::{calls, context, failure, loading, streams, zv};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -136,8 +136,11 @@ fn without_switch<R>(what: impl FnOnce() -> R) -> R {
 
 unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -> *mut sys::zend_op_array {
     let Some(original) = HOOKS.compile_file.get() else { return null_mut() };
-    // SAFETY: the engine's own arguments, passed on.
-    let code = without_switch(|| unsafe { original(file, kind) });
+    // SAFETY: the engine's own arguments, passed on; a file that is compiled has a name.
+    let code = unsafe {
+        let name = if (*file).filename.is_null() { &[] } else { zv::bytes((*file).filename) };
+        streams::before_compiling(name, || without_switch(|| original(file, kind)))
+    };
     // SAFETY: as above; the frame tells whether PHP code asked for this file or the SAPI.
     unsafe {
         if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {

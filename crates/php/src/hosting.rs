@@ -3,7 +3,7 @@
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
-use crate::{busy, calls, kinds, openssl};
+use crate::{calls, kinds, openssl};
 use spindle_core::sched::{On, Reason, Ticket};
 use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
 use spindle_php_sys as sys;
@@ -96,7 +96,6 @@ impl Host for PhpHost {
         if fails(rt) {
             return cancelled();
         }
-        busy::parking(rt);
         let names = HostBuffer::take(waiting.call);
         let errors = openssl::take();
         let reason = rt.park(deadline, on(&waiting), true, info(&waiting));
@@ -124,7 +123,6 @@ impl Host for PhpHost {
 
     fn park_through(&self, waiting: Waiting) {
         let rt = rt();
-        busy::parking(rt);
         let errors = openssl::take();
         rt.park(None, on(&waiting), false, info(&waiting));
         openssl::put_back(errors);
@@ -137,7 +135,7 @@ impl Host for PhpHost {
     fn give_way(&self) {
         let rt = rt();
         if rt.core.borrow().live() > 1 && !self.writes_in_place() {
-            rt.give_way(32, true);
+            rt.give_way(32);
         }
     }
 

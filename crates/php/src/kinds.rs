@@ -1,23 +1,24 @@
-//! Which internal functions use handles, and how: decided once, from names and modules.
+//! Which internal functions use handles, and how: decided once, from names and modules (`verdicts` has the table).
 
+use crate::verdicts::{self, Verdict};
 use crate::zv;
 use spindle_php_sys as sys;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr::addr_of_mut;
 
-/// How an internal function uses the handles among its arguments.
+/// What a call of an internal function keeps busy while its coroutine is suspended in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// It has none, or does not block on them.
+    /// Nothing.
     Plain = 0,
-    /// A method or function of the extension that the handle's class belongs to.
+    /// The objects of its extension and the resources among its arguments.
     Handle = 1,
-    /// Reads from a stream.
+    /// A stream, in one direction.
     Reads = 2,
-    /// Writes to a stream.
+    /// As above.
     Writes = 3,
-    /// Uses a stream in both directions, or its position.
+    /// A stream in both directions, or its position.
     Stream = 4,
     /// Closes a handle or a stream.
     Closes = 5,
@@ -25,142 +26,56 @@ pub(crate) enum Kind {
     Signals = 6,
     /// Makes a handle: a constructor, or what asks for a persistent connection. It uses those it is made from.
     Makes = 7,
-    /// A function of an extension of which one call runs at a time, whatever its handles.
+    /// Everything of its extension, and every handle among its arguments: nobody knows what it keeps.
     Alone = 8,
+    /// Waits for what comes on a handle, and bears that others use it meanwhile. They must not close it.
+    Watches = 9,
+    /// `curl_multi_exec()`, which never waits: where another one is in the middle of it, nothing is ready.
+    Performs = 10,
+    /// Waits for messages on a connection; others may send on it.
+    Receives = 11,
+    /// Sends on a connection without waiting for an answer.
+    Sends = 12,
+    /// `preg_replace_callback()`: see [`is_large_pattern`].
+    Matches = 13,
+    /// A method of `Fiber`: leaves the calls that are in progress, or goes on with others.
+    Fiber = 14,
+    /// Loads an extension, with functions of its own.
+    Loads = 15,
 }
 
-impl Kind {
-    /// Is it trampolined before the first `spawn` too? What returns a handle is; what cannot is `false`.
-    pub(crate) unsafe fn may_make(self, function: *const sys::zend_internal_function) -> bool {
-        if self != Kind::Handle {
-            return self == Kind::Makes;
-        }
-        // SAFETY: a function of the engine's tables: what it returns is described before its arguments, if at all.
-        unsafe {
-            if (*function).arg_info.is_null() || (*function).fn_flags & sys::ZEND_ACC_HAS_RETURN_TYPE == 0 {
-                return true;
-            }
-            let returns = &(*(*function).arg_info.sub(1)).type_;
-            returns.type_mask & (1 << sys::IS_OBJECT) != 0 || !returns.ptr.is_null()
-        }
-    }
-}
-
-/// What a call may do at once with another call on the same handle.
+/// How a call uses a handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     Read,
     Write,
     Both,
+    Watch,
+    Shared,
+    Close,
 }
 
 impl Mode {
+    /// May no call that uses the handle in the mode `other` begin while one in this mode is in progress, or waits its turn?
     pub(crate) fn disturbs(self, other: Mode) -> bool {
-        self == other || self == Mode::Both || other == Mode::Both
+        match (self, other) {
+            (Mode::Close, _) | (_, Mode::Close) | (Mode::Both, _) => true,
+            (Mode::Watch, _) | (Mode::Shared, Mode::Shared) => false,
+            (held, wanted) => held == wanted || wanted == Mode::Both,
+        }
     }
 }
 
-/// Functions of ext/standard on a stream. Others that take one (`is_resource`, `feof`, `var_dump`, …) never wait.
-const READS: &[&str] = &[
-    "fread",
-    "fgets",
-    "fgetc",
-    "fgetcsv",
-    "fscanf",
-    "fpassthru",
-    "stream_get_contents",
-    "stream_get_line",
-    "stream_socket_recvfrom",
-    "stream_socket_accept",
-    "readdir",
-    "socket_read",
-    "socket_recv",
-    "socket_recvfrom",
-    "socket_recvmsg",
-    "socket_accept",
-];
-const WRITES: &[&str] = &[
-    "fwrite",
-    "fputs",
-    "fputcsv",
-    "stream_socket_sendto",
-    "socket_write",
-    "socket_send",
-    "socket_sendto",
-    "socket_sendmsg",
-];
-const BOTH: &[&str] = &[
-    "fflush",
-    "fseek",
-    "rewind",
-    "ftell",
-    "ftruncate",
-    "fstat",
-    "fsync",
-    "fdatasync",
-    "stream_copy_to_stream",
-    "stream_socket_enable_crypto",
-    "rewinddir",
-    "flock",
-];
-/// Those that may return a stream that was opened before.
-const MAKES: &[&str] = &["pfsockopen", "stream_socket_client"];
-const CLOSES: &[&str] = &["fclose", "pclose", "closedir", "socket_close"];
-/// Functions on sockets that answer from what is in memory, or must act while another call waits.
-const NEVER_WAIT: &[&str] = &[
-    "socket_shutdown",
-    "socket_last_error",
-    "socket_clear_error",
-    "socket_set_option",
-    "socket_setopt",
-    "socket_set_nonblock",
-    "socket_set_block",
-    "socket_getsockname",
-    "socket_getpeername",
-    "socket_get_option",
-    "socket_getopt",
-    "curl_multi_getcontent",
-];
+/// Functions on sockets and other handles that answer from what is in memory, or must act while another call waits.
+const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
 /// Functions of clients that wait for whatever comes, without having asked.
 const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "curl_multi_select", "mysqli_poll", "poll"];
 /// Methods that only look like the engine's own: a SoapClient talks to its server in them.
 const NOT_MAGIC: &[&str] = &["__call", "__soapcall", "__dorequest"];
-/// Extensions whose library waits for all its connections in each call, also for those of other coroutines, which may
-/// close them meanwhile.
-const ONE_CALL_AT_A_TIME: &[&str] = &["snmp"];
 /// Extensions whose handles are made from something that is no connection, and wait for one another.
 const MADE_APART: &[&str] = &["zmq"];
 /// Extensions whose library ends the process when a wait of it fails, unless a signal has interrupted it.
 const BEARS_SIGNALS_ONLY: &[&str] = &["zmq"];
-/// Extensions whose objects are values, run PHP code, or only name something of the kernel's (who waits for a message in
-/// a queue must not keep others from sending one): several coroutines may be inside at once.
-const NO_HANDLES: &[&str] = &[
-    "core",
-    "standard",
-    "spl",
-    "date",
-    "reflection",
-    "json",
-    "random",
-    "pcre",
-    "hash",
-    "dom",
-    "simplexml",
-    "xml",
-    "intl",
-    "gmp",
-    "bcmath",
-    "ds",
-    "ffi",
-    "tokenizer",
-    "mbstring",
-    "ctype",
-    "sysvmsg",
-    "sysvsem",
-    "sysvshm",
-    "shmop",
-    "spindle",
-];
 
 pub(crate) fn module_name(module: *const sys::zend_module_entry) -> String {
     if module.is_null() {
@@ -174,7 +89,7 @@ pub(crate) fn module_name(module: *const sys::zend_module_entry) -> String {
 pub(crate) struct Module {
     pub(crate) entry: *const sys::zend_module_entry,
     name: String,
-    has_handles: bool,
+    verdict: Verdict,
     /// Do its calls keep their state in its globals (see `globals`)?
     pub(crate) keeps_globals: bool,
 }
@@ -182,13 +97,22 @@ pub(crate) struct Module {
 impl Module {
     pub(crate) fn of(entry: *const sys::zend_module_entry) -> Module {
         let name = module_name(entry);
-        let has_handles = !NO_HANDLES.contains(&name.as_str());
-        Module { entry, has_handles, keeps_globals: crate::globals::concerns(&name), name }
+        let verdict = if entry.is_null() { Verdict::Alone } else { verdicts::of_module(&name) };
+        Module { entry, verdict, keeps_globals: crate::globals::concerns(&name), name }
     }
 
-    /// May its functions make handles on connections?
-    pub(crate) fn may_make(&self) -> bool {
-        self.has_handles || self.name == "standard"
+    /// Do its objects lie on connections, which objects made of them share?
+    pub(crate) fn has_handles(&self) -> bool {
+        self.verdict == Verdict::Handles
+    }
+
+    /// Are its objects values that live in memory, as those of SPL?
+    pub(crate) fn holds_values(&self) -> bool {
+        matches!(self.name.as_str(), "spl" | "ds")
+    }
+
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.verdict == Verdict::Alone
     }
 }
 
@@ -196,39 +120,77 @@ fn has(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// The kind of a function that has a name.
-pub(crate) unsafe fn kind_of(function: *const sys::zend_internal_function, module: &Module) -> Kind {
-    // SAFETY: a function of the engine's tables.
-    let (name, scope) = unsafe { (zv::bytes((*function).function_name), (*function).scope) };
-    let is = |list: &[&str]| list.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
-    if scope.is_null() && (module.name == "standard" || module.name == "sockets") {
-        return match () {
-            () if is(MAKES) => Kind::Makes,
-            () if is(READS) => Kind::Reads,
-            () if is(WRITES) => Kind::Writes,
-            () if is(BOTH) => Kind::Stream,
-            () if is(CLOSES) => Kind::Closes,
-            () => Kind::Plain,
-        };
+/// The kind of a function that has a name. `None`: it needs no trampoline.
+pub(crate) unsafe fn kind_of(function: *const sys::zend_internal_function, module: &Module) -> Option<Kind> {
+    // SAFETY: a function of the engine's tables: names are texts, a class has one.
+    let (name, scope) = unsafe { (zv::bytes((*function).function_name).to_ascii_lowercase(), (*function).scope) };
+    let name = std::str::from_utf8(&name).unwrap_or_default();
+    // SAFETY: as above.
+    let class = (!scope.is_null()).then(|| unsafe { zv::bytes((*scope).name) });
+    if let Some(entry) = verdicts::of_function(&module.name, class, name) {
+        return entry;
     }
-    // SAFETY: a class has a name.
-    let of_class = |class: &[u8]| !scope.is_null() && unsafe { zv::bytes((*scope).name) } == class;
-    let file_object = module.name == "spl" && (of_class(b"SplFileObject") || of_class(b"SplTempFileObject"));
-    if is(&["pcntl_signal_dispatch"]) {
-        Kind::Signals
-    } else if !module.has_handles && !file_object || is(NEVER_WAIT) {
-        Kind::Plain
-    } else if ONE_CALL_AT_A_TIME.contains(&module.name.as_str()) && !is(&["__construct"]) {
-        Kind::Alone
-    } else if is(&["__construct"]) || has(name, b"pconnect") {
-        Kind::Makes
-    } else if name.starts_with(b"__") && !is(NOT_MAGIC) {
-        Kind::Plain
-    } else if is(&["close"]) || name.len() > 6 && name[name.len() - 6..].eq_ignore_ascii_case(b"_close") {
-        Kind::Closes
-    } else {
-        Kind::Handle
+    let is = |list: &[&str]| list.contains(&name);
+    let constructs = name == "__construct";
+    match module.verdict {
+        Verdict::Free => None,
+        Verdict::Plain => Some(Kind::Plain),
+        Verdict::Alone => Some(Kind::Alone),
+        // SAFETY: a class of the engine's.
+        Verdict::Handles if !scope.is_null() && unsafe { is_throwable(scope) } => None,
+        Verdict::Handles if is(NEVER_WAIT) => Some(Kind::Plain),
+        Verdict::Handles if constructs || name.contains("pconnect") => Some(Kind::Makes),
+        Verdict::Handles if name.starts_with("__") && !is(NOT_MAGIC) => Some(Kind::Plain),
+        Verdict::Handles if name == "close" || name.len() > 6 && name.ends_with("_close") => Some(Kind::Closes),
+        Verdict::Handles => Some(Kind::Handle),
     }
+}
+
+/// Is it a class of exceptions?
+unsafe fn is_throwable(class: *const sys::zend_class_entry) -> bool {
+    // SAFETY: the caller passes an internal class, whose parents are classes.
+    unsafe {
+        let mut class = class;
+        while !class.is_null() {
+            if class == sys::zend_ce_exception.cast_const() || class == sys::zend_ce_error.cast_const() {
+                return true;
+            }
+            class = (*class).__bindgen_anon_1.parent;
+        }
+        false
+    }
+}
+
+struct Known(std::cell::RefCell<std::collections::HashMap<usize, (usize, Verdict)>>);
+// SAFETY: used on the PHP thread only.
+unsafe impl Sync for Known {}
+// SAFETY: as above.
+unsafe impl Send for Known {}
+static KNOWN: std::sync::LazyLock<Known> = std::sync::LazyLock::new(|| Known(Default::default()));
+
+/// What stands for a module as a whole, and the verdict on it.
+fn known(module: *const sys::zend_module_entry) -> (usize, Verdict) {
+    *KNOWN.0.borrow_mut().entry(module as usize).or_insert_with(|| {
+        let name = module_name(module);
+        (first_of_family(module, &name), verdicts::of_module(&name))
+    })
+}
+
+/// What stands for a module as a whole.
+pub(crate) fn key_of_module(module: *const sys::zend_module_entry) -> usize {
+    known(module).0
+}
+
+fn first_of_family(module: *const sys::zend_module_entry, name: &str) -> usize {
+    let family = verdicts::family(name);
+    if family == name {
+        return module as usize;
+    }
+    // SAFETY: a list of loaded modules by name.
+    let first =
+        unsafe { sys::zend_hash_str_find(addr_of_mut!(sys::module_registry), family.as_ptr().cast(), family.len()) };
+    // SAFETY: its values are modules.
+    if first.is_null() { module as usize } else { unsafe { (*first).value.ptr as usize } }
 }
 
 /// Is the running call in the middle of a client's conversation with its server? Not those on plain streams and
@@ -243,9 +205,60 @@ pub fn converses() -> bool {
         }
         let function = function.cast::<sys::zend_internal_function>();
         let kind = crate::calls::info_of(function).map_or(Kind::Plain, kind_from);
-        matches!(kind, Kind::Handle | Kind::Makes | Kind::Closes)
+        matches!(kind, Kind::Handle | Kind::Makes | Kind::Closes | Kind::Alone | Kind::Sends)
             && !matches!(module_name(module_of_function(function)).as_str(), "standard" | "sockets" | "spl")
             && !ONLY_WAIT.contains(&zv::text((*function).function_name).to_ascii_lowercase().as_str())
+    }
+}
+
+/// What a call is called in messages: `PDO::query()`.
+///
+/// # Safety
+/// Null, or the frame of a call of a function.
+pub(crate) unsafe fn name_of_call(frame: *mut sys::zend_execute_data) -> String {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if frame.is_null() || (*frame).func.is_null() || (*(*frame).func).common.function_name.is_null() {
+            return "a call".to_owned();
+        }
+        let common = &(*(*frame).func).common;
+        let name = zv::text(common.function_name);
+        if common.scope.is_null() {
+            format!("{name}()")
+        } else {
+            format!("{}::{name}()", zv::text((*common.scope).name))
+        }
+    }
+}
+
+struct Drivers(std::cell::RefCell<std::collections::HashMap<Vec<u8>, Box<u64>>>);
+// SAFETY: used on the PHP thread only.
+unsafe impl Sync for Drivers {}
+// SAFETY: as above.
+unsafe impl Send for Drivers {}
+static DRIVERS: std::sync::LazyLock<Drivers> = std::sync::LazyLock::new(|| Drivers(Default::default()));
+
+/// For `new PDO(…)` with a driver that nobody has looked at: what stands for all of its connections.
+///
+/// # Safety
+/// `frame` is the frame of a call of an internal function.
+pub(crate) unsafe fn shared_driver(frame: *mut sys::zend_execute_data) -> Option<usize> {
+    // SAFETY: the caller's promise: the arguments follow the frame.
+    unsafe {
+        if module_name(module_of_function((*frame).func.cast())) != "pdo" || (*frame).This.u2.num_args == 0 {
+            return None;
+        }
+        let first = &*frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
+        if u32::from(first.u1.v.type_) != sys::IS_STRING {
+            return None;
+        }
+        let source = zv::bytes(first.value.str_);
+        let driver = source.split(|byte| *byte == b':').next().unwrap_or_default().to_vec();
+        if verdicts::PDO_DRIVERS.iter().any(|known| known.as_bytes() == driver) {
+            return None;
+        }
+        let mut drivers = DRIVERS.0.borrow_mut();
+        Some(&raw const **drivers.entry(driver).or_default() as usize)
     }
 }
 
@@ -331,33 +344,41 @@ pub(crate) fn name_has(function: *const sys::zend_internal_function, part: &str)
 
 /// Calls `with` with each handle of a call, and how it is used.
 pub(crate) unsafe fn handles(frame: *mut sys::zend_execute_data, kind: Kind, mut with: impl FnMut(usize, Mode)) {
+    if matches!(kind, Kind::Plain | Kind::Signals | Kind::Fiber | Kind::Loads) {
+        return;
+    }
     // SAFETY: `frame` is an internal function's frame: its arguments follow it.
     unsafe {
         let module = module_of_function((*frame).func.cast());
-        if kind == Kind::Alone {
-            return with(module as usize, Mode::Both);
+        if kind == Kind::Matches {
+            return with(module as usize, if is_large_pattern(frame) { Mode::Both } else { Mode::Shared });
         }
+        if kind == Kind::Alone {
+            with(key_of_module(module), Mode::Both);
+        }
+        let of_streams = matches!(kind, Kind::Reads | Kind::Writes | Kind::Stream);
+        let mode = mode(kind);
         let mut look = |value: *mut sys::zval| {
             let mut value = value;
             if u32::from((*value).u1.v.type_) == sys::IS_REFERENCE {
                 value = addr_of_mut!((*(*value).value.ref_).val);
             }
             match u32::from((*value).u1.v.type_) {
-                sys::IS_OBJECT if matches!(kind, Kind::Handle | Kind::Closes | Kind::Makes) => {
+                sys::IS_OBJECT => {
                     let object = (*value).value.obj;
-                    if module_of(object) == module {
-                        let key = object as usize;
-                        let root = crate::links::root(key);
-                        with(root, Mode::Both);
+                    let its = module_of(object);
+                    if its == module && of_streams {
+                        with(object as usize, mode); // ext/sockets
+                    } else if its == module || kind == Kind::Alone && !its.is_null() && !is_value(object) {
+                        with(crate::links::root(object as usize), mode);
                     }
                 }
-                sys::IS_OBJECT if module_of((*value).value.obj) == module => {
-                    with((*value).value.obj as usize, mode(kind)); // ext/sockets
+                sys::IS_RESOURCE if !is_context((*value).value.res) => {
+                    match crate::links::root_of_resource((*value).value.res) {
+                        Some(root) => with(root, if of_streams { Mode::Both } else { mode }),
+                        None => with((*value).value.res as usize, mode),
+                    }
                 }
-                sys::IS_RESOURCE => match crate::links::root_of_resource((*value).value.res) {
-                    Some(root) => with(root, Mode::Both),
-                    None => with((*value).value.res as usize, mode(kind)),
-                },
                 _ => {}
             }
         };
@@ -371,10 +392,52 @@ pub(crate) unsafe fn handles(frame: *mut sys::zend_execute_data, kind: Kind, mut
     }
 }
 
+/// Has a pattern of `preg_replace_callback()` more groups than fit in the block of results that PCRE's functions share?
+///
+/// A call whose groups fit marks the block as in use, and puts the mark back as it found it; one whose groups do not fit
+/// puts back what it found, too. If the first begins and is suspended while the second is, the second takes its mark away.
+unsafe fn is_large_pattern(frame: *mut sys::zend_execute_data) -> bool {
+    /// `PHP_PCRE_PREALLOC_MDATA_SIZE` groups, the whole match among them.
+    const ROOM: usize = 32;
+    // SAFETY: the caller passes the frame of a call: its arguments follow it.
+    unsafe {
+        let is_large = |value: &sys::zval| {
+            u32::from(value.u1.v.type_) != sys::IS_STRING
+                || zv::bytes(value.value.str_).iter().filter(|byte| **byte == b'(').count() + 1 > ROOM
+        };
+        if (*frame).This.u2.num_args == 0 {
+            return false;
+        }
+        let first = &*frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
+        if u32::from(first.u1.v.type_) != sys::IS_ARRAY {
+            return is_large(first);
+        }
+        let patterns = first.value.arr;
+        (0..(*patterns).nNumUsed as u64).any(|index| {
+            let pattern = sys::zend_hash_index_find(patterns, index);
+            pattern.is_null() || is_large(&*pattern)
+        })
+    }
+}
+
+/// The options of streams: each stream that is opened with them has its own.
+unsafe fn is_context(resource: *const sys::zend_resource) -> bool {
+    // SAFETY: the caller passes a resource; the function only reads a number.
+    unsafe { (*resource).type_ == sys::php_le_stream_context() }
+}
+
+/// Closures, and other objects of the engine's own, are used by any number of calls at once.
+unsafe fn is_value(object: *const sys::zend_object) -> bool {
+    // SAFETY: the caller passes a live object.
+    known(unsafe { module_of(object) }).1 == Verdict::Free
+}
+
 fn mode(kind: Kind) -> Mode {
     match kind {
-        Kind::Reads => Mode::Read,
-        Kind::Writes => Mode::Write,
+        Kind::Reads | Kind::Receives => Mode::Read,
+        Kind::Writes | Kind::Sends => Mode::Write,
+        Kind::Watches => Mode::Watch,
+        Kind::Closes => Mode::Close,
         _ => Mode::Both,
     }
 }
@@ -390,6 +453,13 @@ pub(crate) fn kind_from(info: *const sys::spindle_call_info) -> Kind {
         6 => Kind::Signals,
         7 => Kind::Makes,
         8 => Kind::Alone,
+        9 => Kind::Watches,
+        10 => Kind::Performs,
+        11 => Kind::Receives,
+        12 => Kind::Sends,
+        13 => Kind::Matches,
+        14 => Kind::Fiber,
+        15 => Kind::Loads,
         _ => Kind::Plain,
     }
 }

@@ -1,29 +1,37 @@
 //! Which handles share a connection: those that were made from one another (a `PDO` and its statements), and those of
 //! one persistent connection. They count as one, by the handle or the number that stands for all: their *root*.
 //!
-//! What makes handles is trampolined from the first request on, not only from the first `spawn`: a statement that was
-//! prepared before it is known to belong to its connection. Such objects have handlers of ours, for two reasons: the
-//! end of one may talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
+//! What makes handles has a trampoline from the first request on, not only from the first `spawn`: a statement that was
+//! prepared before it is known to belong to its connection. Two things are done by the objects' handlers: the end of one may
+//! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`). Extensions know their objects
+//! by the address of their handlers, so it is the entries of these tables that are changed, never an object's pointer.
 
 use crate::{busy, calls, kinds, persistent};
 use spindle_php_sys as sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+type FreeObject = unsafe extern "C" fn(*mut sys::zend_object);
+type GetMethod = unsafe extern "C" fn(
+    *mut *mut sys::zend_object,
+    *mut sys::zend_string,
+    *const sys::zval,
+) -> *mut sys::zend_function;
+
 struct Table {
     roots: RefCell<HashMap<usize, usize>>,
     /// Resources (streams of large objects): their number, which tells them from a later one at the same address, and
     /// their root.
     resources: RefCell<HashMap<usize, (i64, usize)>>,
-    /// By the address of the class's own handlers. Never removed from: objects point into it.
-    ours: RefCell<HashMap<usize, Box<Ours>>>,
+    /// What stood in the tables of handlers that have been changed, by their addresses.
+    originals: RefCell<HashMap<usize, Originals>>,
 }
 
-/// The class's own handlers, but for the end and the look-up of methods.
-#[repr(C)]
-struct Ours {
-    handlers: sys::zend_object_handlers,
-    original: *const sys::zend_object_handlers,
+/// The entries that have been changed.
+#[derive(Clone, Copy)]
+struct Originals {
+    free_object: Option<FreeObject>,
+    get_method: Option<GetMethod>,
 }
 
 struct OnPhpThread(Table);
@@ -32,8 +40,8 @@ unsafe impl Sync for OnPhpThread {}
 // SAFETY: as above.
 unsafe impl Send for OnPhpThread {}
 static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    let (roots, resources, ours) = Default::default();
-    OnPhpThread(Table { roots, resources, ours })
+    let (roots, resources, originals) = Default::default();
+    OnPhpThread(Table { roots, resources, originals })
 });
 
 fn table() -> &'static Table {
@@ -63,7 +71,7 @@ pub(crate) unsafe fn link_resource(frame: *mut sys::zend_execute_data, resource:
         let mut root = None;
         kinds::handles(frame, kinds::Kind::Handle, |key, _| root = root.or(Some(key)));
         if let Some(root) = root {
-            table().resources.borrow_mut().insert(resource as usize, ((*resource).handle, root));
+            link_stream(resource, root);
         }
     }
 }
@@ -79,6 +87,15 @@ fn set_root(object: usize, root: Option<usize>) {
     if let Some(before) = before {
         persistent::unused(before);
     }
+}
+
+/// A stream shares what `root` stands for.
+///
+/// # Safety
+/// `resource` is live.
+pub(crate) unsafe fn link_stream(resource: *mut sys::zend_resource, root: usize) {
+    // SAFETY: the caller's promise.
+    table().resources.borrow_mut().insert(resource as usize, (unsafe { (*resource).handle }, root));
 }
 
 /// `object` and the first other handle of the call share a connection from now on. An address that is used again
@@ -118,41 +135,79 @@ pub(crate) unsafe fn link_to(object: *mut sys::zend_object, root: usize) {
     unsafe { adopt(object, true) };
 }
 
+/// `object` is being made: what was known of an earlier one at its address is forgotten. (Those without handlers of their own
+/// end unseen.)
+pub(crate) fn is_new(object: *const sys::zend_object) {
+    set_root(object as usize, None);
+}
+
 /// The request is over, and its objects are gone: the addresses will be other objects'.
 pub fn forget_all() {
     table().roots.borrow_mut().clear();
     table().resources.borrow_mut().clear();
 }
 
-/// Gives it handlers of ours, if its end or its methods need them.
+/// Changes the handlers of objects of its kind, if the end of one or its methods need it.
 unsafe fn adopt(object: *mut sys::zend_object, shares: bool) {
-    // SAFETY: a live object, whose handlers are copied: the class's other objects keep theirs.
+    // SAFETY: a live object; its handlers are its extension's, and stay as long as that is loaded.
     unsafe {
-        let original = (*object).handlers;
-        let is_ours = (*original).free_obj.is_some_and(|free| free as usize == free_object as *const () as usize);
-        let own_methods =
-            (*original).get_method.is_some_and(|find| find as usize != sys::zend_std_get_method as *const () as usize);
-        if is_ours || !shares && !own_methods {
+        let table = (*object).handlers.cast_mut();
+        if table.cast_const() == &raw const sys::std_object_handlers {
             return;
         }
-        let mut tables = table().ours.borrow_mut();
-        let ours = tables.entry(original as usize).or_insert_with(|| {
-            let mut handlers = *original;
-            handlers.free_obj = Some(free_object);
-            if own_methods {
-                handlers.get_method = Some(get_method);
-            }
-            Box::new(Ours { handlers, original })
+        let own_methods = (*table).get_method.filter(|find| {
+            *find as usize != sys::zend_std_get_method as *const () as usize
+                && *find as usize != get_method as *const () as usize
         });
-        (*object).handlers = &raw const ours.handlers;
+        let own_end = (*table).free_obj.filter(|free| shares && *free as usize != free_object as *const () as usize);
+        if own_methods.is_none() && own_end.is_none() {
+            return;
+        }
+        let mut originals = self::table().originals.borrow_mut();
+        let entry = originals.entry(table as usize).or_insert(Originals { free_object: None, get_method: None });
+        let store = |place: usize, value: usize| spindle_interpose::patch::store(place, value).is_ok();
+        if let Some(find) = own_methods
+            && store(&raw mut (*table).get_method as usize, get_method as *const () as usize)
+        {
+            entry.get_method = Some(find);
+        }
+        if let Some(free) = own_end
+            && store(&raw mut (*table).free_obj as usize, free_object as *const () as usize)
+        {
+            entry.free_object = Some(free);
+        }
     }
 }
 
+/// Puts the handlers back, at module shutdown.
+pub fn remove() {
+    for (address, original) in self::table().originals.borrow_mut().drain() {
+        let table = address as *mut sys::zend_object_handlers;
+        // SAFETY: a table of handlers of an extension that is still loaded, which `adopt` has changed. Where it cannot be
+        // put back, this module stays loaded.
+        unsafe {
+            if let Some(find) = original.get_method {
+                let _ = spindle_interpose::patch::store(&raw mut (*table).get_method as usize, find as usize);
+            }
+            if let Some(free) = original.free_object {
+                let _ = spindle_interpose::patch::store(&raw mut (*table).free_obj as usize, free as usize);
+            }
+        }
+    }
+}
+
+/// What stood in the table of an object's handlers.
+fn originals(object: *const sys::zend_object) -> Option<Originals> {
+    // SAFETY: a live object, or one that is being freed.
+    table().originals.borrow().get(&unsafe { (*object).handlers as usize }).copied()
+}
+
 unsafe extern "C" fn free_object(object: *mut sys::zend_object) {
-    // SAFETY: only objects with `Ours` for their handlers get here.
+    // SAFETY: only objects whose handlers have been changed get here.
     unsafe {
-        let ours: *const Ours = (*object).handlers.cast();
-        let Some(free) = (*(*ours).original).free_obj else { return };
+        let Some(free) = originals(object).and_then(|original| original.free_object) else {
+            return sys::zend_object_std_dtor(object);
+        };
         let root = table().roots.borrow_mut().remove(&(object as usize));
         match root {
             None => free(object),
@@ -169,10 +224,11 @@ unsafe extern "C" fn get_method(
     name: *mut sys::zend_string,
     key: *const sys::zval,
 ) -> *mut sys::zend_function {
-    // SAFETY: only objects with `Ours` for their handlers get here; what is found is a function.
+    // SAFETY: only objects whose handlers have been changed get here; what is found is a function.
     unsafe {
-        let ours: *const Ours = (**object).handlers.cast();
-        let Some(find) = (*(*ours).original).get_method else { return std::ptr::null_mut() };
+        let Some(find) = originals(*object).and_then(|original| original.get_method) else {
+            return sys::zend_std_get_method(object, name, key);
+        };
         let function = find(object, name, key);
         if !function.is_null() && u32::from((*function).type_) == sys::ZEND_INTERNAL_FUNCTION {
             calls::trampoline_found(function.cast());

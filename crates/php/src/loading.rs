@@ -7,7 +7,7 @@
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime};
 use crate::{linking, zv};
-use spindle_core::sched::{Co, On, Reason, Ticket};
+use spindle_core::sched::{Co, On, Reason, State as CoroutineState, Ticket};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
@@ -113,10 +113,11 @@ pub fn forget_all() {
     state().files.borrow_mut().clear();
     state().waits.borrow_mut().clear();
     WAITING.0.set(0);
+    linking::forget_all();
 }
 
 /// Does `from` wait, directly or through others, for `to`? For something it loads, or for its end.
-fn depends_on(from: Co, to: Co) -> bool {
+pub(crate) fn depends_on(from: Co, to: Co) -> bool {
     let mut from = from;
     for _ in 0..DEPTH {
         if from == to {
@@ -131,17 +132,18 @@ fn depends_on(from: Co, to: Co) -> bool {
     true // who waits in so long a row, or in a circle, had better not
 }
 
-/// The coroutine whose end it awaits.
+/// The coroutine for whose end, or whose handle, it waits.
 fn awaited(co: Co) -> Option<Co> {
-    let this = runtime::existing()?.object(co);
-    if this.is_null() {
-        return None;
+    let rt = runtime::existing()?;
+    let this = rt.object(co);
+    if this.is_null() || rt.core.borrow().state(co) != CoroutineState::Parked {
+        return None; // it goes on: what is noted is of before
     }
     // SAFETY: an object in the runtime's table is alive, and so is one that is found there.
     unsafe {
         let info = (*this).info;
-        if info.call != "await" {
-            return None; // it goes on: what is noted is of before
+        if !matches!(info.call, "await" | "busy handle") {
+            return None;
         }
         runtime::find(info.awaits[0]).map(|awaited| (*awaited).co)
     }
@@ -167,20 +169,9 @@ unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend
         // SAFETY: the engine's own arguments, passed on.
         return unsafe { original(name, lower) };
     };
-    let me = rt.core.borrow().running();
-    let linking = linking::begin(rt);
-    // SAFETY: what was just begun. It counts as being loaded also where no autoloader was asked for it.
-    let linked = unsafe { linking::name(linking) }.filter(|name| begin(name.clone(), me).is_none());
-    // SAFETY: the engine's own arguments, passed on; what was begun is ended.
-    let class = unsafe {
-        let class = load(rt, original, name, lower);
-        linking::end(linking);
-        class
-    };
-    if let Some(linked) = linked {
-        end(rt, linked);
-    }
-    class
+    linking::notice(rt);
+    // SAFETY: the engine's own arguments, passed on.
+    unsafe { load(rt, original, name, lower) }
 }
 
 /// Lets the original load a class, after whoever loads it already.
@@ -221,6 +212,16 @@ fn begin(name: Vec<u8>, me: Co) -> Option<Co> {
         classes.push((name, me));
     }
     loader
+}
+
+/// `co` has begun to link a class.
+pub(crate) fn begins(name: Vec<u8>, co: Co) {
+    begin(name, co);
+}
+
+/// A class that was linked is there, or is not going to be.
+pub(crate) fn ends(rt: &'static Runtime, name: Vec<u8>) {
+    end(rt, name);
 }
 
 /// It is loaded, or about to be before its loader parks again: who waits for it looks.
@@ -342,6 +343,9 @@ fn includes_once() -> bool {
 /// has run by now goes on.
 #[inline(always)]
 pub fn may_have_loaded(rt: &'static Runtime) {
+    if linking::is_any() {
+        linking::settle(rt);
+    }
     if WAITING.0.get() > 0 {
         look_again(rt);
     }

@@ -1,9 +1,9 @@
 //! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
 
-use crate::calls::{self, Which};
 use crate::runtime::{self, Runtime};
 use crate::{
-    coroutine, engine, globals, group, hosting, links, openssl, operators, overflow, persistent, scope, syntax, timeout,
+    calls, coroutine, engine, globals, group, hosting, iterators, linking, links, openssl, operators, overflow,
+    persistent, scope, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{files, host, table};
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 struct Life {
     active: Cell<bool>,
+    trampolined: Cell<bool>,
     fork_hooked: Cell<bool>,
     pid: Cell<u32>,
     patcher: RefCell<Option<Patcher>>,
@@ -22,8 +23,13 @@ struct Life {
 
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Life {}
-static LIFE: Life =
-    Life { active: Cell::new(false), fork_hooked: Cell::new(false), pid: Cell::new(0), patcher: RefCell::new(None) };
+static LIFE: Life = Life {
+    active: Cell::new(false),
+    trampolined: Cell::new(false),
+    fork_hooked: Cell::new(false),
+    pid: Cell::new(0),
+    patcher: RefCell::new(None),
+};
 
 /// Has the first `spawn` of this request been seen?
 #[inline(always)]
@@ -100,7 +106,7 @@ pub fn activate(rt: &'static Runtime) {
         }
     }
     host::keep_books(true);
-    let unpatched = {
+    let mut unpatched = {
         let mut patcher = LIFE.patcher.borrow_mut();
         let patcher = patcher.get_or_insert_with(|| {
             let excluded = ini(c"async.interpose_exclude");
@@ -129,7 +135,7 @@ pub fn activate(rt: &'static Runtime) {
         }
     }
     overflow::install();
-    calls::install(Which::All);
+    unpatched.extend(streams::install());
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
         unsafe { libc::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child)) };
@@ -175,7 +181,7 @@ pub fn library_loaded() {
 
 fn deactivate() {
     runtime::forget();
-    calls::remove();
+    calls::request_ends();
     persistent::settle();
     if LIFE.active.replace(false) {
         host::close_gate();
@@ -187,12 +193,6 @@ fn deactivate() {
         spindle_interpose::forget_waiters(); // of those that an `exit` has abandoned
         host::keep_books(false);
     }
-}
-
-fn jit_is_on() -> bool {
-    let is_off =
-        |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "0" | "off" | "no" | "false" | "disable");
-    !is_off(&ini(c"opcache.enable_cli")) && !is_off(&ini(c"opcache.jit_buffer_size")) && !is_off(&ini(c"opcache.jit"))
 }
 
 fn may_be_loaded() -> Result<(), String> {
@@ -232,11 +232,17 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     group::init_handlers();
     operators::init_handlers();
     syntax::install();
+    linking::install();
     sys::SUCCESS
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
+    if LIFE.trampolined.replace(false) {
+        calls::remove();
+        iterators::remove();
+        links::remove();
+    }
     engine::remove();
     syntax::remove();
     sys::SUCCESS
@@ -245,8 +251,10 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
     engine::install();
-    // With the JIT all of them now: compiled code keeps the addresses of the functions that it calls.
-    calls::install(if jit_is_on() { Which::All } else { Which::Makers });
+    if !LIFE.trampolined.replace(true) {
+        calls::install();
+        iterators::install();
+    }
     sys::SUCCESS
 }
 

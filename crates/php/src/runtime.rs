@@ -19,7 +19,7 @@ use crate::signals::Hearer;
 use crate::stack::{Ctx, Stacks};
 use crate::state;
 use crate::watch::Watch;
-use crate::{calls, failure, loading, zv};
+use crate::{busy, calls, failure, loading, zv};
 use spindle_core::sched::{self, Co, Next, On, Order, Reason, Ticket};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
@@ -217,6 +217,12 @@ impl Runtime {
         })
     }
 
+    /// Does the running coroutine keep handles busy?
+    fn keeps_busy(&self) -> bool {
+        // SAFETY: the running context.
+        unsafe { !(*self.context()).busy.is_empty() }
+    }
+
     /// May the running code be left here?
     #[inline(always)]
     pub fn can_switch(&self) -> bool {
@@ -290,6 +296,7 @@ impl Runtime {
         if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
             return reason;
         }
+        busy::parking(self);
         let this = self.running();
         self.calls_without_park.set(0);
         // SAFETY: the running coroutine's object lives as long as it runs.
@@ -298,6 +305,9 @@ impl Runtime {
             (*this).info = info;
         }
         loading::may_have_loaded(self);
+        if on == On::Coroutines && self.keeps_busy() {
+            busy::refuse_circles(self);
+        }
         self.leave();
         // SAFETY: as above.
         unsafe { (*this).info.call = "" };
@@ -319,6 +329,7 @@ impl Runtime {
         }
         let this = self.running();
         self.calls_without_park.set(0);
+        busy::parking(self);
         // SAFETY: the running coroutine's object.
         unsafe { note_position(this) };
         loading::may_have_loaded(self);
@@ -473,6 +484,7 @@ impl Runtime {
         // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
         unsafe {
             (*ctx).co = co.0;
+            (*ctx).calls = null_mut();
             (*ctx).id = self.core.borrow().id(co);
             (*this).ctx = ctx;
             let fiber = addr_of_mut!((*ctx).fiber);
@@ -551,8 +563,7 @@ impl Runtime {
     }
 
     /// Gives way if others are ready; now and then asks the reactor whether they could be.
-    /// `in_call`: C code of a function is being left in the middle, so its handles are busy.
-    pub fn give_way(&'static self, calls_per_look: u32, in_call: bool) {
+    pub fn give_way(&'static self, calls_per_look: u32) {
         let calls = self.calls_without_park.get() + 1;
         self.calls_without_park.set(calls);
         if calls < calls_per_look {
@@ -563,9 +574,6 @@ impl Runtime {
             self.poll(Some(0));
         }
         if self.core.borrow().anybody_ready() {
-            if in_call {
-                crate::busy::parking(self);
-            }
             self.begin_wait();
             self.park(None, On::Turn, false, Info::NONE);
         }
@@ -574,9 +582,9 @@ impl Runtime {
     /// Gives way if others are ready, at once; looks for events only now and then.
     pub fn give_way_if_ready(&'static self) {
         if self.core.borrow().anybody_ready() {
-            self.give_way(0, true);
+            self.give_way(0);
         } else {
-            self.give_way(16, true);
+            self.give_way(16);
         }
     }
 
@@ -587,7 +595,7 @@ impl Runtime {
         let dropped = self.core.borrow_mut().keep_only_running();
         self.main_gone.set(!main_runs && !main_had_ended);
         self.watch.after_fork();
-        crate::busy::forget_all();
+        busy::forget_all();
         loading::forget_all();
         for co in dropped {
             let this = self.object(co);

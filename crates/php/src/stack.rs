@@ -49,6 +49,8 @@ pub struct Ctx {
     pub vm_end: *mut u8,
     /// Handles that are busy by calls of this coroutine (see `calls`).
     pub busy: Vec<crate::busy::Held>,
+    /// Its calls that keep what they use busy, the innermost first, while it is left.
+    pub calls: *mut sys::spindle_call,
     /// What its running calls have set in the engine for it alone, the innermost first.
     pub aside: *mut crate::aside::Aside,
 }
@@ -72,6 +74,7 @@ impl Ctx {
             vm_page,
             vm_end,
             busy: Vec::new(),
+            calls: null_mut(),
             aside: null_mut(),
         }
     }

@@ -49,6 +49,12 @@
 //! | `OG(flags, output_start_*)` | all's: what has been sent, implicit flush |
 //! | `SG(*)` | all's: there is one request |
 //!
+//! | `FG` (ext/standard's files) | verdict |
+//! |---|---|
+//! | `user_stream_current_filename`, `pclose_wait` | rare: set around the opening of a stream by PHP code, and around the wait for a child |
+//! | `tmp_host_buf*` | with who resolves a name (`hosting`) |
+//! | `pclose_ret`, settings, `stream_wrappers`, `stream_filters`, `wrapper_errors`, `default_context` | all's: none is alive across a call that can wait, or it is the program's own |
+//!
 //! The collector's own state is closed: no switch below a collection.
 
 use spindle_php_sys as sys;
@@ -178,6 +184,8 @@ struct Rare {
     lineno_override: sys::zend_long,
     in_error_log: bool,
     in_user_include: bool,
+    user_wrapper_opens: *const std::ffi::c_char,
+    waits_for_child: i32,
 }
 
 impl Saved {
@@ -195,6 +203,8 @@ impl Saved {
                 || !(*eg).filename_override.is_null()
                 || sys::core_globals.in_error_log
                 || sys::core_globals.in_user_include
+                || !sys::file_globals.user_stream_current_filename.is_null()
+                || sys::file_globals.pclose_wait != 0
         }
     }
 
@@ -286,6 +296,8 @@ impl Saved {
                 lineno_override: (*eg).lineno_override,
                 in_error_log: sys::core_globals.in_error_log,
                 in_user_include: sys::core_globals.in_user_include,
+                user_wrapper_opens: sys::file_globals.user_stream_current_filename,
+                waits_for_child: sys::file_globals.pclose_wait,
             };
             (*og).handlers = sys::zend_stack { top: 0, max: 0, elements: null_mut(), ..(*og).handlers };
             (*og).active = null_mut();
@@ -306,6 +318,8 @@ impl Saved {
             (*eg).lineno_override = -1;
             sys::core_globals.in_error_log = false;
             sys::core_globals.in_user_include = false;
+            sys::file_globals.user_stream_current_filename = std::ptr::null();
+            sys::file_globals.pclose_wait = 0;
             self.rare = Box::into_raw(Box::new(rare));
         }
     }
@@ -339,6 +353,8 @@ impl Saved {
             (*eg).lineno_override = rare.lineno_override;
             sys::core_globals.in_error_log = rare.in_error_log;
             sys::core_globals.in_user_include = rare.in_user_include;
+            sys::file_globals.user_stream_current_filename = rare.user_wrapper_opens;
+            sys::file_globals.pclose_wait = rare.waits_for_child;
         }
     }
 }
