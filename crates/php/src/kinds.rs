@@ -123,8 +123,12 @@ fn has(name: &[u8], part: &[u8]) -> bool {
 /// The kind of a function that has a name. `None`: it needs no trampoline.
 pub(crate) unsafe fn kind_of(function: *const sys::zend_internal_function, module: &Module) -> Option<Kind> {
     // SAFETY: a function of the engine's tables: names are texts, a class has one.
-    let (name, scope) = unsafe { (zv::bytes((*function).function_name).to_ascii_lowercase(), (*function).scope) };
-    let name = std::str::from_utf8(&name).unwrap_or_default();
+    let (name, scope) = unsafe { (zv::bytes((*function).function_name), (*function).scope) };
+    let mut room = [0; 64];
+    let Some(lower) = room.get_mut(..name.len()) else { return Some(Kind::Alone) };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    let name = std::str::from_utf8(lower).unwrap_or_default();
     // SAFETY: as above.
     let class = (!scope.is_null()).then(|| unsafe { zv::bytes((*scope).name) });
     if let Some(entry) = verdicts::of_function(&module.name, class, name) {

@@ -6,6 +6,7 @@
 //! an error. The names of functions are those of PHP 8.2; one that a later version adds is not named, and takes turns.
 
 use crate::kinds::Kind;
+use std::collections::HashMap;
 
 /// What holds for the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,24 +73,31 @@ pub(crate) fn of_function(module: &str, class: Option<&[u8]>, name: &str) -> Opt
         ("amqp", Some(b"AMQPQueue")) if name == "consume" => Some(Kind::Receives),
         ("amqp", Some(b"AMQPQueue")) if is_in("ack nack reject") => Some(Kind::Sends),
         ("amqp", Some(b"AMQPExchange")) if name == "publish" => Some(Kind::Sends),
-        ("standard" | "sockets", None) => return standard(name, &is_in),
+        ("standard" | "sockets", None) => return standard(name),
         _ => return None,
     };
     Some(found)
 }
 
-fn standard(name: &str, is_in: &dyn Fn(&str) -> bool) -> Option<Option<Kind>> {
-    Some(Some(match () {
-        () if is_in(FREE) => return Some(None),
-        () if is_in(PLAIN) => Kind::Plain,
-        () if is_in(MAKES) => Kind::Makes,
-        () if is_in(READS) => Kind::Reads,
-        () if is_in(WRITES) => Kind::Writes,
-        () if is_in(BOTH) => Kind::Stream,
-        () if is_in(CLOSES) => Kind::Closes,
-        () if name == "dl" => Kind::Loads,
-        () => return None,
-    }))
+/// The entries of ext/standard and ext/sockets, by name.
+fn standard(name: &str) -> Option<Option<Kind>> {
+    static ENTRIES: std::sync::LazyLock<HashMap<&'static str, Option<Kind>>> = std::sync::LazyLock::new(|| {
+        let lists = [
+            (FREE, None),
+            (PLAIN, Some(Kind::Plain)),
+            (MAKES, Some(Kind::Makes)),
+            (READS, Some(Kind::Reads)),
+            (WRITES, Some(Kind::Writes)),
+            (BOTH, Some(Kind::Stream)),
+            (CLOSES, Some(Kind::Closes)),
+            ("dl", Some(Kind::Loads)),
+        ];
+        lists
+            .into_iter()
+            .flat_map(|(names, kind)| names.split_ascii_whitespace().map(move |name| (name, kind)))
+            .collect()
+    });
+    ENTRIES.get(name).copied()
 }
 
 const HASH_FREE: &str =
