@@ -135,9 +135,9 @@ void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_
 
 /* Reading and writing at once on an encrypted stream: ext/openssl takes it out of blocking mode for each call that waits, and
  * remembers in the stream whether it was blocking. A call that begins while another one is in progress is to find it as
- * that one has found it; one that ends is to leave it as the other one needs it. The stream is the call's first argument;
- * false: it is not encrypted. */
-bool spindle_tls_begins(zend_execute_data *execute_data);
+ * that one has found it; one that ends is to leave it as the other one needs it. The stream is the call's first argument. */
+bool spindle_is_tls(zend_execute_data *execute_data);
+void spindle_tls_begins(zend_execute_data *execute_data);
 void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */

@@ -230,9 +230,8 @@ unsafe extern "C" fn spindle_before_call(
                 return false;
             }
         }
-        if matches!(kind, Kind::Reads | Kind::Writes) && wanted.iter().any(|(key, _)| is_used_by_another(rt, co, *key))
-        {
-            streams::begins_beside_another(rt, call);
+        if matches!(kind, Kind::Reads | Kind::Writes) {
+            streams::begins(rt, call);
         }
     }
     true

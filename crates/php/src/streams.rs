@@ -16,20 +16,23 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::addr_of_mut;
 
-/// A call on a stream begins while another coroutine's call on it is in progress, in the other direction.
+/// A call on a stream is about to begin: if another coroutine's is in progress, it must find the stream as that one did.
 ///
 /// # Safety
-/// `call` is about to begin, and has a frame.
-pub(crate) unsafe fn begins_beside_another(rt: &'static Runtime, call: *mut sys::spindle_call) {
+/// `call` has a frame, and its first argument is the stream.
+pub(crate) unsafe fn begins(rt: &'static Runtime, call: *mut sys::spindle_call) {
     // SAFETY: the caller's promise.
     unsafe {
-        if sys::spindle_tls_begins((*call).frame) {
-            ((*call).co, (*call).holds) = ((*rt.context()).co, true); // so that its end is seen
+        let co = (*rt.context()).co;
+        if is_used_by_another(rt, Co(co), (*call).frame) {
+            sys::spindle_tls_begins((*call).frame);
+            ((*call).co, (*call).holds) = (co, true); // so that its end is seen
         }
     }
 }
 
-/// A call that was suspended, or was made beside another one, is over.
+/// A call that was suspended, or was made beside another one, is over: one that is still in progress needs the stream out of
+/// blocking mode.
 ///
 /// # Safety
 /// `call` has just returned; its arguments are still there.
@@ -37,14 +40,19 @@ pub(crate) unsafe fn ends(rt: &'static Runtime, call: *mut sys::spindle_call) {
     // SAFETY: the caller's promise.
     unsafe {
         let frame = (*call).frame;
-        if frame.is_null() || (*frame).This.u2.num_args == 0 {
-            return;
-        }
-        let first = &*frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
-        if u32::from(first.u1.v.type_) == sys::IS_RESOURCE
-            && busy::is_used_by_another(rt, Co((*call).co), first.value.res as usize)
-        {
+        if !frame.is_null() && is_used_by_another(rt, Co((*call).co), frame) {
             sys::spindle_tls_ends(frame);
+        }
+    }
+}
+
+/// Is the first argument of a call an encrypted stream, and is another coroutine suspended in a call on it?
+unsafe fn is_used_by_another(rt: &'static Runtime, co: Co, frame: *mut sys::zend_execute_data) -> bool {
+    // SAFETY: the caller passes the frame of a call: its arguments follow it.
+    unsafe {
+        sys::spindle_is_tls(frame) && {
+            let first = frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
+            busy::is_used_by_another(rt, co, (*first).value.res as usize)
         }
     }
 }
