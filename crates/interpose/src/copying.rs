@@ -4,7 +4,7 @@
 use crate::host::{errno, inside, set_errno};
 use crate::{pins, wait};
 use libc::{c_int, c_uint, off64_t, size_t, ssize_t};
-use spindle_reactor::Kind;
+use spindle_reactor::{JobKind, Kind};
 
 fn at(offset: &mut Option<off64_t>) -> *mut off64_t {
     offset.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut)
@@ -35,7 +35,8 @@ pub unsafe extern "C" fn copy_file_range(
         drop(pins);
         (copied, offsets, error)
     };
-    let Some((copied, offsets, error)) = wait::for_job(host, "copy_file_range", from, job) else { return in_place() };
+    let done = wait::for_job(host, JobKind::EndsByItself, "copy_file_range", from, job);
+    let Some((copied, offsets, error)) = done else { return in_place() };
     for (place, offset) in [from_at, to_at].into_iter().zip(offsets) {
         if let Some(offset) = offset {
             // SAFETY: not null, or there would be no offset; the caller's own place.

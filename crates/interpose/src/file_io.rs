@@ -14,7 +14,7 @@ use crate::io::{HERE, Io};
 use crate::php_cell::PhpCell;
 use crate::{pins, wait};
 use libc::c_int;
-use spindle_reactor::Reactor;
+use spindle_reactor::{JobKind, Reactor};
 use std::os::fd::RawFd;
 
 /// A call in place that took this long (ns) waited for a device.
@@ -272,7 +272,7 @@ fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize 
             drop(pin);
             done
         };
-        let Some(step) = wait::for_job(host, io.call, fd, job) else {
+        let Some(step) = wait::for_job(host, JobKind::EndsByItself, io.call, fd, job) else {
             let result = plain(io, done, writing);
             return if result >= 0 {
                 result + done as isize

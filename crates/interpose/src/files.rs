@@ -1,7 +1,7 @@
 //! Opening and syncing files.
 //!
-//! Of all `open`s only that of a FIFO can block for ever: it runs on a worker thread and may be abandoned (a late
-//! descriptor is closed). Everything else is opened in place, and timed: after two that took long the next few are
+//! The `open` of a FIFO or of a device (a serial line waits for its carrier) can block for ever: it runs on a worker
+//! thread and may be abandoned (a late descriptor is closed). Everything else is opened in place, and timed: after two that took long the next few are
 //! opened on a worker, as long as those take long; all are with `async.file_pool = all`. (Measured: `open` 1.8 µs, the `fstatat` before it
 //! 0.77; `openat2(RESOLVE_CACHED)` costs what `openat` does, but does not keep from opening a FIFO, so it would
 //! not save the `fstatat`, and looking a path up in a cold cache is done by the `fstatat` already.)
@@ -15,7 +15,7 @@ use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job};
 use crate::{copying, file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
-use spindle_reactor::{Blocking, Kind, Made, Reactor};
+use spindle_reactor::{Blocking, JobKind, Kind, Made, Reactor};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn entries() -> Vec<Entry> {
     const OPEN: Way = Way {
         means: Means::Worker,
-        about: "a FIFO on a worker thread, the rest in place, on a worker thread where that is slow",
+        about: "FIFOs and devices on a worker thread, the rest in place, on a worker thread where that is slow",
         cancelled: cancelled::LATE_CLOSED,
     };
     const FSYNC: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
@@ -61,26 +61,44 @@ pub fn descriptor_closed(_fd: RawFd) {
     flocks::released();
 }
 
-/// Opens that never wait for another process, whatever the path names.
+/// Opens that never wait for somebody else, whatever the path names.
 fn never_waits(flags: c_int) -> bool {
     let exclusive = flags & libc::O_CREAT != 0 && flags & libc::O_EXCL != 0;
     flags & (libc::O_NONBLOCK | libc::O_PATH | libc::O_DIRECTORY) != 0
         || flags & libc::O_TMPFILE == libc::O_TMPFILE
-        || flags & libc::O_ACCMODE == libc::O_RDWR
         || exclusive
 }
 
-/// What the path names, as `S_IF…`, and where it is.
-fn named(at: RawFd, path: *const c_char, flags: c_int) -> Option<(mode_t, libc::dev_t)> {
+/// What a path names, as far as its `open` depends on it.
+enum Named {
+    /// A regular file on this device.
+    File(libc::dev_t),
+    /// Opening it may wait for ever.
+    Waits,
+    /// Something else, or nothing.
+    Other,
+}
+
+impl Named {
+    fn of(stat: &libc::stat, flags: c_int) -> Named {
+        /// `/dev/null` and its like, and terminals, which have no carrier to wait for.
+        const READY: [std::ops::RangeInclusive<u32>; 3] = [1..=1, 5..=5, 136..=143];
+        match stat.st_mode & libc::S_IFMT {
+            libc::S_IFREG => Named::File(stat.st_dev),
+            libc::S_IFIFO if flags & libc::O_ACCMODE != libc::O_RDWR => Named::Waits,
+            libc::S_IFCHR if !READY.iter().any(|range| range.contains(&libc::major(stat.st_rdev))) => Named::Waits,
+            _ => Named::Other,
+        }
+    }
+}
+
+fn named(at: RawFd, path: *const c_char, flags: c_int) -> Named {
     let follow = if flags & libc::O_NOFOLLOW != 0 { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path is the caller's, the buffer is of the right size and read only when it was filled.
     unsafe {
         let found = libc::fstatat(at, path, stat.as_mut_ptr(), follow) == 0;
-        found.then(|| {
-            let stat = stat.assume_init();
-            (stat.st_mode & libc::S_IFMT, stat.st_dev)
-        })
+        if found { Named::of(&stat.assume_init(), flags) } else { Named::Other }
     }
 }
 
@@ -140,9 +158,9 @@ fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call:
     let mut device = None;
     if !never_waits(flags) {
         match named(at, path, flags) {
-            Some((libc::S_IFIFO, _)) => return open_fifo(host, at, path, flags, call),
-            Some((libc::S_IFREG, on)) => device = Some(on),
-            _ => {}
+            Named::Waits => return open_waiting(host, at, path, flags, call),
+            Named::File(on) => device = Some(on),
+            Named::Other => {}
         }
         set_errno(saved);
     }
@@ -166,8 +184,8 @@ fn opened(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int)
 
 /// What a worker has found.
 enum Found {
-    /// A FIFO, which is not opened in this way.
-    Fifo,
+    /// One whose opening may wait for ever, and which is not opened in this way.
+    Waits,
     Opened {
         fd: RawFd,
         error: c_int,
@@ -195,8 +213,8 @@ fn open_on_worker(
     let job = move || {
         let start = Reactor::now();
         let at = place.at();
-        if !never_waits(flags) && matches!(named(at, place.path(), flags), Some((libc::S_IFIFO, _))) {
-            return Found::Fifo;
+        if !never_waits(flags) && matches!(named(at, place.path(), flags), Named::Waits) {
+            return Found::Waits;
         }
         // SAFETY: a path of the job's.
         let fd = unsafe { libc::openat(at, place.path(), flags, mode) };
@@ -204,8 +222,8 @@ fn open_on_worker(
         let device = if fd < 0 { None } else { device_of_file(fd) };
         Found::Opened { fd, error, device, time: Reactor::now() - start }
     };
-    match wait::for_job(host, call, -1, job) {
-        Some(Found::Fifo) => Some(open_fifo(host, at, path, flags, call)),
+    match wait::for_job(host, JobKind::EndsByItself, call, -1, job) {
+        Some(Found::Waits) => Some(open_waiting(host, at, path, flags, call)),
         Some(Found::Opened { fd, error, device, time }) => {
             took(host, time);
             set_errno(if fd < 0 { error } else { saved });
@@ -235,7 +253,7 @@ fn base(at: RawFd, path: &CStr) -> Result<Option<OwnedFd>, c_int> {
     if fd < 0 { Err(errno()) } else { Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) })) }
 }
 
-fn open_fifo(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call: &'static str) -> c_int {
+fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call: &'static str) -> c_int {
     let saved = errno();
     // SAFETY: the path is a C string: the kernel has just read it.
     let path: CString = unsafe { CStr::from_ptr(path) }.to_owned();
@@ -259,11 +277,11 @@ fn open_fifo(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call
     let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
     match wait::for_job_or_abandon(host, waiting, None, true, job, undo) {
         Job::Done((fd, error)) => {
-            made(fd, Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), own: true, ..Made::default() });
+            made(fd, Made { blocking: Some(Blocking::Yes), own: true, ..Made::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }
         }
         Job::Abandoned(waited) => fail(waited.errno(libc::EINTR)),
-        // Blocking the process on a FIFO that perhaps only it can open would be for ever.
+        // Blocking the process on what perhaps only it can bring about would be for ever.
         Job::NoWorker => fail(libc::EAGAIN),
     }
 }
@@ -341,7 +359,7 @@ fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> 
         drop(pin);
         (result, error)
     };
-    match wait::for_job(host, call, fd, job) {
+    match wait::for_job(host, JobKind::EndsByItself, call, fd, job) {
         Some((0, _)) => set_and(saved, 0),
         Some((_, error)) => fail(error),
         None => in_place(),
@@ -356,4 +374,32 @@ pub unsafe extern "C" fn fsync(fd: c_int) -> c_int {
 /// `fdatasync(2)`.
 pub unsafe extern "C" fn fdatasync(fd: c_int) -> c_int {
     sync(fd, "fdatasync", libc::fdatasync)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(mode: mode_t, device: (u32, u32), flags: c_int) -> bool {
+        // SAFETY: zeros are a valid `stat`.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        (stat.st_mode, stat.st_rdev) = (mode | 0o600, libc::makedev(device.0, device.1));
+        !never_waits(flags) && matches!(Named::of(&stat, flags), Named::Waits)
+    }
+
+    #[test]
+    fn what_may_wait_for_ever_when_it_is_opened() {
+        assert!(waits(libc::S_IFIFO, (0, 0), libc::O_RDONLY));
+        assert!(waits(libc::S_IFIFO, (0, 0), libc::O_WRONLY));
+        assert!(!waits(libc::S_IFIFO, (0, 0), libc::O_RDWR)); // both ends
+        assert!(!waits(libc::S_IFIFO, (0, 0), libc::O_RDONLY | libc::O_NONBLOCK));
+        let (serial, null, console, pty) = ((4, 64), (1, 3), (5, 1), (136, 0));
+        assert!(waits(libc::S_IFCHR, serial, libc::O_RDWR));
+        assert!(!waits(libc::S_IFCHR, serial, libc::O_RDWR | libc::O_NONBLOCK));
+        for ready in [null, console, pty] {
+            assert!(!waits(libc::S_IFCHR, ready, libc::O_RDWR));
+        }
+        assert!(!waits(libc::S_IFREG, (0, 0), libc::O_RDONLY));
+        assert!(!waits(libc::S_IFBLK, (8, 0), libc::O_RDONLY));
+    }
 }

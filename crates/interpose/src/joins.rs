@@ -9,6 +9,7 @@ use crate::host::{inside, set_errno};
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::{host, wait};
 use libc::{c_int, c_void, pthread_t};
+use spindle_reactor::JobKind;
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
@@ -32,7 +33,7 @@ fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     let host = inside().filter(|_| unsafe { libc::pthread_self() } != thread);
     let Some(host) = host else { return in_place() };
     let saved = host::errno();
-    let joined = wait::for_job(host, call, -1, in_place).unwrap_or_else(in_place);
+    let joined = wait::for_job(host, JobKind::MayWait, call, -1, in_place).unwrap_or_else(in_place);
     set_errno(saved);
     joined
 }

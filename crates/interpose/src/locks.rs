@@ -29,7 +29,7 @@ use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::time::deadline_of;
 use crate::wait;
 use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
-use spindle_reactor::Waiter;
+use spindle_reactor::{JobKind, Waiter};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -261,7 +261,7 @@ fn contended(
         if !must_wait {
             // Another thread holds it: look again soon, on a clock that no cancellation stops.
             let nap = || std::thread::sleep(Duration::from_micros(200));
-            if wait::for_job(host, call, -1, nap).is_none() {
+            if wait::for_job(host, JobKind::EndsByItself, call, -1, nap).is_none() {
                 break lock();
             }
             if deadline.is_some_and(|d| d <= wait::after(0)) {

@@ -16,6 +16,7 @@ use crate::pins::{self, Pin};
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{c_char, c_int};
+use spindle_reactor::JobKind;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -161,7 +162,7 @@ fn on_worker<T: Send + 'static>(
     saved: c_int,
     job: impl FnOnce() -> (isize, T) + Send + 'static,
 ) -> Option<(isize, T)> {
-    let done = wait::for_job(host, call, -1, move || {
+    let done = wait::for_job(host, JobKind::EndsByItself, call, -1, move || {
         let (result, value) = job();
         (result, value, errno())
     });

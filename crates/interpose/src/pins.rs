@@ -8,6 +8,7 @@
 use crate::host::{Host, inside, on_php_thread};
 use crate::php_cell::PhpCell;
 use crate::wait;
+use spindle_reactor::JobKind;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +55,7 @@ pub fn settle(first: RawFd, last: RawFd) {
     while busy(host, first, last) {
         // Whoever started the job is parked and gets the wake-up, so this looks again by itself.
         let pause = || std::thread::sleep(Duration::from_micros(200));
-        if inside().is_none_or(|host| wait::for_job(host, "close", first, pause).is_none()) {
+        if inside().is_none_or(|host| wait::for_job(host, JobKind::EndsByItself, "close", first, pause).is_none()) {
             pause();
         }
     }

@@ -42,7 +42,8 @@ pub(crate) mod cancelled {
     pub(crate) const EARLY: &str = "returns early, with the time that is left";
     pub(crate) const WAITED: &str = "waited for: it ends by itself";
     pub(crate) const LEFT: &str = "`ECANCELED` (`EAI_SYSTEM`, `TRY_AGAIN`); the thread goes on, its result is dropped";
-    pub(crate) const LATE_CLOSED: &str = "FIFO: `ECANCELED`, the thread is got out of its call; others are waited for";
+    pub(crate) const LATE_CLOSED: &str =
+        "FIFO, device: `ECANCELED`, the thread is got out of its call; others are waited for";
     pub(crate) const KILLED: &str = "`ECANCELED`; the shell is killed";
     pub(crate) const TIMED_ONLY: &str = "with a time limit: as if it were over; without: waits on";
     pub(crate) const NEVER: &str = "–";

@@ -2,7 +2,7 @@
 
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, set_errno};
 use libc::c_int;
-use spindle_reactor::{Interest, Interrupt, Level, Reactor, Watch};
+use spindle_reactor::{Interest, Interrupt, JobKind, Level, Reactor, Watch};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,17 +97,19 @@ pub fn drained(host: &dyn Host, fd: RawFd, interest: Interest) {
 }
 
 enum Slot<T> {
+    Queued,
     Running,
     Done(T),
     Abandoned(fn(T)),
 }
 
-/// Runs `job` on a worker thread, parked meanwhile, and waits for its end whatever happens: for jobs that end
-/// soon by themselves (file reads and writes, `fsync`). The job owns all that it touches.
+/// Runs `job` on a worker thread, parked meanwhile, and waits for its end whatever happens: for jobs that must not be
+/// abandoned. The job owns all that it touches.
 ///
 /// `None` when no worker could be had: the caller does it in place.
 pub fn for_job<T: Send + 'static>(
     host: &dyn Host,
+    kind: JobKind,
     call: &'static str,
     fd: RawFd,
     job: impl FnOnce() -> T + Send + 'static,
@@ -119,7 +121,7 @@ pub fn for_job<T: Send + 'static>(
         let value = job();
         *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
     };
-    host.reactor().submit(run, waiter).ok()?;
+    host.reactor().submit(kind, run, waiter).ok()?;
     host.park_through(Waiting { call, fd, on_signal: OnSignal::Ignore });
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -130,12 +132,12 @@ pub enum Job<T> {
     Done(T),
     /// It goes on by itself; a late result goes to `undo`.
     Abandoned(Waited),
-    /// No worker could be had: the caller does it in place.
+    /// No worker could be had, and nothing has been done: the caller does it in place or fails.
     NoWorker,
 }
 
-/// Runs `job` on a worker thread, parked meanwhile; a cancellation, a signal or the deadline abandons it: it goes
-/// on, and `undo` gets its result on the worker (close the descriptor, free the list). The job owns all that it
+/// Runs `job`, which may wait for ever, on a worker thread, parked meanwhile; a cancellation, a signal or the deadline
+/// abandons it: it goes on, and `undo` gets its result on the worker (close the descriptor, free the list). The job owns all that it
 /// touches, descriptors too (a duplicate). `stop`: abandoned, its system call is made to fail with `EINTR`, for one
 /// that might never return.
 pub fn for_job_or_abandon<T: Send + 'static>(
@@ -146,12 +148,18 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(T),
 ) -> Job<T> {
-    let slot = Arc::new(Mutex::new(Slot::Running));
+    let slot = Arc::new(Mutex::new(Slot::Queued));
     let result = Arc::clone(&slot);
     let waiter = host.begin_wait();
     let stop = stop.then(Arc::<Interrupt>::default);
     let stopped = stop.clone();
     let run = move || {
+        {
+            let mut slot = result.lock().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*slot, Slot::Queued) {
+                *slot = Slot::Running;
+            }
+        }
         let value = match &stopped {
             Some(stopped) => stopped.run(job),
             None => Some(job()),
@@ -163,7 +171,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
             _ => *slot = Slot::Done(value),
         }
     };
-    if host.reactor().submit(run, waiter).is_err() {
+    if host.reactor().submit(JobKind::MayWait, run, waiter).is_err() {
         return Job::NoWorker;
     }
     let wake = host.park(deadline, waiting);
@@ -172,6 +180,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     let found = std::mem::replace(&mut *slot, Slot::Abandoned(undo));
     match found {
         Slot::Done(value) => Job::Done(value),
+        Slot::Queued if wake == Wake::Woken => Job::NoWorker, // refused
         _ => {
             drop(slot);
             if let Some(stop) = stop {

@@ -4,7 +4,7 @@
 use crate::runtime::Runtime;
 use spindle_core::sched::{Co, State};
 use spindle_php_sys as sys;
-use spindle_reactor::{Reactor, Waiter, signals};
+use spindle_reactor::{JobKind, Reactor, Waiter, signals};
 use std::time::Duration;
 
 /// How long a handler waits for its coroutine to run, in nanoseconds.
@@ -62,7 +62,7 @@ impl Runtime {
             unsafe { sys::spindle_vm_interrupt_set() };
         };
         let nobody = Waiter(u64::MAX);
-        if waits && (hearer.put_off || self.reactor().submit(alarm, nobody).is_ok()) {
+        if waits && (hearer.put_off || self.reactor().submit(JobKind::EndsByItself, alarm, nobody).is_ok()) {
             self.hearer.set(Some(Hearer { put_off: true, ..hearer }));
             return true;
         }

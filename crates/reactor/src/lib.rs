@@ -22,13 +22,14 @@ use std::sync::Arc;
 use fds::Fds;
 pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
 pub use interrupt::Interrupt;
+pub use pool::JobKind;
 use spindle_inbox::Inbox;
 
 /// Whoever waits, in a word of its own choosing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiter(pub u64);
 
-/// The most worker threads. Jobs that block for good (a FIFO nobody opens) each hold one.
+/// So many worker threads of each kind are started as jobs come in; further ones when none of their jobs ends.
 pub const POOL_THREADS: usize = 64;
 
 /// Nanoseconds until an abandoned job is kicked again.
@@ -83,7 +84,7 @@ pub struct Reactor {
     epoll: RefCell<OwnedFd>,
     fds: RefCell<Fds>,
     shared: RefCell<Arc<Shared>>,
-    pool: RefCell<pool::Pool>,
+    pools: RefCell<Pools>,
     jobs: Cell<usize>,
     done: RefCell<Vec<Word>>,
     child_waiters: RefCell<Vec<Waiter>>,
@@ -136,6 +137,31 @@ fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<OwnedFd> {
     Ok(epoll)
 }
 
+/// Threads for each kind of job.
+struct Pools {
+    waiting: pool::Pool,
+    ending: pool::Pool,
+}
+
+impl Pools {
+    fn new() -> Pools {
+        let of = |kind, name| pool::Pool::new(pool::Limits::of(kind, POOL_THREADS), name);
+        Pools { waiting: of(JobKind::MayWait, "spindle-waits"), ending: of(JobKind::EndsByItself, "spindle") }
+    }
+
+    fn of(&self, kind: JobKind) -> &pool::Pool {
+        match kind {
+            JobKind::MayWait => &self.waiting,
+            JobKind::EndsByItself => &self.ending,
+        }
+    }
+
+    /// [`pool::Pool::relieve`] of both; nanoseconds until the next look.
+    fn relieve(&self) -> Option<u64> {
+        [&self.waiting, &self.ending].iter().filter_map(|pool| pool.relieve()).min().map(|time| time.as_nanos() as u64)
+    }
+}
+
 impl Reactor {
     /// Makes the epoll instance and the descriptors that wake it; no thread is started yet.
     ///
@@ -149,7 +175,7 @@ impl Reactor {
             epoll: RefCell::new(epoll),
             fds: RefCell::new(Fds::default()),
             shared: RefCell::new(Arc::new(Shared { inbox: Inbox::new(), event })),
-            pool: RefCell::new(pool::Pool::new(POOL_THREADS, "spindle")),
+            pools: RefCell::new(Pools::new()),
             jobs: Cell::new(0),
             done: RefCell::new(Vec::new()),
             child_waiters: RefCell::new(Vec::new()),
@@ -177,8 +203,9 @@ impl Reactor {
     /// A caught signal ends the wait.
     pub fn turn(&self, timeout: Option<u64>, mut wake: impl FnMut(Waiter)) -> Turn {
         let shared = Arc::clone(&self.shared.borrow());
-        let timeout =
-            if self.kick_abandoned() { Some(timeout.map_or(KICK_AGAIN, |t| t.min(KICK_AGAIN))) } else { timeout };
+        let kick = self.kick_abandoned().then_some(KICK_AGAIN);
+        let relieve = if self.jobs.get() > 0 { self.pools.borrow().relieve() } else { None };
+        let timeout = [timeout, kick, relieve].into_iter().flatten().min();
         let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
         let ready = self.wait(timeout);
         shared.inbox.disarm();
@@ -244,16 +271,22 @@ impl Reactor {
         count.max(0) as usize
     }
 
-    /// Runs `job` on a worker thread and wakes `waiter` when it has ended.
+    /// Runs `job` on a worker thread and wakes `waiter` when it has ended, or was refused: dropped unrun, since the
+    /// system gives no thread for it.
     ///
     /// # Errors
     /// When no thread could be started and none is there; the job is dropped unrun.
-    pub fn submit(&self, job: impl FnOnce() + Send + 'static, waiter: Waiter) -> Result<(), pool::SpawnError> {
+    pub fn submit(
+        &self,
+        kind: JobKind,
+        job: impl FnOnce() + Send + 'static,
+        waiter: Waiter,
+    ) -> Result<(), pool::SpawnError> {
         let shared = Arc::clone(&self.shared.borrow());
         // Told even when the job panics, or is dropped unrun: the waiter would wait for ever.
         let tell = Tell { shared, waiter };
         self.jobs.set(self.jobs.get() + 1);
-        self.pool.borrow().submit(Box::new(move || {
+        self.pools.borrow().of(kind).submit(Box::new(move || {
             let _tell = tell;
             job();
         }))?;
@@ -421,9 +454,8 @@ impl Reactor {
     /// # Errors
     /// As [`Self::new`].
     pub fn after_fork(&self) -> io::Result<()> {
-        let fresh = pool::Pool::new(POOL_THREADS, "spindle");
-        // The threads of the old pool do not exist here, and its locks may be held by one of them.
-        std::mem::forget(self.pool.replace(fresh));
+        // The threads of the old pools do not exist here, and their locks may be held by one of them.
+        std::mem::forget(self.pools.replace(Pools::new()));
         self.jobs.set(0);
         self.child_waiters.borrow_mut().clear();
         self.orphans.borrow_mut().clear();

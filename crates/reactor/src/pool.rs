@@ -1,4 +1,4 @@
-//! Threads for calls that have no form that does not block: names, files, locks, `waitpid` of one.
+//! Threads for calls that have no form that does not block: names, files, FIFOs, `pclose`.
 //!
 //! # A worker's life
 //!
@@ -14,8 +14,10 @@
 //! ```
 //!
 //! - Whoever became idle last is called first, so that the others can end and caches stay warm.
-//! - All may be stuck in jobs for good (a name server that is away, a FIFO nobody opens): further
-//!   jobs then wait. Nothing here interrupts a job.
+//! - Jobs may block for good (a name server that is away, a FIFO nobody opens), so the number of threads is no
+//!   limit: when jobs are queued and none has ended for a while, [`Pool::relieve`] starts further threads.
+//!   Where the system gives no more, a pool of jobs that may wait for ever refuses those that are queued.
+//!   Nothing here interrupts a job.
 //! - Nothing is global. A forked child forgets its copy (`mem::forget`; dropping it could wait for
 //!   a lock that a thread held which the child does not have) and makes a new pool.
 //! - Threads run this object's code until their last moment: it must stay loaded after shutdown.
@@ -34,8 +36,46 @@ use std::time::{Duration, Instant};
 /// Work for a pool thread. It owns all it touches: who submitted it may be gone when it runs.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// How long a thread stays without work unless [`Pool::with_idle`] says otherwise.
+/// How long a thread stays without work unless [`Limits::idle`] says otherwise.
 pub const IDLE: Duration = Duration::from_secs(10);
+
+/// What the end of a job depends on. The two kinds have threads of their own, so that waits without end keep
+/// nobody from a thread whose job would end soon.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum JobKind {
+    /// On somebody else (a process, a server, another coroutine): it may wait for ever. What is not known is this.
+    #[default]
+    MayWait,
+    /// On this machine alone: file reads and writes, `fsync`, a pause.
+    EndsByItself,
+}
+
+/// How many threads a pool has, and when it gets more.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// So many threads (at least one) are started as jobs come in. Further ones only when no job ends.
+    pub threads: usize,
+    /// How long no job has ended before further threads are started for those that are queued.
+    pub patience: Duration,
+    /// How long no job has ended and no thread could be had before those that are queued are refused (dropped unrun).
+    pub refuse_after: Option<Duration>,
+    /// How long a thread stays without work.
+    pub idle: Duration,
+    /// How large the threads' stacks are.
+    pub stack_bytes: usize,
+}
+
+impl Limits {
+    /// Those for jobs of this kind, with `threads` from the start.
+    pub fn of(kind: JobKind, threads: usize) -> Limits {
+        let (patience, refuse_after) = match kind {
+            // The next one in the queue may be the one that all others wait for.
+            JobKind::MayWait => (Duration::from_millis(1), Some(Duration::from_secs(1))),
+            JobKind::EndsByItself => (Duration::from_millis(100), None),
+        };
+        Limits { threads: threads.max(1), patience, refuse_after, idle: IDLE, stack_bytes: STACK_BYTES }
+    }
+}
 
 /// Much less than the default of 2 MiB (8 MiB by `ulimit`), but the name services that
 /// `getaddrinfo` loads want more than the smallest.
@@ -72,15 +112,27 @@ impl std::error::Error for SpawnError {
     }
 }
 
-#[derive(Default)]
 struct State {
     queue: VecDeque<Job>,
     running: usize,
     /// All threads: starting, running and idle.
     threads: usize,
+    /// Those that were started or called and have not yet looked at the queue.
+    coming: usize,
+    /// When a job last ended, or came to have none before it.
+    moved: Instant,
+    /// When threads were last started because no job ended.
+    grown: Instant,
     /// Those that wait to be called; whoever calls one takes it off.
     idle: Vec<Thread>,
     closed: bool,
+}
+
+impl State {
+    /// How many jobs are queued for which no thread is on its way.
+    fn backlog(&self) -> usize {
+        self.queue.len().saturating_sub(self.coming)
+    }
 }
 
 struct Shared {
@@ -100,27 +152,30 @@ impl Shared {
 /// Dropping it is [`shutdown`](Self::shutdown).
 pub struct Pool {
     shared: Arc<Shared>,
-    max_threads: usize,
+    limits: Limits,
     name: &'static str,
 }
 
 impl Pool {
-    /// A pool of at most `max_threads` (at least one) threads called `name` (the system shows 15
-    /// bytes of it). No thread is made before the first job; one that idles for [`IDLE`] ends.
+    /// A pool whose threads are called `name` (the system shows 15 bytes of it). No thread is made before the first
+    /// job.
     ///
     /// # Panics
     /// If `name` holds a NUL byte.
-    pub fn new(max_threads: usize, name: &'static str) -> Self {
-        Self::with_idle(max_threads, name, IDLE)
-    }
-
-    /// [`Pool::new`] with another idle time.
-    ///
-    /// # Panics
-    /// If `name` holds a NUL byte.
-    pub fn with_idle(max_threads: usize, name: &'static str, idle_time: Duration) -> Self {
+    pub fn new(limits: Limits, name: &'static str) -> Self {
         assert!(!name.contains('\0'), "a thread's name holds no NUL");
-        Self { shared: Arc::new(Shared { state: Mutex::default(), idle_time }), max_threads: max_threads.max(1), name }
+        let now = Instant::now();
+        let state = State {
+            queue: VecDeque::new(),
+            running: 0,
+            threads: 0,
+            coming: 0,
+            moved: now,
+            grown: now,
+            idle: Vec::new(),
+            closed: false,
+        };
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), idle_time: limits.idle }), limits, name }
     }
 
     /// Queues a job; jobs start in the order they were submitted. Does not block on other jobs.
@@ -134,15 +189,11 @@ impl Pool {
     pub fn submit(&self, job: Job) -> Result<(), SpawnError> {
         let mut state = self.shared.lock();
         let mut failed = None;
-        if !state.closed && state.idle.is_empty() && state.threads < self.max_threads {
-            // Counted first and made without the lock: the workers need not wait for the system.
-            state.threads += 1;
+        if !state.closed && state.idle.is_empty() && state.threads < self.limits.threads {
+            // Without the lock: the workers need not wait for the system.
             drop(state);
             failed = self.spawn().err();
             state = self.shared.lock();
-            if failed.is_some() {
-                state.threads -= 1;
-            }
         }
         if state.closed {
             return Err(SpawnError::ShutDown);
@@ -152,13 +203,41 @@ impl Pool {
         {
             return Err(SpawnError::Thread(error));
         }
+        if state.queue.is_empty() {
+            state.moved = Instant::now();
+        }
         state.queue.push_back(job);
         let called = state.idle.pop();
+        state.coming += usize::from(called.is_some());
         drop(state);
         if let Some(worker) = called {
             worker.unpark();
         }
         Ok(())
+    }
+
+    /// Starts further threads if jobs are queued and none has ended for a while; where the system gives none, jobs
+    /// may be refused ([`Limits::refuse_after`]). Answers in how long it wants to look again. Does not block.
+    pub fn relieve(&self) -> Option<Duration> {
+        let (wanted, stalled) = {
+            let mut state = self.shared.lock();
+            let backlog = state.backlog();
+            if backlog == 0 || state.closed {
+                return None;
+            }
+            let since = state.moved.max(state.grown).elapsed();
+            if let Some(left) = self.limits.patience.checked_sub(since).filter(|left| !left.is_zero()) {
+                return Some(left);
+            }
+            state.grown = Instant::now();
+            (backlog.min(state.threads / 8 + 1), state.moved.elapsed())
+        };
+        let failed = (0..wanted).any(|_| self.spawn().is_err());
+        if failed && self.limits.refuse_after.is_some_and(|limit| stalled >= limit) {
+            let refused = std::mem::take(&mut self.shared.lock().queue);
+            drop(refused); // outside the lock: what a job owns may do anything when it is dropped
+        }
+        Some(self.limits.patience)
     }
 
     /// How many jobs are queued or running.
@@ -193,12 +272,31 @@ impl Pool {
         drop(queue);
     }
 
+    /// Starts a thread, which is counted until it ends. Without the lock.
     fn spawn(&self) -> io::Result<()> {
+        {
+            let mut state = self.shared.lock();
+            state.threads += 1;
+            state.coming += 1;
+        }
+        let started = self.start();
+        if started.is_err() {
+            let mut state = self.shared.lock();
+            state.threads -= 1;
+            state.coming -= 1;
+        }
+        started
+    }
+
+    fn start(&self) -> io::Result<()> {
         // The thread starts with the mask of its maker: set it here, for a signal that arrives
         // before the thread's own first instruction would run a handler there.
         let _mask = SignalsBlocked::new()?;
         let shared = Arc::clone(&self.shared);
-        thread::Builder::new().name(self.name.to_owned()).stack_size(STACK_BYTES).spawn(move || work(&shared))?;
+        thread::Builder::new()
+            .name(self.name.to_owned())
+            .stack_size(self.limits.stack_bytes)
+            .spawn(move || work(&shared))?;
         Ok(())
     }
 }
@@ -212,6 +310,7 @@ impl Drop for Pool {
 fn work(shared: &Shared) {
     let me = thread::current();
     let mut state = shared.lock();
+    state.coming -= 1;
     while !state.closed {
         if let Some(job) = state.queue.pop_front() {
             state.running += 1;
@@ -219,6 +318,7 @@ fn work(shared: &Shared) {
             run(job);
             state = shared.lock();
             state.running -= 1;
+            state.moved = Instant::now();
             continue;
         }
         state.idle.push(me.clone());
@@ -233,6 +333,7 @@ fn work(shared: &Shared) {
                 break;
             }
         }
+        state.coming = state.coming.saturating_sub(1); // a shutdown calls without counting
     }
     state.threads -= 1;
 }
@@ -309,6 +410,10 @@ mod tests {
     /// Generous: a loaded machine may be slow, and only a failure waits so long.
     const LONG: Duration = Duration::from_secs(60);
 
+    fn pool(threads: usize, idle: Duration) -> Pool {
+        Pool::new(Limits { idle, ..Limits::of(JobKind::EndsByItself, threads) }, "test")
+    }
+
     fn until(what: &str, condition: impl Fn() -> bool) {
         let since = Instant::now();
         while !condition() {
@@ -346,7 +451,7 @@ mod tests {
 
     #[test]
     fn no_thread_before_the_first_job_and_all_jobs_run_in_order() {
-        let pool = Pool::new(1, "test");
+        let pool = pool(1, IDLE);
         assert_eq!((pool.threads(), pool.len()), (0, 0));
         let (send, receive) = channel();
         for n in 0..100 {
@@ -361,7 +466,7 @@ mod tests {
 
     #[test]
     fn grows_to_the_maximum_and_queues_beyond() {
-        let pool = Pool::new(4, "test");
+        let pool = pool(4, IDLE);
         let (begin, begun) = channel();
         let mut blocked: Vec<_> = (0..6).map(|_| block(&pool, &begin)).collect();
         for _ in 0..4 {
@@ -379,8 +484,60 @@ mod tests {
     }
 
     #[test]
+    fn jobs_behind_others_that_never_end_get_threads_of_their_own() {
+        let pool = Pool::new(Limits::of(JobKind::MayWait, 2), "test");
+        let (begin, begun) = channel();
+        let blocked: Vec<_> = (0..40).map(|_| block(&pool, &begin)).collect();
+        assert_eq!(pool.threads(), 2);
+        // The one that all wait for is the last in the queue.
+        let (send, receive) = channel();
+        pool.submit(Box::new(move || send.send(()).unwrap())).unwrap();
+        until("the last one has run", || {
+            pool.relieve();
+            receive.try_recv().is_ok()
+        });
+        assert_eq!(begun.iter().take(40).count(), 40);
+        assert!(pool.relieve().is_none());
+        drop(blocked);
+        until("empty", || pool.is_empty());
+    }
+
+    #[test]
+    fn as_long_as_jobs_end_there_are_no_more_threads() {
+        let limits = Limits { patience: LONG, ..Limits::of(JobKind::EndsByItself, 1) };
+        let pool = Pool::new(limits, "test");
+        let (begin, begun) = channel();
+        let blocked: Vec<_> = (0..3).map(|_| block(&pool, &begin)).collect();
+        begun.recv_timeout(LONG).unwrap();
+        assert!(pool.relieve().is_some_and(|next| next <= LONG));
+        assert_eq!(pool.threads(), 1);
+        drop(blocked);
+        until("empty", || pool.is_empty());
+        assert!(pool.relieve().is_none());
+    }
+
+    #[test]
+    fn where_the_system_gives_no_thread_what_may_wait_for_ever_is_refused() {
+        let limits = Limits { refuse_after: Some(Duration::ZERO), ..Limits::of(JobKind::MayWait, 1) };
+        let mut pool = Pool::new(limits, "test");
+        let (begin, begun) = channel();
+        let running = block(&pool, &begin);
+        begun.recv_timeout(LONG).unwrap();
+        let queued = block(&pool, &begin);
+        pool.limits.stack_bytes = 1 << 60; // more than there are addresses
+        until("the queued one is refused", || {
+            pool.relieve();
+            queued.send(()).is_err()
+        });
+        assert_eq!((pool.len(), pool.threads()), (1, 1));
+        pool.limits.stack_bytes = STACK_BYTES;
+        drop(running);
+        until("empty", || pool.is_empty());
+    }
+
+    #[test]
     fn an_idle_thread_is_used_again() {
-        let pool = Pool::new(8, "test");
+        let pool = pool(8, IDLE);
         let ran = Arc::new(AtomicUsize::new(0));
         for n in 1..=200 {
             until("the thread idles", || {
@@ -399,7 +556,7 @@ mod tests {
 
     #[test]
     fn idle_threads_end_and_new_ones_come() {
-        let pool = Pool::with_idle(4, "test", Duration::from_millis(20));
+        let pool = pool(4, Duration::from_millis(20));
         for _ in 0..3 {
             let (begin, begun) = channel();
             let blocked: Vec<_> = (0..4).map(|_| block(&pool, &begin)).collect();
@@ -414,7 +571,7 @@ mod tests {
 
     #[test]
     fn jobs_that_come_just_as_threads_end_are_run() {
-        let pool = Pool::with_idle(2, "test", Duration::ZERO);
+        let pool = pool(2, Duration::ZERO);
         let (send, receive) = channel();
         for n in 0..2_000 {
             let send = send.clone();
@@ -430,7 +587,7 @@ mod tests {
     #[test]
     fn jobs_run_with_all_signals_blocked_and_the_caller_keeps_its_mask() {
         let before = mask();
-        let pool = Pool::new(1, "test");
+        let pool = pool(1, IDLE);
         let (send, receive) = channel();
         pool.submit(Box::new(move || send.send(mask()).unwrap())).unwrap();
         let inside = receive.recv_timeout(LONG).unwrap();
@@ -456,7 +613,7 @@ mod tests {
                 panic!("on purpose, while being dropped");
             }
         }
-        let pool = Pool::new(1, "test");
+        let pool = pool(1, IDLE);
         for _ in 0..3 {
             pool.submit(Box::new(|| panic!("on purpose"))).unwrap();
             let payload = || std::panic::panic_any(Stubborn);
@@ -472,7 +629,7 @@ mod tests {
 
     #[test]
     fn shutdown_drops_what_is_queued_and_waits_for_nobody() {
-        let pool = Pool::new(1, "test");
+        let pool = pool(1, IDLE);
         let (begin, begun) = channel();
         let running = block(&pool, &begin);
         begun.recv_timeout(LONG).unwrap();
@@ -490,7 +647,7 @@ mod tests {
 
     #[test]
     fn shutdown_ends_idle_threads_at_once() {
-        let pool = Pool::with_idle(2, "test", LONG * 60);
+        let pool = pool(2, LONG * 60);
         let (begin, begun) = channel();
         drop(block(&pool, &begin));
         begun.recv_timeout(LONG).unwrap();

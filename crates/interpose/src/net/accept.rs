@@ -73,10 +73,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         if level != Level::Empty {
             let new = if shared {
                 // SAFETY: the caller's own pointers.
-                match unsafe { on_a_worker(host, fd, peer, flags, &mut limit) } {
-                    Some(new) => new,
-                    None => original(),
-                }
+                unsafe { on_a_worker(host, fd, peer, flags, &mut limit) }
             } else {
                 without_blocking(fd, original)
             };
@@ -130,15 +127,15 @@ struct Accepted {
 }
 
 /// Another process accepts from the listener too: it may be faster, and the mode is not ours to change. There is
-/// a connection, or was a moment ago. `None`: no worker.
+/// a connection, or was a moment ago.
 ///
 /// # Safety
 /// `peer` is as `accept(2)` wants it.
-unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut Limit) -> Option<RawFd> {
+unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut Limit) -> RawFd {
     // SAFETY: a system call without pointers.
     let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if own < 0 {
-        return None;
+        return -1;
     }
     // SAFETY: just made, nobody else's.
     let own = unsafe { OwnedFd::from_raw_fd(own) };
@@ -167,10 +164,11 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limi
                     *peer.length = done.length;
                 }
             }
-            Some(done.result)
+            done.result
         }
-        Job::Done(done) => Some(fail::<i8>(done.error).into()),
-        Job::Abandoned(waited) => Some(fail::<i8>(waited.errno(libc::EAGAIN)).into()),
-        Job::NoWorker => None,
+        Job::Done(done) => fail::<i8>(done.error).into(),
+        Job::Abandoned(waited) => fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+        // In place it could be for ever, if another process has been faster.
+        Job::NoWorker => fail::<i8>(libc::EAGAIN).into(),
     }
 }
