@@ -93,5 +93,5 @@ pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
 
 /// Is it one of ours, on the PHP thread?
 fn ours(fd: RawFd) -> Option<&'static dyn Host> {
-    on_php_thread().filter(|host| host.reactor().owns(fd))
+    on_php_thread().filter(|_| spindle_reactor::owns(fd))
 }

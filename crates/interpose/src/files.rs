@@ -9,15 +9,15 @@
 
 use crate::books::made;
 use crate::host::{Host, OnSignal, Waiting, errno, fail, inside, on_php_thread, set_errno};
-use crate::paths::Place;
+use crate::paths::{Place, working_directory};
 use crate::php_cell::PhpCell;
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job};
 use crate::{copying, file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
-use spindle_reactor::{Blocking, JobKind, Kind, Made, Reactor};
+use spindle_reactor::{Blocking, Internal, JobKind, Kind, Made, Reactor};
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The family's functions.
@@ -237,20 +237,12 @@ fn open_on_worker(
 }
 
 /// The directory that a relative path starts from, kept for the job: the program may change or close it.
-fn base(at: RawFd, path: &CStr) -> Result<Option<OwnedFd>, c_int> {
+fn base(at: RawFd, path: &CStr) -> Result<Option<Internal>, c_int> {
     if path.to_bytes().first() == Some(&b'/') {
         return Ok(None);
     }
-    // SAFETY: plain system calls; the path is a literal.
-    let fd = unsafe {
-        if at == libc::AT_FDCWD {
-            libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC)
-        } else {
-            libc::fcntl(at, libc::F_DUPFD_CLOEXEC, 3)
-        }
-    };
-    // SAFETY: a descriptor just made, owned by nobody else.
-    if fd < 0 { Err(errno()) } else { Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) })) }
+    let base = if at == libc::AT_FDCWD { working_directory() } else { Internal::duplicate(at) };
+    base.map(Some).map_err(|error| error.raw_os_error().unwrap_or(libc::EBADF))
 }
 
 fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call: &'static str) -> c_int {

@@ -16,9 +16,10 @@ use crate::pins::{self, Pin};
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{c_char, c_int};
-use spindle_reactor::JobKind;
+use spindle_reactor::{Internal, JobKind};
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
 
 pub use attributes::*;
 pub use directories::*;
@@ -107,7 +108,7 @@ enum Base {
     /// It is not relative.
     Nothing,
     /// The working directory of the time of the call.
-    Working(OwnedFd),
+    Working(Internal),
     /// The caller's descriptor, which is not closed before the job has ended.
     Pinned(RawFd, #[allow(dead_code, reason = "held")] Pin),
 }
@@ -129,7 +130,7 @@ impl Place {
         let base = match path.to_bytes().first() {
             Some(b'/') => Base::Nothing,
             _ if at != libc::AT_FDCWD => Base::Pinned(at, pins::pin(host, at)),
-            _ => Base::Working(working_directory()?),
+            _ => Base::Working(working_directory().ok()?),
         };
         Some(Place { base, path })
     }
@@ -147,12 +148,9 @@ impl Place {
     }
 }
 
-fn working_directory() -> Option<OwnedFd> {
-    // SAFETY: a literal; the descriptor is new.
-    unsafe {
-        let fd = libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
-        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
-    }
+pub(crate) fn working_directory() -> io::Result<Internal> {
+    // SAFETY: a literal.
+    Internal::new(unsafe { libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
 }
 
 /// Runs a job with its result, which is below zero when it has failed and `errno` says why.

@@ -15,8 +15,8 @@ use crate::pins;
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait::{self, Job, Waited};
 use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
-use spindle_reactor::{Blocking, Interest, Kind, Made};
-use std::os::fd::RawFd;
+use spindle_reactor::{Blocking, Interest, Internal, Kind, Made};
+use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
@@ -66,7 +66,7 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
     if let (One::Child(_), Some(fd)) = (one, pidfd) {
         gone(fd);
         // SAFETY: ours, made by `open`.
-        unsafe { libc::close(fd) };
+        drop(unsafe { Internal::from_raw_fd(fd) });
     }
     let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut look));
     match result {
@@ -101,8 +101,7 @@ impl One {
             One::Child(pid) => {
                 // SAFETY: a system call without pointers.
                 let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
-                made(fd, Made::default());
-                (fd >= 0).then_some(fd)
+                Internal::new(fd).ok().map(|pidfd| made(pidfd.into_raw_fd(), Made::default()))
             }
             One::PidFd(fd) => Some(fd),
             One::No => None,

@@ -21,9 +21,9 @@ use crate::php_cell::PhpCell;
 use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{c_int, siginfo_t, sigset_t, timespec};
-use spindle_reactor::{Blocking, Interest, Kind, Made, Reactor, Waiter, Watch, signals};
+use spindle_reactor::{Blocking, Interest, Internal, Kind, Made, Reactor, Waiter, Watch, signals};
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// The family's functions.
 pub fn entries() -> Vec<Entry> {
@@ -102,6 +102,7 @@ impl Pending {
         let saved = errno();
         // SAFETY: a valid set, and no descriptor yet.
         let fd = unsafe { libc::signalfd(-1, &set_of(signals), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        let fd = Internal::new(fd).map_or(-1, Internal::into_raw_fd);
         made(fd, Made { kind: Some(Kind::Other), blocking: Some(Blocking::No), timeouts: None, own: true });
         set_errno(saved);
         Pending(fd)
@@ -123,7 +124,7 @@ impl Pending {
             let saved = errno();
             gone(self.0);
             // SAFETY: ours, made in `of`.
-            unsafe { libc::close(self.0) };
+            drop(unsafe { Internal::from_raw_fd(self.0) });
             set_errno(saved);
         }
     }

@@ -97,39 +97,79 @@ fn is_open(fd: c_int) -> bool {
     unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
 }
 
+/// What `check` finds in a child, lest the test harness loses descriptors of its own.
+fn in_a_child(check: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child makes only system calls, and ends.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::_exit(if check() { 0 } else { 1 });
+        }
+        let mut status = -1;
+        assert_eq!(libc::waitpid(child, &mut status, 0), child);
+        status == 0
+    }
+}
+
 #[test]
 fn our_own_descriptors_are_not_the_programs() {
     let test = Test::new();
-    for fd in test.reactor().descriptors() {
+    let ours = spindle_reactor::descriptors();
+    assert!(ours.len() >= 3);
+    for fd in ours {
         assert!(fd > 255, "{fd} is where programs put theirs");
         // SAFETY: it is refused.
         unsafe {
             assert_eq!((books::close(fd), host::errno()), (-1, libc::EBADF));
             assert_eq!((books::dup2(0, fd), host::errno()), (-1, libc::EBUSY));
+            assert_eq!((books::dup2(fd, fd), host::errno()), (-1, libc::EBADF));
+            assert_eq!((books::dup(fd), host::errno()), (-1, libc::EBADF));
+            assert_eq!((books::fcntl(fd, libc::F_DUPFD, 0), host::errno()), (-1, libc::EBADF));
         }
     }
-    // In a child, lest the test harness loses its own.
-    // SAFETY: the child makes only system calls, and ends.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    assert!(in_a_child(|| {
+        let reactor = test.reactor();
+        reactor.after_fork();
+        reactor.turn(Some(0), |_| ());
+        let own = spindle_reactor::descriptors();
+        let all_open = || own.iter().all(|fd| is_open(*fd));
         // SAFETY: nobody else uses the child's descriptors.
-        let ok = unsafe {
-            let own = test.reactor().descriptors();
-            let all_open = || own.into_iter().all(is_open);
+        unsafe {
             let (low, high) = (libc::dup(0), libc::fcntl(0, libc::F_DUPFD, own[2] + 1));
             let ranged = books::close_range(3, libc::c_uint::MAX, 0) == 0 && all_open();
             let closed = !is_open(low) && !is_open(high);
             let high = libc::fcntl(0, libc::F_DUPFD, own[0] + 1);
             books::closefrom(3);
-            ranged && closed && all_open() && !is_open(high)
-        };
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(if ok { 0 } else { 1 }) };
+            own.len() == 3 && ranged && closed && all_open() && !is_open(high)
+        }
+    }));
+}
+
+#[test]
+fn a_forks_child_has_all_numbers_for_itself() {
+    let test = Test::new();
+    let ours = spindle_reactor::descriptors();
+    // Whether it is known that this is a child, or not yet.
+    for known in [true, false] {
+        assert!(in_a_child(|| {
+            let reactor = test.reactor();
+            if known {
+                reactor.after_fork();
+            }
+            let closed = !known || ours.iter().all(|fd| !is_open(*fd));
+            // SAFETY: nobody else uses the child's descriptors.
+            let replaced = unsafe { ours.iter().all(|fd| books::dup2(0, *fd) == *fd) };
+            if !known {
+                reactor.after_fork();
+            }
+            reactor.turn(Some(0), |_| ());
+            let fresh = spindle_reactor::descriptors();
+            let apart = fresh.len() == 3 && fresh.iter().all(|fd| is_open(*fd) && !ours.contains(fd));
+            // SAFETY: as above.
+            let again = unsafe { ours.iter().all(|fd| is_open(*fd) && books::close(*fd) == 0) };
+            closed && replaced && apart && again
+        }));
     }
-    let mut status = -1;
-    // SAFETY: the test's own child.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0);
 }
 
 #[test]

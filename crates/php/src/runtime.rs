@@ -603,10 +603,8 @@ impl Runtime {
             // coroutine that lives on in the parent may be destroyed here.
             unsafe { failure::disown(this) };
         }
-        if let Some(reactor) = self.reactor.get()
-            && reactor.after_fork().is_err()
-        {
-            self.switch_no_more(); // no descriptors left: what blocks, blocks
+        if let Some(reactor) = self.reactor.get() {
+            reactor.after_fork();
         }
     }
 

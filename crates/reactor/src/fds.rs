@@ -396,7 +396,7 @@ impl Fds {
     }
 
     /// Keeps `errno`.
-    pub(crate) fn learnt(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, level: Level) {
+    pub(crate) fn learnt(&mut self, epoll: Option<RawFd>, fd: RawFd, interest: Interest, level: Level) {
         let Some(entry) = self.entry(fd) else { return };
         let side = side(interest);
         let sticky = side == 0 && entry.bits & STICKY != 0;
@@ -404,7 +404,9 @@ impl Fds {
             // A peer that always has something ready never makes it wait, so it would never be registered, and
             // cost a `poll` for each read.
             entry.found_empty = entry.found_empty.saturating_add(1);
-            if entry.found_empty == ENOUGH {
+            if entry.found_empty >= ENOUGH
+                && let Some(epoll) = epoll
+            {
                 let error = errno();
                 entry.register(epoll, fd);
                 // SAFETY: the address of this thread's errno is always valid.
@@ -429,6 +431,20 @@ impl Fds {
         // The storage is kept: descriptors come and go with every connection.
         entry.waiters = waiters;
         entry.waiters.clear();
+    }
+
+    /// Registers with another epoll instance what was registered and is waited for; the rest follows when it is.
+    /// Returns the waiters of descriptors that cannot be registered.
+    pub(crate) fn register_again(&mut self, epoll: RawFd) -> Vec<Waiter> {
+        let mut refused = Vec::new();
+        for (entry, fd) in self.entries.iter_mut().zip(0..).filter(|(entry, _)| entry.watched) {
+            entry.watched = false;
+            entry.levels = [Level::Unknown; 2];
+            if !entry.waiters.is_empty() && entry.register(epoll, fd) != Watch::Waiting {
+                refused.extend(entry.waiters.drain(..).map(|(waiter, _)| waiter));
+            }
+        }
+        refused
     }
 
     pub(crate) fn after_fork(&mut self) {

@@ -9,6 +9,7 @@
 //! No method calls out while a borrow is held, except the `wake` callback of `turn`, which must not call back in.
 
 mod fds;
+mod internal;
 mod interrupt;
 pub mod pool;
 pub mod signals;
@@ -16,11 +17,14 @@ pub mod watch;
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use fds::Fds;
 pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
+pub use internal::{Internal, descriptors, owns};
 pub use interrupt::Interrupt;
 pub use pool::JobKind;
 use spindle_inbox::Inbox;
@@ -35,6 +39,9 @@ pub const POOL_THREADS: usize = 64;
 /// Nanoseconds until an abandoned job is kicked again.
 const KICK_AGAIN: u64 = 10_000_000;
 
+/// How long it sleeps that has no epoll instance, in nanoseconds.
+const NAP: u64 = 10_000_000;
+
 const INBOX: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 
@@ -47,14 +54,32 @@ struct Word {
 
 struct Shared {
     inbox: Inbox<Word>,
-    event: OwnedFd,
+    /// An eventfd of ours, or -1.
+    event: AtomicI32,
 }
 
 impl Shared {
     fn hand_over(&self, word: Word) {
         if self.inbox.push(word) {
-            // SAFETY: the descriptor is open as long as `self` is; eight bytes are read from a static.
-            unsafe { libc::write(self.event.as_raw_fd(), (&raw const ONE).cast(), 8) };
+            // SAFETY: the descriptor, if there is one, is open as long as `self` is; eight bytes are read from a static.
+            unsafe { libc::write(self.event(), (&raw const ONE).cast(), 8) };
+        }
+    }
+
+    fn new() -> Arc<Shared> {
+        Arc::new(Shared { inbox: Inbox::new(), event: AtomicI32::new(-1) })
+    }
+
+    fn event(&self) -> RawFd {
+        self.event.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.event() >= 0 {
+            // SAFETY: ours, made in `Reactor::epoll`, and nobody has `self` any more.
+            drop(unsafe { Internal::from_raw_fd(self.event()) });
         }
     }
 }
@@ -81,7 +106,8 @@ pub struct Turn {
 
 /// Epoll, worker threads and signals of one process; used on one thread only.
 pub struct Reactor {
-    epoll: RefCell<OwnedFd>,
+    /// `None` in the child of a fork, until it is needed: most of them execute another program.
+    epoll: RefCell<Option<Internal>>,
     fds: RefCell<Fds>,
     shared: RefCell<Arc<Shared>>,
     pools: RefCell<Pools>,
@@ -94,39 +120,14 @@ pub struct Reactor {
     pwait2: Cell<bool>,
 }
 
-/// The least number of a descriptor of ours, if the limits allow: low numbers are the program's (it may put its
-/// own at 3 and up with `dup2`, and people see them).
-const LEAST: RawFd = 960;
-
-/// Moves a descriptor just made by the kernel out of the program's way.
-fn lifted(fd: RawFd) -> RawFd {
-    // SAFETY: system calls without pointers; `fd` is ours, and is closed only when there is another.
-    unsafe {
-        let high = if fd < 0 { -1 } else { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, LEAST) };
-        if high < 0 {
-            return fd;
-        }
-        libc::close(fd);
-        high
-    }
-}
-
-fn owned(fd: RawFd) -> io::Result<OwnedFd> {
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just returned to us by the kernel, nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(lifted(fd)) })
-}
-
-fn event_fd() -> io::Result<OwnedFd> {
+fn event_fd() -> io::Result<Internal> {
     // SAFETY: a plain system call without pointers.
-    owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
+    Internal::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
 }
 
-fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<OwnedFd> {
+fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<Internal> {
     // SAFETY: a plain system call without pointers.
-    let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    let epoll = Internal::new(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
     for (fd, data) in [(inbox, INBOX), (signals, SIGNALS)] {
         let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: data };
         // SAFETY: both descriptors are open and `event` lives through the call.
@@ -168,13 +169,10 @@ impl Reactor {
     /// # Errors
     /// What `epoll_create1(2)`, `eventfd(2)` or `epoll_ctl(2)` report, as when descriptors run out.
     pub fn new() -> io::Result<Reactor> {
-        let event = event_fd()?;
-        let signals = signals::open()?;
-        let epoll = epoll_with(event.as_raw_fd(), signals)?;
-        Ok(Reactor {
-            epoll: RefCell::new(epoll),
+        let reactor = Reactor {
+            epoll: RefCell::new(None),
             fds: RefCell::new(Fds::default()),
-            shared: RefCell::new(Arc::new(Shared { inbox: Inbox::new(), event })),
+            shared: RefCell::new(Shared::new()),
             pools: RefCell::new(Pools::new()),
             jobs: Cell::new(0),
             done: RefCell::new(Vec::new()),
@@ -183,7 +181,22 @@ impl Reactor {
             abandoned: RefCell::new(Vec::new()),
             events: RefCell::new(vec![libc::epoll_event { events: 0, u64: 0 }; 256]),
             pwait2: Cell::new(true),
-        })
+        };
+        reactor.epoll()?;
+        Ok(reactor)
+    }
+
+    /// The epoll instance.
+    fn epoll(&self) -> io::Result<RawFd> {
+        if let Some(epoll) = &*self.epoll.borrow() {
+            return Ok(epoll.as_raw_fd());
+        }
+        let shared = self.shared.borrow();
+        if shared.event() < 0 {
+            shared.event.store(event_fd()?.into_raw_fd(), Ordering::Release);
+        }
+        let epoll = epoll_with(shared.event(), signals::open()?)?;
+        Ok(self.epoll.borrow_mut().insert(epoll).as_raw_fd())
     }
 
     /// The name of the back end, for people.
@@ -214,7 +227,7 @@ impl Reactor {
         for event in events.iter().take(ready) {
             let data = event.u64;
             match data {
-                INBOX => drain_event(shared.event.as_raw_fd()),
+                INBOX => drain_event(shared.event()),
                 SIGNALS => signalled = true,
                 data => self.fds.borrow_mut().edge(data, event.events, &mut wake),
             }
@@ -245,7 +258,11 @@ impl Reactor {
     }
 
     fn wait(&self, timeout: Option<u64>) -> usize {
-        let epoll = self.epoll.borrow().as_raw_fd();
+        let Ok(epoll) = self.epoll() else {
+            // The child of a fork, and no descriptors are left: time goes on, and it looks by itself.
+            std::thread::sleep(Duration::from_nanos(timeout.map_or(NAP, |time| time.min(NAP))));
+            return 0;
+        };
         let mut events = self.events.borrow_mut();
         let (buffer, room) = (events.as_mut_ptr(), events.len() as i32);
         let mut count = -1;
@@ -268,7 +285,38 @@ impl Reactor {
             // SAFETY: `buffer` has `room` entries.
             count = unsafe { libc::epoll_wait(epoll, buffer, room, ms) };
         }
+        if count < 0 && matches!(io::Error::last_os_error().raw_os_error(), Some(libc::EBADF | libc::EINVAL)) {
+            self.lost();
+        }
         count.max(0) as usize
+    }
+
+    /// Returns `true` if the descriptor is still our epoll instance.
+    #[cold]
+    fn is_epoll(&self, epoll: RawFd) -> bool {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: INBOX };
+        // SAFETY: `event` lives through the call. What is registered there stays as it is.
+        unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, self.shared.borrow().event(), &mut event) == 0 }
+    }
+
+    /// The program has closed or replaced our descriptors behind our back. They are made anew, without touching the
+    /// numbers, which may be the program's now; who waits for a descriptor is registered again, or looks for itself.
+    #[cold]
+    fn lost(&self) {
+        if let Some(epoll) = self.epoll.take() {
+            internal::disown(epoll.into_raw_fd());
+        }
+        internal::disown(self.shared.borrow().event.swap(-1, Ordering::AcqRel));
+        internal::disown(signals::lost());
+        let Ok(epoll) = self.epoll() else { return };
+        let refused = self.fds.borrow_mut().register_again(epoll);
+        let shared = Arc::clone(&self.shared.borrow());
+        for waiter in refused {
+            shared.hand_over(Word { waiter, job: false });
+        }
+        // What was handed over meanwhile has woken nobody.
+        // SAFETY: an eventfd of ours; eight bytes are read from a static.
+        unsafe { libc::write(shared.event(), (&raw const ONE).cast(), 8) };
     }
 
     /// Runs `job` on a worker thread and wakes `waiter` when it has ended, or was refused: dropped unrun, since the
@@ -343,7 +391,17 @@ impl Reactor {
 
     /// Registers `waiter` for `fd`. See [`Watch`] for the answers.
     pub fn watch(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
-        self.fds.borrow_mut().watch(self.epoll.borrow().as_raw_fd(), fd, interest, waiter)
+        match self.epoll() {
+            Ok(epoll) => {
+                let answer = self.fds.borrow_mut().watch(epoll, fd, interest, waiter);
+                if matches!(answer, Watch::Error(_)) && !self.is_epoll(epoll) {
+                    self.lost();
+                    return self.watch(fd, interest, waiter);
+                }
+                answer
+            }
+            Err(error) => Watch::Error(error.raw_os_error().unwrap_or(libc::EMFILE)),
+        }
     }
 
     /// Takes back what [`Self::watch`] registered; nothing happens when it is no longer there.
@@ -388,7 +446,8 @@ impl Reactor {
 
     /// A call on `fd` has shown what its level is now. Hang-up and error are sticky and forbid `Empty`.
     pub fn learnt(&self, fd: RawFd, interest: Interest, level: Level) {
-        self.fds.borrow_mut().learnt(self.epoll.borrow().as_raw_fd(), fd, interest, level);
+        let epoll = self.epoll.borrow().as_ref().map(Internal::as_raw_fd);
+        self.fds.borrow_mut().learnt(epoll, fd, interest, level);
     }
 
     /// `fd` was made anew, or has been (or is about to be) closed or replaced: all that is kept of it is
@@ -436,41 +495,22 @@ impl Reactor {
         self.fds.borrow_mut().restarted(fd);
     }
 
-    /// Is this descriptor one of ours, which the program must not close (`close_range`)?
-    pub fn owns(&self, fd: RawFd) -> bool {
-        fd == self.epoll.borrow().as_raw_fd() || fd == self.shared.borrow().event.as_raw_fd() || signals::owns(fd)
-    }
-
-    /// Those, in ascending order.
-    pub fn descriptors(&self) -> [RawFd; 3] {
-        let mut all = [self.epoll.borrow().as_raw_fd(), self.shared.borrow().event.as_raw_fd(), signals::event()];
-        all.sort_unstable();
-        all
-    }
-
-    /// In the child of a fork: the epoll instance, the eventfds and the threads are the parent's. Everything is
-    /// made anew; what was registered is forgotten.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn after_fork(&self) -> io::Result<()> {
+    /// In the child of a fork: the epoll instance, the eventfds and the threads are the parent's. Everything is made
+    /// anew, descriptors when they are needed; what was registered is forgotten.
+    pub fn after_fork(&self) {
         // The threads of the old pools do not exist here, and their locks may be held by one of them.
         std::mem::forget(self.pools.replace(Pools::new()));
         self.jobs.set(0);
         self.child_waiters.borrow_mut().clear();
         self.orphans.borrow_mut().clear();
         std::mem::take(&mut *self.abandoned.borrow_mut()).into_iter().for_each(std::mem::forget);
-        let event = event_fd()?;
-        let signals = signals::reopen()?;
-        let epoll = epoll_with(event.as_raw_fd(), signals)?;
-        drop(self.epoll.replace(epoll));
-        let old = self.shared.replace(Arc::new(Shared { inbox: Inbox::new(), event }));
-        // SAFETY: `old` is leaked on the next line, so the descriptor is closed once; its inbox's lock may be held
-        // by a thread that does not exist here, so it is not dropped.
-        unsafe { libc::close(old.event.as_raw_fd()) };
-        std::mem::forget(old);
+        // Closed below; and a thread that does not exist here may hold the inbox's lock.
+        std::mem::forget(self.epoll.take());
+        let fresh = Shared::new();
+        std::mem::forget(self.shared.replace(fresh));
+        signals::after_fork();
+        internal::after_fork();
         self.fds.borrow_mut().after_fork();
-        Ok(())
     }
 }
 

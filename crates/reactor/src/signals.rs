@@ -9,10 +9,11 @@
 //!
 //! The table is process-wide, as dispositions are. It is written on the PHP thread only, with the signal blocked.
 
+use crate::Internal;
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 const COUNT: usize = 65;
@@ -74,30 +75,22 @@ pub(crate) fn open() -> io::Result<RawFd> {
         return Ok(EVENT.load(Ordering::Relaxed));
     }
     // SAFETY: a plain system call without pointers.
-    let fd = super::lifted(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) });
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let event = Internal::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    let fd = event.into_raw_fd(); // as long as the process lives
     EVENT.store(fd, Ordering::Release);
     Ok(fd)
 }
 
-pub(crate) fn reopen() -> io::Result<RawFd> {
-    let old = EVENT.swap(-1, Ordering::AcqRel);
-    if old >= 0 {
-        // SAFETY: the descriptor is ours; the table no longer names it.
-        unsafe { libc::close(old) };
-    }
+/// The child of a fork has none of the parent's signals, and no descriptor yet.
+pub(crate) fn after_fork() {
+    EVENT.store(-1, Ordering::Release);
     PENDING.store(0, Ordering::Relaxed);
-    open()
 }
 
-pub(crate) fn owns(fd: RawFd) -> bool {
-    EVENT.load(Ordering::Relaxed) == fd
-}
-
-pub(crate) fn event() -> RawFd {
-    EVENT.load(Ordering::Relaxed)
+/// The program has closed the eventfd behind our back: the number that it had. Signals that are caught before the next
+/// is made are noted nonetheless.
+pub(crate) fn lost() -> RawFd {
+    EVENT.swap(-1, Ordering::AcqRel)
 }
 
 /// Has a signal come since the last turn?

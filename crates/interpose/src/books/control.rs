@@ -1,6 +1,7 @@
 //! Calls that change a descriptor's mode or options.
 
 use super::making::duplicated;
+use super::ours;
 use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
 use crate::wait;
 use libc::{c_int, c_void, socklen_t};
@@ -20,6 +21,9 @@ fn set_mode(fd: RawFd, nonblocking: bool) {
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    if ours(fd).is_some() {
+        return fail::<i8>(libc::EBADF).into();
+    }
     // SAFETY: the caller's own arguments.
     let original = |command| unsafe { libc::fcntl(fd, command, argument) };
     match command {

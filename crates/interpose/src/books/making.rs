@@ -1,7 +1,7 @@
 //! Calls that make descriptors.
 
-use super::made;
-use crate::host::on_php_thread;
+use super::{made, ours};
+use crate::host::{fail, on_php_thread};
 use libc::{c_char, c_int, c_uint, sigset_t};
 use spindle_reactor::{Blocking, Kind, Made};
 
@@ -76,6 +76,9 @@ pub unsafe extern "C" fn pipe2(pair: *mut c_int, flags: c_int) -> c_int {
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
+    if ours(fd).is_some() {
+        return fail::<i8>(libc::EBADF).into();
+    }
     // SAFETY: a system call without pointers.
     duplicated(fd, unsafe { libc::dup(fd) })
 }

@@ -4,8 +4,8 @@ use super::{Limit, ask, give_way, option, without_blocking};
 use crate::host::{Host, errno, fail, inside, on_php_thread, set_errno};
 use crate::wait::{self, Job, Waited};
 use libc::{c_int, sockaddr, socklen_t};
-use spindle_reactor::{Blocking, Interest, Kind, Level, Made};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use spindle_reactor::{Blocking, Interest, Internal, Kind, Level, Made};
+use std::os::fd::{AsRawFd, RawFd};
 
 /// Where the caller wants the peer's address.
 #[derive(Clone, Copy)]
@@ -132,13 +132,7 @@ struct Accepted {
 /// # Safety
 /// `peer` is as `accept(2)` wants it.
 unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut Limit) -> RawFd {
-    // SAFETY: a system call without pointers.
-    let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if own < 0 {
-        return -1;
-    }
-    // SAFETY: just made, nobody else's.
-    let own = unsafe { OwnedFd::from_raw_fd(own) };
+    let Ok(own) = Internal::duplicate(fd) else { return -1 };
     limit.ask(host.reactor());
     let job = move || {
         // SAFETY: all zeros is a valid address storage.

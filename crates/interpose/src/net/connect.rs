@@ -4,8 +4,8 @@ use super::{Limit, ask, option, without_blocking};
 use crate::host::{Host, errno, fail, inside, on_php_thread, set_errno};
 use crate::wait::{self, Job, Waited};
 use libc::{c_int, sockaddr, socklen_t};
-use spindle_reactor::{Blocking, Interest, Kind, Level};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use spindle_reactor::{Blocking, Interest, Internal, Kind, Level};
+use std::os::fd::{AsRawFd, RawFd};
 
 /// A new connection makes void what was known of the socket's readiness.
 fn begun(fd: RawFd, result: c_int) -> c_int {
@@ -114,13 +114,7 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, leng
     unsafe {
         std::ptr::copy_nonoverlapping(address.cast::<u8>(), (&raw mut copy).cast(), length as usize);
     }
-    // SAFETY: a system call without pointers.
-    let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if own < 0 {
-        return -1;
-    }
-    // SAFETY: just made, nobody else's.
-    let own = unsafe { OwnedFd::from_raw_fd(own) };
+    let Ok(own) = Internal::duplicate(fd) else { return -1 };
     let mut limit = Limit::new(fd, Interest::WRITE, "connect");
     limit.ask(host.reactor());
     host.reactor().restarted(fd);
