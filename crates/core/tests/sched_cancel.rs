@@ -505,3 +505,22 @@ fn a_cancelled_one_that_does_not_end_is_overdue_once_for_each_time() {
         assert!(!matches!(event, Event::Overdue(_)));
     }
 }
+
+#[test]
+fn a_signal_that_is_meant_for_one() {
+    let mut host = Host::new();
+    let [(a, to_a), (b, _)] = host.parked(SOCKET);
+    let [(waits, _)] = host.parked(On::Timer);
+    let [(restarted, _)] = host.parked(RESTARTS);
+    assert!(
+        !host.interrupt_one(waits, false) && !host.interrupt_one(restarted, true) && !host.interrupt_one(MAIN, false)
+    );
+    assert!(!host.nudge_one(b) && host.nudge_one(waits) && !host.is_about_to_go_on(waits));
+    // Though another has waited longer.
+    assert!(host.interrupt_one(b, false) && host.interrupt_one(restarted, false));
+    assert_eq!((host.state(a), host.state(b), host.ready()), (State::Parked, State::Ready, 3));
+    // One that has been waked in its call may wait in it again.
+    assert!(!host.is_about_to_go_on(a));
+    host.wake(to_a);
+    assert!(host.is_about_to_go_on(a) && !host.interrupt_one(a, false));
+}

@@ -86,6 +86,8 @@ pub trait Host {
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place()
     }
+    /// The program has set what is done on this signal.
+    fn signal_set(&self, _signal: c_int) {}
     /// A library was loaded: look for entries to patch.
     fn library_loaded(&self);
 }

@@ -32,7 +32,15 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, o
     // SAFETY: the caller passes null or a complete action.
     let wanted = unsafe { new.as_ref() }.copied();
     // SAFETY: the caller passes null or a place for an action; plain integers, valid with any content it has.
-    action(signal, wanted.as_ref(), unsafe { old.as_mut() })
+    set_action(signal, wanted.as_ref(), unsafe { old.as_mut() })
+}
+
+fn set_action(signal: c_int, new: Option<&libc::sigaction>, old: Option<&mut libc::sigaction>) -> c_int {
+    let result = action(signal, new, old);
+    if let (0, Some(_), Some(host)) = (result, new, on_php_thread()) {
+        host.signal_set(signal);
+    }
+    result
 }
 
 fn set(signal: c_int, handler: sighandler_t, flags: c_int, mask_itself: bool) -> sighandler_t {
@@ -53,7 +61,7 @@ fn set(signal: c_int, handler: sighandler_t, flags: c_int, mask_itself: bool) ->
         new
     };
     let mut old = new;
-    if action(signal, Some(&new), Some(&mut old)) != 0 {
+    if set_action(signal, Some(&new), Some(&mut old)) != 0 {
         return libc::SIG_ERR;
     }
     old.sa_sigaction

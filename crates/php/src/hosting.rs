@@ -168,6 +168,10 @@ impl Host for PhpHost {
         self.writes_in_place() || kinds::is_writing_a_log()
     }
 
+    fn signal_set(&self, signal: i32) {
+        rt().signal_set(signal);
+    }
+
     fn library_loaded(&self) {
         crate::module::library_loaded();
     }

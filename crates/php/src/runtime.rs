@@ -15,7 +15,7 @@
 use crate::coroutine::{self, Coroutine, Info};
 use crate::group::Group;
 use crate::scope::{self, Record};
-use crate::signals::Hearer;
+use crate::signals::{Hearer, Owners};
 use crate::stack::{Ctx, Stacks};
 use crate::state;
 use crate::watch::Watch;
@@ -74,6 +74,7 @@ pub struct Runtime {
     main_gone: Cell<bool>,
     bail_out: Cell<bool>,
     pub(crate) hearer: Cell<Option<Hearer>>,
+    pub(crate) signal_owners: RefCell<Owners>,
     pub(crate) watch: Watch,
 }
 
@@ -130,6 +131,7 @@ fn make() -> &'static Runtime {
         main_gone: Cell::new(false),
         bail_out: Cell::new(false),
         hearer: Cell::new(None),
+        signal_owners: RefCell::new(Owners::new()),
         watch: Watch::new(),
     }));
     RUNTIME.0.set(Some(rt));
@@ -293,6 +295,9 @@ impl Runtime {
         if spindle_reactor::signals::pending() {
             self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
         }
+        if self.is_interrupted_before(on) {
+            return Reason::Interrupted;
+        }
         if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
             return reason;
         }
@@ -363,6 +368,7 @@ impl Runtime {
             }
             Some(Next::Nobody) => {}
         }
+        self.hears();
         self.core.borrow().cancellation_waits()
     }
 
@@ -555,7 +561,7 @@ impl Runtime {
             failure::carry_out(self);
         }
         if turn.signals != 0 {
-            self.signalled(turn.signals);
+            self.signalled(turn.signals, turn.from_outside);
         }
         if turn.report {
             crate::dump::to_stderr(self);

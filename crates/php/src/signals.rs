@@ -1,8 +1,16 @@
 //! Which coroutine a caught signal interrupts, and where PHP's handler of it runs: there, since what it throws is for
 //! that one. By the engine's flag alone it would run in whichever coroutine runs.
+//!
+//! A signal is meant for the coroutine that has set what is done on it, its *owner*: main, unless another has.
+//!
+//! | sent by | interrupts | the handler runs |
+//! |---|---|---|
+//! | the running code (`posix_kill` of its own process) | the owner's call, if it waits in one | at once, in the running code |
+//! | somebody else | the owner's call; if the owner is in none that is interrupted, main's, else the one parked longest | in the one whose call it was |
+//! | somebody else, while the owner is to go on in the middle of a call | that call, if it parks again | in the owner |
 
 use crate::runtime::Runtime;
-use spindle_core::sched::{Co, State};
+use spindle_core::sched::{Co, On, State};
 use spindle_php_sys as sys;
 use spindle_reactor::{JobKind, Reactor, Waiter, signals};
 use std::time::Duration;
@@ -19,27 +27,79 @@ pub(crate) struct Hearer {
     until: u64,
     /// PHP wanted to run handlers elsewhere, and was put off.
     put_off: bool,
+    /// It was about to run, perhaps in the middle of a call, which is interrupted if it parks: was the signal one
+    /// that restarts calls?
+    about_to_run: Option<bool>,
+}
+
+/// Who has set what is done on each signal: a coroutine's id.
+pub(crate) struct Owners([(Co, u64); 65]);
+
+impl Owners {
+    pub(crate) fn new() -> Owners {
+        Owners([(crate::runtime::Core::MAIN, crate::runtime::Core::MAIN_ID); 65])
+    }
 }
 
 impl Runtime {
+    /// The running coroutine has set what is done on this signal.
+    pub(crate) fn signal_set(&self, signal: i32) {
+        let owner = {
+            let core = self.core.borrow();
+            (core.running(), core.id(core.running()))
+        };
+        let mut owners = self.signal_owners.borrow_mut();
+        if let Some(place) = usize::try_from(signal).ok().and_then(|signal| owners.0.get_mut(signal)) {
+            *place = owner;
+        }
+    }
+
+    /// The signal's owner; main if that one has ended.
+    fn signal_owner(&self, core: &crate::runtime::Core, signal: i32) -> Co {
+        let (co, id) = self.signal_owners.borrow().0[signal as usize];
+        if core.id(co) == id && core.state(co) != State::Done { co } else { crate::runtime::Core::MAIN }
+    }
+
     /// Signals (bit `n - 1` for signal `n`) have been caught: they interrupt a call each, as `signal(7)` has it.
     #[cold]
-    pub(crate) fn signalled(&self, mut caught: u64) {
+    pub(crate) fn signalled(&self, mut caught: u64, from_outside: u64) {
         let mut core = self.core.borrow_mut();
-        let (mut hears, mut unheard) = (None, false);
+        let running = core.running();
+        let mut hears = None;
+        let (mut about_to_run, mut unheard) = (None, None);
+        let here = from_outside & caught != caught;
         while caught != 0 {
             let signal = caught.trailing_zeros() as i32 + 1;
             caught &= caught - 1;
-            let interrupted = core.interrupt(signals::restarts(signal));
-            unheard |= interrupted.is_none();
-            hears = hears.or(interrupted);
+            let restart = signals::restarts(signal);
+            let owner = self.signal_owner(&core, signal);
+            let interrupted = core.interrupt_one(owner, restart);
+            if from_outside >> (signal - 1) & 1 == 0 {
+                continue;
+            }
+            let hearer = if interrupted {
+                Some(owner)
+            } else if core.is_about_to_go_on(owner) {
+                about_to_run = about_to_run.or(Some(restart).filter(|_| hears.is_none()));
+                Some(owner)
+            } else {
+                core.interrupt(restart)
+            };
+            unheard = unheard.or(Some(owner).filter(|_| hearer.is_none()));
+            hears = hears.or(hearer);
         }
-        if unheard && !core.anybody_ready() {
-            hears = hears.or(core.nudge());
+        if here {
+            (hears, about_to_run) = (Some(running), None); // handlers run at once, all together
+        }
+        if let Some(owner) = unheard
+            && hears.is_none()
+            && !core.anybody_ready()
+        {
+            hears = if core.nudge_one(owner) { Some(owner) } else { core.nudge() };
         }
         if let Some(co) = hears {
             let until = Reactor::now() + PATIENCE;
-            self.hearer.set(Some(Hearer { co, id: core.id(co), until, put_off: false }));
+            self.hearer.set(Some(Hearer { co, id: core.id(co), until, put_off: false, about_to_run }));
         }
     }
 
@@ -73,9 +133,26 @@ impl Runtime {
     /// A coroutine goes on: is it the one that handlers wait for?
     #[inline(always)]
     pub(crate) fn hears(&self) {
-        if self.hearer.get().is_some_and(|hearer| hearer.put_off && hearer.co == self.core.borrow().running()) {
+        if self.hearer.get().is_some_and(|hearer| {
+            (hearer.put_off || hearer.about_to_run.is_some()) && hearer.co == self.core.borrow().running()
+        }) {
             // SAFETY: a flag of the engine.
             unsafe { sys::spindle_vm_interrupt_set() };
         }
+    }
+
+    /// A signal came while the running coroutine was in the middle of a call and others ran, and it parks in it again:
+    /// is the call interrupted?
+    #[inline(always)]
+    pub(crate) fn is_interrupted_before(&self, on: On) -> bool {
+        self.hearer.get().is_some_and(|hearer| {
+            let On::Outside { interruptible: true, restart } = on else { return false };
+            let fits = hearer.about_to_run.is_some_and(|restarts| !(restarts && restart));
+            let ours = fits && hearer.co == self.core.borrow().running();
+            if ours {
+                self.hearer.set(Some(Hearer { about_to_run: None, put_off: true, ..hearer }));
+            }
+            ours
+        })
     }
 }

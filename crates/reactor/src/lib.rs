@@ -100,6 +100,8 @@ impl Remote {
 pub struct Turn {
     /// Signals whose handlers of the program ran since the last turn, bit `n - 1` for signal `n`.
     pub signals: u64,
+    /// Those of them that were not sent by the running code itself.
+    pub from_outside: u64,
     /// The signal that asks for a report came ([`signals::report_on`]).
     pub report: bool,
 }
@@ -220,7 +222,9 @@ impl Reactor {
         let relieve = if self.jobs.get() > 0 { self.pools.borrow().relieve() } else { None };
         let timeout = [timeout, kick, relieve].into_iter().flatten().min();
         let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
+        signals::waiting(timeout != Some(0));
         let ready = self.wait(timeout);
+        signals::waiting(false);
         shared.inbox.disarm();
         let events = self.events.borrow();
         let mut signalled = signals::pending();
@@ -246,6 +250,7 @@ impl Reactor {
         if signalled {
             let caught = signals::take();
             turn.signals = caught.by_the_program;
+            turn.from_outside = caught.from_outside;
             turn.report = caught.report;
             if caught.child {
                 self.reap_orphans();

@@ -38,6 +38,10 @@ static EVENT: AtomicI32 = AtomicI32::new(-1);
 static REPORT: AtomicI32 = AtomicI32::new(0);
 /// Bit `n - 1`: signal `n` came since the last [`take`].
 static PENDING: AtomicU64 = AtomicU64::new(0);
+/// Those of them that did not come from the running code, by a `kill` of its own process.
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
+/// Does the reactor wait for events?
+static WAITING: AtomicBool = AtomicBool::new(false);
 
 /// Called around each handler of the program, with what `enter` answered.
 #[derive(Clone, Copy)]
@@ -64,6 +68,8 @@ pub fn set_around(around: Around) {
 pub struct Caught {
     /// Signals for which a handler of the program ran, bit `n - 1` for signal `n`.
     pub by_the_program: u64,
+    /// Those of them that came from outside.
+    pub from_outside: u64,
     /// A child has changed its state.
     pub child: bool,
     /// The signal of [`report_on`].
@@ -85,6 +91,7 @@ pub(crate) fn open() -> io::Result<RawFd> {
 pub(crate) fn after_fork() {
     EVENT.store(-1, Ordering::Release);
     PENDING.store(0, Ordering::Relaxed);
+    OUTSIDE.store(0, Ordering::Relaxed);
 }
 
 /// The program has closed the eventfd behind our back: the number that it had. Signals that are caught before the next
@@ -112,13 +119,15 @@ pub fn answered(signals: u64) {
         signal => bit(signal),
     };
     PENDING.fetch_and(!signals | bit(libc::SIGCHLD) | report, Ordering::AcqRel);
+    OUTSIDE.fetch_and(!signals, Ordering::AcqRel);
 }
 
 pub(crate) fn take() -> Caught {
     super::drain_event(EVENT.load(Ordering::Relaxed));
     let bits = PENDING.swap(0, Ordering::AcqRel);
+    let outside = OUTSIDE.swap(0, Ordering::AcqRel);
     let report = REPORT.load(Ordering::Acquire);
-    let mut caught = Caught { by_the_program: 0, child: bits & bit(libc::SIGCHLD) != 0, report: false };
+    let mut caught = Caught { child: bits & bit(libc::SIGCHLD) != 0, ..Caught::default() };
     for signal in 1..COUNT as i32 {
         if signal == report {
             caught.report = bits & bit(signal) != 0;
@@ -129,6 +138,7 @@ pub(crate) fn take() -> Caught {
             caught.by_the_program |= bit(signal);
         }
     }
+    caught.from_outside = caught.by_the_program & outside;
     caught
 }
 
@@ -161,6 +171,25 @@ pub fn restarts(signal: i32) -> bool {
     wanted(signal).is_some_and(|a| a.sa_flags & libc::SA_RESTART != 0)
 }
 
+/// Brackets the reactor's wait for events: no code of the program runs then.
+pub(crate) fn waiting(on: bool) {
+    WAITING.store(on, Ordering::Relaxed);
+}
+
+/// Was it sent by this process, while code of the program ran? A signal that a thread sends to its process has been
+/// delivered when `kill(2)` returns.
+///
+/// # Safety
+/// What the kernel gives a handler.
+unsafe fn is_from_running_code(info: *const libc::siginfo_t) -> bool {
+    // SAFETY: by contract; with these codes it names the sender.
+    unsafe {
+        matches!((*info).si_code, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL)
+            && (*info).si_pid() == libc::getpid()
+            && !WAITING.load(Ordering::Relaxed)
+    }
+}
+
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the address of this thread's errno is always valid.
     let errno = unsafe { libc::__errno_location() };
@@ -190,6 +219,10 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         {
             slot.ours.store(false, Ordering::Release); // the kernel has put the default back
         }
+    }
+    // SAFETY: by `sigaction(2)`, as the handler was installed with `SA_SIGINFO`.
+    if !unsafe { is_from_running_code(info) } {
+        OUTSIDE.fetch_or(bit(signal), Ordering::AcqRel);
     }
     // After the program's handler: the call that is interrupted by it returns when it has run, whichever thread
     // the signal came to.

@@ -23,7 +23,7 @@ $asleep = spawn(function() use (&$log) {
     return [$left >= 10, $before <= 1, count($log)];
 });
 T\parked($asleep);
-posix_kill($me, SIGUSR1);
+shell_exec("kill -USR1 $me");
 echo json_encode(await($asleep)), "\n";
 
 // noted while everybody waits; one coroutine calls for all
