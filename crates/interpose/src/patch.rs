@@ -129,6 +129,8 @@ struct Target {
     real: usize,
     /// False if a call of the original would come back to us.
     usable: bool,
+    /// Empty, or a prefix of the file names of the only objects in which it is hooked.
+    only_in: &'static str,
 }
 
 /// The undo record of one entry.
@@ -202,6 +204,7 @@ impl Patcher {
                 ours: ours.addr(),
                 real: real.addr(),
                 usable: true,
+                only_in: "",
             });
         }
         let exe = std::env::current_exe().unwrap_or_default();
@@ -224,6 +227,15 @@ impl Patcher {
     #[must_use]
     pub fn only(mut self, prefixes: Vec<String>) -> Self {
         self.only = prefixes;
+        self
+    }
+
+    /// Restricts one hook to objects whose file names begin with `prefix`.
+    #[must_use]
+    pub fn only_in(mut self, name: &CStr, prefix: &'static str) -> Self {
+        if let Some(index) = self.by_name.get(name.to_bytes()) {
+            self.targets[*index].only_in = prefix;
+        }
         self
     }
 
@@ -353,7 +365,7 @@ impl Patcher {
             return true;
         }
         let path = self.path_of(object);
-        let file = path.rsplit('/').next().unwrap_or_default();
+        let file = file_name(&path);
         let named = |prefixes: &[String]| prefixes.iter().any(|prefix| file.starts_with(prefix.as_str()));
         named(&self.exclude) || !self.only.is_empty() && !named(&self.only)
     }
@@ -469,6 +481,11 @@ fn former(entry: &Entry, target: &Target) -> usize {
         true => real,
         false => entry.old,
     }
+}
+
+/// Without the directory.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn told(path: &str, name: &CStr, what: &str) -> String {

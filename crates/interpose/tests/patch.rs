@@ -186,6 +186,19 @@ fn it_can_be_told_to_patch_some_objects_only() {
 }
 
 #[test]
+fn one_hook_can_be_for_some_objects_only() {
+    isolated("one_hook_can_be_for_some_objects_only", |fixtures| {
+        let first = Library::open(&fixtures.full_relro("libfirst.so.4"));
+        let second = Library::open(&fixtures.full_relro("libsecond.so"));
+        let mut patcher = Patcher::new(&hooks(), Vec::new()).only_in(c"getuid", "libsecond");
+        patcher.patch();
+        assert_hooked(&second, true);
+        assert_eq!(first.call(c"call_getppid"), getppid() + PPID);
+        assert_eq!(first.call(c"call_getuid"), getuid());
+    });
+}
+
+#[test]
 fn our_own_object_is_never_patched() {
     isolated("our_own_object_is_never_patched", |fixtures| {
         let library = Library::open(&fixtures.full_relro("calls.so"));

@@ -15,6 +15,7 @@ mod diagnostics;
 mod dump;
 mod engine;
 mod failure;
+mod ffi;
 mod functions;
 mod globals;
 mod group;

@@ -2,7 +2,7 @@
 
 use crate::runtime::{self, Runtime};
 use crate::{
-    calls, coroutine, engine, globals, group, hosting, iterators, linking, links, openssl, operators, overflow,
+    calls, coroutine, engine, ffi, globals, group, hosting, iterators, linking, links, openssl, operators, overflow,
     persistent, scope, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
@@ -116,7 +116,7 @@ pub fn activate(rt: &'static Runtime) {
             // SAFETY: read after module start.
             let paths = unsafe { sys::spindle_settings.paths_on_workers };
             files::open_all_on_workers(paths);
-            Patcher::new(&table::hooks(paths), excluded)
+            ffi::patcher(table::hooks(paths), excluded)
         });
         patcher.patch().errors
     };

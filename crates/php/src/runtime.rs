@@ -73,6 +73,8 @@ pub struct Runtime {
     calls_without_park: Cell<u32>,
     main_gone: Cell<bool>,
     bail_out: Cell<bool>,
+    /// Whose cancellation was held off because C code had called it back: a coroutine's id, or 0.
+    pub(crate) cancelled_in_callback: Cell<u64>,
     pub(crate) hearer: Cell<Option<Hearer>>,
     pub(crate) signal_owners: RefCell<Owners>,
     pub(crate) watch: Watch,
@@ -130,6 +132,7 @@ fn make() -> &'static Runtime {
         calls_without_park: Cell::new(0),
         main_gone: Cell::new(false),
         bail_out: Cell::new(false),
+        cancelled_in_callback: Cell::new(0),
         hearer: Cell::new(None),
         signal_owners: RefCell::new(Owners::new()),
         watch: Watch::new(),

@@ -6,7 +6,7 @@ use libdd_gotter::{DynamicInfo, elf64_r_sym, elf64_r_type, is_got_pointer_reloc}
 
 use super::loaded::{self, Loaded, Place};
 use super::pages::OpenPages;
-use super::{Entry, Known, PatchReport, Patcher, Target, told};
+use super::{Entry, Known, PatchReport, Patcher, Target, file_name, told};
 
 /// A pointer-sized relocation against a symbol.
 pub(super) struct Reference {
@@ -64,7 +64,7 @@ impl Scan<'_, '_> {
         for reference in references(&dynamic) {
             let Some(index) = self.patcher.target_of(&dynamic, reference.symbol) else { continue };
             let target = &self.patcher.targets[index];
-            if !target.usable {
+            if !target.usable || !file_name(&self.path).starts_with(target.only_in) {
                 continue;
             }
             let Reference { addr, .. } = reference;
