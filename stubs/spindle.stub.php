@@ -53,10 +53,10 @@ namespace Async {
         /** Has it ended: returned, thrown, or been cancelled? */
         public function isCompleted(): bool {}
 
-        /** What it returned; null before its end and when it did not return. */
+        /** What it returned; null before it has completed and when it did not return. */
         public function getResult(): mixed {}
 
-        /** What it threw, or its cancellation; null before its end and when it returned. */
+        /** What it threw, or its cancellation; null before it has completed and when it returned. */
         public function getException(): ?\Throwable {}
 
         /**
@@ -78,7 +78,8 @@ namespace Async {
         public function getSuspendLocation(): string {}
 
         /**
-         * What it waits for: 'call' (a libc or Async function, or 'busy handle', 'autoload', 'include'), and where it
+         * What it waits for: 'call' (a libc or Async function, or 'busy handle', 'autoload', 'include', or, after its
+         * end, 'children'), and where it
          * applies 'descriptor', 'coroutines' (ids of those it awaits, who have the handle, or load the class or file; of a
          * group or of children the first 10 that have not completed), 'scope' (where the scope was created that it
          * awaits), 'location' ("FILE:LINE" of the wait), 'since' (seconds it has waited). Empty unless it waits.
@@ -210,7 +211,7 @@ namespace Async {
 
         /**
          * Waits, after cancel(), until all coroutines have ended. $errorHandler is called as (Throwable, Scope) for each
-         * failure on the way; without it the first one is thrown.
+         * failure on the way; without it the first one is thrown when all have ended. getErrors() has them all.
          *
          * @throws AsyncException when the scope has not been cancelled, and as awaitCompletion()
          * @throws AwaitCancelledException when $cancellation completes first
@@ -260,6 +261,14 @@ namespace Async {
          * @throws AsyncException on the global scope
          */
         public function setChildScopeExceptionHandler(callable $handler): void {}
+
+        /**
+         * What has failed in this scope and the ones below it without being awaited or handled, in the order in which it
+         * arose. Who waits for the scope is thrown the first one; later ones are found here. One that nobody has been given
+         * or asked for when the scope finishes is a warning.
+         * @return \Throwable[]
+         */
+        public function getErrors(): array {}
 
         /** Calls $callback with the scope when its last coroutine has ended; the last registered first. */
         public function onFinally(\Closure $callback): void {}
@@ -379,8 +388,16 @@ namespace Async {
     {
     }
 
-    /** The cancellation token of an await() completed first; its own exception, if it failed, is the previous one. */
+    /**
+     * The cancellation token of an await() completed first; its own exception, if it failed, is the previous one. When it
+     * is a timeout(), that is a TimeoutException.
+     */
     class AwaitCancelledException extends AsyncException
+    {
+    }
+
+    /** What a timeout() has ended a wait with: the previous one of its AwaitCancelledException. */
+    class TimeoutException extends AsyncException
     {
     }
 
@@ -485,8 +502,9 @@ namespace Async {
     function onExit(\Closure $callback): void {}
 
     /**
-     * Cancels every coroutine of the global scope and of those below it, and lets the application run down. With an exception, that is then reported as an
-     * uncaught one is, and the exit status is 255.
+     * Cancels every coroutine of the global scope and of those below it, and lets the application run down. With an
+     * exception, that is reported as an uncaught one is, and the exit status is 255. Called again, it cancels everybody by
+     * force: who swallows that too is abandoned.
      */
     function gracefulShutdown(?\Throwable $e = null): void {}
 }

@@ -12,7 +12,9 @@
 //! Each park has an *epoch*: a [`Ticket`] names one park of one coroutine, and is void once that park has ended.
 //! So a late wake-up, timer or cancellation can neither reach the next park nor the next coroutine in the slot.
 //!
-//! A cancellation is a reason that waits to be delivered, once, at a park: the first one wins while it waits.
+//! A cancellation is a reason that waits to be delivered, once, at a park: the first one wins while it waits. Who has been
+//! woken and has not run since still waits: it is delivered there, unless being woken has given it what nobody else gets.
+//! One that nobody has delivered when its coroutine ends is the host's to deliver there ([`Core::discard_cancellation`]).
 //! The reasons `X` are the host's (PHP exceptions); the core only keeps them and hands them over.
 
 use crate::timers::{TimerId, Timers};
@@ -35,6 +37,8 @@ enum Alarm {
     Disposal(ScopeId),
     Zombies,
     Overdue { co: Co, id: u64 },
+    Unawaited { co: Co, id: u64 },
+    Reports,
 }
 
 /// No slot.
@@ -86,17 +90,31 @@ struct Slot<X> {
     shielded: u32,
     epoch: u32,
     woken_early: bool,
+    /// Being woken gives it what nobody else gets: a cancellation that comes later does not take the place of that.
+    keeps: bool,
     reason: Reason,
     on: On,
     parked_at: u64,
     timer: Option<TimerId>,
     cancellation: Option<X>,
     cancel_requested: bool,
+    /// How many cancellations shutdown has given it; and it is never resumed, for it has swallowed them.
+    shutdowns: u8,
+    abandoned: bool,
     outcome: Outcome,
     awaited: bool,
+    /// Somebody awaited it when its body ended.
+    told: bool,
     /// Somebody has begun to await it.
     sought: bool,
     followers: Vec<Follower>,
+}
+
+impl<X> Slot<X> {
+    /// Has it been woken with what nobody else gets?
+    fn holds_on(&self) -> bool {
+        self.keeps && self.reason != Reason::Cancelled
+    }
 }
 
 /// The scheduler's state. `X` is what a cancellation carries.
@@ -122,6 +140,9 @@ pub struct Core<X> {
     /// How many of the live ones are zombies, and the timer that ends them when no others are left.
     zombies: usize,
     grace: Option<TimerId>,
+    /// Shutdown is in its second phase, and how many have been abandoned in it.
+    forced: bool,
+    abandoned: usize,
     /// Parks with a deadline.
     timed: usize,
     /// Waits for pending timeouts.
@@ -153,6 +174,8 @@ impl<X> Core<X> {
             outside: 0,
             zombies: 0,
             grace: None,
+            forced: false,
+            abandoned: 0,
             timed: 0,
             awaited: 0,
         };
@@ -209,7 +232,7 @@ impl<X> Core<X> {
         self.live += 1;
         let spawner = if kind == Kind::Child { self.running.0 } else { NONE };
         let parent = if spawner == NONE { 0 } else { self.slot(self.running).id };
-        let zombie = self.scopes[scope.slot()].zombies && !matches!(kind, Kind::Runner { .. });
+        let zombie = self.forced || self.scopes[scope.slot()].zombies && !matches!(kind, Kind::Runner { .. });
         self.zombies += usize::from(zombie);
         let index = if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -226,8 +249,12 @@ impl<X> Core<X> {
             slot.shielded = 0;
             slot.epoch = slot.epoch.wrapping_add(1);
             slot.woken_early = false;
+            slot.keeps = false;
             slot.cancel_requested = false;
+            slot.shutdowns = 0;
+            slot.abandoned = false;
             slot.awaited = false;
+            slot.told = false;
             slot.sought = false;
             index
         } else {
@@ -248,14 +275,18 @@ impl<X> Core<X> {
                 shielded: 0,
                 epoch: 0,
                 woken_early: false,
+                keeps: false,
                 reason: Reason::Woken,
                 on: On::Turn,
                 parked_at: 0,
                 timer: None,
                 cancellation: None,
                 cancel_requested: false,
+                shutdowns: 0,
+                abandoned: false,
                 outcome: Outcome::Returned,
                 awaited: false,
+                told: false,
                 sought: false,
                 followers: Vec::new(),
             });
@@ -336,12 +367,16 @@ impl<X> Core<X> {
     /// in place of [`Core::resumed`].
     pub fn give_turn(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
+        if self.forced && self.abandons() {
+            return Some(self.next_to_run());
+        }
         let slot = self.slot_mut(co);
         if slot.shielded == 0 && slot.cancellation.is_some() {
             return None;
         }
         slot.epoch = slot.epoch.wrapping_add(1);
         slot.woken_early = false;
+        slot.keeps = false;
         slot.on = On::Turn;
         slot.parked_at = parks;
         slot.state = State::Ready;
@@ -362,13 +397,23 @@ impl<X> Core<X> {
         let slot = self.slot_mut(co);
         slot.epoch = slot.epoch.wrapping_add(1);
         slot.woken_early = false;
+        slot.keeps = false;
         Ticket { co, epoch: slot.epoch }
+    }
+
+    /// Whoever uses the running coroutine's ticket has taken something for it: once woken it goes on as woken, and a
+    /// cancellation that comes later waits for the next park.
+    pub fn keep_wake(&mut self) {
+        self.slot_mut(self.running).keeps = true;
     }
 
     /// The running coroutine parks (after [`Core::begin_wait`]). `Some`: it need not, for this reason.
     /// With `On::Turn` it goes to the tail of the queue.
     pub fn park(&mut self, deadline: Option<u64>, on: On, cancellable: bool) -> Option<Reason> {
         let (co, parks) = (self.running, self.parks);
+        if self.forced && cancellable && self.abandons() {
+            return None;
+        }
         let slot = self.slot_mut(co);
         if cancellable && slot.shielded == 0 && slot.cancellation.is_some() {
             return Some(Reason::Cancelled);
@@ -410,7 +455,7 @@ impl<X> Core<X> {
         if !cancellable {
             slot.shielded = slot.shielded.saturating_sub(1);
         }
-        if cancellable && slot.on == On::Turn && slot.shielded == 0 && slot.cancellation.is_some() {
+        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() && !slot.holds_on() {
             return Reason::Cancelled;
         }
         slot.reason
@@ -471,6 +516,13 @@ impl<X> Core<X> {
                         self.events.push_back(Event::Overdue(co));
                     }
                 }
+                Alarm::Unawaited { co, id } => {
+                    let slot = self.slot(co);
+                    if slot.id == id && slot.state == State::Done && !slot.awaited {
+                        self.events.push_back(Event::Unawaited(co));
+                    }
+                }
+                Alarm::Reports => self.events.push_back(Event::ReportsDue),
                 Alarm::Zombies => {
                     self.grace = None;
                     if self.only_zombies() {
@@ -494,7 +546,7 @@ impl<X> Core<X> {
     /// Asks for the end of a coroutine.
     pub fn cancel(&mut self, co: Co, reason: X) -> Cancel {
         let slot = self.slot_mut(co);
-        if matches!(slot.state, State::Done | State::Ending) {
+        if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
             return Cancel::TooLate;
         }
         if slot.cancellation.is_some() {
@@ -504,10 +556,19 @@ impl<X> Core<X> {
         slot.cancel_requested = true;
         if slot.state == State::Parked && slot.shielded == 0 {
             self.make_ready(co, Reason::Cancelled);
-        } else if slot.state == State::Ready && slot.shielded == 0 && slot.on == On::Turn {
+        } else if slot.state == State::Ready && slot.shielded == 0 && !slot.holds_on() {
+            // It was woken, and has not run since: whatever it waited for loses nothing by staying there.
             slot.reason = Reason::Cancelled;
         }
         Cancel::Accepted
+    }
+
+    /// As [`Core::cancel`], because another one has failed: one that has been woken by what has made that one fail gets to
+    /// say so first. It meets the cancellation where it waits next.
+    pub fn cancel_after_failure(&mut self, co: Co, reason: X) -> Cancel {
+        let slot = self.slot_mut(co);
+        slot.keeps |= slot.state == State::Ready && slot.on != On::Turn;
+        self.cancel(co, reason)
     }
 
     /// Takes the cancellation that waits for the running coroutine, if it may be delivered now.
@@ -541,7 +602,7 @@ impl<X> Core<X> {
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
     pub fn cancel_by_force(&mut self, co: Co, reason: X) -> Option<X> {
         let slot = self.slot_mut(co);
-        if matches!(slot.state, State::Done | State::Ending) {
+        if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
             return Some(reason);
         }
         slot.shielded = 0;
@@ -556,10 +617,21 @@ impl<X> Core<X> {
         self.timers.insert(deadline, Alarm::Overdue { co, id });
     }
 
+    /// [`Event::Unawaited`] comes at this moment if the coroutine, which has failed, has not been awaited by then.
+    pub fn expect_awaiter(&mut self, co: Co, deadline: u64) {
+        let id = self.slot(co).id;
+        self.timers.insert(deadline, Alarm::Unawaited { co, id });
+    }
+
+    /// [`Event::ReportsDue`] comes at this moment.
+    pub fn expect_reports(&mut self, deadline: u64) {
+        self.timers.insert(deadline, Alarm::Reports);
+    }
+
     /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.
     pub fn break_off(&mut self, co: Co) {
         let slot = self.slot_mut(co);
-        if slot.state == State::Parked && slot.shielded == 0 {
+        if slot.state == State::Parked && slot.shielded == 0 && !slot.abandoned {
             self.make_ready(co, Reason::Cancelled);
         }
     }
@@ -592,6 +664,7 @@ impl<X> Core<X> {
             slot.state = State::Done;
             slot.outcome = Outcome::Cancelled;
             slot.awaited = true;
+            slot.abandoned = false;
             slot.followers.clear();
             if let Some(timer) = slot.timer.take() {
                 self.timers.cancel(timer);
@@ -601,6 +674,7 @@ impl<X> Core<X> {
         self.forget_waiters_but_for(running);
         self.live = 1;
         self.zombies = usize::from(self.slot(running).zombie);
+        self.abandoned = 0;
         self.events.clear();
         self.deliveries.clear();
         self.empty_scopes_but_for(running);

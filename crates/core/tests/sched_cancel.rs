@@ -113,19 +113,112 @@ fn giving_way_in_one_step_does_not_miss_it() {
 }
 
 #[test]
-fn cancelled_after_its_wait_has_ended_the_result_counts() {
+fn who_was_woken_and_has_not_run_is_cancelled_all_the_same() {
     let mut host = Host::new();
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
-    assert_eq!(delivered(&mut host), Some("reason"));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+    assert_eq!(host.take_cancellation(), Some("reason"));
 
     host.waits(Some(10), On::Timer);
     host.expire(10);
+    host.cancel(MAIN, "another");
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("another"));
+}
+
+#[test]
+fn what_was_taken_before_the_cancellation_came_is_kept() {
+    let mut host = Host::new();
+    let ticket = host.begin_wait();
+    host.keep_wake();
+    assert_eq!(host.park(None, SOCKET, true), None);
+    host.wake(ticket);
     host.cancel(MAIN, "reason");
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
     assert_eq!(delivered(&mut host), Some("reason"));
+
+    // Not taken yet: nothing to keep. And it was for one wait.
+    host.begin_wait();
+    host.keep_wake();
+    assert_eq!(host.park(None, SOCKET, true), None);
+    host.cancel(MAIN, "reason");
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("reason"));
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    host.cancel(MAIN, "reason");
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+}
+
+#[test]
+fn a_failure_that_one_awaits_alone_is_not_lost_to_a_cancellation() {
+    for (outcome, reason) in [(Outcome::Failed, Reason::Woken), (Outcome::Cancelled, Reason::Cancelled)] {
+        let mut host = Host::new();
+        let a = host.spawn();
+        host.awaits(&[Target::Coroutine(a)]);
+        host.starts(a);
+        assert!(host.finish(a, outcome));
+        host.cancel(MAIN, "reason");
+        assert_eq!(host.goes_on(MAIN), reason);
+        assert_eq!(delivered(&mut host), Some("reason"));
+    }
+}
+
+#[test]
+fn siblings_that_were_woken_get_to_say_what_they_have_seen() {
+    let mut host = Host::new();
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    assert_eq!(host.cancel_after_failure(MAIN, "reason"), Cancel::Accepted);
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(delivered(&mut host), Some("reason"));
+    // Who still waits, or has given way, has seen nothing.
+    host.waits(None, SOCKET);
+    host.cancel_after_failure(MAIN, "reason");
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    host.take_cancellation();
+    host.turn();
+    host.cancel_after_failure(MAIN, "reason");
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+}
+
+#[test]
+fn in_the_second_phase_who_swallows_two_cancellations_never_goes_on() {
+    let mut host = Host::new();
+    assert_eq!(host.shut_down(), [MAIN]);
+    host.cancel(MAIN, "first");
+    assert_eq!(delivered(&mut host), Some("first"));
+    let other = host.spawn();
+    let ticket = host.waits(None, SOCKET);
+    host.starts(other);
+    // The other one has had none yet.
+    let order = host.force_shut_down();
+    assert_eq!(order, [MAIN, other]);
+    for co in order {
+        host.cancel_by_force(co, "second");
+    }
+    assert!(host.is_forced() && host.only_zombies());
+    assert_eq!(delivered(&mut host), Some("second"));
+    host.turn();
+    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("second"));
+    host.begin_wait();
+    assert_eq!((host.park(Some(5), On::Timer, true), host.abandoned()), (None, 1));
+    host.wake(ticket);
+    host.expire(1_000);
+    host.break_off(MAIN);
+    assert!(host.interrupt(false).is_none() && host.nudge().is_none());
+    assert_eq!(host.cancel(MAIN, "third"), Cancel::TooLate);
+    assert_eq!(host.cancel_by_force(MAIN, "third"), Some("third"));
+    assert_eq!(host.goes_on(other), Reason::Woken);
+    // Now it has.
+    assert_eq!(host.force_shut_down(), [MAIN, other]);
+    host.cancel_by_force(other, "third");
+    assert_eq!(delivered(&mut host), Some("third"));
+    assert_eq!((host.give_turn(), host.abandoned()), (Some(Next::Nobody), 2));
+    assert_eq!(host.live(), host.abandoned());
 }
 
 #[test]
@@ -331,8 +424,8 @@ fn force_in_every_other_state() {
     assert_eq!(host.goes_on(turns), Reason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("force"));
     host.ends();
-    assert_eq!(host.goes_on(ready), Reason::Woken);
-    assert_eq!(delivered(&mut host), Some("force"));
+    assert_eq!(host.goes_on(ready), Reason::Cancelled);
+    assert_eq!(host.take_cancellation(), Some("force"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod scopes_host;
 
 use scopes_host::{Ends, Fate, For, GLOBAL, Handler, Host, MAIN, Sched, Thrown, Way};
-use spindle_core::sched::{Co, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target};
+use spindle_core::sched::{Co, Disposal, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target};
 
 /// A coroutine `a` in a scope of this lifetime, with children `b` and `c`, and `d`, the child of `c`; all wait.
 fn family(lifetime: Lifetime) -> (Host, ScopeId, [Co; 4]) {
@@ -224,6 +224,104 @@ fn who_was_woken_by_the_end_and_then_cancelled_gets_the_failure_first() {
     host.waits();
     assert_eq!(host.got, [("w", Thrown::Failure("boom")), ("w", Thrown::Cancellation("stop"))]);
     assert_eq!(host.fates["boom"], [Fate::Waiters(scope)]);
+}
+
+#[test]
+fn what_fails_while_a_scope_winds_down_ends_nothing_else() {
+    // After a failure that somebody has taken, after the program's own cancellation and disposal.
+    for end in ["fails", "cancel", "dispose"] {
+        let (mut host, [parent, scope], a) = tower(["p", "s"]);
+        let [b, w] = [host.member(scope, "b"), host.member(GLOBAL, "w")];
+        host.body_mut(w).catches = true;
+        host.all_wait();
+        match end {
+            "fails" => {
+                host.wakes(w);
+                host.turn_of(w);
+                host.awaits(For::Scope(scope, Way::Completion), None);
+                fails(&mut host, a);
+                assert_eq!(host.fates["boom"], [Fate::Waiters(scope)]);
+            }
+            "cancel" => assert!(host.cancels_scope(scope, "stop")),
+            _ => _ = host.disposes(scope, Disposal::Safely),
+        }
+        assert!(host.winds_down(scope) && host.is_late(scope) && !host.winds_down(parent));
+        // Who has got the first one goes on.
+        host.body_mut(b).catches = true;
+        host.run(|host, _| host.waits());
+        host.resume(b);
+        host.ends(Ends::Throws("later"));
+        assert_eq!(host.fates["later"], [Fate::Stays], "{end}");
+        assert!(!host.is_cancelled(parent) && !host.shut_down);
+    }
+}
+
+#[test]
+fn nobody_has_taken_the_first_failure_nor_those_that_come_later() {
+    let (mut host, [scope], a) = tower(["s"]);
+    let b = host.member(scope, "b");
+    host.body_mut(b).catches = true;
+    host.all_wait();
+    fails(&mut host, a);
+    assert_eq!(host.fates["boom"], [Fate::Unhandled]);
+    assert!(host.winds_down(scope) && !host.is_late(scope));
+    while host.next() != Some(b) {
+        host.ends(Ends::Returns);
+    }
+    host.ends(Ends::Throws("later"));
+    assert_eq!(host.fates["later"], [Fate::Unhandled]);
+}
+
+#[test]
+fn the_death_of_its_object_does_not_make_a_scopes_failures_late() {
+    let (mut host, [scope], a) = tower(["s"]);
+    host.object_dies(scope);
+    assert!(host.is_disposed(scope) && !host.winds_down(scope));
+    fails(&mut host, a);
+    assert_eq!(host.fates["boom"], [Fate::Unhandled]);
+}
+
+#[test]
+fn later_failures_go_up_to_who_waits_for_a_scope_that_winds_down_too() {
+    let (mut host, [parent, scope], a) = tower(["p", "s"]);
+    let w = host.member(GLOBAL, "w");
+    host.all_wait();
+    host.body_mut(a).catches = true;
+    assert!(host.cancels_scope(parent, "stop"));
+    host.wakes(w);
+    while host.next() != Some(w) {
+        host.waits();
+    }
+    host.collect(parent);
+    host.awaits(For::Scope(parent, Way::AfterCancel), None);
+    host.resume(a);
+    host.ends(Ends::Throws("later"));
+    assert_eq!(host.fates["later"], [Fate::Waiters(parent)]);
+    assert!(host.is_watched(parent) && !host.is_watched(scope));
+    assert_eq!(host.known().1[&parent].errors, ["later"]);
+}
+
+#[test]
+fn a_bottom_up_failure_whose_awaiter_has_gone_meanwhile_is_told_to_nobody() {
+    for gone in [false, true] {
+        let (mut host, _, [a, b, c, d]) = family(Lifetime::BottomUp);
+        let w = host.member(GLOBAL, "w");
+        host.turn_of(w);
+        host.awaits(For::Coroutine(a), None);
+        host.resume(a);
+        host.ends(Ends::Throws("boom"));
+        assert_eq!(host.fates["boom"], [Fate::Awaiters]);
+        if gone {
+            host.cancels(w, "stop");
+            assert_eq!(host.next(), None);
+            assert!(host.body(w).complete);
+        }
+        assert_eq!(host.is_told_no_more(a), gone);
+        for co in [b, d, c] {
+            host.resume(co);
+            host.ends(Ends::Returns);
+        }
+    }
 }
 
 #[test]
@@ -482,10 +580,10 @@ fn a_failure_goes_up_a_long_chain_of_scopes() {
     core.next_to_run();
     assert!(!core.end(co, Outcome::Failed).told);
     let (mut route, mut steps) = (core.failure(last), 0);
-    while let Route::Cancelled { scope, order, tell } = route {
+    while let Route::Cancelled { scope, order, tell, .. } = route {
         assert!(order.is_empty() && tell.is_empty());
         core.tell_cancelled(scope);
-        route = core.failure_above(scope);
+        route = core.failure_above(scope, false);
         steps += 1;
     }
     assert_eq!((route, steps), (Route::Unhandled, DEEP));
@@ -499,7 +597,7 @@ fn a_long_chain_of_scopes_is_cancelled_at_once() {
     let (last, co) = chain(&mut core);
     let root = core.root_scopes()[1];
     assert!(core.is_within(co, root));
-    assert_eq!(core.dispose_scope(root, spindle_core::sched::Disposal::Safely), [co]);
+    assert_eq!(core.dispose_scope(root, Disposal::Safely), [co]);
     assert_eq!(core.cancel_scope(root), Some(vec![co]));
     core.tell_cancelled(root);
     assert!(core.is_cancelled(last));

@@ -60,6 +60,11 @@ pub trait Host {
     /// As [`Host::park`] without deadline for what must be waited to its end: neither cancellation nor signals
     /// end it (a pending cancellation is delivered by the next call).
     fn park_through(&self, waiting: Waiting);
+    /// As [`Host::park`], for a job that a worker does: what it has done when it wakes the coroutine is the coroutine's,
+    /// and a cancellation that comes later waits for the next park.
+    fn park_for_job(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+        self.park(deadline, waiting)
+    }
     /// Wakes a waiter; a void one is ignored.
     fn wake(&self, waiter: Waiter);
     /// A call that needed no waiting: gives way to ready coroutines now and then (a time slice is kept).

@@ -174,7 +174,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     if host.reactor().submit(JobKind::MayWait, run, waiter).is_err() {
         return Job::NoWorker;
     }
-    let wake = host.park(deadline, waiting);
+    let wake = host.park_for_job(deadline, waiting);
     // Asked once, under the lock: it has either succeeded or is too late.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let found = std::mem::replace(&mut *slot, Slot::Abandoned(undo));

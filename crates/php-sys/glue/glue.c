@@ -483,6 +483,12 @@ void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
 	}
 }
 
+/* Where the user's code runs now; in the middle of nothing, at this place. */
+void spindle_warning_here(zend_string *file, uint32_t line, const char *text)
+{
+	spindle_warning_at(spindle_user_frame(EG(current_execute_data)) ? NULL : file, line, text);
+}
+
 /* A report of ours about code that runs at the moment: neither its error handler nor its @ nor its error mode is asked,
    and its error_get_last() stays. */
 void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting)
@@ -597,16 +603,176 @@ void spindle_throw(zend_object *exception)
 	zend_throw_exception_object(&value);
 }
 
-/* Several coroutines may be cancelled with one exception: only the first failure becomes its previous one, or a chain would
-   grow with each. Takes over the reference to previous. */
+/* What a function has thrown that was broken off by this cancellation becomes its previous one. Takes over the reference. */
 void spindle_cancellation_because(zend_object *exception, zend_object *previous)
 {
-	zval unused, *old = zend_read_property_ex(zend_ce_exception, exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), true, &unused);
-	if (Z_TYPE_P(old) == IS_NULL) {
-		zend_exception_set_previous(exception, previous);
-	} else {
-		OBJ_RELEASE(previous);
+	zend_exception_set_previous(exception, previous);
+}
+
+static zend_class_entry *exception_base(const zend_object *exception)
+{
+	return instanceof_function(exception->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
+}
+
+static zval *exception_property(zend_object *exception, zend_known_string_id name, zval *room)
+{
+	return zend_read_property_ex(exception_base(exception), exception, ZSTR_KNOWN(name), true, room);
+}
+
+/* The file (borrowed) and line where it was created; the line is 0 when no code ran there. */
+uint32_t spindle_exception_position(zend_object *exception, zend_string **file)
+{
+	zval room, *value = exception_property(exception, ZEND_STR_FILE, &room);
+	*file = Z_TYPE_P(value) == IS_STRING ? Z_STR_P(value) : NULL;
+	value = exception_property(exception, ZEND_STR_LINE, &room);
+	return Z_TYPE_P(value) == IS_LONG && Z_LVAL_P(value) > 0 ? (uint32_t) Z_LVAL_P(value) : 0;
+}
+
+void spindle_exception_set_position(zend_object *exception, zend_string *file, uint32_t line)
+{
+	zval value;
+
+	ZVAL_STR(&value, file);
+	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_FILE), &value);
+	ZVAL_LONG(&value, line);
+	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_LINE), &value);
+}
+
+/* As spindle_exception_new(), with nothing of the code that happens to run: no trace, and no place. */
+zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message)
+{
+	zend_execute_data *current = EG(current_execute_data);
+
+	EG(current_execute_data) = NULL;
+	zend_object *exception = spindle_exception_new(ce, message);
+	EG(current_execute_data) = current;
+	return exception;
+}
+
+/* The message (borrowed), or NULL where a class has made something else of it. */
+zend_string *spindle_exception_message(zend_object *exception)
+{
+	zval room, *value = exception_property(exception, ZEND_STR_MESSAGE, &room);
+	return Z_TYPE_P(value) == IS_STRING ? Z_STR_P(value) : NULL;
+}
+
+/* The previous one (borrowed), or NULL. */
+zend_object *spindle_exception_previous(zend_object *exception)
+{
+	zval room, *value = exception_property(exception, ZEND_STR_PREVIOUS, &room);
+	return Z_TYPE_P(value) == IS_OBJECT ? Z_OBJ_P(value) : NULL;
+}
+
+/* Puts another one, or none, in the place of the previous one. */
+void spindle_exception_replace_previous(zend_object *exception, zend_object *previous)
+{
+	zval value;
+
+	ZVAL_NULL(&value);
+	if (previous) {
+		ZVAL_OBJ(&value, previous);
 	}
+	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), &value);
+}
+
+/* Does an exception that is thrown where these frames wait pass through them as it is? Not where another one is in flight
+   already, which becomes its previous one: perhaps in finally blocks, destructors, and C code other than ours. */
+bool spindle_passes_unchanged(zend_execute_data *frame)
+{
+	if (!frame || !frame->func || frame->func->type != ZEND_INTERNAL_FUNCTION
+			|| frame->func->internal_function.module != &spindle_module_entry) {
+		return false;
+	}
+	for (; frame; frame = frame->prev_execute_data) {
+		if (!frame->func || !ZEND_USER_CODE(frame->func->type)) {
+			continue;
+		}
+		const zend_op_array *code = &frame->func->op_array;
+		if (code->scope && code->scope->destructor == frame->func) {
+			return false;
+		}
+		uint32_t at = frame->opline - code->opcodes;
+		for (int i = 0; i < code->last_try_catch; i++) {
+			const zend_try_catch_element *element = &code->try_catch_array[i];
+			if (element->finally_op && at >= element->finally_op && at < element->finally_end) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Another object with the same values. No code of the program's runs: its __clone() is for clones that it asks for. */
+zend_object *spindle_exception_copy(zend_object *exception)
+{
+	zend_object *copy = zend_objects_new(exception->ce);
+	zend_string *name;
+	zval *value;
+
+	copy->handlers = exception->handlers;
+	for (int i = 0; i < exception->ce->default_properties_count; i++) {
+		zval *from = &exception->properties_table[i], *to = &copy->properties_table[i];
+		ZVAL_DEREF(from);
+		ZVAL_COPY_PROP(to, from);
+	}
+	if (exception->properties) {
+		rebuild_object_properties(copy);
+		ZEND_HASH_FOREACH_STR_KEY_VAL(exception->properties, name, value) {
+			if (name && Z_TYPE_P(value) != IS_INDIRECT) {
+				ZVAL_DEREF(value);
+				Z_TRY_ADDREF_P(value);
+				zend_hash_update(copy->properties, name, value);
+			}
+		} ZEND_HASH_FOREACH_END();
+	}
+	return copy;
+}
+
+/* --- reports of uncaught exceptions ----------------------------------------------------------------------- */
+
+static void (*reports_to)(int, zend_string *, const uint32_t, zend_string *);
+static const char *report_more;
+
+/* The text of a report ends in "thrown", and the engine adds the place. */
+static void on_report(int type, zend_string *file, const uint32_t line, zend_string *message)
+{
+	static const char end[] = "\n  thrown";
+	size_t length = sizeof(end) - 1, rest = ZSTR_LEN(message) > length ? ZSTR_LEN(message) - length : 0;
+
+	if (!rest || memcmp(ZSTR_VAL(message) + rest, end, length) || strncmp(ZSTR_VAL(message), "Uncaught ", 9)) {
+		reports_to(type, file, line, message);
+		return;
+	}
+	zend_string *whole = zend_string_concat3(ZSTR_VAL(message), rest, report_more, strlen(report_more), end, length);
+	reports_to(type, file, line, whole);
+	zend_string_release(whole);
+}
+
+/* Reports an exception (its reference passed on) as PHP does one that nobody has caught, and says more of it. */
+void spindle_report_uncaught(zend_object *exception, const char *more)
+{
+	reports_to = zend_error_cb;
+	report_more = more;
+	zend_error_cb = on_report;
+	zend_try {
+		zend_exception_error(exception, E_ERROR);
+	} zend_catch {
+		zend_error_cb = reports_to;
+		zend_bailout();
+	} zend_end_try();
+	zend_error_cb = reports_to;
+}
+
+/* --- objects that are equal only to themselves --------------------------------------------------------------- */
+
+static zend_object_handlers key_handlers;
+
+static zend_object *key_create(zend_class_entry *ce)
+{
+	zend_object *key = zend_objects_new(ce);
+	object_properties_init(key, ce);
+	key->handlers = &key_handlers;
+	return key;
 }
 
 void spindle_exception_list_set(zend_object *composite, zval *list)
@@ -735,6 +901,19 @@ static ZEND_INI_MH(on_cancel_warning)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_unawaited_warning)
+{
+	char *end;
+	zend_long ms = ZEND_STRTOL(ZSTR_VAL(new_value), &end, 10);
+
+	if (!ZSTR_LEN(new_value) || *end || ms < 1 || ms > 86400 * 1000) {
+		zend_error(E_WARNING, "async.unawaited_warning_ms must be between 1 and 86400000, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.unawaited_warning_ms = ms;
+	return SUCCESS;
+}
+
 static ZEND_INI_MH(on_lifetime)
 {
 	static const char *const names[] = {"scope", "top-down", "bottom-up"};
@@ -770,6 +949,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
 	STD_PHP_INI_BOOLEAN("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics, diagnostics, spindle_ini, spindle_settings)
 	PHP_INI_ENTRY("async.cancel_warning_ms", "2000", PHP_INI_ALL, on_cancel_warning)
+	PHP_INI_ENTRY("async.unawaited_warning_ms", "2000", PHP_INI_ALL, on_unawaited_warning)
 	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)
 	PHP_INI_ENTRY("async.zombie_coroutine_timeout", "2", PHP_INI_ALL, on_zombie_timeout)
 	STD_PHP_INI_BOOLEAN("async.syntax", "1", PHP_INI_SYSTEM, on_syntax, syntax, spindle_ini, spindle_settings)
@@ -791,8 +971,12 @@ void spindle_register_classes(void)
 	spindle_ce.context = register_class_Async_Context();
 	spindle_ce.context->create_object = spindle_context_create;
 	spindle_ce.key = register_class_Async_Key(zend_ce_stringable);
+	spindle_ce.key->create_object = key_create;
+	key_handlers = std_object_handlers;
+	key_handlers.compare = zend_objects_not_comparable;
 	spindle_ce.async_exception = register_class_Async_AsyncException(zend_ce_exception);
 	spindle_ce.await_cancelled = register_class_Async_AwaitCancelledException(spindle_ce.async_exception);
+	spindle_ce.timeout_exception = register_class_Async_TimeoutException(spindle_ce.async_exception);
 	spindle_ce.context_exception = register_class_Async_ContextException(spindle_ce.async_exception);
 	spindle_ce.channel_exception = register_class_Async_ChannelException(spindle_ce.async_exception);
 	spindle_ce.cancellation = register_class_Async_CancellationException(zend_ce_exception);

@@ -43,6 +43,7 @@ typedef struct spindle_ini {
 	int dump_signal;       /* 0: none */
 	bool diagnostics;
 	zend_long cancel_warning_ms;
+	zend_long unawaited_warning_ms;
 	bool syntax;
 } spindle_ini;
 extern spindle_ini spindle_settings;
@@ -109,6 +110,7 @@ zend_string *spindle_string_new(const char *text, size_t length);
 void spindle_string_release(zend_string *string);
 void spindle_print(const zend_string *text);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);
+void spindle_warning_here(zend_string *file, uint32_t line, const char *text);
 void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting);
 void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
@@ -122,6 +124,15 @@ void spindle_output_adopt(zend_stack *handlers);
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
 void spindle_cancellation_because(zend_object *exception, zend_object *previous);
+zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message);
+bool spindle_passes_unchanged(zend_execute_data *frame);
+zend_object *spindle_exception_copy(zend_object *exception);
+uint32_t spindle_exception_position(zend_object *exception, zend_string **file);
+void spindle_exception_set_position(zend_object *exception, zend_string *file, uint32_t line);
+zend_string *spindle_exception_message(zend_object *exception);
+zend_object *spindle_exception_previous(zend_object *exception);
+void spindle_exception_replace_previous(zend_object *exception, zend_object *previous);
+void spindle_report_uncaught(zend_object *exception, const char *more);
 void spindle_exception_list_set(zend_object *composite, zval *list);
 void spindle_exception_list_get(zend_object *composite, zval *result);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
@@ -156,7 +167,7 @@ zend_string *spindle_key_description(zend_object *key);
 /* Classes, filled at module start. */
 typedef struct spindle_classes {
 	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group, *context, *key;
-	zend_class_entry *async_exception, *await_cancelled, *context_exception, *channel_exception;
+	zend_class_entry *async_exception, *await_cancelled, *timeout_exception, *context_exception, *channel_exception;
 	zend_class_entry *cancellation, *composite, *deadlock, *call;
 } spindle_classes;
 extern spindle_classes spindle_ce;

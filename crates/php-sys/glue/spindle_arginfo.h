@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f014ab611399a769cbdf95b8fcc81446281df9b9 */
+ * Stub hash: 64f17b2ede874727d8c3eb32f67b75561a406278 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -193,6 +193,8 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Scope_setChildScopeExceptionHandler arginfo_class_Async_Scope_setExceptionHandler
 
+#define arginfo_class_Async_Scope_getErrors arginfo_Async_getCoroutines
+
 #define arginfo_class_Async_Scope_onFinally arginfo_Async_onFinally
 
 #define arginfo_class_Async_Scope_onExit arginfo_Async_onFinally
@@ -328,6 +330,7 @@ ZEND_METHOD(Async_Scope, disposeSafely);
 ZEND_METHOD(Async_Scope, disposeAfterTimeout);
 ZEND_METHOD(Async_Scope, setExceptionHandler);
 ZEND_METHOD(Async_Scope, setChildScopeExceptionHandler);
+ZEND_METHOD(Async_Scope, getErrors);
 ZEND_METHOD(Async_Scope, onFinally);
 ZEND_METHOD(Async_Scope, find);
 ZEND_METHOD(Async_Scope, get);
@@ -460,6 +463,7 @@ static const zend_function_entry class_Async_Scope_methods[] = {
 	ZEND_ME(Async_Scope, disposeAfterTimeout, arginfo_class_Async_Scope_disposeAfterTimeout, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, setExceptionHandler, arginfo_class_Async_Scope_setExceptionHandler, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, setChildScopeExceptionHandler, arginfo_class_Async_Scope_setChildScopeExceptionHandler, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, getErrors, arginfo_class_Async_Scope_getErrors, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, onFinally, arginfo_class_Async_Scope_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Scope, onExit, onFinally, arginfo_class_Async_Scope_onExit, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, find, arginfo_class_Async_Scope_find, ZEND_ACC_PUBLIC)
@@ -507,6 +511,11 @@ static const zend_function_entry class_Async_AsyncException_methods[] = {
 
 
 static const zend_function_entry class_Async_AwaitCancelledException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_TimeoutException_methods[] = {
 	ZEND_FE_END
 };
 
@@ -667,6 +676,16 @@ static zend_class_entry *register_class_Async_AwaitCancelledException(zend_class
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Async", "AwaitCancelledException", class_Async_AwaitCancelledException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_TimeoutException(zend_class_entry *class_entry_Async_AsyncException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "TimeoutException", class_Async_TimeoutException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
 
 	return class_entry;

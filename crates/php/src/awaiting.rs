@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Coroutine, Info};
 use crate::functions::{after_signal, may_wait};
 use crate::runtime::{Core, Phase, Runtime, rt};
-use crate::{failure, group, scope, state, timeout, zv};
+use crate::{exceptions, failure, group, scope, scope_methods, state, timeout, zv};
 use spindle_core::sched::{Co, Lifetime, On, Outcome, Reason, ScopeId, Target};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
@@ -47,7 +47,7 @@ pub unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
 pub fn never_spawned() {
     // SAFETY: filled at module start.
     let class = unsafe { sys::spindle_ce.async_exception };
-    failure::throw(class, "This object has never been spawned or constructed, and would never complete");
+    exceptions::throw(class, "This object has never been spawned or constructed, and would never complete");
 }
 
 /// What to say of a wait for one or the other.
@@ -82,7 +82,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
             "Cannot await here: the engine allows no switch in this place"
         };
         // SAFETY: filled at module start.
-        failure::throw(unsafe { sys::spindle_ce.async_exception }, text);
+        exceptions::throw(unsafe { sys::spindle_ce.async_exception }, text);
         return Waited::Thrown;
     }
     while may_wait(rt) {
@@ -140,7 +140,7 @@ pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
             let failure = rt.core.borrow_mut().take_delivery(id);
             let Some(failure) = failure else { break };
             let co = rt.core.borrow().running();
-            failure::route(rt, failure, failure::Level::Above(id), id, rt.object(co));
+            failure::route(rt, failure, failure::Level::Beyond(id), id, rt.object(co));
         }
     }
 }
@@ -168,7 +168,13 @@ unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
         let waited =
             if over(&rt.core.borrow()) { Waited::Done } else { wait(rt, targets, info_of(rt, wanted, limit), over) };
         match waited {
-            Waited::Thrown => {}
+            Waited::Thrown => {
+                if let Target::Scope(id) = wanted
+                    && rt.core.borrow().is_finished(id)
+                {
+                    scope::ask(rt, id); // it has left before it could
+                }
+            }
             Waited::Failure(from, failure) => {
                 let wanted = if let Target::Scope(id) = wanted { Some(id) } else { None };
                 throw_failure(rt, targets, wanted, from, failure);
@@ -208,7 +214,7 @@ unsafe fn may_await(rt: &'static Runtime, wanted: Target, object: *mut sys::zend
         _ => return true,
     };
     // SAFETY: filled at module start.
-    failure::throw(unsafe { sys::spindle_ce.async_exception }, &text);
+    exceptions::throw(unsafe { sys::spindle_ce.async_exception }, &text);
     false
 }
 
@@ -221,6 +227,9 @@ unsafe fn deliver(rt: &'static Runtime, awaitable: *mut sys::zend_object, result
         }
         if (*awaitable).ce != sys::spindle_ce.coroutine {
             zv::set_null(result);
+            if let Some(Target::Scope(id)) = target(awaitable) {
+                scope_methods::throw_failure_of(rt, id);
+            }
             return;
         }
         let this = coroutine::of(awaitable);
@@ -248,7 +257,15 @@ unsafe fn deliver(rt: &'static Runtime, awaitable: *mut sys::zend_object, result
 pub unsafe fn token_was_first(rt: &'static Runtime, token: *mut sys::zend_object) {
     // SAFETY: the caller's promise; it is of one of our classes.
     unsafe {
-        let exception = failure::exception(sys::spindle_ce.await_cancelled, TOKEN);
+        if (*token).ce == sys::spindle_ce.timeout {
+            let text = format!("The wait was given up after {} ms", timeout::milliseconds(token));
+            let previous = exceptions::new(sys::spindle_ce.timeout_exception, &text);
+            let text = format!("{TOKEN}, a timeout of {} ms", timeout::milliseconds(token));
+            let exception = exceptions::new(sys::spindle_ce.await_cancelled, &text);
+            sys::zend_exception_set_previous(exception, previous);
+            return sys::spindle_throw(exception);
+        }
+        let exception = exceptions::new(sys::spindle_ce.await_cancelled, TOKEN);
         let mut of_token = null_mut();
         if (*token).ce == sys::spindle_ce.coroutine {
             let this: *mut Coroutine = coroutine::of(token);
@@ -271,7 +288,7 @@ const TOKEN: &str = "The wait was cancelled by its token";
 fn token_has_failed(failure: *mut sys::zend_object) {
     // SAFETY: filled at module start; the failure's reference is passed on.
     unsafe {
-        let exception = failure::exception(sys::spindle_ce.await_cancelled, TOKEN);
+        let exception = exceptions::new(sys::spindle_ce.await_cancelled, TOKEN);
         sys::zend_exception_set_previous(exception, failure);
         sys::spindle_throw(exception);
     }

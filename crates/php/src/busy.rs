@@ -13,7 +13,7 @@ use crate::coroutine::Info;
 use crate::kinds::{Kind, Mode, handles, kind_from};
 use crate::runtime::{self, Runtime};
 use crate::stack::{Ctx, Failing};
-use crate::{calls, failure, kinds, loading, streams};
+use crate::{calls, exceptions, kinds, loading, streams};
 use spindle_core::sched::{Co, On, Reason, Ticket};
 use spindle_php_sys as sys;
 use std::cell::RefCell;
@@ -406,7 +406,7 @@ unsafe fn refuse(rt: &'static Runtime, holder: Co, frame: *mut sys::zend_execute
     let inside = held_by.map_or(String::new(), |name| format!(" is in the middle of {name} and"));
     let text = format!("{name} would wait for ever for its turn: coroutine #{id}{inside} waits for this one");
     // SAFETY: filled at module start.
-    failure::throw(unsafe { sys::spindle_ce.async_exception }, &text);
+    exceptions::throw(unsafe { sys::spindle_ce.async_exception }, &text);
 }
 
 /// The running coroutine, which keeps handles busy, is about to wait for other coroutines: those that wait for one of its

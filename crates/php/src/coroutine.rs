@@ -6,11 +6,12 @@ use crate::runner::Job;
 use crate::runtime::{self, Core};
 use crate::stack::Ctx;
 use crate::state::Inherited;
-use crate::{scope, scope_methods, zv};
+use crate::{exceptions, scope, scope_methods, zv};
 use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
+use std::rc::Rc;
 
 /// What a parked coroutine waits for, in words.
 #[derive(Clone, Copy)]
@@ -100,8 +101,74 @@ pub struct Coroutine {
     pub inherited: Inherited,
     /// What it waits for.
     pub info: Info,
+    /// Who has spawned it, and who those.
+    pub spawners: Option<Rc<Spawners>>,
+    /// What it is to those that it spawns; made at its first spawn.
+    pub to_spawned: Option<Rc<Spawners>>,
     /// The engine's part.
     pub std: sys::zend_object,
+}
+
+/// A coroutine and those that have spawned it, the nearest first: kept when they have long ended, for reports.
+pub struct Spawners(Vec<Spawner>);
+
+/// The number of a coroutine, and where it was spawned.
+struct Spawner {
+    id: u64,
+    file: *mut sys::zend_string,
+    line: u32,
+}
+
+/// How many spawners of a coroutine are kept.
+const SPAWNERS: usize = 5;
+
+impl Drop for Spawner {
+    fn drop(&mut self) {
+        // SAFETY: our reference; nothing but memory goes with it.
+        unsafe { sys::spindle_string_release(self.file) };
+    }
+}
+
+impl Spawners {
+    /// As a coroutine that is spawned by `this` keeps them; none for the script itself, and for callbacks.
+    ///
+    /// # Safety
+    /// `this` is a live object with a slot.
+    #[inline(always)]
+    pub unsafe fn of(this: *mut Coroutine) -> Option<Rc<Spawners>> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if (*this).spawn_file.is_null() {
+                return None;
+            }
+            if (*this).to_spawned.is_none() {
+                (*this).to_spawned = Some(Spawners::make(this));
+            }
+            (*this).to_spawned.clone()
+        }
+    }
+
+    #[cold]
+    unsafe fn make(this: *mut Coroutine) -> Rc<Spawners> {
+        // SAFETY: the caller's promise; each entry gets a reference to its file.
+        unsafe {
+            let entry = |id, file, line| {
+                zv::add_ref(file);
+                Spawner { id, file, line }
+            };
+            let id = runtime::core(|core| core.id((*this).co));
+            let mut all = vec![entry(id, (*this).spawn_file, (*this).spawn_line)];
+            if let Some(above) = &(*this).spawners {
+                all.extend(above.0.iter().take(SPAWNERS - 1).map(|it| entry(it.id, it.file, it.line)));
+            }
+            Rc::new(Spawners(all))
+        }
+    }
+
+    /// Each as `coroutine #7, spawned at FILE:LINE`.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|it| format!("coroutine #{}, spawned at {}", it.id, place(it.file, it.line)))
+    }
 }
 
 /// The slot of objects that never ran (made by reflection).
@@ -190,6 +257,8 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
         zv::clear(addr_of_mut!((*this).result));
         zv::clear(addr_of_mut!((*this).finally));
         (*this).inherited.release();
+        (*this).spawners = None;
+        (*this).to_spawned = None;
         for held in [addr_of_mut!((*this).exception), addr_of_mut!((*this).context)] {
             let object = held.replace(null_mut());
             if !object.is_null() {
@@ -306,6 +375,19 @@ fn location(result: *mut sys::zval, file: *mut sys::zend_string, line: u32) {
     unsafe { result.write(zv::string(&text)) };
 }
 
+/// An array of numbers.
+fn ids(numbers: &[u64]) -> sys::zval {
+    let mut list = zv::null();
+    // SAFETY: a place for the array, and the numbers that it takes.
+    unsafe {
+        sys::spindle_array_new(&mut list, numbers.len() as u32);
+        for id in numbers {
+            sys::spindle_array_add(&mut list, &mut zv::long(*id as i64));
+        }
+    }
+    list
+}
+
 /// `FILE:LINE`, or nothing.
 pub fn place(file: *mut sys::zend_string, line: u32) -> String {
     if file.is_null() { String::new() } else { format!("{}:{line}", zv::text(file)) }
@@ -340,16 +422,18 @@ methods! {
         flag(result, with(this, |core, co| core.state(co) == State::Done));
     }
     zim_Async_Coroutine_getResult => |this, result| {
+        let complete = with(this, |core, co| core.state(co) == State::Done) == Some(true);
         // SAFETY: a live object; the place for the result.
         unsafe {
-            if crate::state::is_undef(&(*this).result) { zv::set_null(result) }
+            if !complete || crate::state::is_undef(&(*this).result) { zv::set_null(result) }
             else { sys::spindle_zval_copy(result, &(*this).result) }
         }
     }
     zim_Async_Coroutine_getException => |this, result| {
+        let complete = with(this, |core, co| core.state(co) == State::Done) == Some(true);
         // SAFETY: a live object; the place for the result.
         unsafe {
-            if (*this).exception.is_null() { zv::set_null(result) } else { zv::set_object_copy(result, (*this).exception) }
+            if !complete || (*this).exception.is_null() { zv::set_null(result) } else { zv::set_object_copy(result, (*this).exception) }
         }
     }
     zim_Async_Coroutine_getSpawnFileAndLine => |this, result| {
@@ -372,6 +456,15 @@ methods! {
         // SAFETY: a live object; the array is filled with values it takes over.
         unsafe {
             sys::spindle_array_new(result, 4);
+            if with(this, |core, co| core.state(co)) == Some(State::Ending) {
+                let children = with(this, |core, co| {
+                    let children = core.children_of(co).into_iter().take(SHOWN_OF_SET);
+                    children.map(|child| core.id(child)).collect::<Vec<_>>()
+                });
+                zv::array_set(result, c"call", zv::string("children"));
+                zv::array_set(result, c"coroutines", ids(&children.unwrap_or_default()));
+                return;
+            }
             let info = (*this).info;
             let waits = with(this, |core, co| matches!(core.state(co), State::Parked | State::Ready));
             if !info.call.is_empty() && waits == Some(true) {
@@ -381,12 +474,7 @@ methods! {
                 }
                 let awaited = runtime::core(|core| info.awaited(core));
                 if !awaited.is_empty() {
-                    let mut ids = zv::null();
-                    sys::spindle_array_new(&mut ids, awaited.len() as u32);
-                    for id in awaited {
-                        sys::spindle_array_add(&mut ids, &mut zv::long(id as i64));
-                    }
-                    zv::array_set(result, c"coroutines", ids);
+                    zv::array_set(result, c"coroutines", ids(&awaited));
                 }
                 if let Some(id) = info.scope
                     && let Some(rt) = runtime::existing()
@@ -451,11 +539,11 @@ unsafe extern "C" fn zim_Async_Coroutine_cancel(execute_data: *mut sys::zend_exe
                 return;
             }
             if reason.is_null() {
-                reason = crate::failure::default_cancellation();
+                reason = exceptions::default_cancellation();
             } else {
                 zv::add_object_ref(reason);
             }
-            life::cancel(this, reason);
+            life::cancel_by_program(this, reason);
             sys::spindle_object_release(reason);
         }
     }

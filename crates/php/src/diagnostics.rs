@@ -1,14 +1,14 @@
-//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, and those that do not end when they are
-//! cancelled.
+//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, failures that wait for that, and coroutines
+//! that do not end when they are cancelled.
 //!
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
 //! coroutines of their own, where an error handler of the program may wait and throw.
 
 use crate::coroutine::{self, Coroutine};
-use crate::failure::{self, Level};
+use crate::failure::Level;
 use crate::runner::{self, What};
 use crate::runtime::{Core, Phase, Runtime};
-use crate::{scope, state, zv};
+use crate::{exceptions, report, scope, state, zv};
 use spindle_core::sched::{Co, Outcome, State};
 use spindle_php_sys as sys;
 
@@ -17,7 +17,8 @@ fn are_on() -> bool {
     unsafe { sys::spindle_settings.diagnostics }
 }
 
-fn warn(rt: &'static Runtime, text: &str, file: *mut sys::zend_string, line: u32) {
+/// Raises a warning soon, at a file (borrowed, or null) and line.
+pub fn warn(rt: &'static Runtime, text: &str, file: *mut sys::zend_string, line: u32) {
     if !file.is_null() {
         zv::add_ref(file);
     }
@@ -105,12 +106,12 @@ pub fn exits(rt: &'static Runtime) {
         // SAFETY: the object of a coroutine that is not complete is alive; terminated texts.
         unsafe {
             let place = coroutine::place((*this).spawn_file, (*this).spawn_line);
-            let text = failure::c_text(&format!(
+            let text = exceptions::c_text(&format!(
                 "Coroutine #{id} spawned at {place} in the global scope is lost by exit, and nobody awaits it: await it \
                  before, or cancel it"
             ));
             let file = if (*this).spawn_file.is_null() { String::new() } else { zv::text((*this).spawn_file) };
-            let file = failure::c_text(&file);
+            let file = exceptions::c_text(&file);
             sys::spindle_report_at(file.as_ptr(), (*this).spawn_line, text.as_ptr(), state::error_reporting());
         }
     }
@@ -124,6 +125,32 @@ pub fn cancelled(rt: &'static Runtime, co: Co) {
         // SAFETY: read after module start.
         let ms = unsafe { sys::spindle_settings.cancel_warning_ms };
         rt.core.borrow_mut().expect_end(co, scope::deadline(ms));
+    }
+}
+
+/// A coroutine has failed, and waits for somebody to await it.
+pub fn failed(rt: &'static Runtime, this: *mut Coroutine) {
+    if are_on() && rt.phase.get() != Phase::Ended {
+        // SAFETY: a live object with a slot; a setting that is read after module start.
+        let (co, ms) = unsafe { ((*this).co, sys::spindle_settings.unawaited_warning_ms) };
+        rt.core.borrow_mut().expect_awaiter(co, scope::deadline(ms));
+    }
+}
+
+/// Nobody has.
+pub fn unawaited(rt: &'static Runtime, co: Co) {
+    let this = rt.object(co);
+    if this.is_null() || !are_on() || !crate::life::is_unseen_failure(this) {
+        return; // somebody has since
+    }
+    // SAFETY: a live coroutine's object, which has failed.
+    unsafe {
+        let ms = sys::spindle_settings.unawaited_warning_ms;
+        let (name, failure) = (report::name(rt, this), report::described((*this).exception));
+        let text = format!(
+            "Nobody has awaited {name}, {ms} ms after it has failed: {failure}. Await it, or let its object go"
+        );
+        warn(rt, &text, (*this).spawn_file, (*this).spawn_line);
     }
 }
 

@@ -1,8 +1,8 @@
 //! What there is, for people: the scopes and their coroutines, and what each waits for.
 
-use crate::coroutine::{self, Info};
+use crate::coroutine::{self, Coroutine, Info};
 use crate::runtime::{Core, Phase, Runtime, rt};
-use crate::{scope, zv};
+use crate::{failure, report, scope, zv};
 use spindle_core::sched::{Co, Lifetime, ScopeId, State};
 use spindle_php_sys as sys;
 use std::fmt::Write;
@@ -69,6 +69,11 @@ pub fn text(rt: &'static Runtime) -> String {
         let _ = writeln!(list, "{indent}{}: {}", scope_line(rt, id), count(members.len(), "coroutine"));
         for co in members.into_iter().chain(others) {
             let _ = writeln!(list, "{indent}  {}", coroutine_line(rt, co, over));
+        }
+        if id == Core::GLOBAL {
+            for this in failure::unseen_failures(rt) {
+                let _ = writeln!(list, "{indent}  {}", failed_line(rt, this));
+            }
         }
         open.extend(below.into_iter().rev().map(|id| (id, depth + 1)));
     }
@@ -146,17 +151,33 @@ fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
         if matches!(state, State::Parked | State::Ready) && core.is_started(co) {
             let _ = write!(text, ", suspended at {}", coroutine::place((*this).suspend_file, (*this).suspend_line));
         }
-        if state == State::Ending {
-            let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();
-            let _ = write!(text, ", waits for {}", numbers(&children));
-        }
         let info = (*this).info;
         drop(core);
+        if state == State::Ending {
+            let _ = write!(text, ", waits for {}", children_of(rt, co));
+        }
         if state == State::Parked && !info.call.is_empty() {
             let _ = write!(text, ", waits in {} for {:.1} s", wait_of(rt, &info), info.seconds());
         }
     }
     text
+}
+
+/// `coroutines #4, #5`: those that a coroutine has spawned and that have not completed.
+pub fn children_of(rt: &'static Runtime, co: Co) -> String {
+    let core = rt.core.borrow();
+    let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();
+    numbers(&children)
+}
+
+/// One that has failed, while user code holds it and nobody has awaited it.
+fn failed_line(rt: &'static Runtime, this: *mut Coroutine) -> String {
+    // SAFETY: a live object of a coroutine that has failed.
+    unsafe {
+        let id = rt.core.borrow().id((*this).co);
+        let place = coroutine::place((*this).spawn_file, (*this).spawn_line);
+        format!("#{id} failed, not awaited, spawned at {place}: {}", report::described((*this).exception))
+    }
 }
 
 /// How long standard error may keep the text from being written, in milliseconds.

@@ -1,52 +1,14 @@
-//! Ends and failures: who is told, what nobody has seen, graceful shutdown, deadlock, and the report at the end.
+//! Ends and failures: who is told, what nobody has seen, graceful shutdown, and deadlock.
 
 use crate::coroutine::{self, Coroutine};
-use crate::life::{self, is_cancellation};
+use crate::life;
 use crate::runner::{self, What};
 use crate::runtime::{Core, Phase, Runtime};
 use crate::slots::Slots;
-use crate::{calls, scope, state, zv};
+use crate::{calls, diagnostics, exceptions, report, scope, state, zv};
 use spindle_core::sched::{Bound, Co, Event, Outcome, Route, ScopeId, State};
 use spindle_php_sys as sys;
-use std::ffi::CString;
 use std::ptr::{addr_of_mut, null_mut};
-
-/// A text for C, without the zeros that would end it.
-pub fn c_text(text: &str) -> CString {
-    CString::new(text.replace('\0', " ")).unwrap_or_default()
-}
-
-/// A new exception of a class of ours.
-pub fn exception(ce: *mut sys::zend_class_entry, message: &str) -> *mut sys::zend_object {
-    // SAFETY: a throwable class and a terminated text.
-    unsafe { sys::spindle_exception_new(ce, c_text(message).as_ptr()) }
-}
-
-/// Throws a new exception of a class of ours in the running code.
-pub fn throw(ce: *mut sys::zend_class_entry, message: &str) {
-    // SAFETY: the new object's reference is passed on.
-    unsafe { sys::spindle_throw(exception(ce, message)) }
-}
-
-/// The place in the user's code that runs now, `FILE:LINE`.
-pub fn here() -> String {
-    let mut file = null_mut();
-    // SAFETY: walks the running frames.
-    let line = unsafe { sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file) };
-    coroutine::place(file, line)
-}
-
-/// `CancellationException` with the message that names the place of `cancel()`.
-pub fn default_cancellation() -> *mut sys::zend_object {
-    // SAFETY: filled at module start.
-    exception(unsafe { sys::spindle_ce.cancellation }, &format!("cancelled at {}", here()))
-}
-
-/// `CancellationException` with this message.
-pub fn cancellation(message: &str) -> *mut sys::zend_object {
-    // SAFETY: filled at module start.
-    exception(unsafe { sys::spindle_ce.cancellation }, message)
-}
 
 /// Where a failure begins to look for its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +17,8 @@ pub enum Level {
     At(ScopeId),
     /// Above this scope.
     Above(ScopeId),
+    /// Above this scope, though it winds down: this failure is what it does so for.
+    Beyond(ScopeId),
 }
 
 /// The body of a coroutine has ended, its result or exception stored: those it spawned are cancelled where they do not
@@ -67,9 +31,9 @@ pub unsafe fn finish(rt: &'static Runtime, this: *mut Coroutine, outcome: Outcom
     unsafe {
         let end = rt.core.borrow_mut().end((*this).co, outcome);
         if !end.orphans.is_empty() {
-            let reason = cancellation("cancelled because the coroutine that spawned it has ended");
+            let reason = exceptions::cancellation_apart("cancelled because the coroutine that spawned it has ended");
             for orphan in end.orphans {
-                life::cancel(rt.object(orphan), reason);
+                life::cancel(rt, orphan, reason);
             }
             sys::spindle_object_release(reason);
         }
@@ -97,9 +61,9 @@ unsafe fn place_failure(rt: &'static Runtime, this: *mut Coroutine) {
     unsafe {
         let failure = (*this).exception;
         let id = rt.core.borrow().scope_of((*this).co);
-        let is_deadlock = failure == rt.deadlock.get();
+        let is_deadlock = rt.is_deadlock(failure);
         if id == Core::GLOBAL && !is_deadlock && (*this).std.gc.refcount > 1 {
-            return; // held by user code it may still be awaited; see `object_dies`
+            return diagnostics::failed(rt, this); // held by user code it may still be awaited; see `object_dies`
         }
         rt.core.borrow_mut().mark_awaited((*this).co);
         if !is_deadlock {
@@ -110,7 +74,8 @@ unsafe fn place_failure(rt: &'static Runtime, this: *mut Coroutine) {
 }
 
 /// Looks for the place of a failure (its reference passed on) of `about`: handlers, who waits for a scope, up the
-/// parents. `origin` is the scope that does not finish meanwhile.
+/// parents. `origin` is the scope that does not finish meanwhile. On its way it is put on the lists of the scopes that it
+/// passes.
 pub fn route(
     rt: &'static Runtime,
     failure: *mut sys::zend_object,
@@ -118,11 +83,22 @@ pub fn route(
     origin: ScopeId,
     about: *mut Coroutine,
 ) {
-    let above = |id| rt.core.borrow_mut().failure_above(id);
-    let mut next = match level {
-        Level::At(id) => rt.core.borrow_mut().failure(id),
-        Level::Above(id) => above(id),
+    let mut late = false;
+    let mut next = {
+        let mut core = rt.core.borrow_mut();
+        match level {
+            Level::At(id) => {
+                late = core.is_late(id);
+                core.failure(id)
+            }
+            Level::Above(id) => {
+                late = core.is_late(id);
+                core.failure_above(id, late)
+            }
+            Level::Beyond(id) => core.failure_above(id, false),
+        }
     };
+    let mut listed = scope::Failed::new(failure, report::name(rt, about));
     loop {
         next = match next {
             Route::Handler(id) | Route::ChildHandler(id) => {
@@ -137,30 +113,48 @@ pub fn route(
                     let what = What::Handler(handler, about, failure);
                     runner::start(rt, what, id, Some(origin), Level::Above(id), origin);
                 }
-                return;
+                return listed.is_known();
             }
-            Route::Cancelled { scope: id, order, tell } => {
+            Route::Cancelled { scope: id, order, tell, stops } => {
+                listed.add_to(rt, id);
+                if !late || !tell.is_empty() {
+                    listed.is_known();
+                }
                 // SAFETY: a live exception.
                 let name = unsafe { zv::text((*(*failure).ce).name) };
-                let reason = cancellation(&format!("cancelled because of an unhandled {name} in its scope"));
-                // SAFETY: the new object is only ours yet; the failure gets a reference for it.
+                let text = format!("cancelled because of an unhandled {name} in its scope");
+                let reason = exceptions::cancellation_because(&text, failure);
+                scope::spread(rt, id, &order, reason, life::cancel_after_failure);
+                // SAFETY: the new object is only ours; each that is told gets a reference of its own to the failure.
                 unsafe {
-                    zv::add_object_ref(failure);
-                    sys::zend_exception_set_previous(reason, failure);
-                    scope::spread(rt, id, &order, reason);
                     sys::spindle_object_release(reason);
-                    if !tell.is_empty() {
-                        for co in tell {
-                            zv::add_object_ref(failure);
-                            rt.core.borrow_mut().deliver(co, id, failure);
-                        }
-                        sys::spindle_object_release(failure);
-                        return;
+                    for co in tell {
+                        zv::add_object_ref(failure);
+                        rt.core.borrow_mut().deliver(co, id, failure);
+                    }
+                    if stops {
+                        scope::stays(rt, &listed);
+                        return sys::spindle_object_release(failure);
                     }
                 }
-                above(id)
+                let mut core = rt.core.borrow_mut();
+                let above_too = late || core.parent_scope(id).is_some_and(|above| core.is_late(above));
+                let next = core.failure_above(id, late);
+                late = above_too;
+                next
             }
-            Route::Unhandled => return unhandled(rt, failure),
+            Route::Stays => {
+                if let (Level::Above(id), false) = (level, listed.is_listed()) {
+                    listed.add_to(rt, id); // what its handler has thrown
+                }
+                scope::stays(rt, &listed);
+                // SAFETY: our reference.
+                return unsafe { sys::spindle_object_release(failure) };
+            }
+            Route::Unhandled => {
+                listed.is_known();
+                return unhandled(rt, failure, about);
+            }
         }
     }
 }
@@ -226,13 +220,21 @@ pub fn carry_out(rt: &'static Runtime) {
         let Some(event) = event else { return };
         match event {
             // SAFETY: it is not complete, so the runtime has its reference.
-            Event::Complete(co) => unsafe { complete(rt, rt.object(co)) },
+            Event::Complete(co) => unsafe {
+                let this = rt.object(co);
+                let untold = rt.core.borrow().is_told_no_more(co);
+                if untold {
+                    place_failure(rt, this);
+                }
+                complete(rt, this);
+            },
             Event::Finished(id) => {
                 let over = {
                     let core = rt.core.borrow();
                     core.scope_exists(id) && core.has_completed(id)
                 };
                 if over {
+                    scope::ask(rt, id);
                     scope_ends(rt, id);
                 }
                 rt.core.borrow_mut().tell_finished(id);
@@ -256,7 +258,9 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::Failed(set) => crate::group::one_has_failed(rt, set),
             Event::ZombiesDue => end_zombies(rt),
-            Event::Overdue(co) => crate::diagnostics::overdue(rt, co),
+            Event::Overdue(co) => diagnostics::overdue(rt, co),
+            Event::Unawaited(co) => diagnostics::unawaited(rt, co),
+            Event::ReportsDue => report::due(rt),
             Event::Gone(id) => {
                 if !rt.core.borrow_mut().release_scope(id) {
                     continue;
@@ -289,7 +293,7 @@ fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
         core.scope_exists(id) && !core.is_cancelled(id)
     };
     if open {
-        let reason = cancellation(text);
+        let reason = exceptions::cancellation_apart(text);
         scope::cancel(rt, id, reason);
         // SAFETY: our reference.
         unsafe { sys::spindle_object_release(reason) };
@@ -309,20 +313,21 @@ fn end_zombies(rt: &'static Runtime) {
         return;
     }
     rt.zombie_rounds.set(rounds + 1);
-    let force = rounds > 0;
-    let zombies = rt.core.borrow().zombies();
+    let (force, zombies) = {
+        let mut core = rt.core.borrow_mut();
+        let forced = core.is_forced();
+        (forced || rounds > 0, if forced { core.force_shut_down() } else { core.zombies() })
+    };
+    let reason = exceptions::cancellation_apart("cancelled because only zombies were left and their time was over");
     for co in zombies {
-        let reason = cancellation("cancelled because only zombies were left and their time was over");
-        // SAFETY: our reference.
-        unsafe {
-            if force {
-                life::cancel_by_force(rt, co, reason);
-            } else {
-                life::cancel(rt.object(co), reason);
-            }
-            sys::spindle_object_release(reason);
+        if force {
+            life::cancel_by_force(rt, co, reason);
+        } else {
+            life::cancel(rt, co, reason);
         }
     }
+    // SAFETY: our reference.
+    unsafe { sys::spindle_object_release(reason) };
 }
 
 /// Calls each closure of a list, the last first, and throws what they threw.
@@ -364,7 +369,9 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
             }
             count => {
                 let message = format!("{count} callbacks for an end have thrown");
-                let composite = exception_of(sys::spindle_ce.composite, &message);
+                let composite = exceptions::new(sys::spindle_ce.composite, &message);
+                let first = (*sys::zend_hash_index_find(thrown.value.arr, 0)).value.obj;
+                exceptions::place_as(composite, first);
                 sys::spindle_exception_list_set(composite, &mut thrown);
                 sys::spindle_throw(composite);
             }
@@ -372,8 +379,6 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
         sys::spindle_zval_dtor(&mut thrown);
     }
 }
-
-use exception as exception_of;
 
 /// A coroutine for which there is no stack: it fails before its start.
 pub fn never_starts(rt: &'static Runtime, co: Co, why: &str) {
@@ -384,34 +389,40 @@ pub fn never_starts(rt: &'static Runtime, co: Co, why: &str) {
         coroutine::drop_call(this);
         crate::context::coroutine_ends(this);
         (*this).inherited.release();
-        (*this).exception = exception(sys::spindle_ce.async_exception, why);
+        (*this).exception = exceptions::apart(sys::spindle_ce.async_exception, why);
+        exceptions::set_place((*this).exception, (*this).spawn_file, (*this).spawn_line);
         rt.allow_switch();
         finish(rt, this, Outcome::Failed);
     }
 }
 
-/// An exception (its reference passed on) for which there is no place: graceful shutdown, and a report at the end.
+/// An exception (its reference passed on) of `about` for which there is no place: graceful shutdown, and a report.
 /// A second one on the way forces everybody.
-pub fn unhandled(rt: &'static Runtime, exception: *mut sys::zend_object) {
-    rt.reports.borrow_mut().push(exception);
-    shut_down(rt, rt.phase.get() == Phase::ShuttingDown);
+pub fn unhandled(rt: &'static Runtime, exception: *mut sys::zend_object, about: *mut Coroutine) {
+    report::add(rt, exception, about);
+    shut_down(rt, exception);
+    report::expect(rt);
 }
 
-/// Cancels what is in the global scope and below it; by force everybody, also those who have swallowed it or hold it off.
-pub fn shut_down(rt: &'static Runtime, force: bool) {
-    if rt.phase.get() == Phase::Ended {
-        return;
-    }
-    rt.phase.set(Phase::ShuttingDown);
-    let reason = cancellation("cancelled by graceful shutdown");
+/// Cancels what is in the global scope and below it, because of a failure (borrowed) or of nothing (null); asked again,
+/// by force everybody, also those who have swallowed it or hold it off.
+pub fn shut_down(rt: &'static Runtime, cause: *mut sys::zend_object) {
+    let force = match rt.phase.replace(Phase::ShuttingDown) {
+        Phase::Running => false,
+        Phase::ShuttingDown => true,
+        Phase::Ended => return rt.phase.set(Phase::Ended),
+    };
+    let text = "cancelled by graceful shutdown";
+    let reason =
+        if !cause.is_null() { exceptions::cancellation_because(text, cause) } else { exceptions::cancellation(text) };
     if force {
-        let live: Vec<Co> = rt.core.borrow().coroutines().collect();
-        for co in live {
+        let order = rt.core.borrow_mut().force_shut_down();
+        for co in order {
             life::cancel_by_force(rt, co, reason);
         }
     } else {
         let order = rt.core.borrow_mut().shut_down();
-        scope::spread(rt, Core::GLOBAL, &order, reason);
+        scope::spread(rt, Core::GLOBAL, &order, reason, life::cancel);
     }
     // SAFETY: our reference.
     unsafe { sys::spindle_object_release(reason) };
@@ -419,50 +430,74 @@ pub fn shut_down(rt: &'static Runtime, force: bool) {
 
 /// Nobody can run, nothing can happen, somebody still waits: says so, and cancels everybody with `DeadlockError`.
 pub fn deadlock(rt: &'static Runtime) {
+    if rt.core.borrow().is_forced() {
+        return rt.zombies_given_up.set(true); // who waits is abandoned, and so is who waits for those
+    }
     rt.forbid_switch(); // an error handler of the program runs in a coroutine that is parked
-    let waiting: Vec<Co> = {
+    let (waiting, concerned): (Vec<Co>, Vec<Co>) = {
         let core = rt.core.borrow();
-        core.coroutines().filter(|co| core.state(*co) == State::Parked).collect()
+        let state = |co: &Co| core.state(*co);
+        let concerned = core.coroutines().filter(|co| matches!(state(co), State::Parked | State::Ending)).collect();
+        (core.coroutines().filter(|co| state(co) == State::Parked).collect(), concerned)
     };
-    for co in &waiting {
-        warn_of_deadlock(rt, *co);
+    for co in concerned {
+        warn_of_deadlock(rt, co);
     }
     let message = match waiting.len() {
         1 => "Deadlock: a coroutine waits for what can never happen".to_owned(),
         n => format!("Deadlock: {n} coroutines wait for what can never happen"),
     };
-    // SAFETY: filled at module start; each coroutine gets a reference of its own.
+    // SAFETY: filled at module start; each coroutine gets an error of its own.
     unsafe {
-        if rt.deadlock.get().is_null() {
-            let error = exception(sys::spindle_ce.deadlock, &message);
-            rt.deadlock.set(error);
-            rt.reports.borrow_mut().push(error);
+        let error = exceptions::apart(sys::spindle_ce.deadlock, &message);
+        let first = rt.deadlock.get().is_null();
+        if first {
+            zv::add_object_ref(error);
+            rt.deadlock.set(error); // stays until the request ends
         }
-        let error = rt.deadlock.get();
         rt.phase.set(Phase::ShuttingDown);
-        for co in waiting {
-            life::cancel_by_force(rt, co, error);
+        if !first {
+            rt.core.borrow_mut().force_shut_down(); // somebody has swallowed it, and waits for that again
         }
+        for co in &waiting {
+            life::cancel_by_force(rt, *co, error);
+        }
+        if let (true, Some(co)) = (first, waiting.first()) {
+            let this = rt.object(*co);
+            exceptions::set_place(error, (*this).suspend_file, (*this).suspend_line);
+            zv::add_object_ref(error);
+            report::add(rt, error, null_mut());
+            report::expect(rt);
+        }
+        sys::spindle_object_release(error);
     }
     rt.allow_switch();
 }
 
 fn warn_of_deadlock(rt: &'static Runtime, co: Co) {
     let this = rt.object(co);
-    let id = rt.core.borrow().id(co);
+    let (id, ended) = {
+        let core = rt.core.borrow();
+        (core.id(co), core.state(co) == State::Ending)
+    };
     // SAFETY: a live coroutine's object.
     unsafe {
         let spawned = match coroutine::place((*this).spawn_file, (*this).spawn_line) {
             place if place.is_empty() => "the script itself".to_owned(),
             place => format!("spawned at {place}"),
         };
+        if ended {
+            let children = crate::dump::children_of(rt, co);
+            let text = format!("Deadlock: coroutine #{id} ({spawned}) has ended and waits for {children}");
+            return sys::spindle_warning_at((*this).spawn_file, (*this).spawn_line, exceptions::c_text(&text).as_ptr());
+        }
         let what = match (*this).info {
             info if info.call.is_empty() => "its turn".to_owned(),
             info => crate::dump::wait_of(rt, &info),
         };
         let at = coroutine::place((*this).suspend_file, (*this).suspend_line);
         let text = format!("Deadlock: coroutine #{id} ({spawned}) is suspended at {at} and waits for {what}");
-        sys::spindle_warning_at((*this).suspend_file, (*this).suspend_line, c_text(&text).as_ptr());
+        sys::spindle_warning_at((*this).suspend_file, (*this).suspend_line, exceptions::c_text(&text).as_ptr());
     }
 }
 
@@ -479,26 +514,24 @@ pub fn script_ended(rt: &'static Runtime) {
         rt.run_ends();
         if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
             crate::watch::report_rest(rt);
-            crate::diagnostics::exits(rt);
+            diagnostics::exits(rt);
             rt.end(); // `exit`: nobody runs again
+            report::rest(rt, true);
             return;
         }
         (*eg).exception = null_mut();
         let main = rt.object(Core::MAIN);
+        let thrown = if thrown.is_null() { life::undelivered(rt, rt.context(), Core::MAIN) } else { thrown };
         (*main).exception = thrown;
         calls::coroutine_ends(rt.context());
-        let outcome = match thrown {
-            thrown if thrown.is_null() => Outcome::Returned,
-            thrown if is_cancellation(thrown) || thrown == rt.deadlock.get() => Outcome::Cancelled,
-            _ => Outcome::Failed,
-        };
+        let outcome = life::outcome_of(rt, Core::MAIN, thrown);
         zv::add_object_ref(addr_of_mut!((*main).std)); // it stays until the request ends
         let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
         if outcome == Outcome::Failed {
             rt.core.borrow_mut().mark_awaited(Core::MAIN);
             if !end.told {
                 zv::add_object_ref(thrown);
-                unhandled(rt, thrown);
+                unhandled(rt, thrown, main);
             }
         }
         if end.complete {
@@ -507,25 +540,25 @@ pub fn script_ended(rt: &'static Runtime) {
         carry_out(rt);
         loop {
             rt.run_down();
-            let unseen = unseen_failure(rt).or_else(|| crate::group::take_unseen(rt));
+            let unseen = unseen_failures(rt).first().copied().or_else(|| crate::group::take_unseen(rt));
             let Some(unseen) = unseen else {
-                if crate::diagnostics::script_ended(rt) {
+                if diagnostics::script_ended(rt) {
                     continue;
                 }
                 break;
             };
             rt.core.borrow_mut().mark_awaited((*unseen).co);
             zv::add_object_ref((*unseen).exception);
-            unhandled(rt, (*unseen).exception);
+            unhandled(rt, (*unseen).exception, unseen);
         }
         crate::watch::report_rest(rt);
         rt.end();
     }
-    report(rt);
+    report::rest(rt, false);
 }
 
-/// A failure that user code still holds, and nobody has awaited.
-fn unseen_failure(rt: &'static Runtime) -> Option<*mut Coroutine> {
+/// Those that have failed, that user code still holds, and that nobody has awaited, the oldest first.
+pub fn unseen_failures(rt: &'static Runtime) -> Vec<*mut Coroutine> {
     let core = rt.core.borrow();
     let objects = rt.objects.borrow();
     let unseen = |this: &&*mut Coroutine| {
@@ -533,29 +566,10 @@ fn unseen_failure(rt: &'static Runtime) -> Option<*mut Coroutine> {
         let co = if this.is_null() { return false } else { unsafe { (***this).co } };
         core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
     };
-    let oldest = objects.iter().filter(unseen).min_by_key(|this| {
-        // SAFETY: as above.
-        core.id(unsafe { (***this).co })
-    });
-    oldest.copied()
-}
-
-fn report(rt: &'static Runtime) {
-    let eg = addr_of_mut!(sys::executor_globals);
-    let reports = std::mem::take(&mut *rt.reports.borrow_mut());
-    for exception in reports {
-        // SAFETY: as `zend_execute_scripts` does with what a script leaves; each consumes the exception.
-        unsafe {
-            (*eg).exception = exception;
-            if !crate::state::is_undef(&(*eg).user_exception_handler) {
-                sys::zend_user_exception_handler();
-            }
-            if !(*eg).exception.is_null() {
-                sys::zend_exception_error((*eg).exception, sys::E_ERROR as i32);
-            }
-            (*eg).exit_status = 255;
-        }
-    }
+    let mut found: Vec<_> = objects.iter().filter(unseen).copied().collect();
+    // SAFETY: as above.
+    found.sort_by_key(|this| core.id(unsafe { (**this).co }));
+    found
 }
 
 /// In the child of a fork: the objects that a coroutine of the parent holds in its frames and its context belong to

@@ -1,12 +1,11 @@
 //! The functions of the namespace `Async`.
 
 use crate::coroutine::{self, Info};
-use crate::failure;
 use crate::life;
 use crate::runtime::{Core, Phase, Runtime, rt};
 use crate::stack::Failing;
 use crate::state::Inherited;
-use crate::{timeout, zv};
+use crate::{exceptions, failure, timeout, zv};
 use spindle_core::sched::{Co, On, Reason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
@@ -33,7 +32,7 @@ pub fn scope_is_closed() -> bool {
     };
     if closed {
         // SAFETY: filled at module start.
-        failure::throw(unsafe { sys::spindle_ce.async_exception }, crate::scope_methods::CLOSED);
+        exceptions::throw(unsafe { sys::spindle_ce.async_exception }, crate::scope_methods::CLOSED);
     }
     closed
 }
@@ -105,6 +104,7 @@ pub unsafe fn queue(
         }
         (*this).inherited = Inherited::capture();
         let rt = rt();
+        (*this).spawners = coroutine::Spawners::of(rt.running());
         if !crate::module::is_active() && rt.phase.get() != Phase::Ended {
             crate::module::activate(rt);
         }
@@ -209,7 +209,7 @@ unsafe extern "C" fn zif_Async_timeout(execute_data: Frame, result: Value) {
         if sys::spindle_parse_long(execute_data, &mut ms)
             && let Some(ns) = nanoseconds(ms)
         {
-            result.write(zv::object(timeout::start(rt(), ns)));
+            result.write(zv::object(timeout::start(rt(), ms, ns)));
         }
     }
 }
@@ -287,10 +287,10 @@ unsafe extern "C" fn zif_Async_gracefulShutdown(execute_data: Frame, _: Value) {
         }
         let rt = rt();
         if exception.is_null() {
-            failure::shut_down(rt, false);
+            failure::shut_down(rt, null_mut());
         } else {
             zv::add_object_ref(exception);
-            failure::unhandled(rt, exception);
+            failure::unhandled(rt, exception, rt.running());
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Coroutine};
 use crate::handlers::Handlers;
 use crate::runtime::{self, Core, Runtime, rt};
-use crate::{awaiting, failure, functions, life, scope, scope_methods, state, zv};
+use crate::{awaiting, exceptions, failure, functions, life, scope, scope_methods, state, zv};
 use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State, Target};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -111,9 +111,15 @@ unsafe fn add(this: *mut Group, co: Co) {
 pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
     let this = rt.groups.borrow().get(set.0 as usize).copied().unwrap_or(null_mut());
     if !this.is_null() {
-        let reason = failure::cancellation("cancelled because another coroutine of its group has failed");
-        // SAFETY: a live group; our reference.
+        let text = "cancelled because another coroutine of its group has failed";
+        // SAFETY: a live group of live coroutines; our reference.
         unsafe {
+            let failed = rt.core.borrow().failed_of_set(set).map_or(null_mut(), |co| (*rt.object(co)).exception);
+            let reason = if failed.is_null() {
+                exceptions::cancellation_apart(text)
+            } else {
+                exceptions::cancellation_because(text, failed)
+            };
             cancel(rt, this, reason);
             sys::spindle_object_release(reason);
         }
@@ -124,9 +130,7 @@ unsafe fn cancel(rt: &'static Runtime, this: *mut Group, reason: *mut sys::zend_
     // SAFETY: a live group of live coroutines.
     for member in unsafe { members(this) } {
         // SAFETY: as above.
-        if rt.core.borrow().state(unsafe { (*member).co }) != State::Done {
-            life::cancel(member, reason);
-        }
+        life::cancel(rt, unsafe { (*member).co }, reason);
     }
 }
 
@@ -309,7 +313,7 @@ unsafe extern "C" fn zim_Async_CoroutineGroup_spawn(execute_data: Frame, result:
             }
         };
         if closed {
-            return failure::throw(sys::spindle_ce.async_exception, scope_methods::CLOSED);
+            return exceptions::throw(sys::spindle_ce.async_exception, scope_methods::CLOSED);
         }
         if let Some(co) = functions::spawn(execute_data, result, |core| core.spawn_in(id)) {
             add(this, co);
@@ -344,8 +348,9 @@ unsafe extern "C" fn zim_Async_CoroutineGroup_cancel(execute_data: Frame, _: Val
             return;
         }
         if reason.is_null() {
-            reason = failure::default_cancellation();
+            reason = exceptions::default_cancellation();
         } else {
+            exceptions::for_several(reason);
             zv::add_object_ref(reason);
         }
         cancel(rt(), this(execute_data), reason);
@@ -360,12 +365,11 @@ unsafe extern "C" fn zim_Async_CoroutineGroup_dispose(execute_data: Frame, _: Va
         if !sys::spindle_parse_none(execute_data) {
             return;
         }
-        let (rt, this, here) = (rt(), this(execute_data), failure::here());
+        let (rt, this, here) = (rt(), this(execute_data), exceptions::here());
         let left = members(this).into_iter().filter(|member| state_of(*member).0 != State::Done);
-        let texts =
-            left.map(|member| scope::zombie(rt, (*member).co, &format!("in CoroutineGroup disposed at {here}")));
-        scope::warn_of(texts.collect());
-        let reason = failure::default_cancellation();
+        let left = left.map(|member| (*member).co).collect();
+        scope::warn_of_zombies(rt, left, &format!("in CoroutineGroup disposed at {here}"));
+        let reason = exceptions::default_cancellation();
         cancel(rt, this, reason);
         sys::spindle_object_release(reason);
     }

@@ -16,7 +16,8 @@ impl Handlers {
         Handlers(UnsafeCell::new(MaybeUninit::uninit()))
     }
 
-    /// The engine's own, with what `change` makes of them. The objects cannot be cloned. `offset` is where the engine's
+    /// The engine's own, with what `change` makes of them. The objects cannot be cloned, and each is
+    /// equal only to itself. `offset` is where the engine's
     /// part lies in one. At module start, where only one thread is.
     pub fn fill(&self, offset: usize, change: impl FnOnce(&mut sys::zend_object_handlers)) {
         // SAFETY: nobody else looks yet; the engine's are filled before modules start.
@@ -24,6 +25,7 @@ impl Handlers {
             let handlers = (*self.0.get()).write(sys::std_object_handlers);
             handlers.offset = offset as i32;
             handlers.clone_obj = None;
+            handlers.compare = Some(sys::zend_objects_not_comparable);
             change(handlers);
         }
     }

@@ -121,6 +121,11 @@ impl Host for PhpHost {
         }
     }
 
+    fn park_for_job(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+        rt().core.borrow_mut().keep_wake();
+        self.park(deadline, waiting)
+    }
+
     fn park_through(&self, waiting: Waiting) {
         let rt = rt();
         let errors = openssl::take();

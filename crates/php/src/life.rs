@@ -2,8 +2,10 @@
 
 use crate::coroutine::{self, Coroutine};
 use crate::runtime::{Runtime, To, existing, rt};
-use crate::stack::Ctx;
-use crate::{calls, context, diagnostics, failure, state, zv};
+use crate::slots::Slots;
+use crate::stack::{Ctx, Failing};
+use crate::state::is_undef;
+use crate::{calls, context, diagnostics, exceptions, failure, state, zv};
 use spindle_core::sched::{self, Co, Outcome, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -112,22 +114,41 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
             return true;
         }
         rt.run_ends();
+        if exception.is_null() && (*this).job.is_null() {
+            exception = undelivered(rt, ctx, co);
+            if !exception.is_null() {
+                let result = std::mem::replace(&mut (*this).result, zv::undef());
+                failure::let_go(rt, if is_undef(&result) { Vec::new() } else { vec![result] }, Slots::default());
+            }
+        }
         calls::coroutine_ends(ctx);
-        let outcome = if exception.is_null() {
-            Outcome::Returned
-        } else if is_cancellation(exception)
-            || exception == rt.deadlock.get() && rt.core.borrow().is_cancel_requested(co)
-        {
-            Outcome::Cancelled
-        } else {
-            Outcome::Failed
-        };
+        let outcome = outcome_of(rt, co, exception);
         (*this).exception = exception;
         (*this).ctx = null_mut();
         let fiber = addr_of_mut!((*ctx).fiber);
         (*fiber).status = sys::ZEND_FIBER_STATUS_DEAD;
         failure::finish(rt, this, outcome);
         false
+    }
+}
+
+/// A cancellation that nobody has thrown in a coroutine whose body has ended: it is thrown here, at its end. Or null.
+pub unsafe fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: Co) -> *mut sys::zend_object {
+    // SAFETY: the running context.
+    if let Failing::Throw(exception) = unsafe { calls::take_failing(ctx) } {
+        return exception;
+    }
+    rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut())
+}
+
+/// How a coroutine has ended that has thrown this, or nothing (null).
+pub fn outcome_of(rt: &'static Runtime, co: Co, thrown: *mut sys::zend_object) -> Outcome {
+    if thrown.is_null() {
+        Outcome::Returned
+    } else if is_cancellation(thrown) || rt.is_deadlock(thrown) && rt.core.borrow().is_cancel_requested(co) {
+        Outcome::Cancelled
+    } else {
+        Outcome::Failed
     }
 }
 
@@ -173,36 +194,58 @@ pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
     unsafe { sys::spindle_instance_of(exception, sys::spindle_ce.cancellation) }
 }
 
-/// Asks for the end of a coroutine, with an exception (borrowed); or of those that it waits for, when its body has ended.
-pub fn cancel(this: *mut Coroutine, reason: *mut sys::zend_object) {
+/// Asks for the end of a coroutine, with a copy of an exception (borrowed) that others may get too; or of those that it
+/// waits for, when its body has ended.
+pub fn cancel(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+    let all = rt.core.borrow().to_cancel(co);
+    for co in all {
+        // SAFETY: the object of a coroutine that is not complete is alive.
+        cancel_with(rt, co, unsafe { exceptions::for_each(reason, rt.object(co)) });
+    }
+}
+
+/// As [`cancel`] for coroutines whose bodies have not ended, because a sibling has failed.
+pub fn cancel_after_failure(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+    // SAFETY: the object of a coroutine that is not complete is alive.
+    let own = unsafe { exceptions::for_each(reason, rt.object(co)) };
+    let answer = rt.core.borrow_mut().cancel_after_failure(co, own);
+    answered(rt, co, own, answer);
+}
+
+/// The program asks for the end of a coroutine, with this exception (borrowed).
+pub fn cancel_by_program(this: *mut Coroutine, reason: *mut sys::zend_object) {
     let rt = rt();
     // SAFETY: a live object with a slot.
     let co = unsafe { (*this).co };
     if rt.core.borrow().state(co) == State::Ending {
-        let others = rt.core.borrow().to_cancel(co);
-        for co in others {
-            cancel_one(rt, co, reason);
-        }
+        exceptions::for_several(reason);
+        cancel(rt, co, reason);
     } else {
-        cancel_one(rt, co, reason);
+        // SAFETY: a live object.
+        cancel_with(rt, co, unsafe { exceptions::for_one(reason, this) });
     }
 }
 
-fn cancel_one(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
-    zv::add_object_ref(reason);
+/// Cancels one coroutine, with its own exception (the reference is passed on).
+fn cancel_with(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
     let answer = rt.core.borrow_mut().cancel(co, reason);
+    answered(rt, co, reason, answer);
+}
+
+fn answered(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object, answer: sched::Cancel) {
     match answer {
         sched::Cancel::Accepted => diagnostics::cancelled(rt, co),
-        // SAFETY: the reference made above.
+        // SAFETY: the reference is ours again.
         _ => unsafe { sys::spindle_object_release(reason) },
     }
 }
 
-/// The same through whatever holds it off, and in place of a cancellation that waits.
+/// As [`cancel`], through whatever holds it off, and in place of a cancellation that waits.
 pub fn cancel_by_force(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
-    zv::add_object_ref(reason);
-    let earlier = rt.core.borrow_mut().cancel_by_force(co, reason);
-    if earlier != Some(reason) {
+    // SAFETY: the object of a coroutine that is not complete is alive.
+    let own = unsafe { exceptions::for_each(reason, rt.object(co)) };
+    let earlier = rt.core.borrow_mut().cancel_by_force(co, own);
+    if earlier != Some(own) {
         diagnostics::cancelled(rt, co);
     }
     if let Some(earlier) = earlier {
@@ -258,7 +301,7 @@ pub unsafe fn object_dies(this: *mut Coroutine) {
         }
         if is_unseen_failure(this) {
             zv::add_object_ref((*this).exception);
-            failure::unhandled(rt, (*this).exception);
+            failure::unhandled(rt, (*this).exception, this);
         }
         diagnostics::object_dies(rt, this);
         rt.objects.borrow_mut()[co.0 as usize] = null_mut();

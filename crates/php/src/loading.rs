@@ -195,7 +195,12 @@ unsafe fn load(
             return unsafe { (*found).value.ce };
         }
         if reason == Reason::Cancelled {
-            return null_mut(); // thrown at the next suspension point
+            let reason = rt.core.borrow_mut().take_cancellation();
+            if let Some(reason) = reason {
+                // SAFETY: as an autoloader that throws; the reference is passed on.
+                unsafe { sys::spindle_throw(reason) };
+            }
+            return null_mut();
         }
     }
     // SAFETY: the engine's own arguments, passed on.

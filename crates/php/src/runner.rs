@@ -4,7 +4,7 @@ use crate::coroutine::{self, Coroutine};
 use crate::failure::{self, Level};
 use crate::runtime::{Runtime, rt};
 use crate::slots::Slots;
-use crate::{engine, scope, state, zv};
+use crate::{engine, exceptions, report, scope, state, zv};
 use spindle_core::sched::ScopeId;
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -21,6 +21,10 @@ pub enum What {
     Drop(Vec<sys::zval>, Slots),
     /// Raises a warning (a string) at a file (or null) and line.
     Warning(sys::zval, *mut sys::zend_string, u32),
+    /// Warns of the failures of its scope that nobody has asked for.
+    Errors,
+    /// Reports what nothing handles.
+    Report,
 }
 
 /// The work of a runner, and where a failure of it goes.
@@ -39,8 +43,14 @@ impl Job {
             What::EndOf(_) => ("callbacks for the end of its scope", None),
             What::Handler(_, of, _) => ("exception handler, for coroutine", Some(*of)),
             What::Drop(..) => ("destructors of what a scope has held", None),
-            What::Warning(..) => ("a warning", None),
+            What::Warning(..) | What::Errors => ("a warning", None),
+            What::Report => ("a report", None),
         }
+    }
+
+    /// Does it run nothing that the program has asked for? An error handler may throw in it.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.what, What::Warning(..) | What::Errors | What::Report)
     }
 
     /// Frees what is left of a job; null is none.
@@ -83,6 +93,7 @@ unsafe fn release(what: What) {
                 }
             }
             What::Drop(values, slots) => destroy(values, &slots),
+            What::Report | What::Errors => {}
             What::Warning(mut text, file, _) => {
                 sys::spindle_zval_dtor(&mut text);
                 if !file.is_null() {
@@ -117,7 +128,7 @@ pub fn start(rt: &'static Runtime, what: What, scope: ScopeId, holds: Option<Sco
         (*runner).fcc.function_handler = engine::callback_runner();
         (*runner).inherited = match (*(*runner).job).what {
             // It may be in nobody's name, or in that of one who has ended.
-            What::Warning(..) => rt.inherited_of_main(),
+            What::Warning(..) | What::Errors | What::Report => rt.inherited_of_main(),
             _ => state::Inherited::capture(),
         };
         rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
@@ -157,6 +168,8 @@ pub unsafe extern "C" fn run(_: *mut sys::zend_execute_data, result: *mut sys::z
                 sys::spindle_object_release(object);
             }
             What::Drop(values, slots) => destroy(std::mem::take(values), slots),
+            What::Errors => scope::warn_of_unknown(rt, (*job).scope),
+            What::Report => report::in_runner(rt),
             What::Warning(text, file, line) => sys::spindle_warning_at(*file, *line, (*text.value.str_).val.as_ptr()),
         }
         if sys::executor_globals.exception.is_null() {
@@ -215,6 +228,10 @@ pub unsafe fn failed(rt: &'static Runtime, this: *mut Coroutine, exception: *mut
                         &mut exception,
                         std::mem::replace(failure, null_mut()),
                     ));
+                } else if !cancelled && !failure.is_null() && !exceptions::has_in_chain(exception, *failure) {
+                    // What it was called for is not lost with what it has thrown.
+                    report::is_cause(rt, *failure);
+                    sys::zend_exception_set_previous(exception, std::mem::replace(failure, null_mut()));
                 }
             }
             _ => {}

@@ -13,7 +13,9 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::coroutine::{self, Coroutine, Info};
+use crate::exceptions::Notes;
 use crate::group::Group;
+use crate::report::Reports;
 use crate::scope::{self, Record};
 use crate::signals::{Hearer, Owners};
 use crate::stack::{Ctx, Stacks};
@@ -61,7 +63,13 @@ pub struct Runtime {
     /// How often zombies were cancelled because their time was over, and whether nobody waits for them any more.
     pub(crate) zombie_rounds: Cell<u8>,
     pub(crate) zombies_given_up: Cell<bool>,
-    pub(crate) reports: RefCell<Vec<*mut sys::zend_object>>,
+    /// Failures that nothing handles, to be reported.
+    pub(crate) reports: Reports,
+    /// Exceptions that the program has handed in to cancel with, and their previous ones then.
+    pub(crate) given: Notes,
+    /// Copies that coroutines have got, and of what.
+    pub(crate) copies: Notes,
+    /// The one that is reported.
     pub(crate) deadlock: Cell<*mut sys::zend_object>,
     pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
@@ -75,6 +83,8 @@ pub struct Runtime {
     bail_out: Cell<bool>,
     /// Whose cancellation was held off because C code had called it back: a coroutine's id, or 0.
     pub(crate) cancelled_in_callback: Cell<u64>,
+    /// A coroutine has exited, or met a fatal error.
+    exits: Cell<bool>,
     pub(crate) hearer: Cell<Option<Hearer>>,
     pub(crate) signal_owners: RefCell<Owners>,
     pub(crate) watch: Watch,
@@ -120,7 +130,9 @@ fn make() -> &'static Runtime {
         groups: RefCell::new(Vec::new()),
         zombie_rounds: Cell::new(0),
         zombies_given_up: Cell::new(false),
-        reports: RefCell::new(Vec::new()),
+        reports: Reports::new(),
+        given: Notes::new(),
+        copies: Notes::new(),
         deadlock: Cell::new(null_mut()),
         phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
         reactor: OnceCell::new(),
@@ -133,6 +145,7 @@ fn make() -> &'static Runtime {
         main_gone: Cell::new(false),
         bail_out: Cell::new(false),
         cancelled_in_callback: Cell::new(0),
+        exits: Cell::new(false),
         hearer: Cell::new(None),
         signal_owners: RefCell::new(Owners::new()),
         watch: Watch::new(),
@@ -226,6 +239,12 @@ impl Runtime {
     fn keeps_busy(&self) -> bool {
         // SAFETY: the running context.
         unsafe { !(*self.context()).busy.is_empty() }
+    }
+
+    /// Is it the error that a deadlock has given somebody?
+    pub fn is_deadlock(&self, exception: *mut sys::zend_object) -> bool {
+        // SAFETY: a live exception; filled at module start.
+        !self.deadlock.get().is_null() && unsafe { (*exception).ce == sys::spindle_ce.deadlock }
     }
 
     /// May the running code be left here?
@@ -369,7 +388,7 @@ impl Runtime {
                 self.start(me, co);
                 self.back_on(me);
             }
-            Some(Next::Nobody) => {}
+            Some(Next::Nobody) => self.leave(), // it has been abandoned, or it would be ready itself
         }
         self.hears();
         self.core.borrow().cancellation_waits()
@@ -408,6 +427,7 @@ impl Runtime {
     fn back_on(&'static self, me: *mut Ctx) {
         if self.bail_out.get() && me == self.main {
             self.end();
+            crate::report::rest(self, self.exits.get());
             // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
             // in between own nothing that matters (see `Host`).
             unsafe { sys::spindle_bailout() }
@@ -617,19 +637,21 @@ impl Runtime {
         }
     }
 
-    /// The main stack, which ends the request; in the child of a fork, whose main coroutine is not there, at once.
+    /// The main stack, which ends the request; at once in the child of a fork, whose main coroutine is not there, and where
+    /// the main coroutine waits for what nobody waits for any more.
     fn back_to_main(&self) -> To {
-        if self.main_gone.get() {
+        let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
+        if self.main_gone.get() || waits {
             self.bail_out.set(true);
         }
         To::Ctx(self.main)
     }
 
-    /// Is nobody left to run, zombies that were given up apart?
+    /// Is nobody left to run, those apart who were abandoned or given up?
     #[inline]
     fn is_over(&self) -> bool {
         let core = self.core.borrow();
-        core.live() == 0 || self.zombies_given_up.get() && core.only_zombies()
+        core.live() == core.abandoned() || self.zombies_given_up.get() && core.only_zombies()
     }
 
     /// The script's own code has ended: everybody else runs on until none is left.
@@ -643,6 +665,7 @@ impl Runtime {
     pub(crate) fn end_on_main(&self, ctx: *mut Ctx) -> ! {
         self.end();
         self.bail_out.set(true);
+        self.exits.set(true);
         // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
         unsafe {
             (*ctx).saved.store();

@@ -4,14 +4,18 @@
 //! the core says that the scope is gone: coroutines of it may outlive the object, and then ask for it again.
 
 use crate::coroutine;
+use crate::failure::Level;
 use crate::handlers::Handlers;
+use crate::runner::What;
 use crate::runtime::{self, Core, Phase, Runtime, rt};
 use crate::slots::Slots;
-use crate::{failure, life, runner, state, zv};
+use crate::{diagnostics, exceptions, failure, life, report, runner, state, zv};
 use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
+use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
+use std::rc::Rc;
 
 /// The object. The engine's part is last, as it wants; it is made zeroed.
 #[repr(C)]
@@ -48,6 +52,8 @@ pub struct Record {
     pub reached: Option<Bound>,
     /// Its cancellation, or null.
     pub reason: *mut sys::zend_object,
+    /// The failures that it or a scope above was cancelled for, and those that came later.
+    pub errors: Vec<Listed>,
     /// Where it was created: the file, or null.
     pub file: *mut sys::zend_string,
     /// The line of that.
@@ -61,13 +67,147 @@ impl Record {
         let reason = if reason.is_null() { zv::undef() } else { zv::object(reason) };
         let places = [&mut self.handler, &mut self.child_handler, &mut self.finally, &mut self.constraint];
         let values = places.map(|place| std::mem::replace(place, zv::undef()));
-        let values = values.into_iter().chain([reason]).filter(|value| !state::is_undef(value)).collect();
+        let errors = std::mem::take(&mut self.errors).into_iter().map(|listed| zv::object(listed.exception));
+        let values = values.into_iter().chain([reason]).filter(|value| !state::is_undef(value)).chain(errors).collect();
         (values, std::mem::take(&mut self.slots))
     }
 
     fn keeps_any(&self) -> bool {
         let values = [&self.handler, &self.child_handler, &self.finally, &self.constraint];
-        !self.reason.is_null() || !self.slots.is_empty() || values.into_iter().any(|value| !state::is_undef(value))
+        !(self.reason.is_null() && self.slots.is_empty() && self.errors.is_empty())
+            || values.into_iter().any(|value| !state::is_undef(value))
+    }
+}
+
+/// A failure on the list of a scope; the reference is the list's.
+pub struct Listed {
+    /// What was thrown.
+    pub exception: *mut sys::zend_object,
+    note: Rc<Note>,
+}
+
+/// What is known of a failure, on whatever lists it is.
+struct Note {
+    /// Somebody has been given it, has asked for it, or can.
+    known: Cell<bool>,
+    /// The scope that warns when it finishes and the failure is not known.
+    warns: Cell<Option<ScopeId>>,
+    /// The coroutine it is from.
+    name: String,
+}
+
+/// A failure on its way through the scopes.
+pub struct Failed {
+    exception: *mut sys::zend_object,
+    note: Rc<Note>,
+    last: Option<ScopeId>,
+}
+
+impl Failed {
+    /// On no list yet. `name`: of the coroutine.
+    pub fn new(exception: *mut sys::zend_object, name: String) -> Failed {
+        let note = Rc::new(Note { known: Cell::new(false), warns: Cell::new(None), name });
+        Failed { exception, note, last: None }
+    }
+
+    /// Adds it to the list of a scope that exists.
+    pub fn add_to(&mut self, rt: &'static Runtime, id: ScopeId) {
+        zv::add_object_ref(self.exception);
+        let listed = Listed { exception: self.exception, note: Rc::clone(&self.note) };
+        // SAFETY: the record of a scope that exists.
+        unsafe { (*record(rt, id)).errors.push(listed) };
+        self.last = Some(id);
+    }
+
+    /// Is it on any list?
+    pub fn is_listed(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Somebody gets it, or finds it: nobody needs to be warned.
+    pub fn is_known(&self) {
+        self.note.known.set(true);
+    }
+}
+
+impl Listed {
+    /// Somebody is given it.
+    pub fn know(&self) {
+        self.note.known.set(true);
+    }
+}
+
+/// A failure that stays on the lists it is on, for who asks.
+pub fn stays(rt: &'static Runtime, failed: &Failed) {
+    let Some(id) = failed.last else { return };
+    failed.note.warns.set(Some(id));
+    if rt.core.borrow().is_finished(id) {
+        ask(rt, id);
+    }
+}
+
+/// A scope is finished, or nobody waits for its end any more: when those who have got its first failure have had a turn to
+/// ask for others, warns of what nobody knows.
+pub fn ask(rt: &'static Runtime, id: ScopeId) {
+    let Some(record) = existing_record(rt, id) else { return };
+    let unknown = |listed: &Listed| listed.note.warns.get() == Some(id) && !listed.note.known.get();
+    // SAFETY: the record of a scope that exists.
+    let any = unsafe { (*record).errors.iter().any(unknown) };
+    if any && !rt.core.borrow().is_watched(id) {
+        runner::start(rt, What::Errors, id, None, Level::At(id), id);
+    }
+}
+
+/// Warns of the failures of a scope that nobody knows.
+pub fn warn_of_unknown(rt: &'static Runtime, id: ScopeId) {
+    let Some(record) = existing_record(rt, id) else { return };
+    // SAFETY: the record of a scope that exists.
+    unsafe {
+        for listed in &(*record).errors {
+            if listed.note.warns.get() != Some(id) || listed.note.known.replace(true) {
+                continue;
+            }
+            let text = report::described(listed.exception);
+            let name = if listed.note.name.is_empty() { String::new() } else { format!(", {}", listed.note.name) };
+            let text = format!("Unhandled exception in a scope that has failed already: {text}{name}");
+            let mut file = null_mut();
+            let line = sys::spindle_exception_position(listed.exception, &mut file);
+            diagnostics::warn(rt, &text, if line == 0 { null_mut() } else { file }, line);
+        }
+    }
+}
+
+/// Which failure on the list of a scope that exists is the first that nobody knows.
+pub fn first_unknown(rt: &'static Runtime, id: ScopeId) -> usize {
+    // SAFETY: the record of a scope that exists.
+    unsafe { (*record(rt, id)).errors.iter().take_while(|listed| listed.note.known.get()).count() }
+}
+
+/// Is there a failure in this place of the list of a scope that exists?
+pub fn has_failure_at(rt: &'static Runtime, id: ScopeId, place: usize) -> bool {
+    // SAFETY: the record of a scope that exists.
+    unsafe { (*record(rt, id)).errors.len() > place }
+}
+
+/// The failure in this place of the list of a scope that exists (borrowed), for somebody who takes it.
+pub fn failure_at(rt: &'static Runtime, id: ScopeId, place: usize) -> Option<*mut sys::zend_object> {
+    // SAFETY: the record of a scope that exists.
+    let errors = unsafe { &(*record(rt, id)).errors };
+    let listed = errors.get(place)?;
+    listed.know();
+    Some(listed.exception)
+}
+
+/// The first failure that is listed for a scope (borrowed), for who waits for it: now all are known.
+///
+/// # Safety
+/// The scope exists.
+pub unsafe fn first_failure(rt: &'static Runtime, id: ScopeId) -> Option<*mut sys::zend_object> {
+    let record = existing_record(rt, id)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*record).errors.iter().for_each(Listed::know);
+        (*record).errors.first().map(|listed| listed.exception)
     }
 }
 
@@ -103,7 +243,7 @@ pub unsafe fn id_of(object: *mut sys::zend_object) -> Option<ScopeId> {
     // SAFETY: a live object.
     unsafe {
         if !(*this).made {
-            failure::throw(
+            exceptions::throw(
                 sys::spindle_ce.async_exception,
                 "This scope was not constructed: call parent::__construct() in its constructor",
             );
@@ -183,6 +323,7 @@ unsafe fn keep_record(rt: &'static Runtime, id: ScopeId, object: *mut sys::zend_
         timeout: None,
         reached: None,
         reason: null_mut(),
+        errors: Vec::new(),
         file: null_mut(),
         line: 0,
     });
@@ -296,6 +437,9 @@ unsafe extern "C" fn get_gc(
             if !(*record).reason.is_null() {
                 zv::gc_add(buffer, &mut zv::object((*record).reason));
             }
+            for listed in &(*record).errors {
+                zv::gc_add(buffer, &mut zv::object(listed.exception));
+            }
         }
         zv::gc_use(buffer, table, count);
         let own = (*(*object).ce).default_properties_count > 0 || !(*object).properties.is_null();
@@ -338,10 +482,10 @@ unsafe fn end_with_object(object: *mut sys::zend_object) {
         match lifetime {
             // Not once more: a time that was left to its coroutines holds.
             Lifetime::Scope if closed => {}
-            Lifetime::Scope => dispose(rt, id, Disposal::Safely, RELEASED),
-            _ if finished => dispose(rt, id, Disposal::Safely, RELEASED),
+            Lifetime::Scope => dispose(rt, id, Disposal::Released, RELEASED),
+            _ if finished => dispose(rt, id, Disposal::Released, RELEASED),
             Lifetime::TopDown => {
-                let reason = failure::cancellation("cancelled because the object of its Scope was released");
+                let reason = exceptions::cancellation("cancelled because the object of its Scope was released");
                 cancel(rt, id, reason);
                 sys::spindle_object_release(reason);
             }
@@ -385,6 +529,7 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
                     id != Core::GLOBAL && core.is_idle(id)
                 };
                 if idle {
+                    warn_of_unknown(rt, id);
                     // The cycle collector, which has been told of these, may free what they refer to right after this.
                     left = Some((*record).take());
                 }
@@ -415,6 +560,7 @@ pub fn settle(rt: &'static Runtime, id: ScopeId) {
     unsafe {
         if (*record).object.is_null() {
             if closed && (*record).keeps_any() {
+                warn_of_unknown(rt, id);
                 let (values, slots) = (*record).take();
                 failure::let_go(rt, values, slots);
             }
@@ -466,12 +612,18 @@ pub unsafe fn free_values(rt: &'static Runtime, id: ScopeId) {
 pub fn cancel(rt: &'static Runtime, id: ScopeId, reason: *mut sys::zend_object) -> bool {
     let order = rt.core.borrow_mut().cancel_scope(id);
     let Some(order) = order else { return false };
-    spread(rt, id, &order, reason);
+    spread(rt, id, &order, reason, life::cancel);
     true
 }
 
 /// Cancels those that the core has named, for a scope that it has closed with those below it.
-pub fn spread(rt: &'static Runtime, id: ScopeId, order: &[Co], reason: *mut sys::zend_object) {
+pub fn spread(
+    rt: &'static Runtime,
+    id: ScopeId,
+    order: &[Co],
+    reason: *mut sys::zend_object,
+    cancel: fn(&'static Runtime, Co, *mut sys::zend_object),
+) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
         let record = record(rt, id);
@@ -488,7 +640,7 @@ pub fn spread(rt: &'static Runtime, id: ScopeId, order: &[Co], reason: *mut sys:
         open.extend(rt.core.borrow().child_scopes(id));
     }
     for co in order {
-        life::cancel(rt.object(*co), reason);
+        cancel(rt, *co, reason);
     }
     rt.core.borrow_mut().tell_cancelled(id);
     failure::carry_out(rt);
@@ -497,10 +649,9 @@ pub fn spread(rt: &'static Runtime, id: ScopeId, order: &[Co], reason: *mut sys:
 /// Disposes of a scope and of those below it. `place`: where, `FILE:LINE`.
 pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
     let warn = rt.core.borrow_mut().dispose_scope(id, how);
-    let texts: Vec<String> = warn.iter().map(|co| zombie(rt, *co, &format!("in Scope disposed at {place}"))).collect();
-    warn_of(texts);
+    warn_of_zombies(rt, warn, &format!("in Scope disposed at {place}"));
     if how == Disposal::Cancel && rt.core.borrow().scope_exists(id) {
-        let reason = failure::default_cancellation();
+        let reason = exceptions::default_cancellation();
         cancel(rt, id, reason);
         // SAFETY: our reference.
         unsafe { sys::spindle_object_release(reason) };
@@ -508,23 +659,30 @@ pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
     failure::carry_out(rt);
 }
 
-/// The warning of a coroutine that has not ended.
-pub fn zombie(rt: &'static Runtime, co: Co, after: &str) -> String {
-    let this = rt.object(co);
-    // SAFETY: a live coroutine's object.
-    let spawned = unsafe { coroutine::place((*this).spawn_file, (*this).spawn_line) };
-    format!("Coroutine is zombie at {spawned} {after}")
-}
-
-/// Raises warnings. An error handler may run code, park and throw; after a throw the rest is left out.
-pub fn warn_of(texts: Vec<String>) {
-    let texts: Vec<_> = texts.iter().map(|text| failure::c_text(text)).collect();
-    for text in &texts {
-        // SAFETY: a terminated text. A bailout in a handler leaks the list.
+/// Warns of coroutines that have not ended, `in` what. An error handler may run code, park and throw; after a throw the
+/// rest is left out.
+pub fn warn_of_zombies(rt: &'static Runtime, all: Vec<Co>, what: &str) {
+    let warning = |co: &Co| {
+        let this = rt.object(*co);
+        // SAFETY: a live coroutine's object. The reference to the file is the warning's: the coroutine may end meanwhile.
         unsafe {
-            sys::spindle_warning_at(null_mut(), 0, text.as_ptr());
-            if !sys::executor_globals.exception.is_null() {
-                return;
+            let (file, line) = ((*this).spawn_file, (*this).spawn_line);
+            let text = format!("Coroutine is zombie at {} {what}", coroutine::place(file, line));
+            if !file.is_null() {
+                zv::add_ref(file);
+            }
+            (exceptions::c_text(&text), file, line)
+        }
+    };
+    let all: Vec<_> = all.iter().map(warning).collect();
+    for (text, file, line) in &all {
+        // SAFETY: a terminated text and a file of our own. A bailout in a handler leaks the list.
+        unsafe {
+            if sys::executor_globals.exception.is_null() {
+                sys::spindle_warning_here(*file, *line, text.as_ptr());
+            }
+            if !file.is_null() {
+                sys::spindle_string_release(*file);
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::awaiting::{self, Waited};
 use crate::coroutine::{self, Info};
 use crate::runtime::{Core, Runtime, rt};
 use crate::scope::{self, Record};
-use crate::{failure, functions, state, zv};
+use crate::{exceptions, failure, functions, state, zv};
 use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId, Target};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -26,7 +26,7 @@ unsafe fn this_and_record(execute_data: Frame) -> Option<(ScopeId, *mut Record)>
 
 fn throw(text: &str) {
     // SAFETY: filled at module start.
-    failure::throw(unsafe { sys::spindle_ce.async_exception }, text);
+    exceptions::throw(unsafe { sys::spindle_ce.async_exception }, text);
 }
 
 /// Throws when it is the global scope: `what` is not for it.
@@ -127,6 +127,20 @@ fn may_await(rt: &'static Runtime, id: ScopeId) -> bool {
     !within
 }
 
+/// Throws the first failure that is listed for a scope, if there is one.
+///
+/// # Safety
+/// The scope exists.
+pub unsafe fn throw_failure_of(rt: &'static Runtime, id: ScopeId) -> bool {
+    // SAFETY: the caller's promise; the thrown one gets a reference.
+    unsafe {
+        let Some(failure) = scope::first_failure(rt, id) else { return false };
+        zv::add_object_ref(failure);
+        sys::spindle_throw(failure);
+    }
+    true
+}
+
 /// Throws what the scope was cancelled with.
 unsafe fn throw_reason(rt: &'static Runtime, id: ScopeId) {
     // SAFETY: the record of a scope that exists; the reference is passed on.
@@ -134,7 +148,7 @@ unsafe fn throw_reason(rt: &'static Runtime, id: ScopeId) {
         let mut reason = (*scope::record(rt, id)).reason;
         if reason.is_null() {
             // It went with the scope's object; this is a later one.
-            reason = failure::cancellation("The scope was cancelled");
+            reason = exceptions::cancellation("The scope was cancelled");
         } else {
             zv::add_object_ref(reason);
         }
@@ -162,8 +176,18 @@ unsafe extern "C" fn zim_Async_Scope_awaitCompletion(execute_data: Frame, _: Val
         match awaiting::wait(rt, &targets, info, |core| over(core) || core.is_done(limit)) {
             Waited::Thrown => {}
             Waited::Failure(from, failure) => awaiting::throw_failure(rt, &targets, Some(id), from, failure),
-            Waited::Done if rt.core.borrow().is_cancelled(id) => throw_reason(rt, id),
-            Waited::Done if rt.core.borrow().is_finished(id) => {}
+            Waited::Done if over(&rt.core.borrow()) => {
+                // A failure that somebody has got is behind the cancellation: who waits in a loop would get it for ever.
+                let fresh = scope::failure_at(rt, id, scope::first_unknown(rt, id));
+                let cancelled = rt.core.borrow().is_cancelled(id);
+                if let Some(failure) = fresh {
+                    scope::first_failure(rt, id); // from now on all are known
+                    zv::add_object_ref(failure);
+                    sys::spindle_throw(failure);
+                } else if cancelled {
+                    throw_reason(rt, id);
+                }
+            }
             Waited::Done => awaiting::token_was_first(rt, token),
         }
     }
@@ -197,10 +221,14 @@ unsafe extern "C" fn zim_Async_Scope_awaitAfterCancellation(execute_data: Frame,
         wind_down(rt, execute_data, id, &mut handler, token, &targets, info);
         rt.core.borrow_mut().collect_no_more(id);
         awaiting::pass_on(rt, &targets);
+        if rt.core.borrow().has_completed(id) {
+            scope::ask(rt, id); // for those that it has left
+        }
     }
 }
 
-/// Waits for the end of a cancelled scope, and hands its failures to the handler, or throws the first.
+/// Waits for the end of a cancelled scope, and hands the failures that nobody knows to the handler, or throws the first of
+/// them in the end.
 unsafe fn wind_down(
     rt: &'static Runtime,
     execute_data: Frame,
@@ -210,28 +238,67 @@ unsafe fn wind_down(
     targets: &[Target],
     info: Info,
 ) {
-    // SAFETY: the caller's frame keeps the scope, the handler and the token.
+    // SAFETY: the caller's frame keeps the scope, the handler and the token. The list grows at its end only.
     unsafe {
+        let hands = !state::is_undef(&*handler);
+        let mut next = scope::first_unknown(rt, id);
         loop {
+            while let (true, Some(failure)) = (hands, scope::failure_at(rt, id, next)) {
+                next += 1;
+                hand(handler, failure, (*execute_data).This.value.obj);
+                if !sys::executor_globals.exception.is_null() {
+                    return;
+                }
+            }
             let over = |core: &Core| targets.iter().any(|target| core.is_done(*target));
-            match awaiting::wait(rt, targets, info, over) {
+            let more = |core: &Core| over(core) || hands && scope::has_failure_at(rt, id, next);
+            match awaiting::wait(rt, targets, info, more) {
                 Waited::Thrown => return,
-                Waited::Failure(from, failure) if from != id || state::is_undef(&*handler) => {
+                Waited::Failure(from, failure) => {
                     return awaiting::throw_failure(rt, targets, Some(id), from, failure);
                 }
-                Waited::Failure(_, failure) => {
-                    let mut arguments = [zv::object(failure), zv::object((*execute_data).This.value.obj)];
-                    let mut unused = zv::null();
-                    sys::spindle_call_closure(handler, &mut unused, 2, arguments.as_mut_ptr());
-                    sys::spindle_zval_dtor(&mut unused);
-                    sys::spindle_object_release(failure);
-                    if !sys::executor_globals.exception.is_null() {
-                        return;
+                Waited::Done if hands && scope::has_failure_at(rt, id, next) => {}
+                Waited::Done if rt.core.borrow().is_finished(id) => {
+                    if let Some(first) = scope::failure_at(rt, id, next) {
+                        scope::first_failure(rt, id); // from now on all are known
+                        zv::add_object_ref(first);
+                        sys::spindle_throw(first);
                     }
+                    return;
                 }
-                Waited::Done if rt.core.borrow().is_finished(id) => return,
-                Waited::Done => return awaiting::token_was_first(rt, token),
+                Waited::Done if over(&rt.core.borrow()) => return awaiting::token_was_first(rt, token),
+                Waited::Done => {}
             }
+        }
+    }
+}
+
+unsafe fn hand(handler: Value, failure: *mut sys::zend_object, scope: *mut sys::zend_object) {
+    // SAFETY: live values, which the caller keeps; the failure gets a reference, as its list may go.
+    unsafe {
+        zv::add_object_ref(failure);
+        let mut arguments = [zv::object(failure), zv::object(scope)];
+        let mut unused = zv::null();
+        sys::spindle_call_closure(handler, &mut unused, 2, arguments.as_mut_ptr());
+        sys::spindle_zval_dtor(&mut unused);
+        sys::spindle_object_release(failure);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zim_Async_Scope_getErrors(execute_data: Frame, result: Value) {
+    // SAFETY: the engine's frame of this method and place for the result.
+    unsafe {
+        if !sys::spindle_parse_none(execute_data) {
+            return;
+        }
+        let Some(id) = this(execute_data) else { return };
+        sys::spindle_array_new(result, 0);
+        let Some(record) = scope::existing_record(rt(), id) else { return };
+        for listed in &(*record).errors {
+            listed.know();
+            zv::add_object_ref(listed.exception);
+            sys::spindle_array_add(result, &mut zv::object(listed.exception));
         }
     }
 }
@@ -273,8 +340,9 @@ unsafe extern "C" fn zim_Async_Scope_cancel(execute_data: Frame, _: Value) {
             return;
         }
         if reason.is_null() {
-            reason = failure::default_cancellation();
+            reason = exceptions::default_cancellation();
         } else {
+            exceptions::for_several(reason);
             zv::add_object_ref(reason);
         }
         scope::cancel(rt, id, reason);
@@ -287,7 +355,7 @@ unsafe fn dispose(execute_data: Frame, how: Disposal) {
     unsafe {
         let Some(id) = this(execute_data) else { return };
         if !refuse_global(id, "The global scope cannot be disposed of: use Async\\gracefulShutdown()") {
-            scope::dispose(rt(), id, how, &failure::here());
+            scope::dispose(rt(), id, how, &exceptions::here());
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the engine removes its entry. Values are destroyed as the last step of anything here, because their destructors may
 //! use the same slots, park, or end whoever owns them.
 
-use crate::{failure, zv};
+use crate::{exceptions, zv};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -264,7 +264,7 @@ pub unsafe fn method_unset(frame: Frame, result: Value, slots: &Slots) {
 
 fn throw(text: &str) {
     // SAFETY: filled at module start.
-    failure::throw(unsafe { sys::spindle_ce.context_exception }, text);
+    exceptions::throw(unsafe { sys::spindle_ce.context_exception }, text);
 }
 
 fn described(key: Key) -> String {

@@ -114,7 +114,7 @@ saved! {
 
 /// What `error_get_last()` answers; without a message, nothing.
 #[derive(Clone, Copy)]
-struct LastError {
+pub struct LastError {
     message: *mut sys::zend_string,
     file: *mut sys::zend_string,
     kind: i32,
@@ -150,9 +150,37 @@ impl LastError {
         }
     }
 
+    /// That of the running coroutine, which has none then.
+    ///
+    /// # Safety
+    /// On the PHP thread.
+    pub unsafe fn taken() -> Option<LastError> {
+        let mut last = LastError { message: null_mut(), file: null_mut(), kind: 0, line: 0 };
+        // SAFETY: the caller's promise.
+        unsafe { last.take() };
+        (!last.message.is_null()).then_some(last)
+    }
+
+    /// It becomes that of the running coroutine.
+    ///
+    /// # Safety
+    /// On the PHP thread; it is not used again.
+    pub unsafe fn become_current(self) {
+        // SAFETY: the caller's promise; the one that is replaced is owned by nobody else.
+        unsafe {
+            if let Some(replaced) = LastError::taken() {
+                replaced.release();
+            }
+            self.put();
+        }
+    }
+
     /// Gives up the references.
+    ///
+    /// # Safety
+    /// It is nobody else's, and not used again.
     #[inline(always)]
-    unsafe fn release(&self) {
+    pub unsafe fn release(&self) {
         if !self.message.is_null() {
             // SAFETY: both are owned; an error without a file has none.
             unsafe {
@@ -254,12 +282,7 @@ impl Saved {
     pub unsafe fn hand_over(&mut self) {
         if !self.last_error.message.is_null() {
             // SAFETY: the caller's promise; the one that is replaced is owned by nobody else.
-            unsafe {
-                let mut replaced = self.last_error;
-                replaced.take();
-                replaced.release();
-                self.last_error.put();
-            }
+            unsafe { self.last_error.become_current() };
         }
         if !self.rare.is_null() {
             // SAFETY: as in `load_rare`.
@@ -531,9 +554,7 @@ pub unsafe fn end() {
             sys::basic_globals.strtok_string = null_mut();
             sys::spindle_string_release(strtok);
         }
-        if !sys::core_globals.last_error_message.is_null() {
-            let mut last = LastError { message: null_mut(), file: null_mut(), kind: 0, line: 0 };
-            last.take();
+        if let Some(last) = LastError::taken() {
             last.release();
         }
     }

@@ -11,6 +11,7 @@ use std::ptr::addr_of_mut;
 #[repr(C)]
 struct Timeout {
     id: TimeoutId,
+    ms: i64,
     std: sys::zend_object,
 }
 
@@ -44,13 +45,25 @@ extern "C" fn spindle_timeout_create(_: *mut sys::zend_class_entry) -> *mut sys:
     }
 }
 
-/// A new one that completes `ns` nanoseconds from now.
-pub fn start(rt: &Runtime, ns: u64) -> *mut sys::zend_object {
+/// A new one that completes `ns` nanoseconds, `ms` milliseconds as the program has said it, from now.
+pub fn start(rt: &Runtime, ms: i64, ns: u64) -> *mut sys::zend_object {
     let object = spindle_timeout_create(std::ptr::null_mut());
     let id = rt.core.borrow_mut().timeout(Reactor::now().saturating_add(ns));
     // SAFETY: just made.
-    unsafe { (*of(object)).id = id };
+    unsafe {
+        (*of(object)).id = id;
+        (*of(object)).ms = ms;
+    }
     object
+}
+
+/// Its time in milliseconds.
+///
+/// # Safety
+/// An object of the class.
+pub unsafe fn milliseconds(object: *mut sys::zend_object) -> i64 {
+    // SAFETY: the caller's promise.
+    unsafe { (*of(object)).ms }
 }
 
 /// What the core knows it by.

@@ -5,7 +5,7 @@
 
 use crate::runtime::{Core, Runtime};
 use crate::stack::Ctx;
-use crate::{coroutine, failure, state, zv};
+use crate::{coroutine, exceptions, state, zv};
 use spindle_php_sys as sys;
 use spindle_reactor::watch::{Finding, Native, Subject, Watchdog, bytes, word};
 use std::cell::{Cell, RefCell};
@@ -204,7 +204,7 @@ fn since_the_last_report((times, ns): (u32, u64)) -> String {
 /// Displays and logs a warning as PHP does, at a place of the program. Its error handler is not called: what it throws
 /// would come out of a call that merely waits.
 fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
-    let (file, text) = (failure::c_text(file), failure::c_text(text));
+    let (file, text) = (exceptions::c_text(file), exceptions::c_text(text));
     rt.forbid_switch(); // in the middle of leaving a coroutine
     // SAFETY: two terminated texts.
     unsafe { sys::spindle_report_at(file.as_ptr(), line, text.as_ptr(), state::error_reporting()) };

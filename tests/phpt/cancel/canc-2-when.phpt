@@ -46,7 +46,7 @@ $running = spawn(function() {
     }
 });
 echo 'running: ', await($running), "\n";
-echo 'to the end: ', await(spawn(function() { currentCoroutine()->cancel(); return 'no suspension, no exception'; })), "\n";
+echo 'to the end: ', get_class(T\failure(spawn(function() { currentCoroutine()->cancel(); return 'no suspension'; }))), "\n";
 
 $done = spawn(fn() => 'result');
 await($done);
@@ -59,5 +59,5 @@ suspended: its finally, Async\CancellationException
 queued: Async\CancellationException
 woken: Async\CancellationException
 running: [true,false,true] thrown at its next suspension
-to the end: no suspension, no exception
+to the end: Async\CancellationException
 completed: result [false,false,null]

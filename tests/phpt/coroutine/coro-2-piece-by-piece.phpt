@@ -51,6 +51,7 @@ the next one
 Stack trace:
 #0 [internal function]: f(%S)
 #1 {main}
+  in coroutine #4, spawned at php shell code:1
   thrown in php shell code on line 1
 shutdown function
 

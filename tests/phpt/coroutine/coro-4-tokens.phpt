@@ -48,8 +48,8 @@ completed: nothing before
 failed: the reason
 fails later: the reason
 cancelled: %s
-time: nothing before
-no time: nothing before
+time: Async\TimeoutException
+no time: Async\TimeoutException
 bool(false)
 bool(false)
 the work is done

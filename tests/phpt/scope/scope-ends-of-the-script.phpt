@@ -92,15 +92,15 @@ fatal error in a callback of a coroutine: 255 Fatal error: Class X contains 1 ab
 fatal error in a coroutine: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
 fatal error in a destructor of a value: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
 fatal error in a destructor of what failed: 255 handled; Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-failure in a handler: 255 callback; RuntimeException from there; shutdown;
+failure in a handler: 255 RuntimeException from there; callback; shutdown;
 failure in a callback of a scope: 255 RuntimeException from there; shutdown;
 failure in a callback of a coroutine: 255 RuntimeException from there; shutdown;
-failure in a coroutine: 255 finally; callback; RuntimeException from there; shutdown;
+failure in a coroutine: 255 finally; RuntimeException from there; callback; shutdown;
 failure in a destructor of a value: 255 RuntimeException from there; shutdown;
 failure in a destructor of what failed: 255 handled; RuntimeException from there; shutdown;
 two failures: 255 RuntimeException one; RuntimeException two; shutdown;
-independent roots go on: 255 below is cancelled; root has worked; RuntimeException failure; shutdown;
-a second failure: 255 root is cancelled; RuntimeException first; RuntimeException second; shutdown;
-in an independent root: 255 caller has worked; spawned has worked; Exception why; shutdown;
+independent roots go on: 255 below is cancelled; RuntimeException failure; root has worked; shutdown;
+a second failure: 255 RuntimeException first; root is cancelled; RuntimeException second; shutdown;
+in an independent root: 255 Exception why; caller has worked; spawned has worked; shutdown;
 below the global scope: 0 caller is cancelled; shutdown;
 in a shutdown function: 255 shutdown; Cannot await here: the coroutines have ended, it would never complete; Cannot await here: the coroutines have ended, it would never complete; Fatal error: Uncaught RuntimeException: in shutdown

@@ -107,7 +107,7 @@ a result is gone
 a result that is held is gone
 handler
 an argument is gone
-parent: DomainException: handler
+parent: DomainException: handler <- RuntimeException: failure
 an argument of a failure that no handler took is gone
 handler
 an argument that throws is gone

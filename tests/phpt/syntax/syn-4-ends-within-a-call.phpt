@@ -69,6 +69,7 @@ Fatal error: Uncaught LogicException: failure in source.php:9
 Stack trace:
 #0 source.php(18): fails(Object(Gone))
 #1 {main}
+  in coroutine #2, spawned at source.php:18
   thrown in source.php on line 9
 argument is gone
 shutdown
@@ -79,6 +80,7 @@ Fatal error: Uncaught TypeError: strrev(): Argument #1 ($string) must be of type
 Stack trace:
 #0 source.php(19): strrev(Array)
 #1 {main}
+  in coroutine #2, spawned at source.php:19
   thrown in source.php on line 19
 shutdown
 

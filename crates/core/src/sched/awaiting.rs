@@ -159,7 +159,14 @@ impl<X> Core<X> {
             self.events.push_back(Event::Failed(id));
         }
         if self.is_done(Target::Set(id)) {
+            let fails = self.sets[id.0 as usize].failed.is_some();
             for follower in std::mem::take(&mut self.sets[id.0 as usize].followers) {
+                if let Follower::Park(ticket) = follower
+                    && fails
+                    && self.will_take(ticket)
+                {
+                    self.slot_mut(ticket.co).keeps = true; // the set has taken the failure for it alone
+                }
                 self.notify(follower, failed);
             }
         }
@@ -212,11 +219,13 @@ impl<X> Core<X> {
         let of = |f: &Follower| if let Follower::Park(ticket) = f { Some(*ticket) } else { None };
         let mut tickets = self.scopes[scope.slot()].followers.iter().filter_map(of);
         if let Some(ticket) = tickets.find(|ticket| ticket.co == co) {
+            self.slot_mut(co).keeps |= self.will_take(ticket);
             self.wake(ticket);
         }
     }
 
-    /// The running coroutine takes the failures of `scope` that nobody else does, until [`Core::collect_no_more`].
+    /// The running coroutine asks for the failures of the closed `scope`, until [`Core::collect_no_more`]: they stay there,
+    /// and it wakes for each.
     pub fn collect(&mut self, scope: ScopeId) {
         let running = self.running;
         self.scopes[scope.slot()].collectors.push(running);

@@ -7,6 +7,7 @@
 //!              │                               │ none
 //!              │                               ▼
 //!              │                              the parent's child handler, or its handler … up to the top: unhandled
+//!              │                              (while the scope winds down: it stays there, for who asks)
 //!              ├─ TopDown: those it spawned are cancelled
 //!              ├─ BottomUp: it is `Ending` until those it spawned are complete
 //!              ▼
@@ -30,7 +31,12 @@ impl<X> Core<X> {
             Follower::Set(_) => true,
             Follower::Bound(_) => false,
         });
-        self.slot_mut(co).awaited |= told;
+        if told && outcome == Outcome::Failed {
+            self.promise(co);
+        }
+        let slot = self.slot_mut(co);
+        slot.awaited |= told;
+        slot.told = told;
         if alone {
             return End { told, complete: true, orphans: Vec::new() };
         }
@@ -39,8 +45,19 @@ impl<X> Core<X> {
         End { told, complete: lifetime != Lifetime::BottomUp, orphans }
     }
 
+    /// A failure goes to those who await it alone: none of them loses it to a cancellation that comes later.
+    fn promise(&mut self, co: Co) {
+        for at in 0..self.slot(co).followers.len() {
+            if let Follower::Park(ticket) = self.slot(co).followers[at]
+                && self.will_take(ticket)
+            {
+                self.slot_mut(ticket.co).keeps = true;
+            }
+        }
+    }
+
     /// Will it see what it waits for? Whose wait a cancellation has ended, though its turn has not come, throws that.
-    fn will_take(&self, ticket: Ticket) -> bool {
+    pub(super) fn will_take(&self, ticket: Ticket) -> bool {
         let slot = self.slot(ticket.co);
         slot.epoch == ticket.epoch
             && match slot.state {
@@ -48,6 +65,20 @@ impl<X> Core<X> {
                 State::Ready => slot.reason != Reason::Cancelled,
                 _ => false,
             }
+    }
+
+    /// Has it failed, and have those who awaited it gone since, as it is complete only with those it spawned?
+    pub fn is_told_no_more(&self, co: Co) -> bool {
+        let slot = self.slot(co);
+        if slot.outcome != Outcome::Failed || !slot.told {
+            return false;
+        }
+        let takes = |follower: &Follower| match follower {
+            Follower::Park(ticket) => self.will_take(*ticket),
+            Follower::Set(_) => true,
+            Follower::Bound(_) => false,
+        };
+        !slot.followers.iter().any(takes)
     }
 
     /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.
@@ -110,14 +141,34 @@ impl<X> Core<X> {
         self.cancelled_by_failure(scope)
     }
 
-    /// Where a failure goes that `scope` has not stopped.
-    pub fn failure_above(&mut self, scope: ScopeId) -> Route {
-        match self.parent_scope(scope) {
-            None => Route::Unhandled,
-            Some(parent) if parent == Self::GLOBAL => Route::Unhandled,
+    /// Where a failure goes that `scope` has not stopped. `late`: the scope was winding down before it came
+    /// ([`Core::is_late`]). It goes up as long as the scopes above do so too, and ends nothing else.
+    pub fn failure_above(&mut self, scope: ScopeId, late: bool) -> Route {
+        let parent = self.parent_scope(scope).filter(|parent| *parent != Self::GLOBAL);
+        match parent {
+            Some(parent) if late && !self.winds_down(parent) => Route::Stays,
             Some(parent) if self.scopes[parent.slot()].child_handler => Route::ChildHandler(parent),
             Some(parent) => self.failure(parent),
+            None if late => Route::Stays,
+            None => {
+                self.scope_mut(scope).lost = true;
+                Route::Unhandled
+            }
         }
+    }
+
+    /// Would a failure in this scope come while that winds down, for a failure that somebody has taken, or because the
+    /// program wants it? What has failed before is asked about before a failure looks for its place.
+    pub fn is_late(&self, scope: ScopeId) -> bool {
+        let mut at = Some(scope).filter(|scope| self.winds_down(*scope));
+        let winds_down = at.is_some();
+        while let Some(id) = at {
+            if self.scope(id).lost {
+                return false;
+            }
+            at = self.parent_scope(id);
+        }
+        winds_down
     }
 
     fn cancelled_by_failure(&mut self, scope: ScopeId) -> Route {
@@ -128,11 +179,19 @@ impl<X> Core<X> {
         };
         let waited = &self.scopes[scope.slot()];
         let mut tell: Vec<Co> = waited.followers.iter().filter_map(waits).collect();
-        for co in &waited.collectors {
-            if !tell.contains(co) {
-                tell.push(*co);
+        // Who ends the scope's time takes its failures from the host's list.
+        tell.retain(|co| !waited.collectors.contains(co));
+        let stops = !tell.is_empty() || !waited.collectors.is_empty();
+        // Who has not run since the first one finds this one with it.
+        tell.retain(|co| !self.deliveries.iter().any(|(to, from, _)| to == co && *from == scope));
+        for at in 0..self.scopes[scope.slot()].followers.len() {
+            let waited = &self.scopes[scope.slot()];
+            if let Follower::Park(ticket) = waited.followers[at]
+                && waited.collectors.contains(&ticket.co)
+            {
+                self.wake(ticket);
             }
         }
-        Route::Cancelled { scope, order, tell }
+        Route::Cancelled { scope, order, tell, stops }
     }
 }

@@ -7,8 +7,8 @@
 //! below it.
 
 use super::{
-    Alarm, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, ScopeId, State,
-    Target,
+    Alarm, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, On, ScopeId, Slot,
+    State, Target,
 };
 use crate::timers::TimerId;
 
@@ -37,10 +37,14 @@ pub(super) struct Scope {
     /// Those who wait for it have been told that it is cancelled.
     pub(super) told: bool,
     pub(super) disposed: bool,
+    /// By the program, not by the death of its object.
+    pub(super) given_up: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
+    /// Nobody has taken the failure that it was cancelled for.
+    pub(super) lost: bool,
     pub(super) followers: Vec<Follower>,
-    /// Those who take each failure of it, also while they do something else.
+    /// Those who ask for each failure of it while they wait for its end.
     pub(super) collectors: Vec<Co>,
     pub(super) time: Option<TimerId>,
     pub(super) disposal: Option<TimerId>,
@@ -99,7 +103,9 @@ impl<X> Core<X> {
             cancelled,
             told: cancelled,
             disposed: false,
+            given_up: false,
             zombies,
+            lost: false,
             followers: Vec::new(),
             collectors: Vec::new(),
             time: None,
@@ -233,6 +239,22 @@ impl<X> Core<X> {
         self.scope(id).lifetime
     }
 
+    /// Does anybody wait for its end who will look at its failures?
+    pub fn is_watched(&self, id: ScopeId) -> bool {
+        let scope = self.scope(id);
+        let got = |co: Co| self.deliveries.iter().any(|(to, from, _)| *to == co && *from == id);
+        let waits = |follower: &Follower| match follower {
+            Follower::Park(ticket) => self.will_take(*ticket) && !got(ticket.co),
+            _ => false,
+        };
+        !scope.collectors.is_empty() || scope.followers.iter().any(waits)
+    }
+
+    /// Is everybody who has not ended in the global scope or below it, where graceful shutdown reaches them?
+    pub fn all_are_global(&self) -> bool {
+        self.coroutines().all(|co| self.is_within(co, Self::GLOBAL))
+    }
+
     /// Does no coroutine of it or below it run or wait, and no failure of one look for its place?
     pub fn is_finished(&self, id: ScopeId) -> bool {
         self.scope(id).busy == 0
@@ -263,6 +285,12 @@ impl<X> Core<X> {
     /// May it not be given new coroutines? Those that are in it may spawn until it is cancelled.
     pub fn is_closed(&self, id: ScopeId) -> bool {
         self.scope(id).cancelled || self.scope(id).disposed
+    }
+
+    /// Has it failed, or has the program cancelled it or disposed of it? What fails then is a consequence, more often than
+    /// not.
+    pub fn winds_down(&self, id: ScopeId) -> bool {
+        self.scope(id).cancelled || self.scope(id).given_up
     }
 
     /// Do its coroutines not keep the application alive?
@@ -468,14 +496,65 @@ impl<X> Core<X> {
     /// has swallowed an earlier cancellation. Then [`Core::tell_cancelled`] of the global scope.
     pub fn shut_down(&mut self) -> Vec<Co> {
         for child in self.child_scopes(Self::GLOBAL) {
-            self.cancel_scope(child);
+            if self.cancel_scope(child).is_some() {
+                self.scope_mut(child).lost = true;
+            }
         }
         let scopes = self.bottom_up(Self::GLOBAL, |_| false);
         let mut order: Vec<Co> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
         let runs = |co: &Co| matches!(self.slot(*co).kind, Kind::Runner { .. }) && self.is_within(*co, Self::GLOBAL);
         let runners: Vec<Co> = self.coroutines().filter(runs).collect();
         order.extend(runners);
+        for co in &order {
+            let slot = self.slot_mut(*co);
+            slot.shutdowns = slot.shutdowns.max(1);
+        }
         order
+    }
+
+    /// Begins the second phase of shutdown, or goes on with it. Whom to cancel by force: everybody. From now on nobody
+    /// keeps the application alive for longer than zombies do, and who waits again after a second cancellation of
+    /// shutdown's is abandoned: it never goes on.
+    pub fn force_shut_down(&mut self) -> Vec<Co> {
+        self.forced = true;
+        let mut order: Vec<Co> = self.coroutines().collect();
+        order.retain(|co| self.slot(*co).state != State::Ending);
+        for co in &order {
+            let slot = self.slot_mut(*co);
+            // One that has not been thrown yet is replaced.
+            let given = if slot.cancellation.is_some() { 0 } else { 1 };
+            slot.shutdowns = (slot.shutdowns + given).clamp(1, 2);
+        }
+        for slot in self.slots.iter_mut().filter(|slot| slot.state != State::Done) {
+            slot.zombie = true;
+        }
+        self.zombies = self.live;
+        order
+    }
+
+    /// Is shutdown in its second phase?
+    pub fn is_forced(&self) -> bool {
+        self.forced
+    }
+
+    /// How many have been abandoned.
+    pub fn abandoned(&self) -> usize {
+        self.abandoned
+    }
+
+    /// Abandons the running coroutine, which is about to wait, if it has swallowed two cancellations of shutdown.
+    #[cold]
+    pub(super) fn abandons(&mut self) -> bool {
+        let slot = self.slot_mut(self.running);
+        if slot.shutdowns < 2 || slot.cancellation.is_some() || slot.state != State::Running {
+            return false;
+        }
+        slot.abandoned = true;
+        slot.state = State::Parked;
+        slot.on = On::Turn; // no signal is for it
+        slot.epoch = slot.epoch.wrapping_add(1);
+        self.abandoned += 1;
+        true
     }
 
     /// Its members whose bodies have not ended.
@@ -521,11 +600,12 @@ impl<X> Core<X> {
         for at in self.bottom_up(id, |_| false) {
             let scope = self.scope_mut(at);
             scope.disposed = true;
+            scope.given_up |= how != Disposal::Released;
             if let Some(timer) = scope.disposal.take() {
                 self.timers.cancel(timer);
             }
             if !self.scope(at).cancelled && how != Disposal::Cancel {
-                self.make_zombies(at, how == Disposal::Safely);
+                self.make_zombies(at, matches!(how, Disposal::Safely | Disposal::Released));
             }
             for co in self.bodies(at) {
                 if !std::mem::replace(&mut self.slot_mut(co).warned, true) {
@@ -555,6 +635,7 @@ impl<X> Core<X> {
     fn make_zombies(&mut self, id: ScopeId, zombie: bool) {
         self.scope_mut(id).zombies = zombie;
         for co in self.members(id) {
+            let zombie = zombie || self.forced;
             let was = std::mem::replace(&mut self.slot_mut(co).zombie, zombie);
             self.zombies = self.zombies + usize::from(zombie) - usize::from(was);
         }
@@ -588,7 +669,8 @@ impl<X> Core<X> {
 
     /// The zombies.
     pub fn zombies(&self) -> Vec<Co> {
-        self.coroutines().filter(|co| self.slot(*co).zombie && self.slot(*co).state != State::Ending).collect()
+        let ends = |slot: &Slot<X>| slot.state == State::Ending || slot.abandoned;
+        self.coroutines().filter(|co| self.slot(*co).zombie && !ends(self.slot(*co))).collect()
     }
 
     /// In the child of a fork: what the scopes know of coroutines that are no more.

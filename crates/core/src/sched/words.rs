@@ -87,6 +87,8 @@ pub enum Disposal {
     Cancel,
     /// They run on as zombies.
     Safely,
+    /// The same, because the program's object has died: it has not given them up, and a failure is what it was.
+    Released,
     /// They run on until this moment, in monotonic nanoseconds.
     Until(u64),
 }
@@ -116,10 +118,14 @@ pub enum Route {
         scope: ScopeId,
         /// Whom to cancel, in this order.
         order: Vec<Co>,
-        /// Who waits for the scope and gets the failure, which stops there. None: on to
-        /// [`super::Core::failure_above`].
+        /// Who waits for the scope and gets the failure.
         tell: Vec<Co>,
+        /// It stops there: these get it, or somebody else will find it with the first one. Else: on to
+        /// [`super::Core::failure_above`].
+        stops: bool,
     },
+    /// It has come while the scope winds down, and ends nothing else.
+    Stays,
     /// Nobody is left to ask.
     Unhandled,
 }
@@ -144,6 +150,10 @@ pub enum Event {
     ZombiesDue,
     /// A cancelled coroutine has not ended in its time ([`super::Core::expect_end`]).
     Overdue(Co),
+    /// Nobody has awaited a failed coroutine in its time ([`super::Core::expect_awaiter`]).
+    Unawaited(Co),
+    /// What has been asked for by [`super::Core::expect_reports`].
+    ReportsDue,
     /// Nothing refers to a scope any more.
     Gone(ScopeId),
 }

@@ -33,7 +33,8 @@ impl Both {
                     self.wake(ticket);
                 }
             }
-            (Step::Cancel(index), _) => self.cancel(index),
+            (Step::Cancel(index), _) => self.cancel(index, false),
+            (Step::CancelAfterFailure(index), _) => self.cancel(index, true),
             (Step::Force(index), _) => self.force(index),
             (Step::BreakOff(index), _) => {
                 if let Some(n) = pick(&self.held(), index) {
@@ -141,6 +142,7 @@ impl Both {
         let it = &mut self.all[n];
         (it.on, it.cancellable, it.held, it.parked) = (On::Turn, true, false, self.parks);
         (it.state, it.reason, it.ticket, it.in_one_step) = (State::Ready, Reason::Woken, None, true);
+        it.keeps = false;
         self.queue.push(n);
         self.running = None;
         self.events.push("gave way in one step");
@@ -184,7 +186,8 @@ impl Both {
 
     fn goes_on(&mut self, n: usize) {
         let it = &mut self.all[n];
-        let expected = if it.on == On::Turn && it.deliverable() { Reason::Cancelled } else { it.reason };
+        // Who waits until its turn comes meets the cancellation, unless what has woken it is for it alone.
+        let expected = if it.cancellable && it.deliverable() && !it.holds_on() { Reason::Cancelled } else { it.reason };
         it.held = false;
         it.ticket = None;
         if std::mem::take(&mut it.in_one_step) {
@@ -224,6 +227,7 @@ impl Both {
         self.tickets.push(ticket);
         self.all[n].ticket = Some(self.tickets.len() - 1);
         self.all[n].woken_early = false;
+        self.all[n].keeps = false;
         self.tickets.len() - 1
     }
 
@@ -239,6 +243,10 @@ impl Both {
             }
         }
         self.all[n].careless = wait.careless;
+        if wait.keeps {
+            self.core.keep_wake();
+            self.all[n].keeps = true;
+        }
         if wait.woken_early {
             self.wake(ticket);
         }
@@ -287,10 +295,16 @@ impl Both {
         self.wake_in_model(ticket);
     }
 
-    fn cancel(&mut self, index: Index) {
+    fn cancel(&mut self, index: Index, after_failure: bool) {
         let Some(n) = pick(&self.held(), index) else { return };
         self.reasons += 1;
-        let answer = self.core.cancel(self.all[n].co, self.reasons);
+        let it = &mut self.all[n];
+        let answer = if after_failure {
+            it.keeps |= it.state == State::Ready && it.on != On::Turn;
+            self.core.cancel_after_failure(it.co, self.reasons)
+        } else {
+            self.core.cancel(it.co, self.reasons)
+        };
         assert_eq!(answer, self.cancel_in_model(n, self.reasons));
         self.events.push(match answer {
             Cancel::Accepted => "cancel: Accepted",
@@ -328,6 +342,12 @@ impl Both {
         let co = it.co;
         let told = waiters.iter().any(|ticket| self.will_take(*ticket));
         self.all[n].awaited |= told;
+        if outcome == Outcome::Failed {
+            for ticket in waiters.iter().copied().filter(|ticket| self.will_take(*ticket)).collect::<Vec<_>>() {
+                let takes = self.all.iter().position(|it| it.ticket == Some(ticket)).expect("one that takes it");
+                self.all[takes].keeps = true;
+            }
+        }
         assert_eq!(self.core.end(co, outcome).told, told);
         self.core.complete(co);
         self.events.push(if told { "ended: awaited" } else { "ended: not awaited" });

@@ -17,6 +17,7 @@ pub enum Step {
     WakeAny(Index),
     WakeParked(Index),
     Cancel(Index),
+    CancelAfterFailure(Index),
     Force(Index),
     BreakOff(Index),
     Take,
@@ -42,6 +43,8 @@ pub struct Wait {
     /// It forgets to take its subscriptions back, and the cancellation that ends the wait.
     careless: bool,
     woken_early: bool,
+    /// What wakes it is for it alone.
+    keeps: bool,
 }
 
 pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
@@ -51,7 +54,8 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
         1 => Just(On::Timer),
         2 => Just(On::Turn),
     ];
-    let flags = (prop::bool::weighted(0.8), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
+    let rarely = || prop::bool::weighted(0.1);
+    let flags = (prop::bool::weighted(0.8), rarely(), rarely(), rarely());
     let awaits = prop::collection::vec(any::<Index>(), 0..3);
     let wait = (prop::option::of(-5..200_i64), on, flags, awaits);
     let outcome = prop_oneof![Just(Outcome::Returned), Just(Outcome::Failed), Just(Outcome::Cancelled)];
@@ -60,13 +64,14 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
         16 => Just(Step::Spawn),
         24 => any::<bool>().prop_map(|discard| Step::Next { discard }),
         1 => Just(Step::BeginWait),
-        30 => wait.prop_map(|(after, on, (cancellable, careless, woken_early), awaits)| {
-            Step::Wait(Wait { after, on, cancellable, awaits, careless, woken_early })
+        30 => wait.prop_map(|(after, on, (cancellable, careless, woken_early, keeps), awaits)| {
+            Step::Wait(Wait { after, on, cancellable, awaits, careless, woken_early, keeps })
         }),
         4 => Just(Step::GiveTurn),
         5 => index().prop_map(Step::WakeAny),
         7 => index().prop_map(Step::WakeParked),
         4 => index().prop_map(Step::Cancel),
+        2 => index().prop_map(Step::CancelAfterFailure),
         1 => index().prop_map(Step::Force),
         1 => index().prop_map(Step::BreakOff),
         2 => Just(Step::Take),
@@ -106,6 +111,8 @@ pub const EVENTS: &[&str] = &[
     "cancel: TooLate",
     "forced: in place of another",
     "held off",
+    "cancelled: woken",
+    "cancelled: woken with what it keeps",
     "interrupted: main before an older",
     "left undelivered",
     "timeout passed",
@@ -134,6 +141,7 @@ struct Coroutine {
     /// Its ticket that is good now, as an index of all tickets.
     ticket: Option<usize>,
     woken_early: bool,
+    keeps: bool,
     /// Of its last park.
     on: On,
     cancellable: bool,

@@ -14,6 +14,7 @@ impl Coroutine {
             shields: 0,
             ticket: None,
             woken_early: false,
+            keeps: false,
             on: On::Turn,
             cancellable: true,
             careless: false,
@@ -34,6 +35,10 @@ impl Coroutine {
 
     pub(super) fn parked_on(&self, fits: impl Fn(On) -> bool) -> bool {
         self.state == State::Parked && fits(self.on)
+    }
+
+    pub(super) fn holds_on(&self) -> bool {
+        self.keeps && self.reason != Reason::Cancelled
     }
 
     pub(super) fn deliverable(&self) -> bool {
@@ -65,7 +70,7 @@ impl Both {
     pub(super) fn will_take(&self, ticket: usize) -> bool {
         self.all.iter().filter(|it| it.ticket == Some(ticket)).any(|it| match it.state {
             State::Parked => true,
-            State::Ready => it.reason != Reason::Cancelled && !(it.on == On::Turn && it.deliverable()),
+            State::Ready => it.reason != Reason::Cancelled,
             _ => false,
         })
     }
@@ -80,7 +85,12 @@ impl Both {
         }
         it.cancellation = Some(reason);
         it.cancel_requested = true;
-        if it.state == State::Parked {
+        if it.state == State::Ready && it.deliverable() && !it.holds_on() {
+            it.reason = Reason::Cancelled;
+            self.events.push("cancelled: woken");
+        } else if it.state == State::Ready && it.deliverable() {
+            self.events.push("cancelled: woken with what it keeps");
+        } else if it.state == State::Parked {
             if it.deliverable() { self.ready(n, Reason::Cancelled) } else { self.events.push("held off") }
         }
         Cancel::Accepted

@@ -32,8 +32,9 @@ impl Host {
             if end.told {
                 self.fated(word, Fate::Awaiters);
             } else {
+                let late = self.core.is_late(scope);
                 let route = self.core.failure(scope);
-                self.goes_to(scope, route, word);
+                self.goes_to(scope, route, word, late);
             }
         }
         if let Some(handler) = callback {
@@ -65,7 +66,7 @@ impl Host {
     }
 
     /// A failure of `origin` on its way.
-    fn goes_to(&mut self, origin: ScopeId, route: Route, word: Word) {
+    fn goes_to(&mut self, origin: ScopeId, route: Route, word: Word, mut late: bool) {
         let mut route = route;
         loop {
             route = match route {
@@ -79,20 +80,30 @@ impl Host {
                     let handler = self.place(at).child.expect("a handler");
                     return self.runs(at, Some(origin), Job::Handle { handler, at, word, of_child: true });
                 }
-                Route::Cancelled { scope, order, tell } => {
+                Route::Cancelled { scope, order, tell, stops } => {
+                    assert!(stops || tell.is_empty());
                     self.place(scope).cancelled_by.get_or_insert(word);
+                    self.place(scope).errors.push(word);
                     for co in order {
-                        self.cancels_one(co, word);
+                        self.cancels_one_after_failure(co, word);
                     }
                     self.core.tell_cancelled(scope);
-                    if tell.is_empty() {
-                        self.core.failure_above(scope)
-                    } else {
-                        for co in tell {
-                            self.core.deliver(co, scope, word);
-                        }
+                    for co in tell {
+                        self.core.deliver(co, scope, word);
+                    }
+                    if stops {
                         return self.fated(word, Fate::Waiters(scope));
                     }
+                    let parent = self.core.parent_scope(scope);
+                    let above_too = parent.is_some_and(|above| self.core.is_late(above));
+                    let next = self.core.failure_above(scope, late);
+                    late |= above_too;
+                    next
+                }
+                Route::Stays => {
+                    assert!(late, "a first failure ends something");
+                    self.say(format!("stays {word}"));
+                    return self.fated(word, Fate::Stays);
                 }
                 Route::Unhandled => {
                     self.fated(word, Fate::Unhandled);
@@ -137,7 +148,8 @@ impl Host {
                         self.cancels_one(co, "zombie");
                     }
                 }
-                Event::Overdue(co) => unreachable!("nobody expects the end of {co:?}"),
+                Event::Overdue(co) | Event::Unawaited(co) => unreachable!("nobody has asked about {co:?}"),
+                Event::ReportsDue => unreachable!("nobody expects reports"),
                 Event::Idle(_) => {} // what is kept of it may go: this host keeps nothing
                 Event::Gone(scope) => {
                     if self.core.release_scope(scope) {
@@ -200,15 +212,17 @@ impl Host {
                 let whose = if of_child { "child handler" } else { "handler" };
                 self.say(format!("{name} {whose}: {word}"));
                 if let Some(new) = thrown {
-                    let route = self.core.failure_above(at);
-                    self.goes_to(at, route, new);
+                    let late = self.core.is_late(at);
+                    let route = self.core.failure_above(at, late);
+                    self.goes_to(at, route, new, late);
                 }
             }
             Job::Callback { .. } | Job::ScopeCallback { .. } => {
                 self.say(format!("{name} callback"));
                 if let Some(new) = thrown {
+                    let late = self.core.is_late(scope);
                     let route = self.core.failure(scope);
-                    self.goes_to(scope, route, new);
+                    self.goes_to(scope, route, new, late);
                 }
             }
         }

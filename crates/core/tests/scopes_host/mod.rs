@@ -59,6 +59,8 @@ pub enum Fate {
     Handler(ScopeId),
     ChildHandler(ScopeId),
     Waiters(ScopeId),
+    /// It came while its scope wound down.
+    Stays,
     Unhandled,
 }
 
@@ -136,6 +138,8 @@ pub struct Place {
     child: Option<Handler>,
     callback: Option<Handler>,
     cancelled_by: Option<Word>,
+    /// The failures that have come by.
+    pub errors: Vec<Word>,
 }
 
 pub struct Host {
@@ -220,7 +224,8 @@ impl Host {
     fn placed(&mut self, id: ScopeId, name: Word, parent: Option<ScopeId>) {
         let zombies = parent.is_some_and(|parent| self.places[&parent].zombies);
         let (own, child, callback, cancelled_by) = (None, None, None, None);
-        let place = Place { name, parent, object: true, zombies, own, child, callback, cancelled_by };
+        let errors = Vec::new();
+        let place = Place { name, parent, object: true, zombies, own, child, callback, cancelled_by, errors };
         self.places.insert(id, place);
     }
 
@@ -334,7 +339,7 @@ impl Host {
     /// Says whom it has warned of.
     pub fn disposes(&mut self, id: ScopeId, how: Disposal) -> Vec<Word> {
         if how != Disposal::Cancel {
-            self.zombies_in(id, how == Disposal::Safely, true);
+            self.zombies_in(id, matches!(how, Disposal::Safely | Disposal::Released), true);
         }
         let warned: Vec<Word> = self.core.dispose_scope(id, how).into_iter().map(|co| self.name(co)).collect();
         for name in &warned {
@@ -350,7 +355,7 @@ impl Host {
     /// The program's object dies. A disposal that has been asked for is not undone.
     pub fn object_dies(&mut self, id: ScopeId) {
         match self.core.lifetime(id) {
-            Lifetime::Scope if !self.core.is_closed(id) => _ = self.disposes(id, Disposal::Safely),
+            Lifetime::Scope if !self.core.is_closed(id) => _ = self.disposes(id, Disposal::Released),
             Lifetime::TopDown => _ = self.cancels_scope(id, "object died"),
             Lifetime::Scope | Lifetime::BottomUp => {}
         }
@@ -418,6 +423,13 @@ impl Host {
 
     fn cancels_one(&mut self, co: Co, word: Word) {
         if self.core.cancel(co, word) == Cancel::Accepted {
+            self.body_mut(co).pending = true;
+            self.say(format!("{} is to end: {word}", self.name(co)));
+        }
+    }
+
+    fn cancels_one_after_failure(&mut self, co: Co, word: Word) {
+        if self.core.cancel_after_failure(co, word) == Cancel::Accepted {
             self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
         }

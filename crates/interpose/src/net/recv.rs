@@ -42,6 +42,10 @@ fn receive(
     if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 {
         return attempt(0, flags);
     }
+    if host.fails() {
+        // What a cancelled call took now would be thrown away with its result.
+        return fail::<i8>(libc::ECANCELED).into();
+    }
     let reactor = host.reactor();
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
         let got = attempt(0, flags);
