@@ -47,7 +47,9 @@ pub fn install() {
             let mut ours: libc::sigaction = std::mem::zeroed();
             ours.sa_sigaction = handler as *const () as usize;
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-            libc::sigaction(signal, &ours, before.add(index));
+            libc::sigaction(signal, std::ptr::null(), before.add(index));
+            ours.sa_flags |= (*before.add(index)).sa_flags & libc::SA_RESTART;
+            libc::sigaction(signal, &ours, null_mut());
         }
     }
 }
@@ -73,7 +75,8 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
     unsafe {
         let address = (*info).si_addr() as usize;
         let ours = spindle_interpose::host::on_php_thread().is_some();
-        if let Some(rt) = runtime::existing().filter(|rt| ours && rt.is_guard(address)) {
+        let is_sent = (*info).si_code <= 0; // and has no address
+        if let Some(rt) = runtime::existing().filter(|rt| ours && !is_sent && rt.is_guard(address)) {
             let low = rt.running_low();
             if low != 0 {
                 let context: *mut libc::ucontext_t = context.cast();
@@ -86,9 +89,17 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
         }
         let index = SIGNALS.iter().position(|s| *s == signal).unwrap_or(0);
         let before = &*BEFORE.0.get().cast::<libc::sigaction>().add(index);
+        if before.sa_sigaction == libc::SIG_IGN && is_sent {
+            return;
+        }
         if before.sa_sigaction == libc::SIG_DFL || before.sa_sigaction == libc::SIG_IGN {
             libc::sigaction(signal, before, null_mut());
-            return; // the fault repeats, and has its usual end
+            // A fault repeats, and has its usual end. A signal has to be sent again.
+            if is_sent {
+                let (process, thread) = (libc::getpid(), libc::syscall(libc::SYS_gettid));
+                libc::syscall(libc::SYS_tgkill, process, thread, signal);
+            }
+            return;
         }
         if before.sa_flags & libc::SA_SIGINFO != 0 {
             let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
