@@ -550,7 +550,6 @@ bool spindle_signal_is_taken(int signal)
 }
 
 /* An extension (Xdebug, profilers) has replaced the executor: each PHP call is a C call then. */
-bool spindle_php_calls_use_c_stack(void) { return zend_execute_ex != execute_ex; }
 
 bool spindle_vm_interrupt_take(void)
 {
@@ -826,12 +825,13 @@ static ZEND_INI_MH(on_stack_size)
 	zend_string *error = NULL;
 	zend_long size = zend_ini_parse_quantity(new_value, &error);
 
-	if (error) {
+	bool is_bad = error != NULL;
+
+	if (is_bad) {
 		zend_string_release(error);
-		size = 0;
 	}
-	if (size < 64 * 1024 || size > 1024 * 1024 * 1024) {
-		zend_error(E_WARNING, "async.stack_size must be between 64K and 1G, \"%s\" given", ZSTR_VAL(new_value));
+	if (is_bad || !ZSTR_LEN(new_value) || (size && size < 64 * 1024) || size > 1024 * 1024 * 1024) {
+		zend_error(E_WARNING, "async.stack_size must be 0 or between 64K and 1G, \"%s\" given", ZSTR_VAL(new_value));
 		return FAILURE;
 	}
 	spindle_settings.stack_size = size;
@@ -941,7 +941,7 @@ static ZEND_INI_MH(on_zombie_timeout)
 }
 
 PHP_INI_BEGIN()
-	PHP_INI_ENTRY("async.stack_size", "256K", PHP_INI_SYSTEM, on_stack_size)
+	PHP_INI_ENTRY("async.stack_size", "0", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)

@@ -116,7 +116,6 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
-bool spindle_php_calls_use_c_stack(void);
 void spindle_vm_interrupt_set(void);
 bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);

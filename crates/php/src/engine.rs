@@ -9,7 +9,7 @@
 
 use crate::runtime;
 use crate::syntax::{self, Source};
-use crate::{calls, context, failure, ffi, loading, streams, zv};
+use crate::{calls, context, failure, ffi, loading, overflow, streams, zv};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -278,6 +278,7 @@ unsafe extern "C" fn collect() -> i32 {
 
 unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
     if let Some(rt) = runtime::existing() {
+        overflow::at_interrupt(rt);
         rt.watch.interrupted(frame);
         calls::throw_in_php_code(rt);
         ffi::deliver(rt);

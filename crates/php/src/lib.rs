@@ -20,6 +20,7 @@ mod ffi;
 mod functions;
 mod globals;
 mod group;
+mod guard;
 mod handlers;
 mod hosting;
 mod iterators;

@@ -3,7 +3,7 @@
 use crate::runtime::{self, Runtime};
 use crate::{
     calls, coroutine, engine, ffi, globals, group, hosting, iterators, linking, links, openssl, operators, overflow,
-    persistent, scope, streams, syntax, timeout,
+    persistent, scope, stack, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{files, host, table};
@@ -134,7 +134,7 @@ pub fn activate(rt: &'static Runtime) {
             signals::report_on(dumps);
         }
     }
-    overflow::install();
+    overflow::install(rt);
     unpatched.extend(streams::install());
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
@@ -285,9 +285,7 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
     let state = if is_active() { "active" } else { "loaded, no coroutine yet" };
     row("State", state);
     row("Reactor", "epoll");
-    // SAFETY: read after module start.
-    let size = unsafe { sys::spindle_settings.stack_size };
-    row("Stack size", &format!("{size} bytes"));
+    row("Stack size", &format!("{} bytes", stack::wanted_size()));
     let names = table::all();
     let names: Vec<_> = names.iter().map(|entry| entry.hook.name.to_string_lossy().into_owned()).collect();
     row("Interposable calls", &names.len().to_string());

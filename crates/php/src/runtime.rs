@@ -18,7 +18,7 @@ use crate::group::Group;
 use crate::report::Reports;
 use crate::scope::{self, Record};
 use crate::signals::{Hearer, Owners};
-use crate::stack::{Ctx, Stacks};
+use crate::stack::{self, Ctx, Stacks};
 use crate::state;
 use crate::watch::Watch;
 use crate::{busy, calls, failure, loading, zv};
@@ -45,9 +45,6 @@ pub enum Phase {
 
 /// How often, in picks, the reactor is asked though somebody is ready.
 const PICKS_PER_POLL: u32 = 64;
-
-/// The least size of a stack where an extension makes each PHP call a C call.
-const STACK_FOR_C_CALLS: usize = 4 << 20;
 
 /// How far ahead in the queue memory is fetched.
 const AHEAD: usize = 3;
@@ -115,14 +112,7 @@ pub fn rt() -> &'static Runtime {
 fn make() -> &'static Runtime {
     let seed = crate::module::seed();
     let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
-    let main = Box::new(Ctx::new(null_mut(), null_mut(), null_mut()));
-    let main = Box::into_raw(main);
-    // SAFETY: read after module start.
-    let mut size = unsafe { sys::spindle_settings.stack_size } as usize;
-    // SAFETY: reads a global of the engine.
-    if unsafe { sys::spindle_php_calls_use_c_stack() } {
-        size = size.max(STACK_FOR_C_CALLS);
-    }
+    let main = Box::into_raw(Box::new(Ctx::of_main()));
     let rt: &'static Runtime = Box::leak(Box::new(Runtime {
         core: RefCell::new(Core::new(Reactor::now(), order, scope::default_lifetime())),
         objects: RefCell::new(Vec::new()),
@@ -136,7 +126,7 @@ fn make() -> &'static Runtime {
         deadlock: Cell::new(null_mut()),
         phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
         reactor: OnceCell::new(),
-        stacks: RefCell::new(Stacks::new(size)),
+        stacks: RefCell::new(Stacks::new(stack::wanted_size())),
         main,
         current: Cell::new(main),
         no_switch: Cell::new(crate::engine::no_switch()),
@@ -215,6 +205,11 @@ impl Runtime {
         }
         // SAFETY: main's context lives as long as the runtime, and was left.
         state::Inherited::from(unsafe { &(*self.main).saved })
+    }
+
+    /// Is none of its parts in the middle of a change?
+    pub fn is_whole(&self) -> bool {
+        self.core.try_borrow_mut().is_ok() && self.stacks.try_borrow_mut().is_ok()
     }
 
     /// The context that runs.
@@ -432,6 +427,12 @@ impl Runtime {
             // in between own nothing that matters (see `Host`).
             unsafe { sys::spindle_bailout() }
         }
+        // SAFETY: the running context; a flag of the engine.
+        unsafe {
+            if (*me).overflowed {
+                sys::spindle_vm_interrupt_set(); // another one may have taken it
+            }
+        }
     }
 
     /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
@@ -486,7 +487,7 @@ impl Runtime {
 
     /// Starts a fresh coroutine on a stack of its own.
     fn start(&'static self, me: *mut Ctx, co: Co) {
-        let taken = self.stacks.borrow_mut().take();
+        let taken = self.stacks.borrow_mut().take(false);
         match taken {
             Ok(ctx) => {
                 // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.

@@ -76,6 +76,18 @@ matrix('a pipeline of 5,000', function (int $i): array {
     return [\count($lengths), \end($lengths), \md5($redis->get($key)), $redis->del($key)];
 }, n: 4, evidence: 'switch');
 
+matrix('compression by LZF, which takes 256 KiB of stack', function (int $i): array {
+    \mt_srand($i);
+    $data = '';
+    for ($n = 0; $n < 3000; $n++) {
+        $data .= \md5((string) \mt_rand()) . \str_repeat('ab', 5);
+    }
+    $redis = redis();
+    $redis->setOption(\Redis::OPT_COMPRESSION, \Redis::COMPRESSION_LZF);
+    $key = unique("packed_$i");
+    return [$redis->set($key, $data), $redis->get($key) === $data, $redis->del($key)];
+}, n: 8, evidence: 'switch');
+
 matrix('watch, multi, exec and discard', function (int $i): array {
     $redis = redis();
     $other = redis();

@@ -19,7 +19,9 @@ T\check('version', preg_match('/^\d+\.\d+\.\d+/', (string) $find('/version/')), 
 T\check('the version of the module', $find('/version/') === phpversion('spindle'), phpversion('spindle'));
 T\check('state', (string) $find('/state|spindle$|support/') !== '', $facts);
 T\check('reactor', preg_match('/epoll/i', (string) $find('/reactor/')), $facts);
-T\check('stack size', preg_match('/256|262144/', (string) $find('/stack.?size/')), $facts);
+$size = trim(shell_exec('ulimit -s'));
+$size = is_numeric($size) ? min(max($size * 1024, 256 << 10), 64 << 20) : 64 << 20;
+T\check('stack size', $find('/stack.?size/') === "$size bytes", [$size, $facts]);
 T\check('interposed', $find('/interposed.*(call|function)|(call|function)s? interposed/') !== null || $find('/interposed/') !== null, $facts);
 T\check('libraries', $find('/librar|object/') !== null, $facts);
 T\check('settings', isset($facts['async.stack_size']), array_keys($facts));

@@ -1,0 +1,41 @@
+--TEST--
+CORO-11 what goes deep over the C stack goes as deep in a coroutine as in the script, whatever ulimit -s says
+--FILE--
+<?php
+require __DIR__ . '/kit.inc';
+
+$chain = 'class Link { public $next; } $o = null; for ($i = 0; $i < DEPTH; $i++) { $l = new Link; $l->next = $o; $o = $l; } unset($l);';
+$cases = [
+    'serialize' => "$chain \$task = fn() => strlen(serialize(\$o)) > 0;",
+    'json_encode' => '$a = []; for ($i = 0; $i < DEPTH; $i++) $a = [$a]; $task = fn() => strlen(json_encode($a, 0, PHP_INT_MAX >> 33)) > 0;',
+    'freeing a chain' => "\$task = function() { $chain \$o = null; return true; };",
+    'array_map' => 'function f($n) { return $n ? array_map("f", [$n - 1])[0] : true; } $task = fn() => f(DEPTH);',
+    '__get' => 'class F { public $n; function __get($k) { return --$this->n ? $this->{$k . "x"} : true; } } $task = function() { $f = new F; $f->n = DEPTH; return $f->a; };',
+];
+$fine = function(string $code, int $depth, string $size, string $call): bool {
+    // killed, because what is left would be freed as deeply
+    $code = str_replace('DEPTH', (string) $depth, $code) . " echo $call ? 'fine' : 'wrong'; posix_kill(getmypid(), SIGKILL);";
+    T\work_in(['deep.php' => "<?php $code"]);
+    return T\command("sh -c " . escapeshellarg("ulimit -s $size; exec " . T\interpreter('-d memory_limit=-1') . ' deep.php'))->has('fine');
+};
+foreach (['8192' => 1, '2048' => 4] as $size => $part) {
+    foreach ($cases as $name => $code) {
+        for ($depth = intdiv(2500, $part); $fine($code, $depth * 2, $size, '$task()'); $depth *= 2);
+        for ($step = intdiv($depth, 2); $step > $depth / 20; $step = intdiv($step, 2)) {
+            $fine($code, $depth + $step, $size, '$task()') and $depth += $step;
+        }
+        T\check("$name, $size", $fine($code, $depth, $size, 'Async\await(Async\spawn($task))'), $depth);
+    }
+}
+?>
+--EXPECT--
+serialize, 8192: yes
+json_encode, 8192: yes
+freeing a chain, 8192: yes
+array_map, 8192: yes
+__get, 8192: yes
+serialize, 2048: yes
+json_encode, 2048: yes
+freeing a chain, 2048: yes
+array_map, 2048: yes
+__get, 2048: yes
