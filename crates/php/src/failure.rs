@@ -2,9 +2,10 @@
 
 use crate::coroutine::{self, Coroutine};
 use crate::life;
-use crate::runner::{self, What};
+use crate::runner::{self, Job, What};
 use crate::runtime::{Core, Phase, Runtime};
 use crate::slots::Slots;
+use crate::stack::NoStack;
 use crate::{calls, diagnostics, exceptions, report, scope, state, zv};
 use spindle_core::sched::{Bound, Co, Event, Outcome, Route, ScopeId, State};
 use spindle_php_sys as sys;
@@ -170,7 +171,7 @@ unsafe fn complete(rt: &'static Runtime, this: *mut Coroutine) {
         let object = addr_of_mut!((*this).std);
         let exception = (*this).exception;
         let dies = (*object).gc.refcount == 1;
-        if dies && (!runner::Job::only_drops((*this).job) || !exception.is_null() && (*exception).gc.refcount == 1) {
+        if dies && (!Job::only_drops((*this).job) || !exception.is_null() && (*exception).gc.refcount == 1) {
             // Destructors that wait or throw would do it in the name of a coroutine that has ended.
             let what = What::Drop(vec![zv::object(object)], Slots::default());
             runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
@@ -380,19 +381,52 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
     }
 }
 
-/// A coroutine for which there is no stack: it fails before its start.
-pub fn never_starts(rt: &'static Runtime, co: Co, why: &str) {
+/// A coroutine for which there is no stack ends before its start: it fails, or it was cancelled anyway. What it holds is let
+/// go in the frames of the one that was left last.
+#[inline(never)]
+pub fn never_starts(rt: &'static Runtime, co: Co, why: NoStack) {
     let this = rt.object(co);
+    let eg = addr_of_mut!(sys::executor_globals);
     rt.forbid_switch();
-    // SAFETY: the object is alive; what it holds is released in the frame of whoever was about to start it.
+    // SAFETY: the object is alive. The exception in flight is of the one that was left: it is put aside and comes back.
     unsafe {
+        let flying = std::mem::replace(&mut (*eg).exception, null_mut());
+        let before = (*eg).opline_before_exception;
         coroutine::drop_call(this);
         crate::context::coroutine_ends(this);
         (*this).inherited.release();
-        (*this).exception = exceptions::apart(sys::spindle_ce.async_exception, why);
-        exceptions::set_place((*this).exception, (*this).spawn_file, (*this).spawn_line);
+        let mut thrown = std::mem::replace(&mut (*eg).exception, flying);
+        (*eg).opline_before_exception = before;
+        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
+            (*eg).exception = std::mem::replace(&mut thrown, null_mut()); // `exit`: whoever goes on, ends it
+            if !flying.is_null() {
+                sys::spindle_object_release(flying);
+            }
+        }
+        let cancellation = rt.core.borrow_mut().discard_cancellation(co);
+        let (mut outcome, mut failure) = match cancellation {
+            Some(reason) => (Outcome::Cancelled, reason),
+            None => {
+                let failure = exceptions::apart(sys::spindle_ce.async_exception, &why.to_string());
+                exceptions::set_place(failure, (*this).spawn_file, (*this).spawn_line);
+                (Outcome::Failed, failure)
+            }
+        };
+        if !(*this).job.is_null() {
+            outcome = Job::outcome_unless_started((*this).job);
+        }
+        if outcome == Outcome::Returned {
+            sys::spindle_object_release(std::mem::replace(&mut failure, null_mut()));
+        }
+        if !thrown.is_null() {
+            if !failure.is_null() {
+                sys::zend_exception_set_previous(thrown, failure);
+            }
+            (outcome, failure) = (Outcome::Failed, thrown);
+        }
+        (*this).exception = failure;
         rt.allow_switch();
-        finish(rt, this, Outcome::Failed);
+        finish(rt, this, outcome);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Guards: pages that nobody can touch. Since Linux 6.13 they need no mappings of their own.
 
-use crate::stack::Zones;
-use std::io::{Error, Result};
+use crate::stack::{Zones, errno};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Linux 6.13: a guard within a mapping.
@@ -35,18 +34,18 @@ pub fn page_size() -> usize {
 /// Guards the zones at `start`, in a writable mapping in which others (`mapped`: how many) are guarded by mappings already.
 ///
 /// # Errors
-/// The kernel has no mapping left for it, or hardly any.
-pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind> {
+/// An `errno`: the kernel has no mapping left for it, or hardly any.
+pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
     let (floor, reserve, wire) = (zones.floor as usize, zones.reserve as usize, zones.wire as usize);
     if advise(start, floor) && advise(start + floor + reserve, wire) {
         return Ok(Kind::Advised);
     }
     // The heap needs mappings as well, and PHP does not survive without.
     if mapped >= most_mapped() {
-        return Err(Error::from_raw_os_error(libc::ENOMEM));
+        return Err(libc::ENOMEM);
     }
     // All of them at once: each mapping counts.
-    if map(start, floor + reserve + wire) { Ok(Kind::Mapped) } else { Err(Error::last_os_error()) }
+    if map(start, floor + reserve + wire) { Ok(Kind::Mapped) } else { Err(errno()) }
 }
 
 /// Guards pages that [`open`] has opened; or does not, if the kernel does not want to.
@@ -84,10 +83,7 @@ fn map(start: usize, bytes: usize) -> bool {
 /// Can nobody read this address? Asks the kernel to read a path there.
 fn is_closed(address: usize) -> bool {
     // SAFETY: the kernel reads until a zero; where it can read, new pages of ours hold nothing else.
-    unsafe {
-        libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, address, libc::F_OK) == -1
-            && *libc::__errno_location() == libc::EFAULT
-    }
+    unsafe { libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, address, libc::F_OK) == -1 && errno() == libc::EFAULT }
 }
 
 /// How many guards with mappings of their own there may be: each splits one in two.

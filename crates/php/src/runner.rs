@@ -5,7 +5,7 @@ use crate::failure::{self, Level};
 use crate::runtime::{Runtime, rt};
 use crate::slots::Slots;
 use crate::{engine, exceptions, report, scope, state, zv};
-use spindle_core::sched::ScopeId;
+use spindle_core::sched::{Outcome, ScopeId};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -63,6 +63,19 @@ impl Job {
         }
         // SAFETY: the caller's promise; made by `start`.
         unsafe { release(Box::from_raw(job).what) }
+    }
+
+    /// What becomes of a runner that cannot run: what it would have handled goes on, what it would have let go is let go.
+    ///
+    /// # Safety
+    /// A live job.
+    pub unsafe fn outcome_unless_started(job: *const Job) -> Outcome {
+        // SAFETY: the caller's promise.
+        match unsafe { &(*job).what } {
+            What::Handler(..) => Outcome::Cancelled,
+            What::Drop(..) | What::Warning(..) | What::Errors | What::Report => Outcome::Returned,
+            What::CallbacksOf(..) | What::EndOf(..) => Outcome::Failed,
+        }
     }
 
     /// Does it destroy values and nothing else, or nothing?

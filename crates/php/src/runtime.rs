@@ -379,10 +379,10 @@ impl Runtime {
                     }
                 }
             }
-            Some(Next::Start(co) | Next::NeverStarts(co)) => {
-                self.start(me, co);
-                self.back_on(me);
-            }
+            Some(Next::Start(co) | Next::NeverStarts(co)) => match self.start(me, co) {
+                true => self.back_on(me),
+                false => self.leave(), // it has its turn after those that can run
+            },
             Some(Next::Nobody) => self.leave(), // it has been abandoned, or it would be ready itself
         }
         self.hears();
@@ -439,13 +439,17 @@ impl Runtime {
     fn leave(&'static self) {
         self.run_ends();
         let me = self.current.get();
-        match self.pick() {
-            To::Ctx(to) if to == me => {}
-            To::Ctx(to) => {
-                // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
-                unsafe { self.switch(me, to) };
+        loop {
+            match self.pick() {
+                To::Ctx(to) if to == me => break,
+                To::Ctx(to) => {
+                    // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
+                    unsafe { self.switch(me, to) };
+                    break;
+                }
+                To::Fresh(co) if self.start(me, co) => break,
+                To::Fresh(_) => {} // it has failed: who is next?
             }
-            To::Fresh(co) => self.start(me, co),
         }
         self.back_on(me);
     }
@@ -485,26 +489,32 @@ impl Runtime {
         }
     }
 
-    /// Starts a fresh coroutine on a stack of its own.
-    fn start(&'static self, me: *mut Ctx, co: Co) {
-        let taken = self.stacks.borrow_mut().take(false);
-        match taken {
-            Ok(ctx) => {
-                // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
-                unsafe {
-                    (*ctx).sp = crate::switch::prepare(ctx.cast(), crate::life::stack_main, ctx.cast());
-                    (*me).saved.store();
-                    calls::switched_out(me);
-                    self.adopt(ctx, co);
-                    self.arrive(me, ctx);
-                    crate::switch::switch(&mut (*me).sp, ctx);
-                }
-            }
-            Err(error) => {
-                failure::never_starts(self, co, &error.to_string());
-                self.leave();
-            }
+    /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
+    fn start(&'static self, me: *mut Ctx, co: Co) -> bool {
+        let taken = self.stacks.borrow_mut().take();
+        let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
+        // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
+        unsafe {
+            (*ctx).sp = crate::switch::prepare(ctx.cast(), crate::life::stack_main, ctx.cast());
+            (*me).saved.store();
+            calls::switched_out(me);
+            self.adopt(ctx, co);
+            self.arrive(me, ctx);
+            crate::switch::switch(&mut (*me).sp, ctx);
         }
+        true
+    }
+
+    /// A new stack for a fresh coroutine, or the last free one. `None`: there is none, and it has ended. What lies on the
+    /// stack here lies on that of each coroutine that is left for a fresh one: little.
+    #[cold]
+    #[inline(never)]
+    fn further_stack(&'static self, co: Co) -> Option<*mut Ctx> {
+        // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
+        // SAFETY: the object of a queued coroutine.
+        let last = unsafe { !(*self.object(co)).job.is_null() } || !self.core.borrow().is_started(co);
+        let made = self.stacks.borrow_mut().make_or_last(last);
+        made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
 
     /// Makes `ctx` the context of `co`, with a fresh state of the engine.

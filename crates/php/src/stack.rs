@@ -20,6 +20,7 @@ use crate::guard;
 use crate::runtime::Runtime;
 use crate::state::Saved;
 use spindle_php_sys as sys;
+use std::io::Error;
 use std::ptr::null_mut;
 
 const VM_AREA: usize = 16 * 1024;
@@ -208,27 +209,29 @@ pub struct Stacks {
     cursor: usize,
 }
 
-/// Why there is no further stack.
-#[derive(Debug)]
+/// Why there is no further stack, by an `errno`.
+#[derive(Clone, Copy, Debug)]
 pub enum NoStack {
     /// `mmap(2)` failed.
-    Memory(std::io::Error),
+    Memory(i32),
     /// The guard could not be made, or only with the last of the mappings.
-    Guard(std::io::Error),
+    Guard(i32),
 }
 
 impl std::fmt::Display for NoStack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NoStack::Memory(e) => write!(
+            NoStack::Memory(errno) => write!(
                 f,
-                "There is no address space for a further coroutine's stack ({e}): raise its limit (ulimit -v, \
-                 vm.overcommit_memory), or set async.stack_size to less"
+                "There is no address space for a further coroutine's stack ({}): raise its limit (ulimit -v, \
+                 vm.overcommit_memory), or set async.stack_size to less",
+                Error::from_raw_os_error(*errno)
             ),
-            NoStack::Guard(e) => write!(
+            NoStack::Guard(errno) => write!(
                 f,
-                "There is no guard for a further coroutine's stack ({e}): raise vm.max_map_count, or use Linux 6.13, \
-                 where guards take no mappings"
+                "There is no guard for a further coroutine's stack ({}): raise vm.max_map_count, or use Linux 6.13, \
+                 where guards take no mappings",
+                Error::from_raw_os_error(*errno)
             ),
         }
     }
@@ -276,21 +279,18 @@ impl Stacks {
         self.made
     }
 
-    /// A stack nobody uses, the last one given back first. `last`: even if it is the last free one.
+    /// A stack nobody uses, the last one given back first, unless it is one of those that are kept.
+    #[inline]
+    pub fn take(&mut self) -> Option<*mut Ctx> {
+        if self.free.len() > KEPT_FREE { self.free.pop() } else { None }
+    }
+
+    /// A new stack; when there can be none and `last` says so, one that was kept.
     ///
     /// # Errors
     /// [`NoStack`] when the kernel gives no more.
-    pub fn take(&mut self, last: bool) -> Result<*mut Ctx, NoStack> {
-        if self.free.len() > KEPT_FREE
-            && let Some(ctx) = self.free.pop()
-        {
-            return Ok(ctx);
-        }
-        self.make_or_last(last)
-    }
-
     #[cold]
-    fn make_or_last(&mut self, last: bool) -> Result<*mut Ctx, NoStack> {
+    pub fn make_or_last(&mut self, last: bool) -> Result<*mut Ctx, NoStack> {
         while self.free.len() < KEPT_FREE && self.made < KEPT_FREE {
             let kept = self.make()?;
             self.free.push(kept);
@@ -390,6 +390,12 @@ impl Stacks {
     }
 }
 
+/// The error of the last system call.
+pub fn errno() -> i32 {
+    // SAFETY: the address of this thread's errno is always valid.
+    unsafe { *libc::__errno_location() }
+}
+
 /// How much of the address space one page of page tables describes.
 fn table(page: usize) -> usize {
     page * (page / size_of::<usize>())
@@ -397,7 +403,7 @@ fn table(page: usize) -> usize {
 
 /// Maps `bytes`, the first `guarded` of which end where a page of page tables ends. Fails also when that would leave too
 /// little to others.
-fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, std::io::Error> {
+fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let mapped = bytes + table(page) + left_to_others();
     // SAFETY: a new anonymous mapping, at an address of the kernel's choice.
     let start = unsafe {
@@ -411,7 +417,7 @@ fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, std::io::
         )
     };
     if start == libc::MAP_FAILED {
-        return Err(std::io::Error::last_os_error());
+        return Err(errno());
     }
     let start = start as usize;
     let first = (start + guarded).next_multiple_of(table(page)) - guarded;

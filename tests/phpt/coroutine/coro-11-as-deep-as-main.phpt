@@ -18,24 +18,22 @@ $fine = function(string $code, int $depth, string $size, string $call): bool {
     T\work_in(['deep.php' => "<?php $code"]);
     return T\command("sh -c " . escapeshellarg("ulimit -s $size; exec " . T\interpreter('-d memory_limit=-1') . ' deep.php'))->has('fine');
 };
-foreach (['8192' => 1, '2048' => 4] as $size => $part) {
-    foreach ($cases as $name => $code) {
-        for ($depth = intdiv(2500, $part); $fine($code, $depth * 2, $size, '$task()'); $depth *= 2);
-        for ($step = intdiv($depth, 2); $step > $depth / 20; $step = intdiv($step, 2)) {
-            $fine($code, $depth + $step, $size, '$task()') and $depth += $step;
-        }
-        T\check("$name, $size", $fine($code, $depth, $size, 'Async\await(Async\spawn($task))'), $depth);
+foreach (['serialize 8192', 'json_encode 8192', 'freeing a chain 8192', 'array_map 8192', '__get 8192', 'array_map 3000', '__get 3000'] as $what) {
+    preg_match('~(.*) (.*)~', $what, $m);
+    [, $name, $size] = $m;
+    // the greatest depth of the script, to a twelfth
+    for ($depth = (int) ($size / 4); $fine($cases[$name], $depth * 2, $size, '$task()'); $depth *= 2);
+    for ($step = intdiv($depth, 2); $step > $depth / 12; $step = intdiv($step, 2)) {
+        $fine($cases[$name], $depth + $step, $size, '$task()') and $depth += $step;
     }
+    T\check($what, $fine($cases[$name], $depth, $size, 'Async\await(Async\spawn($task))'), $depth);
 }
 ?>
 --EXPECT--
-serialize, 8192: yes
-json_encode, 8192: yes
-freeing a chain, 8192: yes
-array_map, 8192: yes
-__get, 8192: yes
-serialize, 2048: yes
-json_encode, 2048: yes
-freeing a chain, 2048: yes
-array_map, 2048: yes
-__get, 2048: yes
+serialize 8192: yes
+json_encode 8192: yes
+freeing a chain 8192: yes
+array_map 8192: yes
+__get 8192: yes
+array_map 3000: yes
+__get 3000: yes
