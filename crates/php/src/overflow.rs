@@ -24,6 +24,8 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 use std::ptr::{addr_of, null_mut};
 
+/// So near to its wire a stack counts as overflowed still: what closes the wire must not need it.
+const NEAR: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
 /// What of the floor is opened for PHP's error handling.
 const ROOM: usize = 64 * 1024;
@@ -248,7 +250,7 @@ extern "C" fn overflowed() -> ! {
     raise()
 }
 
-/// PHP code may be interrupted here: raises the error if the running stack still reaches into its wire.
+/// PHP code may be interrupted here: raises the error if the running stack still reaches its wire, or nearly.
 #[inline(always)]
 pub fn at_interrupt(rt: &Runtime) {
     // SAFETY: the running context.
@@ -264,7 +266,7 @@ fn settle(ctx: *mut Ctx) {
     // SAFETY: the running context. Nothing that is alive lies below its frames.
     unsafe {
         let low = (*ctx).low as usize;
-        if (addr_of!(here) as usize) < low {
+        if (addr_of!(here) as usize) < low + NEAR {
             raise();
         }
         (*ctx).overflowed = false;
