@@ -311,6 +311,11 @@ impl Patcher {
         report
     }
 
+    /// How often it has walked over all objects: more than before, when some have come or gone.
+    pub fn passes(&self) -> u64 {
+        self.pass
+    }
+
     /// The objects with entries of ours, by address.
     pub fn objects(&self) -> impl Iterator<Item = PatchedObject> {
         self.known

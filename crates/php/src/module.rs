@@ -91,7 +91,9 @@ pub fn in_child(rt: &'static Runtime) {
     rt.after_fork();
 }
 
-/// The first `spawn`: libc calls are interposed, internal functions trampolined, handlers of signals chained.
+/// The first `spawn` of a request: libc calls are interposed, internal functions trampolined, handlers of signals chained.
+/// What stays from one request to the next is done once in a process: entries lead to the hooks for good, which are plain
+/// calls while the gate is closed.
 #[cold]
 pub fn activate(rt: &'static Runtime) {
     LIFE.active.set(true);
@@ -106,25 +108,10 @@ pub fn activate(rt: &'static Runtime) {
         }
     }
     host::keep_books(true);
-    let mut unpatched = {
-        let mut patcher = LIFE.patcher.borrow_mut();
-        let patcher = patcher.get_or_insert_with(|| {
-            let excluded = ini(c"async.interpose_exclude");
-            let mut excluded: Vec<String> =
-                excluded.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-            excluded.push("opcache.so".to_owned()); // its locks are fcntl locks of the process
-            // SAFETY: read after module start.
-            let paths = unsafe { sys::spindle_settings.paths_on_workers };
-            files::open_all_on_workers(paths);
-            ffi::patcher(table::hooks(paths), excluded)
-        });
-        patcher.patch().errors
-    };
+    let mut unpatched = patch();
     if LIFE.pid.get() != std::process::id() {
         rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
     }
-    openssl::find();
-    globals::find();
     signals::set_around(host::AROUND_HANDLERS);
     signals::chain_all();
     // SAFETY: read after module start; a table of the engine's.
@@ -148,6 +135,40 @@ pub fn activate(rt: &'static Runtime) {
         let text = CString::new(text).unwrap_or_default();
         // SAFETY: a terminated text; without a file the engine names the place that it is at.
         unsafe { sys::spindle_warning_at(std::ptr::null_mut(), 0, text.as_ptr()) };
+    }
+}
+
+/// Points the entries of all loaded objects at the hooks. What could not be: one error for the process.
+fn patch() -> Vec<String> {
+    let mut patcher = LIFE.patcher.borrow_mut();
+    let patcher = patcher.get_or_insert_with(|| {
+        stay_loaded();
+        let excluded = ini(c"async.interpose_exclude");
+        let mut excluded: Vec<String> =
+            excluded.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+        excluded.push("opcache.so".to_owned()); // its locks are fcntl locks of the process
+        // SAFETY: read after module start.
+        let paths = unsafe { sys::spindle_settings.paths_on_workers };
+        files::open_all_on_workers(paths);
+        ffi::patcher(table::hooks(paths), excluded)
+    });
+    let before = patcher.passes();
+    let errors = patcher.patch().errors;
+    if patcher.passes() != before {
+        openssl::find();
+        globals::find();
+    }
+    errors
+}
+
+/// Entries, threads and handlers of forks lead to this object's code: from now on it is not unloaded.
+fn stay_loaded() {
+    // SAFETY: asks for the object that a function of ours is in, and opens it, which it is already, once more.
+    unsafe {
+        let mut object = std::mem::zeroed::<libc::Dl_info>();
+        if libc::dladdr(stay_loaded as fn() as *const libc::c_void, &mut object) != 0 {
+            libc::dlopen(object.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
     }
 }
 
@@ -180,16 +201,14 @@ pub fn library_loaded() {
 }
 
 fn deactivate() {
-    runtime::forget();
+    runtime::end_request();
     calls::request_ends();
     persistent::settle();
     if LIFE.active.replace(false) {
         host::close_gate();
+        runtime::forget_events();
         overflow::remove();
         signals::unchain_all();
-        if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
-            patcher.restore();
-        }
         spindle_interpose::forget_waiters(); // of those that an `exit` has abandoned
         host::keep_books(false);
     }
@@ -245,6 +264,9 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
     }
     engine::remove();
     syntax::remove();
+    if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
+        patcher.restore();
+    }
     sys::SUCCESS
 }
 
@@ -260,9 +282,11 @@ extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_post_deactivate() -> sys::zend_result {
+    deactivate(); // other modules may have run code since
     links::forget_all();
     persistent::forget_all();
     operators::forget_all();
+    runtime::give_back();
     sys::SUCCESS
 }
 

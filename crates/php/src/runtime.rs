@@ -49,7 +49,7 @@ const PICKS_PER_POLL: u32 = 64;
 /// How far ahead in the queue memory is fetched.
 const AHEAD: usize = 3;
 
-/// One request's coroutines.
+/// The coroutines of a request, and what the process keeps for those of the next.
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
     pub(crate) objects: RefCell<Vec<*mut Coroutine>>,
@@ -87,77 +87,145 @@ pub struct Runtime {
     pub(crate) watch: Watch,
 }
 
-struct TheRuntime(Cell<Option<&'static Runtime>>);
+struct TheRuntime {
+    /// That of this request.
+    current: Cell<Option<&'static Runtime>>,
+    /// The one that the process has, once a request has needed it.
+    made: Cell<*mut Runtime>,
+}
 // SAFETY: the module is for PHP without threads: only the PHP thread gets here. Hooks on other threads stop at
 // the gate, before they could.
 unsafe impl Sync for TheRuntime {}
-static RUNTIME: TheRuntime = TheRuntime(Cell::new(None));
+static RUNTIME: TheRuntime = TheRuntime { current: Cell::new(None), made: Cell::new(null_mut()) };
 
 /// The runtime, if anything has asked for it in this request.
 #[inline(always)]
 pub fn existing() -> Option<&'static Runtime> {
-    RUNTIME.0.get()
+    RUNTIME.current.get()
 }
 
-/// The runtime, made at the first use.
+/// The runtime, begun at the first use in a request.
 #[inline(always)]
 pub fn rt() -> &'static Runtime {
-    match RUNTIME.0.get() {
+    match RUNTIME.current.get() {
         Some(rt) => rt,
-        None => make(),
+        None => begin(),
     }
 }
 
 #[cold]
-fn make() -> &'static Runtime {
-    let seed = crate::module::seed();
-    let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
-    let main = Box::into_raw(Box::new(Ctx::of_main()));
-    let rt: &'static Runtime = Box::leak(Box::new(Runtime {
-        core: RefCell::new(Core::new(Reactor::now(), order, scope::default_lifetime())),
-        objects: RefCell::new(Vec::new()),
-        scopes: RefCell::new(Vec::new()),
-        groups: RefCell::new(Vec::new()),
-        zombie_rounds: Cell::new(0),
-        zombies_given_up: Cell::new(false),
-        reports: Reports::new(),
-        given: Notes::new(),
-        copies: Notes::new(),
-        deadlock: Cell::new(null_mut()),
-        phase: Cell::new(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running }),
-        reactor: OnceCell::new(),
-        stacks: RefCell::new(Stacks::new(stack::wanted_size())),
-        main,
-        current: Cell::new(main),
-        no_switch: Cell::new(crate::engine::no_switch()),
-        picks: Cell::new(0),
-        calls_without_park: Cell::new(0),
-        main_gone: Cell::new(false),
-        bail_out: Cell::new(false),
-        cancelled_in_callback: Cell::new(0),
-        exits: Cell::new(false),
-        hearer: Cell::new(None),
-        signal_owners: RefCell::new(Owners::new()),
-        watch: Watch::new(),
-    }));
-    RUNTIME.0.set(Some(rt));
-    let object = coroutine::create();
-    // SAFETY: just made; main runs in the context above.
-    unsafe {
-        (*object).co = Core::MAIN;
-        (*object).ctx = main;
-        (*main).id = rt.core.borrow().id(Core::MAIN);
+fn begin() -> &'static Runtime {
+    if RUNTIME.made.get().is_null() {
+        let kept = Kept { reactor: OnceCell::new(), stacks: Stacks::new(stack::wanted_size()) };
+        RUNTIME.made.set(Box::into_raw(Box::new(Runtime::new(kept))));
     }
-    rt.objects.borrow_mut().push(object);
+    // SAFETY: never freed, and changed in `give_back` only.
+    let rt = unsafe { &*RUNTIME.made.get() };
+    RUNTIME.current.set(Some(rt));
+    rt.begin_request();
     rt
 }
 
-/// The request is over: what is left of it dies with the engine's heap.
-pub fn forget() {
-    if let Some(rt) = RUNTIME.0.take() {
+/// The request is over, and nothing runs again. Objects know the runtime until [`give_back`]: they die after this, and other
+/// modules may run code at their request's end.
+pub fn end_request() {
+    if let Some(rt) = existing() {
         rt.end();
         rt.watch.stop();
+    }
+}
+
+/// The event loop forgets what it knows, as long as it is known what was closed.
+pub fn forget_events() {
+    if let Some(reactor) = existing().and_then(|rt| rt.reactor.get()) {
+        reactor.forget_all();
+    }
+}
+
+/// The request's objects are gone too. Event loop, threads and some stacks stay for the next one, all else is given back.
+pub fn give_back() {
+    if let Some(rt) = RUNTIME.current.take() {
         scope::forget_all(rt);
+        // SAFETY: no code of the request runs any more, nor does its watchdog: nobody uses the runtime. Main's context was
+        // made by `Runtime::new`, and is that of none of the objects, which are gone.
+        unsafe {
+            let rt = RUNTIME.made.get();
+            drop(Box::from_raw((*rt).main));
+            let mut stacks = (*rt).stacks.replace(Stacks::new(stack::wanted_size()));
+            if !stacks.are_worth_keeping() {
+                stacks = Stacks::new(stack::wanted_size());
+            }
+            let kept = Kept { reactor: std::mem::take(&mut (*rt).reactor), stacks };
+            *rt = Runtime::new(kept);
+        }
+    }
+}
+
+/// What stays from one request to the next.
+struct Kept {
+    reactor: OnceCell<Reactor>,
+    stacks: Stacks,
+}
+
+/// A core for a request, by the settings of the time.
+fn new_core() -> Core {
+    let seed = crate::module::seed();
+    let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
+    Core::new(Reactor::now(), order, scope::default_lifetime())
+}
+
+impl Runtime {
+    /// One in which nothing has run.
+    fn new(kept: Kept) -> Runtime {
+        let main = Box::into_raw(Box::new(Ctx::of_main()));
+        Runtime {
+            core: RefCell::new(new_core()),
+            objects: RefCell::new(Vec::new()),
+            scopes: RefCell::new(Vec::new()),
+            groups: RefCell::new(Vec::new()),
+            zombie_rounds: Cell::new(0),
+            zombies_given_up: Cell::new(false),
+            reports: Reports::new(),
+            given: Notes::new(),
+            copies: Notes::new(),
+            deadlock: Cell::new(null_mut()),
+            phase: Cell::new(Phase::Ended),
+            reactor: kept.reactor,
+            stacks: RefCell::new(kept.stacks),
+            main,
+            current: Cell::new(main),
+            no_switch: Cell::new(0),
+            picks: Cell::new(0),
+            calls_without_park: Cell::new(0),
+            main_gone: Cell::new(false),
+            bail_out: Cell::new(false),
+            cancelled_in_callback: Cell::new(0),
+            exits: Cell::new(false),
+            hearer: Cell::new(None),
+            signal_owners: RefCell::new(Owners::new()),
+            watch: Watch::new(),
+        }
+    }
+
+    fn begin_request(&'static self) {
+        *self.core.borrow_mut() = new_core();
+        let size = stack::wanted_size();
+        if !self.stacks.borrow().are_of(size) {
+            *self.stacks.borrow_mut() = Stacks::new(size);
+        }
+        self.phase.set(if crate::engine::script_is_over() { Phase::Ended } else { Phase::Running });
+        self.no_switch.set(crate::engine::no_switch());
+        let object = coroutine::create();
+        // SAFETY: just made; main runs in the context above.
+        unsafe {
+            (*object).co = Core::MAIN;
+            (*object).ctx = self.main;
+            (*self.main).id = self.core.borrow().id(Core::MAIN);
+        }
+        self.objects.borrow_mut().push(object);
+        if crate::module::forked_unseen() {
+            crate::module::in_child(self);
+        }
     }
 }
 

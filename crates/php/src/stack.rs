@@ -47,6 +47,8 @@ const LOOKED_AT: usize = 128 * 1024;
 const LOOK_EVERY: u32 = 128;
 /// So many free stacks, the next ones to be taken, stay in memory as they are.
 const FREE_AS_THEY_ARE: usize = 16;
+/// As many stacks stay for the next request at the most.
+const KEPT: usize = 64;
 
 /// What is kept of a coroutine that has a stack: where it stands while it is left. Main has one without a slot.
 #[repr(C, align(64))]
@@ -274,6 +276,11 @@ impl Stacks {
         self.size
     }
 
+    /// Would those of this size be the same?
+    pub fn are_of(&self, size: usize) -> bool {
+        self.size == Stacks::new(size).size
+    }
+
     /// How many have been made.
     pub fn made(&self) -> usize {
         self.made
@@ -365,6 +372,12 @@ impl Stacks {
         }
         tell_valgrind(start + self.zones.floor as usize, ctx as usize);
         Ok(ctx)
+    }
+
+    /// Nobody runs on any of them, and nobody will go on. Says whether they are worth keeping: few, and none of them
+    /// was left in the middle.
+    pub fn are_worth_keeping(&self) -> bool {
+        self.free.len() == self.made && self.made <= KEPT
     }
 
     /// Where a slot of the last mapping starts, and the one below it ends.

@@ -447,6 +447,17 @@ impl Fds {
         refused
     }
 
+    /// Nothing is known of any descriptor, and none is registered.
+    pub(crate) fn forget_all(&mut self, epoll: Option<RawFd>) {
+        for (fd, entry) in self.entries.iter_mut().enumerate() {
+            if let (true, Some(epoll)) = (entry.watched, epoll) {
+                // SAFETY: the event is not looked at. One that was closed unseen has left the set by itself.
+                unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, fd as RawFd, std::ptr::null_mut()) };
+            }
+            *entry = Entry::new(entry.life.wrapping_add(1));
+        }
+    }
+
     pub(crate) fn after_fork(&mut self) {
         self.shared = true;
         self.mode_epoch = self.mode_epoch.wrapping_add(1);

@@ -346,7 +346,7 @@ impl Reactor {
         Ok(())
     }
 
-    /// For other threads. In a fork's child the parent's reaches nobody.
+    /// For other threads. In a fork's child the parent's reaches nobody, nor does one that is older than [`Self::forget_all`].
     pub fn remote(&self) -> Remote {
         Remote(Arc::clone(&self.shared.borrow()))
     }
@@ -498,6 +498,35 @@ impl Reactor {
     /// The socket began a new connection: what its readiness was, hang-up too, is void.
     pub fn restarted(&self, fd: RawFd) {
         self.fds.borrow_mut().restarted(fd);
+    }
+
+    /// Forgets whoever waits, and what is known of descriptors: from now on the numbers of waiters mean others, and
+    /// descriptors may come and go unseen. Descriptors and idle threads of ours stay. Jobs that have not ended go on
+    /// with theirs, or are dropped if they have not begun, and wake nobody.
+    pub fn forget_all(&self) {
+        let epoll = self.epoll.borrow().as_ref().map(|epoll| epoll.as_raw_fd());
+        self.fds.borrow_mut().forget_all(epoll);
+        self.child_waiters.borrow_mut().clear();
+        self.reap_orphans();
+        self.kick_abandoned();
+        if self.jobs.replace(0) > 0 {
+            drop(self.pools.replace(Pools::new()));
+        }
+        let mut shared = self.shared.borrow_mut();
+        if Arc::strong_count(&shared) > 1 {
+            // Who has the old one finds no descriptor there, or has found one that is still ours.
+            let event = AtomicI32::new(shared.event.swap(-1, Ordering::AcqRel));
+            *shared = Arc::new(Shared { inbox: Inbox::new(), event });
+        }
+        let mut done = self.done.borrow_mut();
+        shared.inbox.drain(&mut done);
+        done.clear();
+        if shared.event() >= 0 {
+            drain_event(shared.event());
+        }
+        if signals::pending() {
+            signals::take();
+        }
     }
 
     /// In the child of a fork: the epoll instance, the eventfds and the threads are the parent's. Everything is made
