@@ -572,9 +572,96 @@ void spindle_hash_destroy_free(HashTable *table)
 	FREE_HASHTABLE(table);
 }
 
-/* Puts another stack of output buffers on top of the current one. */
+/* The request's own handlers (output_buffering, output_handler), the outermost first. */
+static struct {
+	php_output_handler *handler;
+	bool is_default;
+} request_handlers[4];
+static int request_handler_count;
+
+/* The context of PHP's default handler, which has none: it tells one of the request's from a later one at its address. */
+static char of_the_request;
+
+#define OUTPUT_HANDLER(i) (((php_output_handler **) zend_stack_base(&OG(handlers)))[i])
+
+void spindle_output_begin(bool with_handlers)
+{
+	request_handler_count = with_handlers ? MIN(zend_stack_count(&OG(handlers)), 4) : 0;
+	for (int i = 0; i < request_handler_count; i++) {
+		php_output_handler *handler = OUTPUT_HANDLER(i);
+		request_handlers[i].handler = handler;
+		request_handlers[i].is_default = zend_string_equals_literal(handler->name, "default output handler");
+		if (request_handlers[i].is_default) {
+			handler->opaq = &of_the_request;
+		}
+	}
+}
+
+bool spindle_output_is_shared(void)
+{
+	return request_handler_count != 0;
+}
+
+/* How many of the handlers there are now are the request's. */
+static int shared_handlers(void)
+{
+	int count = MIN(request_handler_count, zend_stack_count(&OG(handlers))), i;
+
+	for (i = 0; i < count && OUTPUT_HANDLER(i) == request_handlers[i].handler; i++) {
+		if (request_handlers[i].is_default && OUTPUT_HANDLER(i)->opaq != &of_the_request) {
+			break;
+		}
+	}
+	return i;
+}
+
+bool spindle_output_has_own(void)
+{
+	return zend_stack_count(&OG(handlers)) > shared_handlers();
+}
+
+void spindle_output_take(zend_stack *own)
+{
+	int shared = shared_handlers();
+
+	if (shared == 0) {
+		*own = OG(handlers);
+		zend_stack_init(&OG(handlers), sizeof(php_output_handler *));
+		OG(active) = NULL;
+		return;
+	}
+	zend_stack_init(own, sizeof(php_output_handler *));
+	for (int i = shared; i < zend_stack_count(&OG(handlers)); i++) {
+		zend_stack_push(own, &OUTPUT_HANDLER(i));
+	}
+	while (zend_stack_count(&OG(handlers)) > shared) {
+		zend_stack_del_top(&OG(handlers));
+	}
+	OG(active) = OUTPUT_HANDLER(shared - 1);
+}
+
+void spindle_output_end_own(void)
+{
+	while (spindle_output_has_own()) {
+		OG(active)->flags |= PHP_OUTPUT_HANDLER_REMOVABLE;
+		if (php_output_end() != SUCCESS) {
+			break;
+		}
+	}
+}
+
 void spindle_output_adopt(zend_stack *handlers)
 {
+	if (zend_stack_count(&OG(handlers)) == 0) {
+		zend_stack_destroy(&OG(handlers)); /* empty, but perhaps with storage */
+		OG(handlers) = *handlers;
+		OG(active) = NULL;
+		for (int i = 0; i < zend_stack_count(&OG(handlers)); i++) {
+			OG(active) = OUTPUT_HANDLER(i);
+			OG(active)->level = i;
+		}
+		return;
+	}
 	for (int i = 0; i < zend_stack_count(handlers); i++) {
 		php_output_handler *handler = ((php_output_handler **) zend_stack_base(handlers))[i];
 		handler->level = zend_stack_push(&OG(handlers), &handler) - 1;

@@ -119,7 +119,22 @@ bool spindle_vm_interrupt_take(void);
 void spindle_vm_interrupt_set(void);
 bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);
+
+/* --- output buffers: those that were there before any code are the request's, and stay for whichever coroutine runs --- */
+
+/* No code has run yet, and what handlers there are, are the request's; or, without them, none are. */
+void spindle_output_begin(bool with_handlers);
+/* Has the request begun with handlers of its own? */
+bool spindle_output_is_shared(void);
+/* Are there others? */
+bool spindle_output_has_own(void);
+/* Moves the others into `own`. */
+void spindle_output_take(zend_stack *own);
+/* Puts other handlers on top of those there are. */
 void spindle_output_adopt(zend_stack *handlers);
+/* Ends all but the request's. */
+void spindle_output_end_own(void);
+
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
 void spindle_cancellation_because(zend_object *exception, zend_object *previous);
@@ -192,11 +207,11 @@ zend_object *spindle_group_create(zend_class_entry *ce);
 zend_object *spindle_context_create(zend_class_entry *ce);
 zend_object *spindle_call_create(zend_class_entry *ce);
 
-/* --- code that comes piece by piece: session.c --- */
+/* --- the end of a request: request_end.c --- */
 
-/* Calls spindle_session_ended() when the request ends, before its shutdown functions. */
-void spindle_watch_session(void);
-void spindle_session_ended(void);
+/* Has spindle_request_ends() called when the request ends, before its shutdown functions. Once in a request, before that. */
+void spindle_watch_request_end(void);
+void spindle_request_ends(void);
 
 /* --- the operators: syntax.c --- */
 

@@ -2,8 +2,10 @@
 //!
 //! - **Compiling** is not re-entrant: no switch below the outermost compilation, reads there are done in place.
 //!   Our wrapper goes around opcache's, so it is installed at request start.
-//! - **The end of the script** is where `zend_execute_ex` returns from the primary script's code. It is replaced
-//!   between the compilation of a top-level file and its execution only, so that no other call pays.
+//! - **The end of the script** is where `zend_execute_ex` returns from the last top-level code, where the SAPI is known to
+//!   run one script in a request. It is replaced between the compilation of a top-level file and its execution only, so
+//!   that no other call pays. Else it is the end of the request, which the runtime has a function called at, before the
+//!   shutdown functions. What ends the script early (`exit`, fatal errors) is seen in both.
 //! - **Collecting cycles** runs destructors with the collector's state open: no switch below it.
 //! - **Loading a class or a file**: see `loading`.
 
@@ -26,7 +28,7 @@ enum End {
     Last,
     /// When it throws: what would come after it does not.
     Throws,
-    /// When it exits. What it throws is reported, and the next piece comes.
+    /// When it exits. What it throws is reported, and more code may come in this request.
     Exits,
 }
 
@@ -41,9 +43,10 @@ struct Hooks {
     forbidden: Cell<u32>,
     /// What the end of the top-level code that was compiled last means.
     end: Cell<End>,
-    seen_primary: Cell<bool>,
-    /// Code comes piece by piece.
-    is_session: Cell<bool>,
+    /// Has top-level code of this request run?
+    has_begun: Cell<bool>,
+    /// Files that the SAPI has run.
+    files: Cell<u32>,
     is_over: Cell<bool>,
 }
 
@@ -58,8 +61,8 @@ static HOOKS: Hooks = Hooks {
     collect: Cell::new(None),
     forbidden: Cell::new(0),
     end: Cell::new(End::Last),
-    seen_primary: Cell::new(false),
-    is_session: Cell::new(false),
+    has_begun: Cell::new(false),
+    files: Cell::new(0),
     is_over: Cell::new(false),
 };
 
@@ -80,8 +83,10 @@ pub fn install() {
         loading::install();
     }
     HOOKS.forbidden.set(0);
-    HOOKS.seen_primary.set(false);
-    HOOKS.is_session.set(false);
+    HOOKS.files.set(0);
+    HOOKS.has_begun.set(false);
+    // SAFETY: no code of this request runs yet.
+    unsafe { sys::spindle_output_begin(false) };
     HOOKS.is_over.set(false);
     loading::forget_all();
 }
@@ -144,12 +149,7 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
     // SAFETY: as above; the frame tells whether PHP code asked for this file or the SAPI.
     unsafe {
         if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {
-            let primary = (*file).primary_script;
-            HOOKS.seen_primary.set(HOOKS.seen_primary.get() || primary);
-            let appended = sys::core_globals.auto_append_file;
-            let append = !appended.is_null() && *appended != 0;
-            let is_last = HOOKS.seen_primary.get() && (!primary || !append);
-            watch_end(if is_last { End::Last } else { End::Throws });
+            watch_end(end_of_file());
         } else if !code.is_null() {
             loading::compiled(code);
         }
@@ -177,26 +177,60 @@ unsafe extern "C" fn compile_string(
             }
         }
     };
-    // SAFETY: as in `compile_file`; without a frame this is code of the command line. Its name is a C string.
+    // SAFETY: as in `compile_file`; without a frame this is code of the command line, or of the program that PHP is embedded
+    // in. Its name is a C string.
     unsafe {
         if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {
-            let is_piece = PIECES.contains(&CStr::from_ptr(name));
-            if is_piece && !HOOKS.is_session.replace(true) {
-                sys::spindle_watch_session();
-            }
-            watch_end(if is_piece { End::Exits } else { End::Last });
+            let is_last = is_one_script_sapi() && LAST_CODE.contains(&CStr::from_ptr(name));
+            watch_end(if is_last { End::Last } else { End::Exits });
         }
     }
     code
 }
 
-/// The names of code that more may come after: of `php -a`, `-B` and `-R`.
-const PIECES: [&CStr; 3] = [c"php shell code", c"Command line begin code", c"Command line run code"];
+/// The names of code of the command line that no more comes after: of `php -r` and `-E`.
+const LAST_CODE: [&CStr; 2] = [c"Command line code", c"Command line end code"];
+
+/// The SAPIs that run one script in a request, between `auto_prepend_file` and `auto_append_file`.
+const ONE_SCRIPT: [&CStr; 7] =
+    [c"cli", c"cli-server", c"fpm-fcgi", c"cgi-fcgi", c"apache2handler", c"litespeed", c"phpdbg"];
+
+fn is_one_script_sapi() -> bool {
+    // SAFETY: the name is a terminated text.
+    ONE_SCRIPT.contains(&unsafe { CStr::from_ptr(sys::sapi_module.name) })
+}
+
+/// With `php -F` the script is run for each line of the input, which is this variable then.
+fn runs_for_each_line() -> bool {
+    let line = c"argn";
+    // SAFETY: a table of the engine.
+    unsafe {
+        let variables = &raw mut sys::executor_globals.symbol_table;
+        !sys::zend_hash_str_find(variables, line.as_ptr(), line.count_bytes()).is_null()
+    }
+}
+
+/// The SAPI is about to run another file: what its end means.
+fn end_of_file() -> End {
+    if !is_one_script_sapi() || runs_for_each_line() {
+        return End::Exits;
+    }
+    // SAFETY: settings are null or terminated texts.
+    let is_set = |file: *const std::ffi::c_char| unsafe { !file.is_null() && *file != 0 };
+    // SAFETY: reads globals of the engine.
+    let (prepend, append) = unsafe { (sys::core_globals.auto_prepend_file, sys::core_globals.auto_append_file) };
+    let files = HOOKS.files.get() + 1;
+    HOOKS.files.set(files);
+    if files > u32::from(is_set(prepend)) + u32::from(is_set(append)) { End::Last } else { End::Throws }
+}
 
 /// The next code that runs is at the top level: catch its end.
 unsafe fn watch_end(end: End) {
     // SAFETY: on the PHP thread. The original comes back at the very next call.
     unsafe {
+        if !HOOKS.has_begun.replace(true) {
+            sys::spindle_output_begin(true);
+        }
         if sys::zend_execute_ex.is_some_and(|f| f as usize != execute_script as *const () as usize) {
             HOOKS.execute_ex.set(sys::zend_execute_ex);
         }
@@ -235,13 +269,30 @@ unsafe fn script_ended() {
     HOOKS.is_over.set(true);
 }
 
-/// All pieces have been: the request ends.
+/// The request ends; its shutdown functions come next.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn spindle_session_ended() {
-    if !HOOKS.is_over.get() {
-        // SAFETY: called from a shutdown function, below which there is no other code.
-        unsafe { script_ended() };
+unsafe extern "C" fn spindle_request_ends() {
+    if HOOKS.is_over.get() {
+        return;
     }
+    // SAFETY: a flag of the engine; called below no other code; a bailout leaves nothing that is held.
+    unsafe {
+        if sys::compiler_globals.unclean_shutdown {
+            HOOKS.is_over.set(true);
+            if let Some(rt) = runtime::existing() {
+                rt.end(); // a fatal error that no wrapper of ours has seen
+            }
+            return;
+        }
+        // After a fatal error, too, the other shutdown functions are called.
+        sys::spindle_guarded(Some(last_code_ended), null_mut());
+        HOOKS.is_over.set(true);
+    }
+}
+
+unsafe extern "C" fn last_code_ended(_: *mut std::ffi::c_void) {
+    // SAFETY: called at the end of the request.
+    unsafe { script_ended() };
 }
 
 /// Runs code of the script's own.
@@ -267,7 +318,8 @@ unsafe extern "C" fn execute(frame: *mut std::ffi::c_void) {
 
 /// Has the script's own code ended? Shutdown functions and destructors are all that comes.
 pub fn script_is_over() -> bool {
-    HOOKS.is_over.get()
+    // SAFETY: reads a global of the engine.
+    HOOKS.is_over.get() || unsafe { u32::from(sys::executor_globals.flags) & sys::EG_FLAGS_IN_SHUTDOWN != 0 }
 }
 
 unsafe extern "C" fn collect() -> i32 {

@@ -32,6 +32,7 @@ mod loading;
 mod module;
 mod openssl;
 mod operators;
+mod output;
 mod overflow;
 mod persistent;
 mod report;

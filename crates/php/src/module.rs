@@ -2,8 +2,8 @@
 
 use crate::runtime::{self, Runtime};
 use crate::{
-    calls, coroutine, engine, ffi, globals, group, hosting, iterators, linking, links, openssl, operators, overflow,
-    persistent, scope, stack, streams, syntax, timeout,
+    calls, coroutine, engine, ffi, globals, group, hosting, iterators, linking, links, openssl, operators, output,
+    overflow, persistent, scope, stack, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
 use spindle_interpose::{files, host, table};
@@ -122,6 +122,7 @@ pub fn activate(rt: &'static Runtime) {
         }
     }
     overflow::install(rt);
+    output::install();
     unpatched.extend(streams::install());
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
@@ -264,6 +265,7 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
     }
     engine::remove();
     syntax::remove();
+    output::remove();
     if let Some(patcher) = LIFE.patcher.borrow_mut().as_mut() {
         patcher.restore();
     }

@@ -223,6 +223,10 @@ impl Runtime {
             (*self.main).id = self.core.borrow().id(Core::MAIN);
         }
         self.objects.borrow_mut().push(object);
+        if self.phase.get() == Phase::Running {
+            // SAFETY: the request runs, and its end is not watched yet.
+            unsafe { sys::spindle_watch_request_end() };
+        }
         if crate::module::forked_unseen() {
             crate::module::in_child(self);
         }

@@ -45,7 +45,7 @@
 //! | `PG(last_error_*)` | own; that of a coroutine which ends the request becomes the last one |
 //! | `PG(in_error_log, in_user_include)` | rare |
 //! | `PG(tick_functions, http_globals, activated_auto_globals, connection_status, header_is_being_sent, have_called_openlog, syslog_ident)`, ini | all's |
-//! | `OG(handlers, active, running)` | rare |
+//! | `OG(handlers, active, running)` | rare; handlers that the request began with (`output_buffering`) are all's |
 //! | `OG(flags, output_start_*)` | all's: what has been sent, implicit flush |
 //! | `SG(*)` | all's: there is one request |
 //!
@@ -196,7 +196,6 @@ impl LastError {
 /// State that most coroutines never have.
 struct Rare {
     handlers: sys::zend_stack,
-    active: *mut sys::php_output_handler,
     running: *mut sys::php_output_handler,
     compare: sys::zend_fcall_info,
     compare_cache: sys::zend_fcall_info_cache,
@@ -223,7 +222,8 @@ impl Saved {
         let (eg, bg) = (addr_of_mut!(sys::executor_globals), addr_of_mut!(sys::basic_globals));
         // SAFETY: the globals exist as long as PHP runs, and only its thread gets here.
         unsafe {
-            sys::output_globals.handlers.top != 0
+            sys::output_globals.handlers.top != 0 && sys::spindle_output_has_own()
+                || !sys::output_globals.running.is_null()
                 || (*bg).user_compare_fci.size != 0
                 || (*bg).serialize.level | (*bg).unserialize.level | (*bg).serialize_lock != 0
                 || !(*bg).strtok_string.is_null()
@@ -301,9 +301,10 @@ impl Saved {
         // SAFETY: the globals exist as long as PHP runs; what is moved out of them is replaced by their empty
         // state. All-zero bytes are the empty state of these structures, as at request start.
         unsafe {
+            let mut handlers = (*og).handlers;
+            sys::spindle_output_take(&mut handlers);
             let rare = Rare {
-                handlers: (*og).handlers,
-                active: (*og).active,
+                handlers,
                 running: (*og).running,
                 compare: (*bg).user_compare_fci,
                 compare_cache: (*bg).user_compare_fci_cache,
@@ -322,8 +323,6 @@ impl Saved {
                 user_wrapper_opens: sys::file_globals.user_stream_current_filename,
                 waits_for_child: sys::file_globals.pclose_wait,
             };
-            (*og).handlers = sys::zend_stack { top: 0, max: 0, elements: null_mut(), ..(*og).handlers };
-            (*og).active = null_mut();
             (*og).running = null_mut();
             (*bg).user_compare_fci = std::mem::zeroed();
             (*bg).user_compare_fci_cache = std::mem::zeroed();
@@ -355,12 +354,8 @@ impl Saved {
         // SAFETY: `rare` came from `Box::into_raw` in `store_rare`, once. The coroutine that was left before has
         // emptied the globals that are written here, or had nothing in them.
         unsafe {
-            let rare = Box::from_raw(std::mem::replace(&mut self.rare, null_mut()));
-            if !(*og).handlers.elements.is_null() {
-                sys::spindle_stack_clean(addr_of_mut!((*og).handlers), false); // empty, but with storage
-            }
-            (*og).handlers = rare.handlers;
-            (*og).active = rare.active;
+            let mut rare = Box::from_raw(std::mem::replace(&mut self.rare, null_mut()));
+            sys::spindle_output_adopt(&mut rare.handlers);
             (*og).running = rare.running;
             (*bg).user_compare_fci = rare.compare;
             (*bg).user_compare_fci_cache = rare.compare_cache;
@@ -547,7 +542,7 @@ pub unsafe fn end() {
             (*eg).in_autoload = null_mut();
         }
         if sys::output_globals.handlers.top != 0 {
-            sys::php_output_end_all(); // its open buffers are flushed, as at the end of a script
+            sys::spindle_output_end_own(); // its open buffers are flushed, as at the end of a script
         }
         let strtok = sys::basic_globals.strtok_string;
         if !strtok.is_null() {

@@ -1,0 +1,43 @@
+/* A function that is called when a request ends, before the shutdown functions of user code. */
+#include "glue.h"
+
+#include "ext/standard/basic_functions.h"
+
+static ZEND_NAMED_FUNCTION(request_ends)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	spindle_request_ends();
+}
+
+static zend_internal_arg_info no_arguments[1];
+static zend_internal_function function = {
+	.type = ZEND_INTERNAL_FUNCTION,
+	.arg_info = no_arguments + 1,
+	.handler = request_ends,
+};
+
+void spindle_watch_request_end(void)
+{
+	HashTable *before = BG(user_shutdown_function_names);
+	php_shutdown_function_entry entry = {.fci = {.size = sizeof(zend_fcall_info)}, .fci_cache = {0}};
+	void *function_before;
+
+	if (!function.function_name) {
+		function.function_name = zend_string_init("{end of the request}", strlen("{end of the request}"), true);
+		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
+	}
+	/* What is called is the cached function: nobody looks the name up. No closure: it would take the number of an object. */
+	ZVAL_EMPTY_STRING(&entry.fci.function_name);
+	entry.fci_cache.function_handler = (zend_function *) &function;
+	/* The table's destructor is known to this function alone: ours comes into a table of its own, the others behind it. */
+	BG(user_shutdown_function_names) = NULL;
+	append_user_shutdown_function(&entry);
+	if (before) {
+		ZEND_HASH_FOREACH_PTR(before, function_before) {
+			zend_hash_next_index_insert_ptr(BG(user_shutdown_function_names), function_before);
+		} ZEND_HASH_FOREACH_END();
+		before->pDestructor = NULL;
+		zend_hash_destroy(before);
+		FREE_HASHTABLE(before);
+	}
+}
