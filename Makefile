@@ -64,7 +64,7 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-faults test-chaos \
+	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
@@ -117,6 +117,11 @@ test-seeds: build
 test-matrix: build
 	@echo "== extensions and real servers"
 	@tests/ext-matrix/run
+
+.PHONY: test-sapi
+test-sapi: build
+	@echo "== web servers and other SAPIs"
+	@$(PHP) tests/sapi/run
 
 .PHONY: test-faults
 test-faults: build-faults
