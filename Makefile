@@ -64,7 +64,7 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-matrix test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-observers test-matrix test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
@@ -112,6 +112,17 @@ test-seeds: build
 	@seed=$(or $(seed),$$((RANDOM * 32768 + RANDOM + 1))); \
 	    echo "== phpt in another order, by the seed $$seed"; \
 	    tests/run-phpt -d async.seed=$$seed $(SEEDED)
+
+# Debuggers, profilers and tracers.
+.PHONY: test-observers
+test-observers: build
+	@echo "== observers"
+	@tests/observers/run
+
+.PHONY: test-observers-all
+test-observers-all: build
+	@echo "== phpt under each mode of Xdebug"
+	@tests/observers/run --phpt
 
 .PHONY: test-matrix
 test-matrix: build

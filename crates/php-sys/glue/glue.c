@@ -1,4 +1,9 @@
 /* What must be C: setjmp frames, the engine's macros, and the tables that they make. No policy here. */
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE /* dlinfo */
+#endif
+#include <dlfcn.h>
+#include <link.h>
 #ifdef HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -896,6 +901,20 @@ uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
 	return from->opline->lineno;
 }
 
+zend_execute_data *spindle_place(zend_string *file, uint32_t line)
+{
+	static zend_op_array code = {.type = ZEND_USER_FUNCTION};
+	static zend_op call = {.opcode = ZEND_DO_FCALL};
+	static zend_execute_data frame = {.opline = &call, .func = (zend_function *) &code};
+
+	if (!file) {
+		line = spindle_user_position(EG(current_execute_data), &file);
+	}
+	code.filename = file ? file : ZSTR_EMPTY_ALLOC();
+	call.lineno = line;
+	return &frame;
+}
+
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit)
 {
 	zend_execute_data *current = EG(current_execute_data);
@@ -903,6 +922,18 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 	EG(current_execute_data) = from;
 	zend_fetch_debug_backtrace(result, 0, options, limit);
 	EG(current_execute_data) = current;
+}
+
+void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with)
+{
+	for (zend_llist_element *element = zend_extensions.head; element; element = element->next) {
+		void *handle = ((zend_extension *) element->data)->handle;
+		struct link_map *object;
+
+		if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &object) == 0 && *object->l_name) {
+			each(with, object->l_name);
+		}
+	}
 }
 
 /* --- module --------------------------------------------------------------------------------------------- */

@@ -116,6 +116,8 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
+/* Calls `each` with the file of everything that was loaded by `zend_extension`. */
+void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
 void spindle_vm_interrupt_set(void);
 bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);
@@ -151,6 +153,8 @@ void spindle_exception_list_set(zend_object *composite, zval *list);
 void spindle_exception_list_get(zend_object *composite, zval *result);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
+/* A frame of user code at this place, or, without a file, at the one that runs. Until the next call, and only to look at. */
+zend_execute_data *spindle_place(zend_string *file, uint32_t line);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
 bool spindle_is_closed(zend_execute_data *execute_data);

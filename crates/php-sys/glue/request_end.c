@@ -23,7 +23,8 @@ void spindle_watch_request_end(void)
 	void *function_before;
 
 	if (!function.function_name) {
-		function.function_name = zend_string_init("{end of the request}", strlen("{end of the request}"), true);
+		/* Not in braces: Xdebug takes that for a function of PHP code. */
+		function.function_name = zend_string_init("Async\\endOfRequest", strlen("Async\\endOfRequest"), true);
 		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
 	}
 	/* What is called is the cached function: nobody looks the name up. No closure: it would take the number of an object. */

@@ -30,6 +30,7 @@ mod linking;
 mod links;
 mod loading;
 mod module;
+mod observers;
 mod openssl;
 mod operators;
 mod output;

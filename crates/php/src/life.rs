@@ -5,7 +5,7 @@ use crate::runtime::{Runtime, To, existing, rt};
 use crate::slots::Slots;
 use crate::stack::{Ctx, Failing};
 use crate::state::is_undef;
-use crate::{calls, context, diagnostics, exceptions, failure, state, zv};
+use crate::{calls, context, diagnostics, exceptions, failure, observers, state, zv};
 use spindle_core::sched::{self, Co, Outcome, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
@@ -36,16 +36,21 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
             // the bottom of this stack as their target.
             To::Fresh(co) => unsafe {
                 let target = sys::executor_globals.bailout;
-                rt.adopt(ctx, co);
+                let ended = observers::end();
+                let fiber = observers::begin(ctx, rt.object(co));
+                rt.adopt(ctx, co, fiber);
+                sys::zend_observer_fiber_destroy_notify(ended);
                 sys::executor_globals.bailout = target;
             },
             To::Ctx(to) => {
                 rt.stacks.borrow_mut().put(ctx);
                 // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
                 unsafe {
+                    let ended = observers::end();
+                    observers::switch(to);
                     (*to).saved.load();
-                    rt.arrive(ctx, to);
-                    sys::zend_observer_fiber_destroy_notify(addr_of_mut!((*ctx).fiber));
+                    rt.arrive(to);
+                    sys::zend_observer_fiber_destroy_notify(ended);
                     let mut unused = null_mut();
                     crate::switch::switch(&mut unused, to);
                 }
@@ -125,8 +130,6 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
         let outcome = outcome_of(rt, co, exception);
         (*this).exception = exception;
         (*this).ctx = null_mut();
-        let fiber = addr_of_mut!((*ctx).fiber);
-        (*fiber).status = sys::ZEND_FIBER_STATUS_DEAD;
         failure::finish(rt, this, outcome);
         false
     }

@@ -91,6 +91,20 @@ pub fn in_child(rt: &'static Runtime) {
     rt.after_fork();
 }
 
+/// The files of what extends the engine itself (`zend_extension=`), where a wait is everybody's: a debugger that holds the
+/// program holds all coroutines, and opcache's locks are those of the process.
+fn engine_extensions() -> Vec<String> {
+    unsafe extern "C" fn add(names: *mut std::ffi::c_void, path: *const std::ffi::c_char) {
+        // SAFETY: the list below, and a terminated path.
+        let (names, path) = unsafe { (&mut *names.cast::<Vec<String>>(), CStr::from_ptr(path)) };
+        names.extend(path.to_string_lossy().rsplit('/').next().map(str::to_owned));
+    }
+    let mut names: Vec<String> = Vec::new();
+    // SAFETY: called with the list, which nobody else has meanwhile.
+    unsafe { sys::spindle_each_engine_extension(Some(add), (&raw mut names).cast()) };
+    names
+}
+
 /// The first `spawn` of a request: libc calls are interposed, internal functions trampolined, handlers of signals chained.
 /// What stays from one request to the next is done once in a process: entries lead to the hooks for good, which are plain
 /// calls while the gate is closed.
@@ -147,7 +161,7 @@ fn patch() -> Vec<String> {
         let excluded = ini(c"async.interpose_exclude");
         let mut excluded: Vec<String> =
             excluded.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-        excluded.push("opcache.so".to_owned()); // its locks are fcntl locks of the process
+        excluded.extend(engine_extensions());
         // SAFETY: read after module start.
         let paths = unsafe { sys::spindle_settings.paths_on_workers };
         files::open_all_on_workers(paths);

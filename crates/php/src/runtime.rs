@@ -21,13 +21,13 @@ use crate::signals::{Hearer, Owners};
 use crate::stack::{self, Ctx, Stacks};
 use crate::state;
 use crate::watch::Watch;
-use crate::{busy, calls, failure, loading, zv};
+use crate::{busy, calls, failure, loading, observers, zv};
 use spindle_core::sched::{self, Co, Next, On, Order, Reason, Ticket};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::ptr::{addr_of_mut, null_mut};
+use std::ptr::null_mut;
 
 /// The core, with exceptions (owned references) as reasons.
 pub type Core = sched::Core<*mut sys::zend_object>;
@@ -534,31 +534,20 @@ impl Runtime {
     unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx) {
         // SAFETY: the caller's promise.
         unsafe {
+            observers::switch(to);
             (*from).saved.store();
             calls::switched_out(from);
             (*to).saved.load();
-            self.arrive(from, to);
+            self.arrive(to);
             crate::switch::switch(&mut (*from).sp, to);
         }
     }
 
-    /// Tells observers, and whoever depends on which coroutine runs.
+    /// `to` runs now: tells whoever depends on that.
     #[inline(always)]
-    pub(crate) unsafe fn arrive(&self, from: *mut Ctx, to: *mut Ctx) {
-        // SAFETY: both contexts are alive; main's is the engine's own.
-        unsafe { sys::zend_observer_fiber_switch_notify(self.fiber(from), self.fiber(to)) };
+    pub(crate) unsafe fn arrive(&self, to: *mut Ctx) {
         self.current.set(to);
         calls::switched_in(to);
-    }
-
-    fn fiber(&self, ctx: *mut Ctx) -> *mut sys::zend_fiber_context {
-        if ctx == self.main {
-            // SAFETY: set by the engine at request start.
-            unsafe { sys::executor_globals.main_fiber_context }
-        } else {
-            // SAFETY: a live context.
-            unsafe { addr_of_mut!((*ctx).fiber) }
-        }
     }
 
     /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
@@ -568,10 +557,11 @@ impl Runtime {
         // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
         unsafe {
             (*ctx).sp = crate::switch::prepare(ctx.cast(), crate::life::stack_main, ctx.cast());
+            let fiber = observers::begin(ctx, self.object(co));
             (*me).saved.store();
             calls::switched_out(me);
-            self.adopt(ctx, co);
-            self.arrive(me, ctx);
+            self.adopt(ctx, co, fiber);
+            self.arrive(ctx);
             crate::switch::switch(&mut (*me).sp, ctx);
         }
         true
@@ -589,9 +579,9 @@ impl Runtime {
         made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
 
-    /// Makes `ctx` the context of `co`, with a fresh state of the engine.
+    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made.
     #[inline(always)]
-    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: Co) {
+    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: Co, fiber: *mut sys::zend_fiber_context) {
         let this = self.object(co);
         // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
         unsafe {
@@ -599,11 +589,6 @@ impl Runtime {
             (*ctx).calls = null_mut();
             (*ctx).id = self.core.borrow().id(co);
             (*this).ctx = ctx;
-            let fiber = addr_of_mut!((*ctx).fiber);
-            (*fiber).kind = (&raw const KIND).cast_mut().cast();
-            (*fiber).status = sys::ZEND_FIBER_STATUS_RUNNING;
-            (*fiber).top_observed_frame = null_mut();
-            sys::zend_observer_fiber_init_notify(fiber);
             state::begin((*ctx).vm_page, (*ctx).vm_end, &mut (*this).inherited, fiber, (*ctx).low);
         }
     }
@@ -751,10 +736,13 @@ impl Runtime {
         self.exits.set(true);
         // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
         unsafe {
+            let fiber = observers::end();
+            observers::switch(self.main);
             (*ctx).saved.store();
             (*self.main).saved.load();
             (*ctx).saved.hand_over(); // as the script's own
-            self.arrive(ctx, self.main);
+            self.arrive(self.main);
+            sys::zend_observer_fiber_destroy_notify(fiber);
             crate::switch::switch(&mut (*ctx).sp, self.main);
         }
         std::process::abort()
@@ -786,8 +774,6 @@ fn zombie_grace() -> u64 {
     // SAFETY: read after module start.
     (unsafe { sys::spindle_settings.zombie_timeout } * 1e9) as u64
 }
-
-static KIND: u8 = 0;
 
 /// The waiter of a ticket.
 pub fn waiter(ticket: Ticket) -> Waiter {

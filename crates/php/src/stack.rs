@@ -72,8 +72,6 @@ pub struct Ctx {
     pub failed_parks: u32,
     /// The engine's state while it is left.
     pub saved: Saved,
-    /// What the engine's own fibers and observers know it by.
-    pub fiber: sys::zend_fiber_context,
     /// The lowest address of the C stack, above the wire; null for main.
     pub low: *mut u8,
     /// The first page of the VM stack.
@@ -86,6 +84,10 @@ pub struct Ctx {
     pub calls: *mut sys::spindle_call,
     /// What its running calls have set in the engine for it alone, the innermost first.
     pub aside: *mut crate::aside::Aside,
+    /// What the engine's own fibers and observers know the coroutines on this stack by: each other one by the same.
+    pub fibers: [sys::zend_fiber_context; 2],
+    /// Which of them is that of the present one.
+    pub life: u8,
 }
 
 impl Ctx {
@@ -108,7 +110,8 @@ impl Ctx {
             // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
             saved: unsafe { std::mem::zeroed() },
             // SAFETY: as above: an engine's structure of pointers and numbers.
-            fiber: unsafe { std::mem::zeroed() },
+            fibers: unsafe { std::mem::zeroed() },
+            life: 0,
             low,
             vm_page,
             vm_end,

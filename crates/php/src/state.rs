@@ -274,6 +274,12 @@ impl Saved {
         self.current_execute_data
     }
 
+    /// The context of a coroutine that is left, as the engine's fibers have it: its own, or that of a fiber in it.
+    #[inline(always)]
+    pub fn fiber(&self) -> *mut sys::zend_fiber_context {
+        self.current_fiber_context
+    }
+
     /// The output buffers of a coroutine that is never resumed become those of the running one, on top; and its
     /// last error, which shutdown functions look for, becomes the last one.
     ///
