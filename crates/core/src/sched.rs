@@ -672,6 +672,7 @@ impl<X> Core<X> {
             dropped.push(Co(index as u32));
         }
         self.forget_waiters_but_for(running);
+        self.slot_mut(running).awaited = false; // whoever did is not there
         self.live = 1;
         self.zombies = usize::from(self.slot(running).zombie);
         self.abandoned = 0;

@@ -16,6 +16,7 @@
 #include "zend_enum.h"
 #include "zend_exceptions.h"
 #include "zend_extensions.h"
+#include "zend_generators.h"
 #include "zend_interfaces.h"
 #include "zend_signal.h"
 #include "zend_smart_str.h"
@@ -51,6 +52,72 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
 {
 	zend_bailout();
 	ZEND_UNREACHABLE();
+}
+
+/* --- what is never resumed ------------------------------------------------------------------------------ */
+
+/* Neither their finally blocks nor what they hold: as all else on such a stack, they go with the heap. */
+static void left_alone(zend_generator *generator)
+{
+	GC_ADD_FLAGS(&generator->std, IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
+}
+
+void spindle_abandon(zend_execute_data *frame)
+{
+	for (; frame; frame = frame->prev_execute_data) {
+		if (frame->func) {
+			if (ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR) {
+				left_alone((zend_generator *) frame->return_value);
+			}
+		} else if (Z_TYPE(frame->This) == IS_OBJECT && Z_OBJCE(frame->This) == zend_ce_generator) {
+			/* It delegates to the generator above, by others in between. */
+			for (zend_generator *by = (zend_generator *) Z_OBJ(frame->This); by; by = by->node.parent) {
+				left_alone(by);
+			}
+		}
+	}
+}
+
+void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack)
+{
+	zval *global;
+
+	EG(vm_stack) = stack->stack;
+	EG(vm_stack_top) = stack->top;
+	EG(vm_stack_end) = stack->end;
+	EG(vm_stack_page_size) = stack->page_size;
+	EG(current_execute_data) = script->prev_execute_data;
+	EG(fake_scope) = NULL;
+	EG(error_handling) = EH_NORMAL;
+	EG(exception_class) = NULL;
+	/* Global variables are in frames that are gone. */
+	ZEND_HASH_FOREACH_VAL(&EG(symbol_table), global) {
+		if (Z_TYPE_P(global) == IS_INDIRECT) {
+			zval *place = Z_INDIRECT_P(global);
+
+			if (Z_ISUNDEF_P(place)) {
+				ZVAL_NULL(global);
+			} else {
+				ZVAL_COPY_VALUE(global, place);
+				ZVAL_UNDEF(place);
+			}
+		}
+	} ZEND_HASH_FOREACH_END();
+	CG(unclean_shutdown) = 0;
+	spindle_exits();
+}
+
+void spindle_exits(void)
+{
+	if (EG(exception)) {
+		zend_clear_exception();
+	}
+	EG(exception) = zend_create_unwind_exit();
+}
+
+spindle_vm_stack spindle_running_vm_stack(void)
+{
+	return (spindle_vm_stack) {EG(vm_stack), EG(vm_stack_top), EG(vm_stack_end), EG(vm_stack_page_size)};
 }
 
 /* --- trampolines ---------------------------------------------------------------------------------------- */

@@ -116,6 +116,19 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
+/* Where the engine's stack of frames stands. */
+typedef struct {
+	zend_vm_stack stack;
+	zval *top, *end;
+	size_t page_size;
+} spindle_vm_stack;
+spindle_vm_stack spindle_running_vm_stack(void);
+/* What runs in these frames is never resumed: generators that do are left alone by whoever destroys objects. */
+void spindle_abandon(zend_execute_data *frame);
+/* The frames above the script's own are gone, by a bailout: it ends as by `exit`, when it returns. */
+void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack);
+/* What runs ends as by `exit`. */
+void spindle_exits(void);
 /* Calls `each` with the file of everything that was loaded by `zend_extension`. */
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
 void spindle_vm_interrupt_set(void);

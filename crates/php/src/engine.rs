@@ -246,7 +246,10 @@ unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
     // is held.
     unsafe {
         sys::zend_execute_ex = Some(original);
-        guarded(execute, frame.cast());
+        let stack = sys::spindle_running_vm_stack();
+        if !guarded(execute, frame.cast()) {
+            sys::spindle_exits_here(frame, &stack);
+        }
         let thrown = sys::executor_globals.exception;
         let ends = match end {
             End::Last => true,
@@ -262,7 +265,11 @@ unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
 /// The script's own code has ended (`EG(exception)`: how).
 unsafe fn script_ended() {
     // SAFETY: the caller's promise; nothing is held.
-    unsafe { guarded(context::script_ended, null_mut()) };
+    unsafe {
+        if !guarded(context::script_ended, null_mut()) {
+            sys::spindle_exits();
+        }
+    }
     if let Some(rt) = runtime::existing() {
         failure::script_ended(rt);
     }
@@ -295,17 +302,21 @@ unsafe extern "C" fn last_code_ended(_: *mut std::ffi::c_void) {
     unsafe { script_ended() };
 }
 
-/// Runs code of the script's own.
-unsafe fn guarded(function: unsafe extern "C" fn(*mut std::ffi::c_void), argument: *mut std::ffi::c_void) {
+/// Runs code of the script's own. `false`: it was left for good, without a fatal error.
+unsafe fn guarded(function: unsafe extern "C" fn(*mut std::ffi::c_void), argument: *mut std::ffi::c_void) -> bool {
     // SAFETY: the caller holds nothing that a bailout must not jump over.
     unsafe {
-        if !sys::spindle_guarded(Some(function), argument) {
-            HOOKS.is_over.set(true);
-            if let Some(rt) = runtime::existing() {
-                rt.end(); // a fatal error: nobody runs again
-            }
-            sys::spindle_bailout();
+        if sys::spindle_guarded(Some(function), argument) {
+            return true;
         }
+        HOOKS.is_over.set(true);
+        if let Some(rt) = runtime::existing() {
+            rt.end(); // nobody runs again
+            if rt.is_left() {
+                return false;
+            }
+        }
+        sys::spindle_bailout()
     }
 }
 

@@ -573,7 +573,11 @@ pub fn script_ended(rt: &'static Runtime) {
         }
         carry_out(rt);
         loop {
-            rt.run_down();
+            if !rt.run_down() {
+                crate::watch::report_rest(rt);
+                sys::spindle_exits();
+                return;
+            }
             let unseen = unseen_failures(rt).first().copied().or_else(|| crate::group::take_unseen(rt));
             let Some(unseen) = unseen else {
                 if diagnostics::script_ended(rt) {
@@ -589,6 +593,18 @@ pub fn script_ended(rt: &'static Runtime) {
         rt.end();
     }
     report::rest(rt, false);
+}
+
+/// No coroutine runs again: what has failed unseen is to be reported too.
+pub fn report_unseen(rt: &'static Runtime) {
+    for unseen in unseen_failures(rt) {
+        // SAFETY: a live object that has failed.
+        unsafe {
+            rt.core.borrow_mut().mark_awaited((*unseen).co);
+            zv::add_object_ref((*unseen).exception);
+            report::add(rt, (*unseen).exception, unseen);
+        }
+    }
 }
 
 /// Those that have failed, that user code still holds, and that nobody has awaited, the oldest first.

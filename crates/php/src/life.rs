@@ -1,7 +1,7 @@
 //! The life of a coroutine: it runs on a stack to its end, is asked to end, has callbacks for its end, is let go.
 
 use crate::coroutine::{self, Coroutine};
-use crate::runtime::{Runtime, To, existing, rt};
+use crate::runtime::{Leaving, Runtime, To, existing, rt};
 use crate::slots::Slots;
 use crate::stack::{Ctx, Failing};
 use crate::state::is_undef;
@@ -17,7 +17,7 @@ pub extern "C" fn stack_main(ctx: *mut u8) -> ! {
     // SAFETY: runs with a bailout frame at the bottom of this stack.
     unsafe { sys::spindle_guarded(Some(stack_loop), ctx.cast()) };
     // Only a bailout gets here: a fatal error has been reported.
-    rt().end_on_main(ctx.cast())
+    rt().end_on_main(ctx.cast(), Leaving::Fatal)
 }
 
 /// Runs coroutines in turn on one stack, until another stack has to run. Never returns.
@@ -29,7 +29,7 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
         if unsafe { run(rt, ctx) } {
             rt.run_ends();
             diagnostics::exits(rt);
-            rt.end_on_main(ctx);
+            rt.end_on_main(ctx, Leaving::Exit);
         }
         match rt.pick() {
             // SAFETY: the coroutine before has ended and left nothing in the engine's state. Bailouts go on having

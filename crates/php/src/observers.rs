@@ -8,7 +8,7 @@
 use crate::coroutine::Coroutine;
 use crate::stack::Ctx;
 use spindle_php_sys as sys;
-use std::ptr::addr_of_mut;
+use std::ptr::{addr_of_mut, null_mut};
 
 /// The context goes on in which the coroutine `to` was left: its own, or that of a fiber in it.
 ///
@@ -48,7 +48,7 @@ pub unsafe fn begin(ctx: *mut Ctx, this: *mut Coroutine) -> *mut sys::zend_fiber
         let eg = addr_of_mut!(sys::executor_globals);
         (*ctx).life ^= 1;
         let fiber = addr_of_mut!((*ctx).fibers[usize::from((*ctx).life)]);
-        fiber.write_bytes(0, 1);
+        (*fiber).reserved = [null_mut(); sys::ZEND_MAX_RESERVED_RESOURCES as usize]; // what observers keep
         (*fiber).kind = (&raw const KIND).cast_mut().cast();
         (*fiber).status = sys::ZEND_FIBER_STATUS_INIT;
         let place = sys::spindle_place((*this).spawn_file, (*this).spawn_line);

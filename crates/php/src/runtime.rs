@@ -43,6 +43,18 @@ pub enum Phase {
     Ended,
 }
 
+/// Why main's stack ends the request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaving {
+    /// A coroutine exits.
+    Exit,
+    /// There is nobody else, and it is the stack of no coroutine that can go on: in the child of a fork by another one, or
+    /// where main waits for what nobody waits for any more.
+    Over,
+    /// A fatal error has been reported in a coroutine.
+    Fatal,
+}
+
 /// How often, in picks, the reactor is asked though somebody is ready.
 const PICKS_PER_POLL: u32 = 64;
 
@@ -77,11 +89,12 @@ pub struct Runtime {
     picks: Cell<u32>,
     calls_without_park: Cell<u32>,
     main_gone: Cell<bool>,
-    bail_out: Cell<bool>,
     /// Whose cancellation was held off because C code had called it back: a coroutine's id, or 0.
     pub(crate) cancelled_in_callback: Cell<u64>,
-    /// A coroutine has exited, or met a fatal error.
-    exits: Cell<bool>,
+    /// Why main's stack ends the request when it is switched to.
+    leaving: Cell<Option<Leaving>>,
+    /// Main's own code has ended, and its stack waits for the others.
+    draining: Cell<bool>,
     pub(crate) hearer: Cell<Option<Hearer>>,
     pub(crate) signal_owners: RefCell<Owners>,
     pub(crate) watch: Watch,
@@ -198,9 +211,9 @@ impl Runtime {
             picks: Cell::new(0),
             calls_without_park: Cell::new(0),
             main_gone: Cell::new(false),
-            bail_out: Cell::new(false),
             cancelled_in_callback: Cell::new(0),
-            exits: Cell::new(false),
+            leaving: Cell::new(None),
+            draining: Cell::new(false),
             hearer: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),
             watch: Watch::new(),
@@ -343,8 +356,29 @@ impl Runtime {
 
     /// No coroutine runs again: the script has ended, or it exits.
     pub fn end(&self) {
+        if self.phase.get() != Phase::Ended {
+            for &this in self.objects.borrow().iter() {
+                self.abandon(this);
+            }
+        }
         self.switch_no_more();
         self.core.borrow_mut().end_with_main();
+    }
+
+    /// This coroutine is never resumed, if it has been left somewhere.
+    fn abandon(&self, this: *mut Coroutine) {
+        // SAFETY: null, or a live object, which has a context while it is started and not ended; that of one that was left
+        // has its frames.
+        unsafe {
+            if !this.is_null() && !(*this).ctx.is_null() && (*this).ctx != self.context() {
+                sys::spindle_abandon((*(*this).ctx).saved.frame());
+            }
+        }
+    }
+
+    /// Has main's stack been left for good, though there was no fatal error?
+    pub fn is_left(&self) -> bool {
+        self.leaving.get().is_some_and(|why| why != Leaving::Fatal)
     }
 
     fn switch_no_more(&self) {
@@ -492,9 +526,17 @@ impl Runtime {
     /// After a switch back to `me`.
     #[inline(always)]
     fn back_on(&'static self, me: *mut Ctx) {
-        if self.bail_out.get() && me == self.main {
+        if let Some(why) = self.leaving.get()
+            && me == self.main
+        {
             self.end();
-            crate::report::rest(self, self.exits.get());
+            if why == Leaving::Over {
+                failure::report_unseen(self);
+            }
+            crate::report::rest(self, why != Leaving::Over);
+            if self.draining.get() && self.is_left() {
+                return; // `run_down` says so
+            }
             // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
             // in between own nothing that matters (see `Host`).
             unsafe { sys::spindle_bailout() }
@@ -699,6 +741,7 @@ impl Runtime {
             // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
             // coroutine that lives on in the parent may be destroyed here.
             unsafe { failure::disown(this) };
+            self.abandon(this);
         }
         if let Some(reactor) = self.reactor.get() {
             reactor.after_fork();
@@ -710,7 +753,7 @@ impl Runtime {
     fn back_to_main(&self) -> To {
         let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
         if self.main_gone.get() || waits {
-            self.bail_out.set(true);
+            self.leaving.set(Some(Leaving::Over));
         }
         To::Ctx(self.main)
     }
@@ -722,18 +765,20 @@ impl Runtime {
         core.live() == core.abandoned() || self.zombies_given_up.get() && core.only_zombies()
     }
 
-    /// The script's own code has ended: everybody else runs on until none is left.
-    pub fn run_down(&'static self) {
-        while !self.is_over() {
+    /// The script's own code has ended: everybody else runs on until none is left. `false`: one of them exits.
+    pub fn run_down(&'static self) -> bool {
+        self.draining.set(true);
+        while !self.is_over() && !self.is_left() {
             self.leave();
         }
+        self.draining.set(false);
+        !self.is_left()
     }
 
     /// A coroutine's stack has bailed out, or a coroutine exits: main's stack ends the request.
-    pub(crate) fn end_on_main(&self, ctx: *mut Ctx) -> ! {
+    pub(crate) fn end_on_main(&self, ctx: *mut Ctx, why: Leaving) -> ! {
         self.end();
-        self.bail_out.set(true);
-        self.exits.set(true);
+        self.leaving.set(Some(why));
         // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
         unsafe {
             let fiber = observers::end();

@@ -55,6 +55,8 @@
 //! | `tmp_host_buf*` | with who resolves a name (`hosting`) |
 //! | `pclose_ret`, settings, `stream_wrappers`, `stream_filters`, `wrapper_errors`, `default_context` | all's: none is alive across a call that can wait, or it is the program's own |
 //!
+//! How often switching fibers is blocked (`zend_fiber_switch_block`, below a destructor): rare.
+//!
 //! The collector's own state is closed: no switch below a collection.
 
 use spindle_php_sys as sys;
@@ -213,6 +215,8 @@ struct Rare {
     in_user_include: bool,
     user_wrapper_opens: *const std::ffi::c_char,
     waits_for_child: i32,
+    /// How deep in destructors it is, below which the engine switches no fibers.
+    fibers_blocked: u32,
 }
 
 impl Saved {
@@ -233,6 +237,7 @@ impl Saved {
                 || sys::core_globals.in_user_include
                 || !sys::file_globals.user_stream_current_filename.is_null()
                 || sys::file_globals.pclose_wait != 0
+                || sys::zend_fiber_switch_blocked()
         }
     }
 
@@ -309,6 +314,11 @@ impl Saved {
         unsafe {
             let mut handlers = (*og).handlers;
             sys::spindle_output_take(&mut handlers);
+            let mut fibers_blocked = 0;
+            while sys::zend_fiber_switch_blocked() {
+                sys::zend_fiber_switch_unblock();
+                fibers_blocked += 1;
+            }
             let rare = Rare {
                 handlers,
                 running: (*og).running,
@@ -328,6 +338,7 @@ impl Saved {
                 in_user_include: sys::core_globals.in_user_include,
                 user_wrapper_opens: sys::file_globals.user_stream_current_filename,
                 waits_for_child: sys::file_globals.pclose_wait,
+                fibers_blocked,
             };
             (*og).running = null_mut();
             (*bg).user_compare_fci = std::mem::zeroed();
@@ -379,6 +390,9 @@ impl Saved {
             sys::core_globals.in_user_include = rare.in_user_include;
             sys::file_globals.user_stream_current_filename = rare.user_wrapper_opens;
             sys::file_globals.pclose_wait = rare.waits_for_child;
+            for _ in 0..rare.fibers_blocked {
+                sys::zend_fiber_switch_block();
+            }
         }
     }
 }
