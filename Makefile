@@ -159,6 +159,12 @@ test-asan: rust
 	    $(CARGO) build -p spindle-php --target $(triple) --target-dir $(TARGET)/asan
 	@tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
 
+# Functions of all extensions, called at random by coroutines that share what they are called with. Takes an hour or so.
+.PHONY: test-calls
+test-calls: build
+	@echo "== calls at random"
+	@tests/calls/run
+
 .PHONY: test-docs
 test-docs: build
 	@echo "== examples in the documentation"

@@ -294,6 +294,12 @@ unsafe extern "C" fn spindle_request_ends() {
         // After a fatal error, too, the other shutdown functions are called.
         sys::spindle_guarded(Some(last_code_ended), null_mut());
         HOOKS.is_over.set(true);
+        // So they are when a coroutine has exited: with that in flight none would be.
+        let thrown = sys::executor_globals.exception;
+        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
+            sys::executor_globals.exception = null_mut();
+            sys::spindle_object_release(thrown);
+        }
     }
 }
 
