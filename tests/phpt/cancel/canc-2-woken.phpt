@@ -1,5 +1,7 @@
 --TEST--
 CANC-2 Woken, and not running yet: what is lost by nobody ends by the cancellation, what was taken is kept
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{await, currentCoroutine, delay, spawn, suspend, timeout};

@@ -1,5 +1,7 @@
 --TEST--
 CANC-7 A cancellation that nobody has thrown is thrown at the end of its coroutine
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\{CancellationException, Scope};

@@ -5,6 +5,8 @@ CORO-1 a coroutine for which there is no stack fails, however many they are; the
 if (!shell_exec('command -v cc')) die('skip there is no C compiler');
 if (file_get_contents('/proc/sys/vm/max_map_count') > 70_000) die('skip there are many more mappings than usual');
 ?>
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

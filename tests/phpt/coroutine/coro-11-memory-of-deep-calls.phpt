@@ -1,6 +1,7 @@
 --TEST--
 CORO-11 what deep calls of coroutines have taken goes back to the system when they have ended
 --INI--
+async.seed=0
 memory_limit=-1
 --FILE--
 <?php

@@ -1,5 +1,7 @@
 --TEST--
 ERR-7 Failures of a scope that winds down: handlers, who waits, getErrors(), the warning, in every lifetime
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\{BoundedScope, Lifetime, Scope};

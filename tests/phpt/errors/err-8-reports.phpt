@@ -1,5 +1,7 @@
 --TEST--
 ERR-8 Reports name the coroutine and who has spawned it, no place is unknown, and nothing is told twice
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -1,5 +1,7 @@
 --TEST--
 ERR-9 Asked twice, shutdown abandons who swallows it
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -3,6 +3,8 @@ H16 what a call uses is busy while its coroutine is suspended in a callback, by 
 --EXTENSIONS--
 pdo_sqlite
 sqlite3
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\{AsyncException};
