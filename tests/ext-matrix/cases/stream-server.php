@@ -69,7 +69,8 @@ matrix('accept that waits for its client', function (int $i): array {
 });
 
 matrix('datagrams', function (int $i): array {
-    $server = \stream_socket_server('udp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND);
+    // Each on an address of its own: PHP allows the reuse of addresses, and the system may choose the same port for two.
+    $server = \stream_socket_server('udp://127.0.0.' . ($i + 1) . ':0', $code, $message, STREAM_SERVER_BIND);
     $address = 'udp://' . \stream_socket_get_name($server, false);
     $client = beside(function () use ($address, $i): string {
         $stream = \stream_socket_client($address);
