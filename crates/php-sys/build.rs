@@ -18,6 +18,7 @@ fn main() {
     for file in [
         "glue/wrapper.h",
         "glue/glue.c",
+        "glue/marks.c",
         "glue/request_end.c",
         "glue/streams.c",
         "glue/syntax.c",
@@ -40,6 +41,7 @@ fn main() {
 
     let mut glue = cc::Build::new();
     glue.file("glue/glue.c")
+        .file("glue/marks.c")
         .file("glue/request_end.c")
         .file("glue/streams.c")
         .file("glue/syntax.c")
@@ -60,7 +62,7 @@ fn main() {
         .clang_args(&includes)
         .allowlist_function("(zend|php|_php|object|spindle|gc|_e|_ze|zval|instanceof|add_|_call|rc_).*")
         .allowlist_function("_?(safe_emalloc|emalloc|efree|ecalloc|erealloc|estrdup).*")
-        .allowlist_var("(ZEND|E_|EG_|SAPI_HEADER_SEN|IS_|IO_|GC_|Z_|spindle|PHP_).*")
+        .allowlist_var("(ZEND|SPINDLE|E_|EG_|SAPI_HEADER_SEN|IS_|IO_|GC_|Z_|spindle|PHP_).*")
         .allowlist_var("(executor|compiler|basic|output|core|sapi|file)_globals")
         .allowlist_var("zend_(autoload|resolve_path|compile_file|compile_string|execute_ex|interrupt_function|ce_.*|one_char_string|empty_string|error_cb|throw_exception_hook|std_.*|known_strings)")
         .allowlist_var("(gc_collect_cycles|std_object_handlers|sapi_module|module_registry)")

@@ -87,6 +87,7 @@ struct Slot<X> {
     warned: bool,
     state: State,
     started: bool,
+    has_stack: bool,
     shielded: u32,
     epoch: u32,
     woken_early: bool,
@@ -184,6 +185,7 @@ impl<X> Core<X> {
         core.ready.clear();
         core.slots[main.0 as usize].state = State::Running;
         core.slots[main.0 as usize].started = true;
+        core.slots[main.0 as usize].has_stack = true;
         core
     }
 
@@ -246,6 +248,7 @@ impl<X> Core<X> {
             slot.warned = false;
             slot.state = State::Queued;
             slot.started = false;
+            slot.has_stack = false;
             slot.shielded = 0;
             slot.epoch = slot.epoch.wrapping_add(1);
             slot.woken_early = false;
@@ -272,6 +275,7 @@ impl<X> Core<X> {
                 warned: false,
                 state: State::Queued,
                 started: false,
+                has_stack: false,
                 shielded: 0,
                 epoch: 0,
                 woken_early: false,
@@ -352,7 +356,7 @@ impl<X> Core<X> {
         self.running = co;
         let slot = self.slot_mut(co);
         slot.state = State::Running;
-        if slot.started {
+        if std::mem::replace(&mut slot.has_stack, true) {
             Next::Resume(co)
         } else if slot.cancellation.is_some() && !matches!(slot.kind, Kind::Runner { .. }) {
             Next::NeverStarts(co)
@@ -705,6 +709,11 @@ impl<X> Core<X> {
     /// Has it ever run?
     pub fn is_started(&self, co: Co) -> bool {
         self.slot(co).started
+    }
+
+    /// Has it been given a stack? So is one that never starts, to let go of what it was to run with, which may wait.
+    pub fn has_stack(&self, co: Co) -> bool {
+        self.slot(co).has_stack
     }
 
     /// Was a cancellation accepted for it?

@@ -24,6 +24,22 @@ fn waits_undisturbed(host: &mut Host) {
 }
 
 #[test]
+fn one_that_never_starts_may_wait_before_it_ends() {
+    let mut host = Host::new();
+    let a = host.spawn();
+    host.cancel(a, "reason");
+    host.awaits(&[Target::Coroutine(a)]);
+    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    assert_eq!(host.discard_cancellation(a), Some("reason"));
+    assert_eq!((host.is_started(a), host.has_stack(a)), (false, true));
+    let ticket = host.waits(None, SOCKET);
+    host.wake(ticket);
+    assert_eq!(host.next_to_run(), Next::Resume(a));
+    assert!(host.finish(a, Outcome::Cancelled));
+    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+}
+
+#[test]
 fn cancelled_in_the_queue_it_never_starts() {
     let mut host = Host::new();
     let a = host.spawn();

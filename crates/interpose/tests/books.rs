@@ -8,6 +8,7 @@ use libc::c_int;
 use sockets::*;
 use spindle_interpose::books;
 use spindle_interpose::host::{self, Wake};
+use spindle_interpose::net;
 use spindle_reactor::{Blocking, Interest, Kind, Level};
 
 #[test]
@@ -56,6 +57,22 @@ fn a_closed_number_is_remembered_as_nothing() {
         assert_eq!((reactor.kind(b), reactor.blocking(b)), (Kind::Pipe, Blocking::Yes));
         [a, pair[0], pair[1]].into_iter().for_each(|fd| assert_eq!(books::close(fd), 0));
         assert_eq!((books::close(b), host::errno()), (-1, libc::EBADF));
+    }
+}
+
+#[test]
+fn a_call_that_waits_does_not_go_on_with_what_the_number_names_then() {
+    let test = Test::new();
+    let ((a, b), (c, d)) = (tcp(), tcp());
+    let mut byte = 0u8;
+    // SAFETY: the test's own descriptors, and a byte that lives through the calls.
+    unsafe {
+        assert_eq!(libc::write(c, c"x".as_ptr().cast(), 1), 1);
+        test.at_park(1, move || assert_eq!(books::dup2(d, b), b));
+        let got = net::recv(b, (&raw mut byte).cast(), 1, 0);
+        assert_eq!((got, host::errno()), (-1, libc::EBADF));
+        assert_eq!(net::recv(d, (&raw mut byte).cast(), 1, 0), 1);
+        [a, b, c, d].into_iter().for_each(|fd| assert_eq!(books::close(fd), 0));
     }
 }
 

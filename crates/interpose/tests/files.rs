@@ -216,8 +216,18 @@ fn a_flock_that_ends_early_says_why() {
     });
     assert_eq!(flock(&b, libc::LOCK_EX), (-1, libc::EBADF));
     std::mem::forget(b);
+    // Nor does it lock what the number names now.
+    let other = scratch("early-other");
+    let (b, another) = (lock_file(&path), lock_file(&other));
+    let (replaced, by) = (b.as_raw_fd(), another.as_raw_fd());
+    test.at_park(1, move || {
+        // SAFETY: the test's own descriptors.
+        assert_eq!(unsafe { books::dup2(by, replaced) }, replaced);
+    });
+    assert_eq!(flock(&b, libc::LOCK_EX), (-1, libc::EBADF));
     assert_eq!(flock(&a, libc::LOCK_UN), (0, 0));
     remove(&path);
+    remove(&other);
 }
 
 #[test]

@@ -225,11 +225,6 @@ void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_
 
 /* --- lists of persistent connections ---------------------------------------------------------------------- */
 
-void spindle_list_init(HashTable *list, const HashTable *like)
-{
-	zend_hash_init(list, 8, NULL, like->pDestructor, 1);
-}
-
 /* Removes an entry without ending what it stands for. */
 static void list_forget(HashTable *list, zend_string *key)
 {
@@ -239,32 +234,35 @@ static void list_forget(HashTable *list, zend_string *key)
 	list->pDestructor = destroy;
 }
 
-/* Moves the entries whose keys end in mark, without it. */
-void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t length)
+static bool list_key_ends_in(const zend_string *key, const char *mark, size_t length)
 {
-	zend_string *key;
-	zval *value;
-	ZEND_HASH_FOREACH_STR_KEY_VAL(from, key, value) {
-		if (key && ZSTR_LEN(key) >= length
-				&& !memcmp(ZSTR_VAL(key) + ZSTR_LEN(key) - length, mark, length)) {
-			zend_hash_str_update(to, ZSTR_VAL(key), ZSTR_LEN(key) - length, value);
-			list_forget(from, key);
-		}
-	} ZEND_HASH_FOREACH_END();
+	return ZSTR_LEN(key) >= length && !memcmp(ZSTR_VAL(key) + ZSTR_LEN(key) - length, mark, length);
 }
 
-/* Moves all entries, adds mark to their keys, and frees the empty list. */
-void spindle_list_put(HashTable *from, HashTable *to, const char *mark, size_t length)
+/* Entries of the list of persistent resources whose keys end in `shown` lose that, and those without any mark (`any` is in
+ * all of them) get `hidden`. They stay in the one list: who closes one looks for it there, by what it stands for. */
+void spindle_list_show(const char *shown, const char *hidden, const char *any)
 {
+	HashTable *list = &EG(persistent_list);
+	HashTable renamed;
 	zend_string *key;
 	zval *value;
-	ZEND_HASH_FOREACH_STR_KEY_VAL(from, key, value) {
-		zend_string *marked = zend_string_concat2(ZSTR_VAL(key), ZSTR_LEN(key), mark, length);
-		zend_hash_str_update(to, ZSTR_VAL(marked), ZSTR_LEN(marked), value);
-		zend_string_release(marked);
+	zend_hash_init(&renamed, 8, NULL, NULL, 1);
+	ZEND_HASH_FOREACH_STR_KEY_VAL(list, key, value) {
+		if (key && list_key_ends_in(key, shown, strlen(shown))) {
+			zend_hash_str_update(&renamed, ZSTR_VAL(key), ZSTR_LEN(key) - strlen(shown), value);
+			list_forget(list, key);
+		} else if (key && !zend_memnstr(ZSTR_VAL(key), any, strlen(any), ZSTR_VAL(key) + ZSTR_LEN(key))) {
+			zend_string *marked = zend_string_concat2(ZSTR_VAL(key), ZSTR_LEN(key), hidden, strlen(hidden));
+			zend_hash_str_update(&renamed, ZSTR_VAL(marked), ZSTR_LEN(marked), value);
+			zend_string_release(marked);
+			list_forget(list, key);
+		}
 	} ZEND_HASH_FOREACH_END();
-	from->pDestructor = NULL;
-	zend_hash_destroy(from);
+	ZEND_HASH_FOREACH_STR_KEY_VAL(&renamed, key, value) {
+		zend_hash_str_update(list, ZSTR_VAL(key), ZSTR_LEN(key), value);
+	} ZEND_HASH_FOREACH_END();
+	zend_hash_destroy(&renamed);
 }
 
 /* Ends what the entries stand for whose keys have mark in them. The end of one may change the list. */

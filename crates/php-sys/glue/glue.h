@@ -5,12 +5,30 @@
 #include "php.h"
 #include "zend_fibers.h"
 
-/* One per trampolined internal function; its address stands in the function's reserved slot. */
+/* When an internal function may have flagged objects and arrays as being in use (see marks.c). */
+typedef enum spindle_flags {
+	SPINDLE_FLAGS_ALWAYS,
+	SPINDLE_FLAGS_AROUND_CALLBACKS, /* while PHP code runs that it has called */
+	SPINDLE_FLAGS_NEVER,
+} spindle_flags;
+
+/* What is known of an internal function; its address stands in the function's reserved slot. Of one that has none,
+ * nothing is known. */
 typedef struct spindle_call_info {
-	zif_handler handler; /* the original */
+	zif_handler handler; /* the original, if it is trampolined */
 	uint32_t kind;       /* see kinds.rs */
+	uint8_t flags;       /* spindle_flags */
 	bool found;          /* in a table of an object: its copies share this */
 } spindle_call_info;
+
+/* What is taken off when a coroutine is left, and put back when it goes on; NULL: nothing. */
+typedef struct spindle_marks spindle_marks;
+/* In a frame's call info: there was nothing to take off from it down. Reserved for the JIT, which does not use it; each new
+ * frame begins without it. A frame of a generator or a fiber may have others below when it goes on, and does not get it. */
+#define SPINDLE_HAS_NOTHING (1u << 29)
+void spindle_marks_leave(spindle_marks **marks);
+void spindle_marks_go_on(spindle_marks **marks);
+void spindle_marks_forget(spindle_marks **marks);
 
 /* A call of C code that keeps what it uses busy while its coroutine is suspended. It lies on the C stack of the call. */
 typedef struct spindle_call {
@@ -183,9 +201,7 @@ void spindle_tls_begins(zend_execute_data *execute_data);
 void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */
-void spindle_list_init(HashTable *list, const HashTable *like);
-void spindle_list_take(HashTable *from, HashTable *to, const char *mark, size_t length);
-void spindle_list_put(HashTable *from, HashTable *to, const char *mark, size_t length);
+void spindle_list_show(const char *shown, const char *hidden, const char *any);
 void spindle_list_drop(const char *mark, size_t length);
 
 /* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 unsafe extern "C" {
     fn __sanitizer_start_switch_fiber(left: *mut *mut c_void, bottom: *const c_void, size: usize);
     fn __sanitizer_finish_switch_fiber(left: *mut c_void, bottom: *mut *const c_void, size: *mut usize);
+    fn __asan_unpoison_memory_region(from: *const c_void, size: usize);
 }
 
 /// Main's stack, as it was told at the first switch, which leaves it.
@@ -37,5 +38,15 @@ pub fn arrive(left: *mut c_void) {
     if MAIN.1.load(Ordering::Relaxed) == 0 {
         MAIN.0.store(bottom.cast_mut(), Ordering::Relaxed);
         MAIN.1.store(size, Ordering::Relaxed);
+    }
+}
+
+/// Before a stack is used anew: the frames in its upper part were left without returning, and have their marks there.
+pub fn begin(on: *mut Ctx) {
+    const UPPER: usize = 64 << 10;
+    // SAFETY: a context at the upper end of its stack, which nobody uses.
+    unsafe {
+        let size = UPPER.min(on as usize - (*on).low as usize);
+        __asan_unpoison_memory_region(on.cast::<u8>().sub(size).cast(), size);
     }
 }

@@ -56,8 +56,8 @@ fn table() -> &'static RefCell<HashMap<usize, Busy>> {
 }
 
 /// Runs `what`, C code that uses `key` without being a call of a function, in its turn. A cancellation does not keep it
-/// from being run.
-pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> R {
+/// from being run. `None`: it was not run, for its turn would never come; that was thrown.
+pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> Option<R> {
     let mut call =
         sys::spindle_call { outer: null_mut(), frame: null_mut(), key, co: 0, is_marked: false, holds: false };
     // SAFETY: on the PHP thread; the record lies on this stack until the call is over. A bailout jumps over its end, and
@@ -67,8 +67,11 @@ pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> R {
             && let Some(rt) = runtime::existing().filter(|rt| rt.can_switch())
         {
             rt.core.borrow_mut().shield();
-            turn(rt, &mut call, key, Mode::Both);
+            let has_come = turn(rt, &mut call, key, Mode::Both);
             rt.core.borrow_mut().unshield();
+            if !has_come {
+                return None;
+            }
         }
         call.outer = sys::spindle_calls;
         sys::spindle_calls = &mut call;
@@ -79,7 +82,7 @@ pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> R {
         if call.holds {
             spindle_let_go(&mut call);
         }
-        result
+        Some(result)
     }
 }
 
@@ -194,33 +197,19 @@ unsafe extern "C" fn spindle_before_call(
 ) -> bool {
     let kind = kind_from(info);
     let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
-    // Room without a destructor: an exit elsewhere abandons this stack while it waits.
-    let mut wanted = [(0, Mode::Both); 8];
-    let mut count = 0;
-    // SAFETY: the frame of the call that is about to begin.
-    let frame = unsafe { (*call).frame };
-    // SAFETY: as above.
-    unsafe {
-        handles(frame, kind, |key, mode| {
-            if let Some(place) = wanted.get_mut(count) {
-                *place = (key, mode);
-                count += 1;
-            }
-        });
-    }
     // Another one may be taken while it waits for the first. Then it waits for that one, and holds none meanwhile: two
     // calls that each hold what the other one waits for would wait for good.
-    let wanted = wanted.get(..count).unwrap_or_default();
-    // SAFETY: the running context, and as above.
+    // SAFETY: the running context, and the frame of the call that is about to begin.
     unsafe {
+        let frame = (*call).frame;
         let co = Co((*rt.context()).co);
-        while let Some((key, mode)) = wanted.iter().find(|(key, mode)| must_wait(co, *key, *mode)) {
+        while let Some((key, mode)) = first_busy(frame, kind, co) {
             if kind == Kind::Performs {
                 sys::spindle_answer_still_running(frame, result);
                 return false;
             }
             spindle_let_go(call);
-            if !turn(rt, call, *key, *mode) {
+            if !turn(rt, call, key, mode) {
                 return false;
             }
             if kind == Kind::Closes && sys::spindle_is_closed(frame) {
@@ -235,6 +224,20 @@ unsafe extern "C" fn spindle_before_call(
         }
     }
     true
+}
+
+/// The first handle of a call for which it has to wait.
+unsafe fn first_busy(frame: *mut sys::zend_execute_data, kind: Kind, co: Co) -> Option<(usize, Mode)> {
+    let mut first = None;
+    // SAFETY: the caller passes the frame of a call.
+    unsafe {
+        handles(frame, kind, |key, mode| {
+            if first.is_none() && must_wait(co, key, mode) {
+                first = Some((key, mode));
+            }
+        });
+    }
+    first
 }
 
 /// Is another coroutine suspended in a call on this handle? Not if it was given its turn and has not run since.
@@ -317,7 +320,7 @@ fn fail_quietly(rt: &'static Runtime, co: Co) {
         let ctx = (*rt.object(co)).ctx;
         if !ctx.is_null() && (*ctx).failing == Failing::No {
             (*ctx).failing = Failing::Quietly;
-            (*ctx).failing_in = calls::internal((*ctx).saved.frame());
+            (*ctx).failing_in = calls::internal(rt.frame_of(ctx));
             rt.core.borrow_mut().break_off(co);
         }
     }

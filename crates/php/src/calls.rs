@@ -7,7 +7,7 @@
 
 use crate::busy::{self, let_go};
 use crate::globals;
-use crate::kinds::{self, Kind, Module, kind_of, name_has};
+use crate::kinds::{self, Flags, Kind, Module, kind_of, name_has};
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
 use crate::{aside, linking, links, loading, persistent};
@@ -27,8 +27,12 @@ unsafe impl Sync for Infos {}
 static INFOS: Infos = Infos { list: RefCell::new(Vec::new()) };
 
 pub(crate) fn info_of(function: *const sys::zend_internal_function) -> Option<*const sys::spindle_call_info> {
-    // SAFETY: an internal function; the slot was given to us by the engine.
+    // SAFETY: an internal function; the slot was given to us by the engine. What it makes for a single call, as for
+    // `Closure::__invoke()`, has anything there.
     unsafe {
+        if (*function).fn_flags & sys::ZEND_ACC_CALL_VIA_TRAMPOLINE != 0 {
+            return None;
+        }
         let info = (*function).reserved[sys::spindle_reserved_slot as usize];
         (!info.is_null()).then_some(info.cast_const().cast())
     }
@@ -81,24 +85,49 @@ pub fn install() {
             if its != module.entry {
                 module = Module::of(its);
             }
-            let ours = addr_of_mut!(sys::spindle_module_entry);
-            if (*function).module == ours || (*function).function_name.is_null() || is_ours(handler) {
+            if (*function).function_name.is_null() || is_ours(handler) {
                 return;
             }
-            if let Some(kind) = kind_of(function, &module) {
-                trampoline(function, handler, kind, module.keeps_globals);
+            let ours = addr_of_mut!(sys::spindle_module_entry);
+            let kind = if (*function).module == ours { None } else { kind_of(function, &module) };
+            let flags =
+                if (*function).module == ours { Flags::Never } else { kinds::flags_of(function, &module, kind) };
+            match kind {
+                Some(kind) => trampoline(function, handler, kind, flags, module.keeps_globals),
+                None => (*function).reserved[sys::spindle_reserved_slot as usize] = without_trampoline(flags),
             }
         });
     }
 }
 
-unsafe fn trampoline(function: *mut sys::zend_internal_function, handler: Handler, kind: Kind, keeps: bool) {
+/// What the slot of a function points to that needs no trampoline.
+fn without_trampoline(flags: Flags) -> *mut std::ffi::c_void {
+    const fn known(flags: Flags) -> sys::spindle_call_info {
+        sys::spindle_call_info { handler: None, kind: Kind::Plain as u32, flags: flags as u8, found: false }
+    }
+    static NEVER: sys::spindle_call_info = known(Flags::Never);
+    static AROUND_CALLBACKS: sys::spindle_call_info = known(Flags::AroundCallbacks);
+    match flags {
+        Flags::Always => null_mut(),
+        Flags::AroundCallbacks => (&raw const AROUND_CALLBACKS).cast_mut().cast(),
+        Flags::Never => (&raw const NEVER).cast_mut().cast(),
+    }
+}
+
+unsafe fn trampoline(
+    function: *mut sys::zend_internal_function,
+    handler: Handler,
+    kind: Kind,
+    flags: Flags,
+    keeps: bool,
+) {
     // SAFETY: the caller passes a function with this handler; the information lives as long as the process.
     unsafe {
         let slot = &mut (*function).reserved[sys::spindle_reserved_slot as usize];
         let mut info = (*slot).cast::<sys::spindle_call_info>();
         if info.is_null() {
-            info = Box::into_raw(Box::new(sys::spindle_call_info { handler: None, kind: kind as u32, found: false }));
+            let (kind, flags) = (kind as u32, flags as u8);
+            info = Box::into_raw(Box::new(sys::spindle_call_info { handler: None, kind, flags, found: false }));
             *slot = info.cast();
             INFOS.list.borrow_mut().push(info);
         }
@@ -136,8 +165,9 @@ pub(crate) unsafe fn trampoline_found(function: *mut sys::zend_internal_function
         if let Some(info) = known {
             (*function).reserved[slot] = info.cast();
         }
-        if let Some(kind) = kind_of(function, &Module::of(kinds::module_of_function(function))) {
-            trampoline(function, handler, kind, false);
+        let module = Module::of(kinds::module_of_function(function));
+        if let Some(kind) = kind_of(function, &module) {
+            trampoline(function, handler, kind, kinds::flags_of(function, &module, Some(kind)), false);
             (*(*function).reserved[slot].cast::<sys::spindle_call_info>()).found = true;
         }
     }
@@ -327,12 +357,32 @@ pub fn refresh_checks(ctx: *mut Ctx) {
     }
 }
 
+/// The common case, in short: PHP code that was suspended before has called a function that suspends it. Nothing that the
+/// engine has noted on objects is to be taken off.
+#[inline(always)]
+unsafe fn has_no_marks(frame: *mut sys::zend_execute_data) -> bool {
+    // SAFETY: the caller passes the innermost frame of the running coroutine, or null.
+    unsafe {
+        if frame.is_null() || (*frame).func.is_null() || (*frame).prev_execute_data.is_null() {
+            return false;
+        }
+        let below = (*(*frame).prev_execute_data).This.u1.type_info;
+        u32::from((*(*frame).func).type_) == sys::ZEND_INTERNAL_FUNCTION
+            && below & (sys::SPINDLE_HAS_NOTHING | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NOTHING
+            && (*frame).This.u1.type_info & sys::ZEND_CALL_TOP == 0
+            && info_of((*frame).func.cast()).is_some_and(|info| (*info).flags == Flags::Never as u8)
+    }
+}
+
 /// A coroutine is left.
 #[inline(always)]
 pub fn switched_out(ctx: *mut Ctx) {
-    // SAFETY: the context that is being left, whose calls these are.
+    // SAFETY: the context that is being left, whose calls and marks these are.
     let aside = unsafe {
         (*ctx).calls = sys::spindle_calls;
+        if !has_no_marks(sys::executor_globals.current_execute_data) {
+            sys::spindle_marks_leave(&mut (*ctx).marks);
+        }
         (*ctx).aside
     };
     if !aside.is_null() {
@@ -355,6 +405,9 @@ pub fn switched_in(ctx: *mut Ctx) {
     // SAFETY: the context that is about to run.
     let aside = unsafe {
         sys::spindle_calls = (*ctx).calls;
+        if !(*ctx).marks.is_null() {
+            sys::spindle_marks_go_on(&mut (*ctx).marks);
+        }
         (*ctx).aside
     };
     if !aside.is_null() {

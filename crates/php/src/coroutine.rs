@@ -407,7 +407,7 @@ methods! {
     }
     zim_Async_Coroutine_isSuspended => |this, result| {
         flag(result, with(this, |core, co| {
-            core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready)
+            core.has_stack(co) && matches!(core.state(co), State::Parked | State::Ready)
         }));
     }
     zim_Async_Coroutine_isCancelled => |this, result| {
@@ -517,11 +517,11 @@ unsafe extern "C" fn zim_Async_Coroutine_getTrace(execute_data: *mut sys::zend_e
         }
         let this = of((*execute_data).This.value.obj);
         let suspended =
-            with(this, |core, co| core.is_started(co) && matches!(core.state(co), State::Parked | State::Ready));
+            with(this, |core, co| core.has_stack(co) && matches!(core.state(co), State::Parked | State::Ready));
         if with(this, |core, co| core.state(co)) == Some(State::Running) {
             sys::spindle_backtrace(result, (*execute_data).prev_execute_data, options as i32, limit as i32);
         } else if suspended == Some(true) && !(*this).ctx.is_null() {
-            sys::spindle_backtrace(result, (*(*this).ctx).saved.frame(), options as i32, limit as i32);
+            sys::spindle_backtrace(result, runtime::rt().frame_of((*this).ctx), options as i32, limit as i32);
         } else {
             sys::spindle_array_new(result, 0);
         }

@@ -148,7 +148,7 @@ fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
         } else {
             let _ = write!(text, ", spawned at {}", coroutine::place((*this).spawn_file, (*this).spawn_line));
         }
-        if matches!(state, State::Parked | State::Ready) && core.is_started(co) {
+        if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
             let _ = write!(text, ", suspended at {}", coroutine::place((*this).suspend_file, (*this).suspend_line));
         }
         let info = (*this).info;

@@ -144,7 +144,10 @@ unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -
     // SAFETY: the engine's own arguments, passed on; a file that is compiled has a name.
     let code = unsafe {
         let name = if (*file).filename.is_null() { &[] } else { zv::bytes((*file).filename) };
-        streams::before_compiling(name, || without_switch(|| original(file, kind)))
+        if !streams::before_compiling(name) {
+            return null_mut();
+        }
+        without_switch(|| original(file, kind))
     };
     // SAFETY: as above; the frame tells whether PHP code asked for this file or the SAPI.
     unsafe {

@@ -288,11 +288,11 @@ pub unsafe fn for_each(exception: *mut sys::zend_object, this: *mut Coroutine) -
 unsafe fn passes_unchanged(this: *mut Coroutine) -> bool {
     // SAFETY: the caller's promise; the frames of one that waits stand on its own stack.
     unsafe {
-        let (state, started) = runtime::core(|core| (core.state((*this).co), core.is_started((*this).co)));
+        let (state, has_stack) = runtime::core(|core| (core.state((*this).co), core.has_stack((*this).co)));
         match state {
             State::Queued => true,
-            State::Parked | State::Ready if started && !(*this).ctx.is_null() => {
-                sys::spindle_passes_unchanged((*(*this).ctx).saved.frame())
+            State::Parked | State::Ready if has_stack && !(*this).ctx.is_null() => {
+                sys::spindle_passes_unchanged(rt().frame_of((*this).ctx))
             }
             _ => false,
         }

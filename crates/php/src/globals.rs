@@ -13,25 +13,27 @@ use std::cell::Cell;
 /// As many words of globals as any of them has.
 const WORDS: usize = 128;
 
-/// Where the globals of such an extension are, and how many words of them.
-unsafe fn globals_of(module: *const sys::zend_module_entry) -> Option<(*mut u64, usize)> {
+/// Where the globals of such an extension are, how many words of them, and how many at their end point to what a call
+/// uses up: it frees what an earlier one has left there, and makes its own.
+unsafe fn globals_of(module: *const sys::zend_module_entry) -> Option<(*mut u64, usize, usize)> {
     // SAFETY: a loaded module; the table of settings has entries as long as PHP runs.
-    let (globals, bytes) = unsafe {
+    let (globals, bytes, used_up) = unsafe {
         match crate::kinds::module_name(module).as_str() {
-            "imap" => ((*module).globals_ptr, (*module).globals_size),
+            "imap" => ((*module).globals_ptr, (*module).globals_size, 0),
             "soap" => {
                 // It does not tell PHP of its globals, but each setting knows the structure it is kept in. Behind this
-                // one are four words, a table of seven, and two more.
+                // one are four words, a table of seven, and two more; the last is the table of references, which a call
+                // that has failed leaves behind.
                 let name = c"soap.wsdl_cache_limit";
                 let setting =
                     sys::zend_hash_str_find(sys::executor_globals.ini_directives, name.as_ptr(), name.count_bytes());
                 let entry = setting.as_ref()?.value.ptr.cast::<sys::zend_ini_entry>().as_ref()?;
-                (entry.mh_arg2, entry.mh_arg1 as usize + 8 + 13 * 8)
+                (entry.mh_arg2, entry.mh_arg1 as usize + 8 + 13 * 8, 1)
             }
             _ => return None,
         }
     };
-    (!globals.is_null() && (8..=WORDS * 8).contains(&bytes)).then(|| (globals.cast(), bytes / 8))
+    (!globals.is_null() && (8..=WORDS * 8).contains(&bytes)).then(|| (globals.cast(), bytes / 8, used_up))
 }
 
 /// A call that is running, on the C stack of its coroutine.
@@ -40,6 +42,8 @@ pub struct Kept {
     aside: Aside,
     globals: *mut u64,
     count: usize,
+    /// So many of them, at the end, are this call's alone.
+    used_up: usize,
     before: [u64; WORDS],
     left: [u64; WORDS],
     entities: (bool, bool),
@@ -82,15 +86,16 @@ pub(crate) unsafe fn keeping(handler: Handler, frame: *mut sys::zend_execute_dat
     // by a bailout, which goes on from here: no destructor is skipped.
     unsafe {
         let module = (*(*frame).func).internal_function.module;
-        let Some((globals, count)) = globals_of(module).filter(|_| runtime::existing().is_some()) else {
+        let Some((globals, count, used_up)) = globals_of(module).filter(|_| runtime::existing().is_some()) else {
             return handler(frame, result);
         };
         let entities = switch_entities(false);
         switch_entities(entities);
         let aside = Aside::new(switched);
         let (before, left) = ([0; WORDS], [0; WORDS]);
-        let mut kept = Kept { aside, globals, count, before, left, entities: (entities, entities) };
-        kept.before.as_mut_ptr().copy_from_nonoverlapping(globals, count);
+        let mut kept = Kept { aside, globals, count, used_up, before, left, entities: (entities, entities) };
+        // What an earlier call has left to be used up is this one's now, and nobody else's.
+        kept.before.as_mut_ptr().copy_from_nonoverlapping(globals, count - used_up);
         aside::begin((&raw mut kept).cast());
         let mut call: Call = (handler, frame, result);
         let returned = sys::spindle_guarded(Some(make), (&raw mut call).cast());
@@ -135,7 +140,7 @@ unsafe fn leave(call: &mut Kept) {
 /// What others have changed for good stays, and will be what it was before.
 unsafe fn go_on(call: &mut Kept) {
     for at in 0..call.count {
-        let changed = call.left[at] != call.before[at];
+        let changed = call.left[at] != call.before[at] || at >= call.count - call.used_up;
         // SAFETY: as `leave`.
         unsafe {
             let word = call.globals.add(at);

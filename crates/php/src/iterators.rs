@@ -102,7 +102,7 @@ unsafe extern "C" fn get_iterator(
         let module = (*of).info.internal.module;
         let alone = if Module::of(module).is_unknown() { kinds::key_of_module(module) } else { 0 };
         let key = links::root((*object).value.obj as usize);
-        let iterator = busy::in_turn(key, || original(class, object, by_ref));
+        let iterator = busy::in_turn(key, || original(class, object, by_ref)).unwrap_or(null_mut());
         if !iterator.is_null() {
             (*iterator).funcs = functions((*iterator).funcs, alone);
         }
@@ -114,6 +114,10 @@ fn functions(
     original: *const sys::zend_object_iterator_funcs,
     module: usize,
 ) -> *const sys::zend_object_iterator_funcs {
+    // SAFETY: the functions of a live iterator. Some objects hand out the same one each time (`IntlIterator`).
+    if unsafe { (*original).valid }.is_some_and(|now| now as usize == valid as *const () as usize) {
+        return original;
+    }
     let mut all = TABLES.0.functions.borrow_mut();
     let found = all.entry(original as usize).or_insert_with(|| {
         // SAFETY: the functions of a live iterator, which are their extension's.
@@ -132,11 +136,11 @@ fn functions(
     &raw const found.ours
 }
 
-/// Runs a function of an iterator in its turn.
+/// Runs a function of an iterator in its turn. `None`: its turn never comes, which was thrown, or there is no such function.
 unsafe fn in_turn<R>(
     iterator: *mut sys::zend_object_iterator,
-    what: impl FnOnce(&sys::zend_object_iterator_funcs) -> R,
-) -> R {
+    what: impl FnOnce(&sys::zend_object_iterator_funcs) -> Option<R>,
+) -> Option<R> {
     // SAFETY: only iterators with functions of ours get here; those are the first field of their structure, and stay.
     unsafe {
         let functions = &*(*iterator).funcs.cast::<Functions>();
@@ -145,9 +149,11 @@ unsafe fn in_turn<R>(
         let over = if u32::from((*data).u1.v.type_) == sys::IS_OBJECT { (*data).value.obj as usize } else { 0 };
         match (over, functions.module) {
             (0, 0) => what(original),
-            (0, module) => busy::in_turn(module, || what(original)),
-            (object, 0) => busy::in_turn(links::root(object), || what(original)),
-            (object, module) => busy::in_turn(module, || busy::in_turn(links::root(object), || what(original))),
+            (0, module) => busy::in_turn(module, || what(original)).flatten(),
+            (object, 0) => busy::in_turn(links::root(object), || what(original)).flatten(),
+            (object, module) => {
+                busy::in_turn(module, || busy::in_turn(links::root(object), || what(original))).flatten().flatten()
+            }
         }
     }
 }
@@ -159,17 +165,21 @@ unsafe extern "C" fn destroy(iterator: *mut sys::zend_object_iterator) {
 
 unsafe extern "C" fn valid(iterator: *mut sys::zend_object_iterator) -> i32 {
     // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.valid.map_or(sys::FAILURE, |valid| valid(iterator))) }
+    unsafe { in_turn(iterator, |its| its.valid.map(|valid| valid(iterator))).unwrap_or(sys::FAILURE) }
 }
 
 unsafe extern "C" fn current(iterator: *mut sys::zend_object_iterator) -> *mut sys::zval {
     // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.get_current_data.map_or(null_mut(), |current| current(iterator))) }
+    unsafe { in_turn(iterator, |its| its.get_current_data.map(|current| current(iterator))).unwrap_or(null_mut()) }
 }
 
 unsafe extern "C" fn key(iterator: *mut sys::zend_object_iterator, key: *mut sys::zval) {
     // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.get_current_key.map(|get| get(iterator, key))) };
+    unsafe {
+        if in_turn(iterator, |its| its.get_current_key.map(|get| get(iterator, key))).is_none() {
+            (*key).u1.type_info = sys::IS_NULL;
+        }
+    }
 }
 
 unsafe extern "C" fn next(iterator: *mut sys::zend_object_iterator) {

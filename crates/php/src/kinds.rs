@@ -42,6 +42,18 @@ pub(crate) enum Kind {
     Fiber = 14,
     /// Loads an extension, with functions of its own.
     Loads = 15,
+    /// A handle, and something that its library keeps for all: no other call of the extension is in progress meanwhile.
+    Exclusive = 16,
+}
+
+/// When a function may have flagged objects and arrays as being in use, against endless recursion (see `marks.c`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Flags {
+    Always = sys::SPINDLE_FLAGS_ALWAYS as u8,
+    /// While PHP code runs that it has called.
+    AroundCallbacks = sys::SPINDLE_FLAGS_AROUND_CALLBACKS as u8,
+    Never = sys::SPINDLE_FLAGS_NEVER as u8,
 }
 
 /// How a call uses a handle.
@@ -150,6 +162,27 @@ pub(crate) unsafe fn kind_of(function: *const sys::zend_internal_function, modul
     }
 }
 
+/// When a function that has a name may have flagged objects and arrays as being in use.
+pub(crate) unsafe fn flags_of(
+    function: *const sys::zend_internal_function,
+    module: &Module,
+    kind: Option<Kind>,
+) -> Flags {
+    // SAFETY: as `kind_of`.
+    let (name, scope) = unsafe { (zv::text((*function).function_name).to_ascii_lowercase(), (*function).scope) };
+    // SAFETY: as above.
+    let class = (!scope.is_null()).then(|| unsafe { zv::text((*scope).name) });
+    if verdicts::never_flags(&module.name, class.as_deref(), &name) {
+        return Flags::Never;
+    }
+    match (module.verdict, kind) {
+        _ if verdicts::flags_while_it_writes(&module.name, &name) => Flags::Always,
+        (_, Some(Kind::Alone)) => Flags::Always,
+        (_, Some(kind)) if kind != Kind::Handle && kind != Kind::Makes => Flags::Never,
+        _ => Flags::AroundCallbacks,
+    }
+}
+
 /// Is it a class of exceptions?
 unsafe fn is_throwable(class: *const sys::zend_class_entry) -> bool {
     // SAFETY: the caller passes an internal class, whose parents are classes.
@@ -165,24 +198,37 @@ unsafe fn is_throwable(class: *const sys::zend_class_entry) -> bool {
     }
 }
 
-struct Known(std::cell::RefCell<std::collections::HashMap<usize, (usize, Verdict)>>);
+/// What is known of a module.
+#[derive(Clone, Copy)]
+struct About {
+    /// What stands for it as a whole.
+    key: usize,
+    verdict: Verdict,
+    /// Has it functions of the kind `Exclusive`?
+    has_exclusive: bool,
+}
+
+struct Known(std::cell::RefCell<std::collections::HashMap<usize, About>>);
 // SAFETY: used on the PHP thread only.
 unsafe impl Sync for Known {}
 // SAFETY: as above.
 unsafe impl Send for Known {}
 static KNOWN: std::sync::LazyLock<Known> = std::sync::LazyLock::new(|| Known(Default::default()));
 
-/// What stands for a module as a whole, and the verdict on it.
-fn known(module: *const sys::zend_module_entry) -> (usize, Verdict) {
+fn known(module: *const sys::zend_module_entry) -> About {
     *KNOWN.0.borrow_mut().entry(module as usize).or_insert_with(|| {
         let name = module_name(module);
-        (first_of_family(module, &name), verdicts::of_module(&name))
+        About {
+            key: first_of_family(module, &name),
+            verdict: verdicts::of_module(&name),
+            has_exclusive: verdicts::has_exclusive(&name),
+        }
     })
 }
 
 /// What stands for a module as a whole.
 pub(crate) fn key_of_module(module: *const sys::zend_module_entry) -> usize {
-    known(module).0
+    known(module).key
 }
 
 fn first_of_family(module: *const sys::zend_module_entry, name: &str) -> usize {
@@ -209,7 +255,7 @@ pub fn converses() -> bool {
         }
         let function = function.cast::<sys::zend_internal_function>();
         let kind = crate::calls::info_of(function).map_or(Kind::Plain, kind_from);
-        matches!(kind, Kind::Handle | Kind::Makes | Kind::Closes | Kind::Alone | Kind::Sends)
+        matches!(kind, Kind::Handle | Kind::Makes | Kind::Closes | Kind::Alone | Kind::Sends | Kind::Exclusive)
             && !matches!(module_name(module_of_function(function)).as_str(), "standard" | "sockets" | "spl")
             && !ONLY_WAIT.contains(&zv::text((*function).function_name).to_ascii_lowercase().as_str())
     }
@@ -346,7 +392,7 @@ pub(crate) fn name_has(function: *const sys::zend_internal_function, part: &str)
     has(unsafe { zv::bytes((*function).function_name) }, part.as_bytes())
 }
 
-/// Calls `with` with each handle of a call, and how it is used.
+/// Calls `with` with each handle of a call, and how it is used. One that is shared stands for no connection.
 pub(crate) unsafe fn handles(frame: *mut sys::zend_execute_data, kind: Kind, mut with: impl FnMut(usize, Mode)) {
     if matches!(kind, Kind::Plain | Kind::Signals | Kind::Fiber | Kind::Loads) {
         return;
@@ -357,8 +403,10 @@ pub(crate) unsafe fn handles(frame: *mut sys::zend_execute_data, kind: Kind, mut
         if kind == Kind::Matches {
             return with(module as usize, if is_large_pattern(frame) { Mode::Both } else { Mode::Shared });
         }
-        if kind == Kind::Alone {
+        if matches!(kind, Kind::Alone | Kind::Exclusive) {
             with(key_of_module(module), Mode::Both);
+        } else if known(module).has_exclusive {
+            with(key_of_module(module), Mode::Shared);
         }
         let of_streams = matches!(kind, Kind::Reads | Kind::Writes | Kind::Stream);
         let mode = mode(kind);
@@ -433,7 +481,7 @@ unsafe fn is_context(resource: *const sys::zend_resource) -> bool {
 /// Closures, and other objects of the engine's own, are used by any number of calls at once.
 unsafe fn is_value(object: *const sys::zend_object) -> bool {
     // SAFETY: the caller passes a live object.
-    known(unsafe { module_of(object) }).1 == Verdict::Free
+    known(unsafe { module_of(object) }).verdict == Verdict::Free
 }
 
 fn mode(kind: Kind) -> Mode {
@@ -464,6 +512,7 @@ pub(crate) fn kind_from(info: *const sys::spindle_call_info) -> Kind {
         13 => Kind::Matches,
         14 => Kind::Fiber,
         15 => Kind::Loads,
+        16 => Kind::Exclusive,
         _ => Kind::Plain,
     }
 }

@@ -6,10 +6,12 @@
 //! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`). Extensions know their objects
 //! by the address of their handlers, so it is the entries of these tables that are changed, never an object's pointer.
 
+use crate::kinds::Mode;
 use crate::{busy, calls, kinds, persistent};
 use spindle_php_sys as sys;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ptr::addr_of_mut;
 
 type FreeObject = unsafe extern "C" fn(*mut sys::zend_object);
 type GetMethod = unsafe extern "C" fn(
@@ -23,6 +25,8 @@ struct Table {
     /// Resources (streams of large objects): their number, which tells them from a later one at the same address, and
     /// their root.
     resources: RefCell<HashMap<usize, (i64, usize)>>,
+    /// What ends a resource.
+    end_resource: Cell<Option<EndResource>>,
     /// What stood in the tables of handlers that have been changed, by their addresses.
     originals: RefCell<HashMap<usize, Originals>>,
 }
@@ -40,8 +44,8 @@ unsafe impl Sync for OnPhpThread {}
 // SAFETY: as above.
 unsafe impl Send for OnPhpThread {}
 static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    let (roots, resources, originals) = Default::default();
-    OnPhpThread(Table { roots, resources, originals })
+    let (roots, resources, end_resource, originals) = Default::default();
+    OnPhpThread(Table { roots, resources, end_resource, originals })
 });
 
 fn table() -> &'static Table {
@@ -69,7 +73,9 @@ pub(crate) unsafe fn link_resource(frame: *mut sys::zend_execute_data, resource:
     // SAFETY: the caller's promise.
     unsafe {
         let mut root = None;
-        kinds::handles(frame, kinds::Kind::Handle, |key, _| root = root.or(Some(key)));
+        kinds::handles(frame, kinds::Kind::Handle, |key, mode| {
+            root = root.or((mode != Mode::Shared).then_some(key));
+        });
         if let Some(root) = root {
             link_stream(resource, root);
         }
@@ -110,8 +116,8 @@ pub(crate) unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::
             return;
         }
         let mut root = None;
-        kinds::handles(frame, kinds::Kind::Handle, |key, _| {
-            if key != object as usize && root.is_none() {
+        kinds::handles(frame, kinds::Kind::Handle, |key, mode| {
+            if key != object as usize && root.is_none() && mode != Mode::Shared {
                 root = Some(key);
             }
         });
@@ -212,9 +218,42 @@ unsafe extern "C" fn free_object(object: *mut sys::zend_object) {
         match root {
             None => free(object),
             Some(root) => {
-                busy::in_turn(root, || persistent::within(root, || free(object)));
+                // Where its turn never comes it is left as it is: what it has on its connection stays until that ends.
+                if busy::in_turn(root, || persistent::within(root, || free(object))).is_none() {
+                    sys::zend_object_std_dtor(object);
+                }
                 persistent::unused(root);
             }
+        }
+    }
+}
+
+type EndResource = unsafe extern "C" fn(*mut sys::zval);
+
+/// Watches the end of resources, in the request that runs: it may talk to a server, as that of objects.
+pub fn watch_resources() {
+    // SAFETY: the engine's table of resources, made anew for each request.
+    unsafe {
+        let list = addr_of_mut!(sys::executor_globals.regular_list);
+        if let Some(end) = (*list).pDestructor.filter(|end| *end as usize != end_resource as *const () as usize) {
+            table().end_resource.set(Some(end));
+            (*list).pDestructor = Some(end_resource);
+        }
+    }
+}
+
+unsafe extern "C" fn end_resource(value: *mut sys::zval) {
+    let Some(end) = table().end_resource.get() else { return };
+    // SAFETY: the engine's own argument: a resource that it has taken out of its table.
+    unsafe {
+        let resource = (*value).value.res;
+        let is_open = (*resource).type_ >= 0;
+        let root = root_of_resource(resource).filter(|_| is_open);
+        table().resources.borrow_mut().remove(&(resource as usize));
+        match root {
+            None => end(value),
+            // Where its turn never comes it is left as it is: what it has on its connection stays until that ends.
+            Some(root) => drop(busy::in_turn(root, || end(value))),
         }
     }
 }

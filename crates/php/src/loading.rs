@@ -293,7 +293,7 @@ fn loader_of(rt: &'static Runtime, path: &[u8], me: Co) -> Option<Co> {
         if this.is_null() || (*this).ctx.is_null() {
             return None;
         }
-        runs_file((*(*this).ctx).saved.frame(), path).then_some(loader.co)
+        runs_file(rt.frame_of((*this).ctx), path).then_some(loader.co)
     }
 }
 

@@ -138,6 +138,7 @@ pub fn activate(rt: &'static Runtime) {
     overflow::install(rt);
     output::install();
     unpatched.extend(streams::install());
+    links::watch_resources();
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
         unsafe { libc::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child)) };
@@ -172,6 +173,7 @@ fn patch() -> Vec<String> {
     if patcher.passes() != before {
         openssl::find();
         globals::find();
+        crate::state::find();
     }
     errors
 }

@@ -4,16 +4,20 @@
 //! there to whoever asks, in use or not. Here what is asked for (a hash of the call's arguments) has *places*, each
 //! with a connection of its own, that belong to the coroutine that asked first for as long as any handle of it is
 //! alive. The first place is the engine's list as it is. The others' entries stand there under keys with a mark, which
-//! nobody looks for; while a call for such a place runs, they are the list (a [`Window`]).
+//! nobody looks for; while a call for such a place runs, it is the other way round (a [`Window`]). All stay in the one list,
+//! for who closes a connection looks through it.
 
 use crate::aside::{self, Aside, Turn};
 use crate::runtime::{self, Core};
 use spindle_php_sys as sys;
 use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
 use std::ptr::{addr_of_mut, null_mut};
 
-/// What the marks of all places begin with.
-const MARK: &[u8] = b"\0spindle ";
+/// What all marks begin with.
+const MARK: &CStr = c"\x01spindle ";
+/// The mark of the engine's own list, while another place's entries stand there without.
+const HIDDEN: &CStr = c"\x01spindle hidden";
 
 struct Place {
     asked: u64,
@@ -31,14 +35,12 @@ struct Places(RefCell<Vec<Place>>);
 unsafe impl Sync for Places {}
 static PLACES: Places = Places(RefCell::new(Vec::new()));
 
-/// A call during which the engine's list is that of one place.
+/// A call during which the engine's list shows the entries of one place.
 #[repr(C)]
 pub struct Window {
     aside: Aside,
-    /// The list that is not the engine's now: the place's while its coroutine is parked, the engine's otherwise.
-    other: sys::HashTable,
-    mark: Vec<u8>,
-    /// The one that it is within, of the same coroutine. Only the innermost has its list in place.
+    mark: CString,
+    /// The one that it is within, of the same coroutine. Only the innermost has its entries shown.
     outer: *mut Window,
     innermost: bool,
 }
@@ -135,32 +137,27 @@ struct Windows {
 unsafe impl Sync for Windows {}
 static WINDOWS: Windows = Windows { innermost: Cell::new(null_mut()), open: RefCell::new(Vec::new()) };
 
-unsafe fn swap(window: *mut Window) {
-    // SAFETY: the engine's list and one of ours are both valid; nobody else has pointers into either's header.
-    unsafe { std::ptr::swap(addr_of_mut!(sys::executor_globals.persistent_list), addr_of_mut!((*window).other)) };
+unsafe fn show(window: *mut Window) {
+    // SAFETY: the caller passes an open window; terminated texts.
+    unsafe { sys::spindle_list_show((*window).mark.as_ptr(), HIDDEN.as_ptr(), MARK.as_ptr()) };
+}
+
+unsafe fn hide(window: *mut Window) {
+    // SAFETY: as `show`.
+    unsafe { sys::spindle_list_show(HIDDEN.as_ptr(), (*window).mark.as_ptr(), MARK.as_ptr()) };
 }
 
 unsafe fn open(root: usize) -> *mut Window {
-    // SAFETY: tables of the engine's kind; the window lives until `close` or `settle`.
+    // SAFETY: the window lives until `close` or `settle`.
     unsafe {
         let outer = WINDOWS.innermost.get();
         if !outer.is_null() {
-            swap(outer);
+            hide(outer);
             (*outer).innermost = false;
         }
-        let list = addr_of_mut!(sys::executor_globals.persistent_list);
-        let mark = [MARK, root.to_string().as_bytes()].concat();
-        let window = Box::into_raw(Box::new(Window {
-            aside: Aside::new(switched),
-            other: std::mem::zeroed(),
-            mark,
-            outer,
-            innermost: true,
-        }));
-        let other = addr_of_mut!((*window).other);
-        sys::spindle_list_init(other, list);
-        sys::spindle_list_take(list, other, (*window).mark.as_ptr().cast(), (*window).mark.len());
-        swap(window);
+        let mark = CString::new([MARK.to_bytes(), root.to_string().as_bytes()].concat()).unwrap_or_default();
+        let window = Box::into_raw(Box::new(Window { aside: Aside::new(switched), mark, outer, innermost: true }));
+        show(window);
         WINDOWS.open.borrow_mut().push(window);
         WINDOWS.innermost.set(window);
         aside::begin(window.cast());
@@ -168,30 +165,18 @@ unsafe fn open(root: usize) -> *mut Window {
     }
 }
 
-/// What it has goes back to the engine's list, marked.
-unsafe fn put_back(window: *mut Window) {
-    // SAFETY: a window of ours, swapped out, that nobody uses any more.
-    unsafe {
-        let window = Box::from_raw(window);
-        let list = addr_of_mut!(sys::executor_globals.persistent_list);
-        let other = (&raw const window.other).cast_mut();
-        sys::spindle_list_put(other, list, window.mark.as_ptr().cast(), window.mark.len());
-    }
-}
-
 unsafe fn close(window: *mut Window) {
     // SAFETY: as `open`, which made it.
     unsafe {
         aside::end(window.cast());
-        swap(window);
-        let outer = (*window).outer;
-        WINDOWS.open.borrow_mut().retain(|open| *open != window);
-        put_back(window);
-        if !outer.is_null() {
-            swap(outer);
-            (*outer).innermost = true;
+        hide(window);
+        let window = Box::from_raw(window);
+        WINDOWS.open.borrow_mut().retain(|open| *open != (&raw const *window).cast_mut());
+        if !window.outer.is_null() {
+            show(window.outer);
+            (*window.outer).innermost = true;
         }
-        WINDOWS.innermost.set(outer);
+        WINDOWS.innermost.set(window.outer);
     }
 }
 
@@ -200,24 +185,25 @@ unsafe fn switched(aside: *mut Aside, turn: Turn) {
     // SAFETY: the beginning of a window that is open.
     unsafe {
         if (*window).innermost {
-            swap(window);
+            match turn {
+                Turn::Left => hide(window),
+                Turn::GoesOn => show(window),
+            }
             WINDOWS.innermost.set(if turn == Turn::GoesOn { window } else { null_mut() });
         }
     }
 }
 
-/// The script is over, perhaps in the middle of such calls, which will not go on: the engine's list is in its place
-/// again, and has all that there is.
+/// The script is over, perhaps in the middle of such calls, which will not go on: the engine's list is as it was.
 pub fn settle() {
     let innermost = WINDOWS.innermost.replace(null_mut());
-    let open = std::mem::take(&mut *WINDOWS.open.borrow_mut());
-    // SAFETY: the windows of code that was left for good; only the running one's is swapped in.
+    // SAFETY: the windows of code that was left for good; only the running one's entries are shown.
     unsafe {
         if !innermost.is_null() {
-            swap(innermost);
+            hide(innermost);
         }
-        for window in open {
-            put_back(window);
+        for window in std::mem::take(&mut *WINDOWS.open.borrow_mut()) {
+            drop(Box::from_raw(window));
         }
     }
 }
@@ -227,6 +213,6 @@ pub fn forget_all() {
     let places = std::mem::take(&mut *PLACES.0.borrow_mut());
     if places.iter().any(|place| place.marked) {
         // SAFETY: the engine's list.
-        unsafe { sys::spindle_list_drop(MARK.as_ptr().cast(), MARK.len()) };
+        unsafe { sys::spindle_list_drop(MARK.as_ptr(), MARK.count_bytes()) };
     }
 }

@@ -303,6 +303,21 @@ impl Runtime {
         self.current.get()
     }
 
+    /// The innermost frame of a coroutine's stack. One that the core has parked still runs while it looks for the next one:
+    /// when that cannot start, its failure is dealt with there.
+    ///
+    /// # Safety
+    /// `ctx` is the context of a coroutine that has started and not ended.
+    pub unsafe fn frame_of(&self, ctx: *mut Ctx) -> *mut sys::zend_execute_data {
+        if ctx == self.context() {
+            // SAFETY: a global of the engine.
+            unsafe { sys::executor_globals.current_execute_data }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { (*ctx).saved.frame() }
+        }
+    }
+
     /// The reactor, made at the first use.
     pub fn reactor(&self) -> &Reactor {
         self.reactor.get_or_init(|| {
@@ -371,7 +386,8 @@ impl Runtime {
         // has its frames.
         unsafe {
             if !this.is_null() && !(*this).ctx.is_null() && (*this).ctx != self.context() {
-                sys::spindle_abandon((*(*this).ctx).saved.frame());
+                sys::spindle_abandon(self.frame_of((*this).ctx));
+                sys::spindle_marks_forget(&mut (*(*this).ctx).marks);
             }
         }
     }
@@ -596,6 +612,8 @@ impl Runtime {
     fn start(&'static self, me: *mut Ctx, co: Co) -> bool {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
+        #[cfg(asan)]
+        crate::asan::begin(ctx);
         // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
         unsafe {
             (*ctx).sp = crate::switch::prepare(ctx.cast(), crate::life::stack_main, ctx.cast());

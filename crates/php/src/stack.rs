@@ -82,6 +82,8 @@ pub struct Ctx {
     pub busy: Vec<crate::busy::Held>,
     /// Its calls that keep what they use busy, the innermost first, while it is left.
     pub calls: *mut sys::spindle_call,
+    /// What the engine has noted for it on objects and arrays, while it is left.
+    pub marks: *mut sys::spindle_marks,
     /// What its running calls have set in the engine for it alone, the innermost first.
     pub aside: *mut crate::aside::Aside,
     /// What the engine's own fibers and observers know the coroutines on this stack by: each other one by the same.
@@ -117,6 +119,7 @@ impl Ctx {
             vm_end,
             busy: Vec::new(),
             calls: null_mut(),
+            marks: null_mut(),
             aside: null_mut(),
         }
     }

@@ -55,11 +55,14 @@
 //! | `tmp_host_buf*` | with who resolves a name (`hosting`) |
 //! | `pclose_ret`, settings, `stream_wrappers`, `stream_filters`, `wrapper_errors`, `default_context` | all's: none is alive across a call that can wait, or it is the program's own |
 //!
+//! `LIBXML(error_buffer)`, the message that libxml is in the middle of: rare. It is reported before it is emptied.
+//!
 //! How often switching fibers is blocked (`zend_fiber_switch_block`, below a destructor): rare.
 //!
 //! The collector's own state is closed: no switch below a collection.
 
 use spindle_php_sys as sys;
+use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
 
 macro_rules! saved {
@@ -195,6 +198,33 @@ impl LastError {
     }
 }
 
+/// Where ext/libxml gathers a message, piece by piece. Null where it is not there.
+struct Message(Cell<*mut sys::smart_str>);
+// SAFETY: used on the PHP thread only.
+unsafe impl Sync for Message {}
+static MESSAGE: Message = Message(Cell::new(null_mut()));
+const NO_MESSAGE: sys::smart_str = sys::smart_str { s: null_mut(), a: 0 };
+
+/// Looks for the globals of ext/libxml. At activation.
+pub fn find() {
+    let name = "libxml";
+    // SAFETY: the table of loaded modules, on the PHP thread. The globals of this one begin with a zval, and then comes the
+    // message.
+    unsafe {
+        let found = sys::zend_hash_str_find(addr_of_mut!(sys::module_registry), name.as_ptr().cast(), name.len());
+        let module = if found.is_null() { null_mut() } else { (*found).value.ptr.cast::<sys::zend_module_entry>() };
+        let globals = if module.is_null() { null_mut() } else { (*module).globals_ptr };
+        MESSAGE.0.set(if globals.is_null() { null_mut() } else { globals.cast::<sys::zval>().add(1).cast() });
+    }
+}
+
+/// The message that libxml is in the middle of, if there is one.
+#[inline(always)]
+unsafe fn message() -> Option<&'static mut sys::smart_str> {
+    // SAFETY: globals of a loaded module, on the PHP thread; nobody else has a reference while this one is used.
+    unsafe { MESSAGE.0.get().as_mut().filter(|message| !message.s.is_null()) }
+}
+
 /// State that most coroutines never have.
 struct Rare {
     handlers: sys::zend_stack,
@@ -215,6 +245,8 @@ struct Rare {
     in_user_include: bool,
     user_wrapper_opens: *const std::ffi::c_char,
     waits_for_child: i32,
+    /// What libxml has gathered of a message: null, if nothing.
+    message: sys::smart_str,
     /// How deep in destructors it is, below which the engine switches no fibers.
     fibers_blocked: u32,
 }
@@ -232,11 +264,14 @@ impl Saved {
                 || (*bg).serialize.level | (*bg).unserialize.level | (*bg).serialize_lock != 0
                 || !(*bg).strtok_string.is_null()
                 || (*eg).record_errors
+                || (*eg).num_errors != 0
+                || !sys::compiler_globals.current_linking_class.is_null()
                 || !(*eg).filename_override.is_null()
                 || sys::core_globals.in_error_log
                 || sys::core_globals.in_user_include
                 || !sys::file_globals.user_stream_current_filename.is_null()
                 || sys::file_globals.pclose_wait != 0
+                || message().is_some()
                 || sys::zend_fiber_switch_blocked()
         }
     }
@@ -338,6 +373,7 @@ impl Saved {
                 in_user_include: sys::core_globals.in_user_include,
                 user_wrapper_opens: sys::file_globals.user_stream_current_filename,
                 waits_for_child: sys::file_globals.pclose_wait,
+                message: message().map_or(NO_MESSAGE, |message| std::mem::replace(message, NO_MESSAGE)),
                 fibers_blocked,
             };
             (*og).running = null_mut();
@@ -390,6 +426,9 @@ impl Saved {
             sys::core_globals.in_user_include = rare.in_user_include;
             sys::file_globals.user_stream_current_filename = rare.user_wrapper_opens;
             sys::file_globals.pclose_wait = rare.waits_for_child;
+            if !rare.message.s.is_null() {
+                *MESSAGE.0.get() = rare.message;
+            }
             for _ in 0..rare.fibers_blocked {
                 sys::zend_fiber_switch_block();
             }

@@ -60,6 +60,9 @@ unsafe fn is_used_by_another(rt: &'static Runtime, co: Co, frame: *mut sys::zend
 struct Tables {
     wrappers: RefCell<HashMap<usize, Box<Wrapper>>>,
     streams: RefCell<HashMap<usize, sys::php_stream_ops>>,
+    /// What the streams of such wrappers take turns by. Not by their resources: one that a function has opened for itself has
+    /// none any more when it is closed.
+    open: RefCell<HashMap<usize, usize>>,
 }
 
 /// A wrapper's operations as they were, and what stands for all of its streams.
@@ -73,8 +76,19 @@ struct OnPhpThread(Tables);
 unsafe impl Sync for OnPhpThread {}
 // SAFETY: as above.
 unsafe impl Send for OnPhpThread {}
-static TABLES: std::sync::LazyLock<OnPhpThread> =
-    std::sync::LazyLock::new(|| OnPhpThread(Tables { wrappers: Default::default(), streams: Default::default() }));
+static TABLES: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
+    OnPhpThread(Tables { wrappers: Default::default(), streams: Default::default(), open: Default::default() })
+});
+
+/// Puts functions of ours into a table of operations, in place of those that are there. Why some could not be.
+macro_rules! replace {
+    ($table:ident: $($field:ident = $ours:ident),*) => {
+        [$(((&raw mut (*$table).$field) as usize, (*$table).$field.is_some(), $ours as *const () as usize)),*]
+            .into_iter()
+            .filter(|(_, is_there, _)| *is_there)
+            .filter_map(|(place, _, ours)| patch::store(place, ours).err())
+    };
+}
 
 /// Changes the operations of the wrappers that are registered now. At the first `spawn` of a request. What could not be
 /// changed, and why.
@@ -105,30 +119,11 @@ unsafe fn take(wrapper: *mut sys::php_stream_wrapper, errors: &mut Vec<String>) 
         let operations = *table;
         let key = module_at(table as usize).unwrap_or(table as usize);
         TABLES.0.wrappers.borrow_mut().insert(table as usize, Box::new(Wrapper { operations, key }));
-        let mut change = |place: *mut c_void, is_there: bool, ours: usize| {
-            if is_there && let Err(error) = patch::store(place as usize, ours) {
-                errors.push(format!("the stream wrapper {}: {error}", label.to_string_lossy()));
-            }
-        };
-        change(
-            (&raw mut (*table).stream_opener).cast(),
-            operations.stream_opener.is_some(),
-            open as *const () as usize,
-        );
-        change(
-            (&raw mut (*table).dir_opener).cast(),
-            operations.dir_opener.is_some(),
-            open_folder as *const () as usize,
-        );
-        change((&raw mut (*table).url_stat).cast(), operations.url_stat.is_some(), stat_path as *const () as usize);
-        change((&raw mut (*table).unlink).cast(), operations.unlink.is_some(), unlink as *const () as usize);
-        change((&raw mut (*table).rename).cast(), operations.rename.is_some(), rename as *const () as usize);
-        change((&raw mut (*table).stream_mkdir).cast(), operations.stream_mkdir.is_some(), mkdir as *const () as usize);
-        change((&raw mut (*table).stream_rmdir).cast(), operations.stream_rmdir.is_some(), rmdir as *const () as usize);
-        change(
-            (&raw mut (*table).stream_metadata).cast(),
-            operations.stream_metadata.is_some(),
-            metadata as *const () as usize,
+        let named = |error: String| format!("the stream wrapper {}: {error}", label.to_string_lossy());
+        errors.extend(
+            replace!(table: stream_opener = open, dir_opener = open_folder, url_stat = stat_path, unlink = unlink,
+                rename = rename, stream_mkdir = mkdir, stream_rmdir = rmdir, stream_metadata = metadata)
+            .map(named),
         );
     }
 }
@@ -202,33 +197,24 @@ unsafe fn opened(stream: *mut sys::php_stream, key: usize) -> *mut sys::php_stre
             return stream;
         }
         links::link_stream((*stream).res, key);
+        TABLES.0.open.borrow_mut().insert(stream as usize, key);
         let table = (*stream).ops.cast_mut();
         if TABLES.0.streams.borrow().contains_key(&(table as usize)) {
             return stream;
         }
         let operations = *table;
         TABLES.0.streams.borrow_mut().insert(table as usize, operations);
-        let change = |place: *mut c_void, is_there: bool, ours: usize| {
-            // Where it cannot be changed, its wrapper's could not be either, and that was said.
-            let _ = is_there && patch::store(place as usize, ours).is_err();
-        };
-        change((&raw mut (*table).write).cast(), operations.write.is_some(), write as *const () as usize);
-        change((&raw mut (*table).read).cast(), operations.read.is_some(), read as *const () as usize);
-        change((&raw mut (*table).close).cast(), operations.close.is_some(), close as *const () as usize);
-        change((&raw mut (*table).flush).cast(), operations.flush.is_some(), flush as *const () as usize);
-        change((&raw mut (*table).seek).cast(), operations.seek.is_some(), seek as *const () as usize);
-        change((&raw mut (*table).stat).cast(), operations.stat.is_some(), stat as *const () as usize);
-        change(
-            (&raw mut (*table).set_option).cast(),
-            operations.set_option.is_some(),
-            set_option as *const () as usize,
-        );
+        // Where it cannot be changed, its wrapper's could not be either, and that was said.
+        replace!(table: write = write, read = read, close = close, flush = flush, seek = seek, stat = stat,
+            set_option = set_option)
+        .for_each(drop);
         stream
     }
 }
 
 /// The functions that stand in tables of operations: each runs the original in its turn. A table in which one of ours
-/// stands is known, and has had an original there; the default is what a missing operation answers.
+/// stands is known, and has had an original there; the default is what a missing operation answers, and
+/// one whose turn never comes.
 macro_rules! of_wrappers {
     ($($name:ident = $field:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr, $after:expr;)*) => {$(
         unsafe extern "C" fn $name(
@@ -242,7 +228,7 @@ macro_rules! of_wrappers {
                 let Some(original) = its.operations.$field else { return $default };
                 let key = key_of(its, $url);
                 #[allow(clippy::redundant_closure_call)]
-                busy::in_turn(key, || $after(original(wrapper, $url, $($argument),*), key))
+                busy::in_turn(key, || $after(original(wrapper, $url, $($argument),*), key)).unwrap_or($default)
             }
         }
     )*};
@@ -265,6 +251,16 @@ of_wrappers! {
         -> c_int, 0, |answer, _| answer;
 }
 
+/// What a stream takes turns by. One of the same kind that no wrapper has opened (`ssh2_exec()`): by what it was made from.
+unsafe fn key_of_stream(stream: *mut sys::php_stream, closes: bool) -> Option<usize> {
+    let mut open = TABLES.0.open.borrow_mut();
+    let known = if closes { open.remove(&(stream as usize)) } else { open.get(&(stream as usize)).copied() };
+    // SAFETY: the caller passes a live stream.
+    let resource = unsafe { (*stream).res };
+    // SAFETY: as above: its resource.
+    known.or_else(|| (!resource.is_null()).then(|| unsafe { links::root_of_resource(resource) }).flatten())
+}
+
 macro_rules! of_streams {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $default:expr;)*) => {$(
         unsafe extern "C" fn $name(stream: *mut sys::php_stream, $($argument: $type),*) -> $result {
@@ -272,10 +268,8 @@ macro_rules! of_streams {
             unsafe {
                 let operations = TABLES.0.streams.borrow().get(&((*stream).ops as usize)).copied();
                 let Some(original) = operations.and_then(|operations| operations.$name) else { return $default };
-                let resource = (*stream).res;
-                let key = if resource.is_null() { None } else { links::root_of_resource(resource) };
-                match key {
-                    Some(key) => busy::in_turn(key, || original(stream, $($argument),*)),
+                match key_of_stream(stream, stringify!($name) == "close") {
+                    Some(key) => busy::in_turn(key, || original(stream, $($argument),*)).unwrap_or($default),
                     None => original(stream, $($argument),*),
                 }
             }
@@ -293,19 +287,13 @@ of_streams! {
     set_option(option: c_int, value: c_int, argument: *mut c_void) -> c_int, -2;
 }
 
-/// Runs `what`, which compiles the file of this name and so must not be suspended, when no other coroutine is in the middle
-/// of anything of its wrapper.
-pub(crate) fn before_compiling<R>(path: &[u8], what: impl FnOnce() -> R) -> R {
+/// Waits until no other coroutine is in the middle of anything of the wrapper of this file, which is about to be compiled:
+/// that must not be suspended. `false`: it would wait for ever; that was thrown.
+pub(crate) fn before_compiling(path: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
     if TABLES.0.wrappers.borrow().is_empty() || !has(b"://") && !has(b".phar") {
-        return what();
+        return true;
     }
     let keys: Vec<usize> = TABLES.0.wrappers.borrow().values().map(|wrapper| wrapper.key).collect();
-    if let [only] = keys[..] {
-        return busy::in_turn(only, what);
-    }
-    for key in keys {
-        busy::in_turn(key, || ());
-    }
-    what()
+    keys.into_iter().all(|key| busy::in_turn(key, || ()).is_some())
 }

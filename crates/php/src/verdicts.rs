@@ -24,13 +24,13 @@ pub(crate) enum Verdict {
 /// The verdict on an extension, by its lower-case name.
 pub(crate) fn of_module(name: &str) -> Verdict {
     match name {
-        "core" | "pcre" | "json" | "ctype" | "date" | "random" | "reflection" | "gmp" | "bcmath" | "iconv"
-        | "gettext" | "sodium" | "calendar" | "filter" | "libxml" | "mbstring" => Verdict::Free,
-        "posix" | "pcntl" | "sysvmsg" | "sysvsem" | "sysvshm" | "shmop" => Verdict::Plain,
+        "core" | "pcre" | "json" | "ctype" | "date" | "reflection" | "gmp" | "bcmath" | "iconv" | "gettext"
+        | "sodium" | "calendar" | "filter" | "libxml" | "mbstring" => Verdict::Free,
+        "posix" | "pcntl" | "sysvmsg" | "sysvsem" | "shmop" => Verdict::Plain,
         "pdo" | "pdo_mysql" | "pdo_pgsql" | "pdo_sqlite" | "mysqli" | "pgsql" | "sqlite3" | "redis" | "curl"
         | "memcached" | "amqp" | "mongodb" | "imap" | "ldap" | "soap" | "ssh2" | "ftp" | "zmq" | "openssl" | "zlib"
-        | "bz2" | "zip" | "gd" | "imagick" | "exif" | "fileinfo" | "xml" | "xmlreader" | "xmlwriter" | "hash"
-        | "spl" | "ds" | "sockets" => Verdict::Handles,
+        | "bz2" | "zip" | "gd" | "exif" | "fileinfo" | "xml" | "xmlreader" | "xmlwriter" | "hash" | "spl"
+        | "random" | "sockets" => Verdict::Handles,
         _ => Verdict::Alone,
     }
 }
@@ -41,6 +41,11 @@ pub(crate) fn family(name: &str) -> &str {
         "simplexml" | "xsl" => "dom",
         name => name,
     }
+}
+
+/// Has the extension functions that set something of its library for the time of their call (`Kind::Exclusive`)?
+pub(crate) fn has_exclusive(name: &str) -> bool {
+    name == "imap"
 }
 
 /// Drivers of PDO whose connections have nothing in common but their code.
@@ -60,9 +65,11 @@ pub(crate) fn of_function(module: &str, class: Option<&[u8]>, name: &str) -> Opt
         ("mbstring", None) if name == "mb_send_mail" => Some(Kind::Plain),
         // The pattern that is being replaced is kept in globals.
         ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(Kind::Alone),
+        // It tells the library where to put what anybody fetches, and at its end to put it there no more.
+        ("imap", None) if name == "imap_savebody" => Some(Kind::Exclusive),
         ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(Kind::Plain),
         ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(Kind::Plain),
-        ("spl", None) => return Some(None),
+        ("spl" | "random", None) => return Some(None),
         ("hash", None) if is_in(HASH_FREE) => return Some(None),
         ("curl", None) if name == "curl_multi_exec" => Some(Kind::Performs),
         ("curl", None) if name == "curl_multi_select" => Some(Kind::Watches),
@@ -99,6 +106,39 @@ fn standard(name: &str) -> Option<Option<Kind>> {
     });
     ENTRIES.get(name).copied()
 }
+
+/// Functions that may call PHP code or wait, but set no flags against endless recursion on what they are called with.
+pub(crate) fn never_flags(module: &str, class: Option<&str>, name: &str) -> bool {
+    let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
+    match (module, class) {
+        ("pcre" | "pdo" | "pdo_mysql" | "pdo_pgsql" | "pdo_sqlite" | "mysqli" | "pgsql" | "sqlite3" | "curl", _) => {
+            true
+        }
+        ("core", Some("Closure" | "Fiber" | "Generator")) => true,
+        ("core", None) => is_in(
+            "class_exists interface_exists trait_exists enum_exists is_a is_subclass_of method_exists
+            property_exists get_parent_class trigger_error user_error func_get_args",
+        ),
+        ("reflection", Some(_)) => is_in("__construct invoke invokeargs newinstance newinstanceargs getvalue setvalue"),
+        ("spl", None) => true,
+        ("spl", Some(class)) => class.ends_with("Iterator") && !class.ends_with("ArrayIterator"),
+        ("standard", None) => is_in(CALLING_BACK),
+        _ => false,
+    }
+}
+
+/// Functions that set such flags and write output meanwhile, which may wait.
+pub(crate) fn flags_while_it_writes(module: &str, name: &str) -> bool {
+    module == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
+}
+
+/// Of ext/standard: what calls PHP code, without comparing values or walking through them.
+const CALLING_BACK: &str =
+    "array_map array_filter array_walk array_reduce usort uasort uksort array_diff_ukey array_udiff
+    array_udiff_assoc array_diff_uassoc array_udiff_uassoc array_intersect_ukey array_uintersect array_uintersect_assoc
+    array_intersect_uassoc array_uintersect_uassoc call_user_func call_user_func_array forward_static_call
+    forward_static_call_array ob_start ob_flush ob_clean ob_end_flush ob_end_clean ob_get_flush ob_get_clean
+    register_shutdown_function header_register_callback unserialize sprintf vsprintf implode join str_replace";
 
 const HASH_FREE: &str =
     "hash hash_hmac hash_equals hash_algos hash_hmac_algos hash_pbkdf2 hash_hkdf mhash_get_block_size
@@ -159,7 +199,7 @@ const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob
     array_udiff_uassoc array_diff array_intersect array_diff_assoc array_intersect_assoc base64_encode base64_decode
     constant ip2long long2ip getenv putenv getopt get_current_user get_cfg_var error_get_last error_clear_last
     call_user_func call_user_func_array forward_static_call forward_static_call_array register_shutdown_function ini_get
-    ini_get_all ini_set ini_alter ini_restore ini_parse_quantity set_include_path get_include_path connection_aborted
+    ini_get_all ini_parse_quantity get_include_path connection_aborted
     connection_status ignore_user_abort register_tick_function unregister_tick_function is_uploaded_file sys_getloadavg
     crc32 crypt strptime gethostname ftok hrtime md5 getmyuid getmygid getmypid getmyinode getlastmod sha1 openlog
     closelog inet_ntop inet_pton metaphone header header_remove setrawcookie setcookie http_response_code headers_sent

@@ -26,6 +26,14 @@ echo await(spawn(fn() => $db->query('select far()')->fetchColumn())), "\n";
 // who only waits for its turn gets it
 $db->sqliteCreateFunction('fine', function() use ($query, &$c) { $c = spawn($query); T\parked($c); return 1; });
 echo $db->query('select fine()')->fetchColumn(), await($c), "\n";
+// C code that no function was called for is not run either, and nothing is lost by it
+$rows = $db->prepare('select 3');
+$db->sqliteCreateFunction('rows', function() use (&$rows, $say) { try { return await(spawn(function() use (&$rows) { foreach ($rows as $row) return 'a row'; })); } catch (Async\AsyncException $e) { echo $say($e); return 4; } });
+echo $db->query('select rows()')->fetchColumn(), "\n";
+$db->sqliteCreateFunction('gone', function() use (&$rows, $say) { try { await(spawn(function() use (&$rows) { $rows = null; })); } catch (Async\AsyncException $e) { echo $say($e); } return 5; });
+echo $db->query('select gone()')->fetchColumn(), "\n";
+T\check('the statement is gone', $rows === null);
+echo $db->query('select 6')->fetchColumn(), "\n";
 T\check('others ran', $ticks > 0);
 $ticker->cancel();
 ?>
@@ -37,4 +45,10 @@ Async\AsyncException: PDO::query() would wait for ever for its turn: coroutine #
 Async\AsyncException: PDO::query() would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
 9
 12
+Async\AsyncException: a call would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+4
+Async\AsyncException: a call would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+5
+the statement is gone: yes
+6
 others ran: yes

@@ -16,9 +16,15 @@ for ($i = 0; $i < 4; $i++) $jobs[] = spawn(fn() => get_class(new Jar));
 echo implode(' ', T\all($jobs)), "\n";
 // declared without an autoloader being asked for it
 $code = fn(string $name) => "class $name implements ArrayAccess { function offsetExists(\$o) {} function offsetGet(\$o) {} function offsetSet(\$o, \$v) {} function offsetUnset(\$o) {} }";
-$declares = spawn(fn() => eval('if (true) { ' . $code('Direct') . '}'));
-T\parked($declares);
+$goes_on = false;
+$declares = spawn(function() use ($code, &$goes_on) {
+    set_error_handler(function() use (&$goes_on) { while (!$goes_on) suspend(); return true; });
+    eval('if (true) { ' . $code('Direct') . '}');
+});
+T\begun($declares);
 $uses = [spawn(fn() => get_class(new Direct)), spawn(fn() => class_exists('Direct') ? 'there' : 'missing'), spawn(fn() => is_subclass_of('Direct', 'ArrayAccess') ? 'linked' : 'not')];
+T\begun(...$uses);
+$goes_on = true;
 echo implode(' ', T\all($uses)), "\n";
 ?>
 --EXPECT--

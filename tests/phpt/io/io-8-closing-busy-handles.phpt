@@ -41,6 +41,10 @@ $listen = socket_create_listen(0);
 $check('socket_accept', [spawn(fn() => $failed(socket_accept($listen)))], fn() => socket_close($listen));
 socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $pair);
 $check('socket_read', [spawn(fn() => $failed(socket_read($pair[0], 100)))], fn() => socket_close($pair[0]));
+// who waits its turn before the close may begin, but not wait
+socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $pair);
+$read = fn() => $failed(socket_read($pair[0], 100));
+$check('three socket_read', [spawn($read), spawn($read), spawn($read)], fn() => socket_close($pair[0]));
 $p = popen('exec sleep 20', 'r');
 $check('shutdown', [spawn(function() use (&$c, &$d, $failed) { [$c, $d] = T\pair(); return $failed(fread($c, 10)); })], function() use (&$c) { stream_socket_shutdown($c, STREAM_SHUT_RDWR); });
 // the last variable goes while the call is under way
@@ -73,6 +77,7 @@ stream_get_contents: ["failed"]
 accept: ["failed"]
 socket_accept: ["failed"]
 socket_read: ["failed"]
+three socket_read: ["failed","failed","failed"]
 shutdown: ["failed"]
 still read
 {"failed":{"fresh":true}}

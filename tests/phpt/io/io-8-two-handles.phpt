@@ -32,8 +32,24 @@ T\parked($one, $two);
 fwrite($b, 'xabc');
 fwrite($c, 'def');
 echo await($hold), await($one), await($two), ' ', fread($c, 3), fread($b, 3), "\n";
+// and each has got the first of them when the other one is taken
+[$a, $b] = T\pair();
+[$c, $d] = T\pair();
+$holders = [spawn(fn() => fread($a, 1)), spawn(fn() => fread($d, 1))];
+T\parked(...$holders);
+$one = spawn(fn() => stream_copy_to_stream($a, $d, 3));
+$two = spawn(fn() => stream_copy_to_stream($d, $a, 3));
+T\parked($one, $two);
+fwrite($b, 'x');
+fwrite($c, 'y');
+echo implode(T\all($holders));
+T\parked($one, $two);
+fwrite($b, 'abc');
+fwrite($c, 'def');
+echo await($one), await($two), ' ', fread($c, 3), fread($b, 3), "\n";
 ?>
 --EXPECT--
 one reader at a time: yes
 first 5
 x33 abcdef
+xy33 abcdef

@@ -1,0 +1,329 @@
+/*
+ * What the engine notes on objects and arrays while it is inside them, so that it does not go in circles: guards of
+ * properties, set around __get() and its like (an access to the same property meanwhile is a plain one), and a flag on what
+ * is being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep").
+ *
+ * They mean the flow of control that has set them, so those of a coroutine are taken off when it is left and put back when
+ * it goes on. No list says who has set one. But what is set when a coroutine is left has been set by it, since those of the
+ * others are off; and guards are set only below frames of accessors, flags only below those of C code that may set them.
+ */
+#include "php.h"
+#include "glue.h"
+
+typedef struct mark {
+	uint32_t *guard; /* NULL: the flag of `counted` */
+	uint32_t bits;
+	zend_refcounted *counted;
+	zend_reference *place; /* where it is, if it is being changed in place */
+} mark;
+
+struct spindle_marks {
+	size_t count, room;
+	mark list[];
+};
+
+/* The lower bits of a guard are the engine's. Above them is counted how many coroutines have theirs off: the engine uses a
+ * guard that is 0 for another property. */
+#define GUARD_BITS 0xfu
+#define ONE_IS_OFF 0x100u
+
+static bool note(spindle_marks **marks, mark one)
+{
+	size_t count = *marks ? (*marks)->count : 0;
+	if (!*marks || count == (*marks)->room) {
+		size_t room = count ? 2 * count : 4;
+		spindle_marks *grown = realloc(*marks, sizeof(spindle_marks) + room * sizeof(mark));
+		if (!grown) {
+			return false; /* it stays on, as it would without coroutines */
+		}
+		grown->room = room;
+		*marks = grown;
+	}
+	(*marks)->list[count] = one;
+	(*marks)->count = count + 1;
+	return true;
+}
+
+/* --- guards ---------------------------------------------------------------------------------------------------- */
+
+static bool take_guard(spindle_marks **marks, uint32_t *guard)
+{
+	uint32_t bits = *guard & GUARD_BITS;
+	if (!bits || !note(marks, (mark) {.guard = guard, .bits = bits})) {
+		return false;
+	}
+	*guard = (*guard & ~GUARD_BITS) + ONE_IS_OFF;
+	return true;
+}
+
+static uint32_t *guard_of(void *value)
+{
+	return (uint32_t *) ((uintptr_t) value & ~(uintptr_t) 1); /* the bit: it is the one in the object itself */
+}
+
+/* The object's guards are as zend_get_property_guard() keeps them: one in place, or several by name. The one of the property
+ * that the accessor was called for; where its argument has been changed since, all that are set. Others may be those of a
+ * fiber that is suspended. */
+static void take_guards(spindle_marks **marks, zend_execute_data *frame)
+{
+	zend_object *object = Z_OBJ(frame->This);
+	zval *guards = object->properties_table + object->ce->default_properties_count;
+	if (Z_TYPE_P(guards) == IS_STRING) {
+		take_guard(marks, &Z_PROPERTY_GUARD_P(guards));
+	} else if (Z_TYPE_P(guards) == IS_ARRAY) {
+		zval *name = ZEND_CALL_ARG(frame, 1);
+		void *guard = Z_TYPE_P(name) == IS_STRING ? zend_hash_find_ptr(Z_ARRVAL_P(guards), Z_STR_P(name)) : NULL;
+		if (guard && take_guard(marks, guard_of(guard))) {
+			return;
+		}
+		ZEND_HASH_FOREACH_PTR(Z_ARRVAL_P(guards), guard) {
+			take_guard(marks, guard_of(guard));
+		} ZEND_HASH_FOREACH_END();
+	}
+}
+
+static bool is_accessor(const zend_execute_data *frame)
+{
+	const zend_class_entry *class = Z_OBJCE(frame->This);
+	const zend_function *function = frame->func;
+	return (class->ce_flags & ZEND_ACC_USE_GUARDS)
+		&& (function == class->__get || function == class->__set || function == class->__isset || function == class->__unset);
+}
+
+/* --- flags ----------------------------------------------------------------------------------------------------- */
+
+static bool is_flagged(zval *value)
+{
+	return (Z_TYPE_P(value) == IS_ARRAY || Z_TYPE_P(value) == IS_OBJECT)
+		&& (GC_FLAGS(Z_COUNTED_P(value)) & GC_PROTECTED) && !(GC_FLAGS(Z_COUNTED_P(value)) & GC_IMMUTABLE);
+}
+
+/* The one reference more makes others write to an array of their own, so that they do not change this one below the feet of
+ * C code that goes through it. */
+static void take_flag(spindle_marks **marks, zend_refcounted *counted)
+{
+	if (note(marks, (mark) {.counted = counted})) {
+		GC_DEL_FLAGS(counted, GC_PROTECTED);
+		GC_ADDREF(counted);
+	}
+}
+
+/* C code that changes an array in place bears that others do, too: they are to find the same one, if it is still there. */
+static void take_flag_in_place(spindle_marks **marks, zend_reference *place)
+{
+	zend_refcounted *counted = Z_COUNTED(place->val);
+	if (note(marks, (mark) {.counted = counted, .place = place})) {
+		GC_DEL_FLAGS(counted, GC_PROTECTED);
+		GC_ADDREF(place);
+	}
+}
+
+static void take_flag_of(spindle_marks **marks, zval *value, bool in_place)
+{
+	if (Z_TYPE_P(value) == IS_INDIRECT) {
+		value = Z_INDIRECT_P(value);
+	}
+	if (in_place) {
+		if (Z_ISREF_P(value) && is_flagged(Z_REFVAL_P(value))) {
+			take_flag_in_place(marks, Z_REF_P(value));
+		}
+		return;
+	}
+	ZVAL_DEREF(value);
+	if (is_flagged(value)) {
+		take_flag(marks, Z_COUNTED_P(value));
+	}
+}
+
+static void take_flags_in(spindle_marks **marks, HashTable *table, bool in_place)
+{
+	zval *value;
+	ZEND_HASH_FOREACH_VAL(table, value) {
+		take_flag_of(marks, value, in_place);
+	} ZEND_HASH_FOREACH_END();
+}
+
+/* Something that C code works on; its elements may be flagged, though it is not. A reference it may change. */
+static void take_flags_of_operand(spindle_marks **marks, zval *value)
+{
+	bool in_place = Z_ISREF_P(value);
+	take_flag_of(marks, value, in_place);
+	ZVAL_DEREF(value);
+	if (Z_TYPE_P(value) == IS_ARRAY) {
+		take_flags_in(marks, Z_ARRVAL_P(value), in_place);
+	}
+}
+
+/* The coroutine is inside of each flagged array and object from one of the operands down. Of objects it may have got there
+ * by what a method has returned: all that exist are looked at. */
+static void take_flags(spindle_marks **marks)
+{
+	for (uint32_t index = 1; index < EG(objects_store).top; index++) {
+		zend_object *object = EG(objects_store).object_buckets[index];
+		if (IS_OBJ_VALID(object)) {
+			if (GC_FLAGS(object) & GC_PROTECTED) {
+				take_flag(marks, (zend_refcounted *) object);
+			}
+			if (object->properties && (GC_FLAGS(object->properties) & (GC_PROTECTED | GC_IMMUTABLE)) == GC_PROTECTED) {
+				take_flag(marks, (zend_refcounted *) object->properties);
+			}
+		}
+	}
+	for (size_t done = 0; *marks && done < (*marks)->count; done++) {
+		zend_refcounted *counted = (*marks)->list[done].counted;
+		if (!counted) {
+			continue; /* a guard */
+		}
+		if (GC_TYPE(counted) == IS_ARRAY) {
+			take_flags_in(marks, (HashTable *) counted, (*marks)->list[done].place != NULL);
+			continue;
+		}
+		zend_object *object = (zend_object *) counted;
+		for (int index = 0; index < object->ce->default_properties_count; index++) {
+			take_flag_of(marks, &object->properties_table[index], false);
+		}
+		if (object->properties) {
+			take_flags_in(marks, object->properties, false);
+		}
+	}
+}
+
+static bool compares(const zend_op *opline)
+{
+	switch (opline->opcode) {
+		case ZEND_IS_EQUAL:
+		case ZEND_IS_NOT_EQUAL:
+		case ZEND_IS_SMALLER:
+		case ZEND_IS_SMALLER_OR_EQUAL:
+		case ZEND_SPACESHIP:
+		case ZEND_CASE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void take_flags_of_comparison(spindle_marks **marks, zend_execute_data *frame)
+{
+	const zend_op *opline = frame->opline;
+	if (opline->op1_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
+		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op1.var));
+	}
+	if (opline->op2_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
+		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op2.var));
+	}
+}
+
+static zend_always_inline bool may_set_flags(const zend_function *function, bool is_innermost)
+{
+	/* What is made for a single call, as for Closure::__invoke(), has anything in the slot. */
+	const spindle_call_info *info = (function->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE) ? NULL
+		: function->internal_function.reserved[spindle_reserved_slot];
+	switch (info ? info->flags : SPINDLE_FLAGS_ALWAYS) {
+		case SPINDLE_FLAGS_NEVER:
+			return false;
+		case SPINDLE_FLAGS_AROUND_CALLBACKS:
+			return !is_innermost;
+		default:
+			return function->common.function_name != NULL; /* the bottom of a coroutine or a fiber has none */
+	}
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------ */
+
+typedef enum below {NOTHING, GUARDS, FLAGS, FLAGS_OF_A_COMPARISON} below;
+
+/* What may have been set for a frame, given the one above, if there is one. */
+static zend_always_inline below set_below(const zend_execute_data *frame, const zend_execute_data *above)
+{
+	if (!frame->func) {
+		return NOTHING;
+	}
+	if (Z_TYPE(frame->This) == IS_OBJECT && UNEXPECTED(is_accessor(frame))) {
+		return GUARDS;
+	}
+	if (!ZEND_USER_CODE(frame->func->type)) {
+		return UNEXPECTED(may_set_flags(frame->func, !above)) ? FLAGS : NOTHING;
+	}
+	return UNEXPECTED(above && (ZEND_CALL_INFO(above) & ZEND_CALL_TOP)) && compares(frame->opline) ? FLAGS_OF_A_COMPARISON : NOTHING;
+}
+
+static zend_never_inline ZEND_COLD void take_all(spindle_marks **marks)
+{
+	bool has_flags = false;
+	const zend_execute_data *above = NULL;
+	for (zend_execute_data *frame = EG(current_execute_data); frame; frame = frame->prev_execute_data) {
+		below what = set_below(frame, above);
+		if (what == GUARDS) {
+			take_guards(marks, frame);
+		} else if (what == FLAGS) {
+			for (uint32_t index = 1; index <= ZEND_CALL_NUM_ARGS(frame); index++) {
+				take_flags_of_operand(marks, ZEND_CALL_ARG(frame, index));
+			}
+		} else if (what == FLAGS_OF_A_COMPARISON) {
+			take_flags_of_comparison(marks, frame);
+		}
+		has_flags |= what == FLAGS || what == FLAGS_OF_A_COMPARISON;
+		above = frame;
+	}
+	if (has_flags) {
+		take_flags(marks);
+	}
+}
+
+void spindle_marks_leave(spindle_marks **marks)
+{
+	zend_execute_data *frame = EG(current_execute_data);
+	const zend_execute_data *above = NULL;
+	for (; frame; frame = frame->prev_execute_data) {
+		if (UNEXPECTED(set_below(frame, above) != NOTHING)) {
+			take_all(marks);
+			return;
+		}
+		above = frame;
+		if ((ZEND_CALL_INFO(frame) & (SPINDLE_HAS_NOTHING | ZEND_CALL_GENERATOR)) == SPINDLE_HAS_NOTHING) {
+			break;
+		}
+	}
+	if (EG(active_fiber)) {
+		return;
+	}
+	for (zend_execute_data *new = EG(current_execute_data); new && new != frame; new = new->prev_execute_data) {
+		ZEND_CALL_INFO(new) |= SPINDLE_HAS_NOTHING;
+	}
+}
+
+/* Nothing ends in the middle of a switch: what nobody else keeps stays until the request is over. */
+static void drop(zend_refcounted *counted)
+{
+	if (GC_REFCOUNT(counted) > 1) {
+		GC_DELREF(counted);
+	}
+}
+
+void spindle_marks_go_on(spindle_marks **marks)
+{
+	for (size_t index = (*marks)->count; index-- > 0;) {
+		mark one = (*marks)->list[index];
+		if (one.guard) {
+			*one.guard = (*one.guard - ONE_IS_OFF) | one.bits;
+			continue;
+		}
+		if (one.place) {
+			if (Z_TYPE(one.place->val) == IS_ARRAY && Z_COUNTED(one.place->val) == one.counted) {
+				GC_ADD_FLAGS(one.counted, GC_PROTECTED);
+			}
+			drop((zend_refcounted *) one.place);
+		} else {
+			GC_ADD_FLAGS(one.counted, GC_PROTECTED);
+			drop(one.counted);
+		}
+	}
+	spindle_marks_forget(marks);
+}
+
+void spindle_marks_forget(spindle_marks **marks)
+{
+	free(*marks);
+	*marks = NULL;
+}

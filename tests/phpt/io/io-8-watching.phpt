@@ -1,0 +1,32 @@
+--TEST--
+IO-8 who only watches a handle keeps nobody from using it
+--EXTENSIONS--
+curl
+--FILE--
+<?php
+use function Async\{await, spawn};
+
+require __DIR__ . '/kit.inc';
+
+[$server, $address] = T\listener();
+$multi = curl_multi_init();
+$start = function() use ($multi, $address) {
+    curl_multi_add_handle($multi, $curl = curl_init(str_replace('tcp', 'http', $address)));
+    curl_setopt($curl, CURLOPT_RETURNTRANSFER, true);
+    curl_multi_exec($multi, $running);
+    return $running;
+};
+$start();
+$connection = stream_socket_accept($server);
+curl_multi_exec($multi, $running); // the request is sent, and its answer does not come yet
+$watches = spawn(fn() => curl_multi_select($multi, 20) > 0);
+T\parked($watches);
+echo await(spawn($start), Async\timeout(10_000)), "\n";
+T\check('it goes on watching', !$watches->isCompleted());
+fwrite($connection, "HTTP/1.0 200 OK\r\n\r\n");
+var_dump(await($watches));
+?>
+--EXPECT--
+2
+it goes on watching: yes
+bool(true)
