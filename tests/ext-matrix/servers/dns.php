@@ -5,7 +5,7 @@
  *   php -n dns.php ADDRESS
  *
  * It knows the names nN.wMS.test, and answers for them after MS milliseconds: A 10.1.0.N, AAAA fd00::N, MX 10
- * mail.nN.test, TXT "text of N"; local.wMS.test is 127.0.0.1; N.0.1.10.in-addr.arpa is nN.test, after 300 ms.
+ * mail.nN.test, TXT "text of N"; local.wMS.test is 127.0.0.1, many.wMS.test has 100 addresses; N.0.1.10.in-addr.arpa is nN.test, after 300 ms.
  * silent.test gets no answer; whatever else there is no such name. It ends with its standard input.
  */
 [, $address] = $argv;
@@ -20,9 +20,10 @@ function name(string $name): string
 /** [milliseconds, the records' data]; null when there is no such name. */
 function look_up(string $name, string $type): ?array
 {
-    if (preg_match('/^(n(\d+)|local)\.w(\d+)\.test$/', $name, $m)) {
+    if (preg_match('/^(n(\d+)|local|many)\.w(\d+)\.test$/', $name, $m)) {
         $n = (int) $m[2];
         $data = match (true) {
+            $m[1] === 'many' => $type === 'A' ? array_map(fn($n) => inet_pton("10.1.1.$n"), range(1, 100)) : [],
             $m[1] === 'local' => $type === 'A' ? [inet_pton('127.0.0.1')] : [],
             $type === 'A' => [inet_pton("10.1.0.$n")],
             $type === 'AAAA' => [inet_pton('fd00::' . dechex($n))],

@@ -162,12 +162,13 @@ function all(): void
 }
 
 if (getenv('WAY') === 'used') {
-    Async\spawn(function (): void {
+    $other = Async\spawn(function (): void {
         while (true) {
             Async\suspend();
         }
     });
     Async\await(Async\spawn(all(...)));
-    exit;
+    $other->cancel();
+    return; // not an exit: uopz lets a program go on after one
 }
 all();
