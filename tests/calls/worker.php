@@ -1,121 +1,141 @@
 <?php
 /*
- * Calls functions of PHP's extensions at random, from several coroutines that share what they are called with.
+ * Calls functions and methods of PHP's extensions at random, from several coroutines that share what they are called with.
  *
- *   php worker.php SEED CALLS
+ *   php worker.php SEED CALLS [RESULTS]
  *
- * What is called with what is drawn from SEED alone. It prints each call before it is made to the file that the variable
- * CALLS_LOG names, so that a crash names its call, and at the end how many calls there were and how many were suspended.
+ * What is called, and with what, is drawn from SEED alone, by each coroutine from a generator of its own. Arguments are drawn
+ * by the types and names of the parameters. Wherever an argument lets PHP code run inside a call (callbacks, conversions,
+ * methods of subclasses, stream wrappers, error handlers), that code suspends the coroutine, or makes another call.
+ * Without Spindle, where nothing can be suspended, it always makes another call: what other coroutines do to shared objects in
+ * the middle of a call, PHP code can do without them.
+ *
+ * The file that the variable CALLS_LOG names gets each call before it is made, so that a crash names it; RESULTS gets, at the
+ * end, how many calls there were, how many of them were refused for their arguments' types or number, ended by another
+ * exception, were suspended inside, and how many coroutines were cancelled as they took too long. CALLS_TIMES=1: which
+ * functions took the most time; CALLS_REFUSED=1: why calls were refused. It works in the current folder, which it fills.
  */
 namespace Calls;
 
 use Async;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+use ReflectionFunction;
+use ReflectionMethod;
 
-[, $seed, $calls] = $argv + [1 => 1, 2 => 1000];
-\mt_srand((int) $seed);
+require __DIR__ . '/values.php';
+
+[, $seed, $calls, $results] = $argv + [1 => 1, 2 => 1000, 3 => 'php://stderr'];
 \error_reporting(0);
 \ini_set('display_errors', '0');
-\ob_start(fn() => '');
+\ini_set('memory_limit', '-1');
 
-/** Not called: they end or leave the process, change it for good, reach out of it, or wait for a person. */
-const LEFT_OUT = '/^(exit|die|pcntl_|posix_(kill|set|initgroups|mknod|mkfifo|isatty)|sleep|usleep|time_nanosleep|time_sleep_until'
-    . '|set_time_limit|ignore_user_abort|dl|readline|chroot|chdir|exec|shell_exec|system|passthru|popen|proc_|mail|mb_send_mail'
-    . '|syslog|openlog|error_log|ini_|unlink|rename|rmdir|mkdir|chmod|chown|chgrp|lch|link|symlink|touch|copy|tempnam|tmpfile'
-    . '|file_put_contents|fopen|opendir|dir$|move_uploaded|ftok|shm|sem_|msg_|shmop|header|setcookie|setraw|http_|session_|ob_|output_'
-    . '|flush|fscanf|stream_wrapper|stream_register|gc_|opcache_|apcu?_|cli_set|register_|set_error|set_exception|restore_|spl_autoload'
-    . '|putenv|setlocale|mt_srand|srand|umask|debug_zval|phpinfo|phpcredits|highlight|show_source|php_strip|gethost|dns_|checkdns|getmx'
-    . '|fsockopen|pfsockopen|ftp_|ldap_|imap_|snmp|ssh2_|curl_exec|curl_multi_select|mysqli_(connect|real)|pg_p?connect|odbc_|dba_|bzopen|gzopen|readgz|gzfile'
-    . '|stream_(select|socket_client|socket_server|isatty)|socket_(select|connect|accept|read|recv|create_listen|bind)|net_get|forward_static|assert'
-    . '|finfo_set_flags|array_fill|range|str_repeat|str_pad|array_pad|hash_pbkdf2|password_hash|crypt|openssl_pkey_new|openssl_csr_new|openssl_dh|sodium_crypto_pwhash|image|iptcembed'
-    . '|memory_|xdebug_|pcov|tideways|excimer|uopz|readline_|ffi|textdomain|bindtextdomain|trigger_error|user_error|array_walk_rec|define$|class_alias|yaml_emit|enchant_|pspell_|stomp|libvirt|oauth|remctl|gnupg)/i';
-const CLASSES_LEFT_OUT = '/^(Async|Reflection|FFI|Fiber$|Phar|Directory|SplFileObject|SplTemp|SplFileInfo|FilesystemIterator|RecursiveDirectory|Glob|Generator|InternalIterator|mysqli|PDO$|Redis|Memcache|AMQP|MongoDB|Mongo|Soap|SNMP|ZMQ|Imagick|Gearman|Solr|Stomp|OAuth|http|XMLReader|CURLFile|SessionHandler|Closure$|WeakMap|PDORow|php_user_filter|Excimer|LuaSandbox|Tideways)/i';
+/** Functions that are not called, by the reason. */
+const LEFT_OUT = [
+    'they end, leave or replace the process, or signal it' => 'pcntl_(fork|rfork|exec|unshare|alarm|signal|wait|waitpid|waitid|sigprocmask|sigwaitinfo|sigtimedwait|setpriority)|posix_(kill|set.*|initgroups|mkfifo|mknod)|exec|shell_exec|system'
+        . '|passthru|popen|proc_open|mail|mb_send_mail|imap_mail|set_time_limit|chroot|dl|trigger_error|user_error|use_soap_error_handler|is_soap_fault|cli_set_process_title|snmp_.*|opcache_.*|sem_acquire|msg_receive',
+    'they wait for a person, for the outside, or for a time' => 'readline.*|sleep|time_sleep_until|fscanf|gethost.*|dns_.*|checkdnsrr|getmxrr|fsockopen|pfsockopen|ftp_.*|imap_open|ldap_(connect|bind.*|sasl_bind)'
+        . '|ssh2_.*|mysqli_(connect|real_connect)|pg_p?connect|odbc_p?connect|stream_select|stream_socket_(client|server|accept)|socket_(select|accept|connect|create_listen)|gearman_.*|rrd_.*|rrdc_.*'
+        . '|snmp.*|mcrypt_create_iv|openlog|syslog|error_log|memcache_.*|stomp_.*|libvirt_.*|uploadprogress_.*',
+    'they hold the processor or the memory for long' => 'openssl_(pkey_new|csr_new|dh_compute_key|pkcs5_pbkdf2)|password_hash|crypt|hash_pbkdf2|sodium_crypto_pwhash.*|gmp_(fact|binomial|nextprime|pow|primorial)|phpinfo|phpcredits',
+    'they change what the worker itself stands on' => 'restore_error_handler|stream_wrapper_(unregister|restore)|ini_set|ini_alter|ini_restore|gc_disable|putenv|umask|chdir|register_shutdown_function|header_register_callback|ob_start',
+];
 
-final class Text
-{
-    public function __construct(public string $text) {}
-    public function __toString(): string { pause(); return $this->text; }
-    public function __get($name) { pause(); return $this->text; }
-    public function __call($name, $arguments) { pause(); return $name; }
-    public function __serialize(): array { pause(); return [$this->text]; }
-    public function __unserialize(array $data): void { pause(); $this->text = (string) ($data[0] ?? ''); }
-}
-final class Listed implements \Countable, \IteratorAggregate, \JsonSerializable, \ArrayAccess
-{
-    public function count(): int { pause(); return 3; }
-    public function getIterator(): \Iterator { pause(); return new \ArrayIterator([1, 2, 3]); }
-    public function jsonSerialize(): mixed { pause(); return ['a' => new Text('x')]; }
-    public function offsetExists(mixed $offset): bool { pause(); return true; }
-    public function offsetGet(mixed $offset): mixed { pause(); return 1; }
-    public function offsetSet(mixed $offset, mixed $value): void { pause(); }
-    public function offsetUnset(mixed $offset): void { pause(); }
-}
-final class Wrapper
-{
-    public $context;
-    private int $at = 0;
-    public function stream_open($path, $mode, $options, &$opened) { pause(); return true; }
-    public function stream_read($count) { pause(); return $this->at++ < 5 ? "line $this->at\n" : ''; }
-    public function stream_write($data) { pause(); return \strlen($data); }
-    public function stream_eof() { return $this->at >= 5; }
-    public function stream_seek($offset, $whence) { pause(); $this->at = 0; return true; }
-    public function stream_tell() { return 0; }
-    public function stream_stat() { pause(); return ['size' => 10]; }
-    public function stream_flush() { pause(); return true; }
-    public function stream_close() { pause(); }
-    public function url_stat($path, $flags) { pause(); return ['size' => 10, 'mode' => 0100644]; }
-}
-\stream_wrapper_register('calls', Wrapper::class);
+/** Classes that are neither made nor used, by the reason. */
+const CLASSES_LEFT_OUT = [
+    'they are what is tested, or reach into memory' => 'Async\\\\.*|FFI.*|Calls\\\\.*|Excimer.*|Tideways.*|LuaSandbox.*',
+    'they end the process where they are refused, or never end' => 'GEOSGeometry|InfiniteIterator',
+    'they wait for the outside' => 'SNMP|Gearman.*|Stomp.*|Memcache|MemcachePool|AMQPConnection|Solr(Client|PingResponse)|Rrd.*|RRD.*|http\\\\Client.*|ZMQ.*',
+];
 
-$paused = 0;
-function pause(): void
+/** Methods that are not called, by the reason. */
+const METHODS_LEFT_OUT = [
+    'they end the process, or wait' => 'SoapServer::fault|SoapServer::handle|mysqli::(connect|real_connect|__construct)|MongoDB\\\\Driver\\\\Session::.*|Memcached::(get.*|fetch.*|set.*|add.*|delete.*)',
+    'they load code' => 'SQLite3::loadExtension|PDO::sqliteLoadExtension|Imagick::(.*[mM]agick.*)',
+];
+
+/** One line of calls: a coroutine, or the script itself. */
+final class Flow
 {
-    if (\function_exists('Async\suspend') && \Async\currentCoroutine()->getId() > 1) {
-        $GLOBALS['paused']++;
-        \mt_rand(0, 3) ? Async\suspend() : Async\delay(0);
+    public int $depth = 0;
+    public int $pauses = 0;
+    /** How often the present call was interrupted by `pause`, which ends at some number. */
+    public int $pausing = 0;
+    /** Those beside it, which it may cancel. */
+    public array $others = [];
+
+    public function __construct(public readonly Randomizer $random) {}
+
+    public function below(int $n): int
+    {
+        return $this->random->getInt(0, $n - 1);
+    }
+
+    public function of(array $values): mixed
+    {
+        return $values[$this->below(\count($values))];
     }
 }
 
-/** What all coroutines share. */
-function pool(): array
+/** What can be called: a function or a method, and what is known of its parameters. */
+final class Target
 {
-    $memory = \fopen('php://memory', 'w+');
-    \fwrite($memory, "some\nlines\nof text\n");
-    \rewind($memory);
-    [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
-    \stream_set_blocking($a, false);
-    \stream_set_blocking($b, false);
-    \fwrite($b, "words\n");
-    $values = [null, true, 0, 1, -1, 7, 2.5, '', 'abc', "line\nline", '/(a)(b)?/', '2020-01-02', '{"a":[1]}', '<a><b/></a>', 'UTF-8', 'sha256',
-        [], [1, 2, 3], ['a' => 1, 'b' => [2]], ['x', 'y'], $memory, $a, $b, \fopen('calls://x', 'r+'), \fopen('php://temp', 'w+'), \stream_context_create(),
-        new Text('text'), new Text('12'), new Listed, new \ArrayObject([3, 1, 2]), new \stdClass, new \SplObjectStorage, new \SplFixedArray(3),
-        new \DateTime('2020-01-01'), new \DateTimeZone('UTC'), \hash_init('sha1')];
-    $heap = new class extends \SplMinHeap { protected function compare($a, $b): int { pause(); return $a <=> $b; } };
-    foreach ([3, 1, 2] as $n) $heap->insert($n);
-    $values[] = $heap;
-    $values[] = function (...$arguments) { pause(); return $arguments[0] ?? null; };
-    $values[] = function (...$arguments) { pause(); return \count($arguments); };
-    $values[] = 'strlen';
-    $makes = [
-        'PDO' => function () { $db = new \PDO('sqlite::memory:'); $db->exec('create table t(a)'); $db->exec('insert into t values (1), (2), (3)'); $db->sqliteCreateFunction('slow', function ($x) { pause(); return $x; }); return [$db, $db->query('select slow(a) from t')]; },
-        'SQLite3' => function () { $db = new \SQLite3(':memory:'); $db->createFunction('slow', function ($x) { pause(); return $x; }); return [$db, $db->query('select slow(1) union all select slow(2)'), $db->prepare('select slow(?)')]; },
-        'DOMDocument' => function () { $d = new \DOMDocument; $d->loadXML('<r><a i="1"/><b>text</b></r>'); $x = new \DOMXPath($d); $x->registerNamespace('php', 'http://php.net/xpath'); $x->registerPhpFunctions(); return [$d, $x, $d->documentElement, \simplexml_import_dom($d)]; },
-        'XMLWriter' => function () { $w = new \XMLWriter; $w->openMemory(); return [$w]; },
-        'Collator' => fn() => [new \Collator('de'), new \NumberFormatter('de', \NumberFormatter::DECIMAL)],
-        'ZipArchive' => fn() => [new \ZipArchive],
-        'GMP' => fn() => [\gmp_init(12)],
-        'Ds\Vector' => fn() => [new \Ds\Vector([3, 1, 2]), new \Ds\Map(['a' => 1])],
-        'CurlHandle' => fn() => [\curl_init(), \curl_multi_init()],
-        'Socket' => fn() => [\socket_create(AF_UNIX, SOCK_DGRAM, 0)],
-        'XMLParser' => function () { $p = \xml_parser_create(); \xml_set_element_handler($p, function () { pause(); }, function () { pause(); }); return [$p]; },
-        'finfo' => fn() => [new \finfo],
-        'IntlIterator' => fn() => [\IntlBreakIterator::createWordInstance('de')],
-    ];
-    foreach ($makes as $class => $make) {
-        if (\class_exists($class)) {
-            try { $values = [...$values, ...$make()]; } catch (\Throwable) {}
+    public readonly string $name;
+    /** @var list<Parameter> */
+    public readonly array $parameters;
+    public readonly int $required;
+
+    public function __construct(public readonly ReflectionFunction|ReflectionMethod $of, public readonly ?string $class = null)
+    {
+        $this->name = ($class === null ? '' : "$class::") . $of->getName();
+        $this->parameters = \array_map(fn($parameter) => new Parameter($parameter, $class), $of->getParameters());
+        $this->required = $of->getNumberOfRequiredParameters();
+    }
+}
+
+final class Parameter
+{
+    public readonly string $name;
+    /** @var list<string> */
+    public readonly array $types;
+    public readonly bool $isReference;
+    public readonly bool $isVariadic;
+
+    public function __construct(\ReflectionParameter $of, ?string $class)
+    {
+        $this->name = \strtolower(\str_replace('_', '', $of->getName()));
+        $this->isReference = $of->isPassedByReference();
+        $this->isVariadic = $of->isVariadic();
+        $type = $of->getType();
+        $types = \array_map(
+            fn($one) => $one instanceof \ReflectionNamedType ? $one->getName() : 'object',
+            $type instanceof \ReflectionUnionType ? $type->getTypes() : ($type ? [$type] : []),
+        );
+        $types = \array_map(fn($one) => $one === 'self' || $one === 'static' ? $class : $one, $types);
+        if ($type?->allowsNull() && !\in_array('mixed', $types, true) && !\in_array('null', $types, true)) {
+            $types[] = 'null';
         }
+        $this->types = $types ?: ['mixed'];
     }
-    return $values;
+}
+
+function left_out(array $lists, string $name): bool
+{
+    static $patterns = [];
+    $key = \implode('|', \array_keys($lists));
+    $pattern = $patterns[$key] ??= '/^(' . \implode('|', $lists) . ')$/i';
+    return (bool) \preg_match($pattern, $name);
+}
+
+/** What the file `without` names. */
+function crashes(string $name): bool
+{
+    static $pattern;
+    $pattern ??= '/^(' . \implode('|', \array_map(
+        fn($line) => \str_replace('\*', '.*', \preg_quote(\trim(\explode(' #', $line)[0]), '/')),
+        \preg_grep('/^[^#\s]/', \file(__DIR__ . '/without')),
+    )) . ')$/i';
+    return (bool) \preg_match($pattern, $name);
 }
 
 /** Functions and methods, by extension. */
@@ -123,18 +143,25 @@ function targets(): array
 {
     $all = [];
     foreach (\get_loaded_extensions() as $extension) {
-        foreach ((new \ReflectionExtension($extension))->getFunctions() as $function) {
-            if (!\preg_match(LEFT_OUT, $function->getName()) && $extension !== 'spindle') {
-                $all[$extension][] = $function->getName();
+        if ($extension === 'spindle' || $extension === 'readline' || $extension === 'FFI') {
+            continue;
+        }
+        $of = new \ReflectionExtension($extension);
+        foreach ($of->getFunctions() as $function) {
+            if (!left_out(LEFT_OUT, $function->getName()) && !crashes($function->getName())) {
+                $all[$extension][] = new Target($function);
             }
         }
-        foreach ((new \ReflectionExtension($extension))->getClasses() as $class) {
-            if (\preg_match(CLASSES_LEFT_OUT, $class->getName()) || $class->isInterface()) {
+        foreach ($of->getClasses() as $class) {
+            if ($class->isTrait() || left_out(CLASSES_LEFT_OUT, $class->getName()) || crashes($class->getName())) {
                 continue;
             }
-            foreach ($class->getMethods(\ReflectionMethod::IS_PUBLIC) as $method) {
-                if (!\str_starts_with($method->getName(), '__') && !$method->isAbstract() && !\preg_match('/^(stream|open|connect|save|load|set_?flags)/i', $method->getName())) {
-                    $all[$extension][] = [$class->getName(), $method->getName()];
+            foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
+                $name = $method->getName();
+                // An inherited one is called with objects of its own class and of those below.
+                if ($method->class === $class->getName() && $name !== '__construct' && $name !== '__destruct'
+                    && !left_out(METHODS_LEFT_OUT, "$method->class::$name") && !crashes("$method->class::$name")) {
+                    $all[$extension][] = new Target($method, $method->class);
                 }
             }
         }
@@ -142,81 +169,380 @@ function targets(): array
     return \array_values($all);
 }
 
-$pool = pool();
-$targets = targets();
-$log = \getenv('CALLS_LOG') ? \fopen(\getenv('CALLS_LOG'), 'w') : null;
-$made = 0;
+/** What can be made of a class: itself, and those below it, of extensions and with methods that suspend. */
+function makers(string $class): array
+{
+    static $known = [], $declared = null;
+    $declared ??= \array_filter(\get_declared_classes(), fn($name) => !left_out(CLASSES_LEFT_OUT, $name) && !crashes($name) || \str_starts_with($name, 'Calls\Made'));
+    return $known[\strtolower($class)] ??= \array_values(\array_filter($declared, function ($name) use ($class) {
+        $of = new \ReflectionClass($name);
+        return \is_a($name, $class, true) && ($of->isInstantiable() || $of->isEnum())
+            && !crashes(($of->getConstructor()?->class ?? '') . '::__construct');
+    }));
+}
 
-function draw(): mixed
+/** A subclass whose methods suspend before they are what they are; the class itself where there can be none. */
+function subclass(string $class): string
+{
+    static $made = [];
+    if (isset($made[$class])) {
+        return $made[$class];
+    }
+    $of = new \ReflectionClass($class);
+    if ($of->isFinal() || $of->isAbstract() || $of->isInterface() || $of->isEnum() || $of->isUserDefined()) {
+        return $made[$class] = $class;
+    }
+    $methods = '';
+    foreach ($of->getMethods(ReflectionMethod::IS_PUBLIC | ReflectionMethod::IS_PROTECTED) as $method) {
+        $name = $method->getName();
+        if ($method->isFinal() || $method->isStatic() || $method->isAbstract() || \str_starts_with($name, '__') && $name !== '__toString') {
+            continue;
+        }
+        $parameters = [];
+        foreach ($method->getParameters() as $n => $parameter) {
+            if ($parameter->isPassedByReference()) {
+                continue 2;
+            }
+            $parameters[] = $parameter->isVariadic() ? "...\$p$n" : "\$p$n" . ($parameter->isOptional() ? ' = null' : '');
+        }
+        $type = $method->getReturnType();
+        $return = \in_array((string) $type, ['void', 'never'], true) ? '' : 'return ';
+        $methods .= '#[\ReturnTypeWillChange] ' . ($method->isProtected() ? 'protected' : 'public') . ' function '
+            . ($method->returnsReference() ? '&' : '') . "$name(" . \implode(', ', $parameters) . ')'
+            . ($type ? ': ' . \preg_replace('/\b(?!(?:static|self|int|float|string|bool|array|mixed|void|never|null|false|true|object|iterable|callable)\b)(?<!\\\\)\b([a-z])/i', '\\\\$1', (string) $type) : '')
+            . " { \\Calls\\pause(); {$return}parent::$name(...\\func_get_args()); }\n";
+    }
+    $name = 'Made' . \count($made);
+    eval("namespace Calls; class $name extends \\$class { $methods }");
+    return $made[$class] = "Calls\\$name";
+}
+
+/** An object of a class: one that is there, or a new one. */
+function object(Flow $flow, string $class, int $depth = 0): mixed
 {
     global $pool;
-    return $pool[\mt_rand(0, \count($pool) - 1)];
+    $there = \array_values(\array_filter($pool, fn($value) => $value instanceof $class));
+    if ($there && $flow->below(6)) {
+        return $flow->of($there);
+    }
+    $makers = $depth < 3 ? makers($class) : [];
+    for ($try = 0; $makers && $try < 3; $try++) {
+        $made = $flow->of($makers);
+        if (\enum_exists($made)) {
+            return $flow->of($made::cases());
+        }
+        $made = $flow->below(2) ? subclass($made) : $made;
+        try {
+            $constructor = (new \ReflectionClass($made))->getConstructor();
+            if (\preg_match('/^(DirectoryIterator|FilesystemIterator|RecursiveDirectoryIterator|GlobIterator|SplFileObject|SplFileInfo|Phar|PharData)$/i', $constructor->class ?? '')) {
+                $arguments = [$flow->of(\str_contains($constructor->class, 'SplFile') ? PATHS : (\str_starts_with($constructor->class, 'Phar') ? ARCHIVES : FOLDERS))];
+            } else {
+                $arguments = $constructor ? arguments($flow, new Target($constructor, $made), $depth + 1) : [];
+            }
+            note($flow, "new $made", $arguments);
+            $object = new $made(...$arguments);
+            keep($flow, $object);
+            return $object;
+        } catch (\Throwable) {
+        }
+    }
+    return $there ? $flow->of($there) : null;
 }
 
-function call(): void
+function argument(Flow $flow, Parameter $parameter, int $depth): mixed
 {
-    global $targets, $pool, $log, $made;
-    $of = $targets[\mt_rand(0, \count($targets) - 1)];
-    $target = $of[\mt_rand(0, \count($of) - 1)];
+    global $pool;
+    if ($parameter->name === 'inputheaders') {
+        return null; // others end the process
+    }
+    $type = $flow->of($parameter->types);
+    if ($type === 'null' && $flow->below(3)) {
+        $type = $parameter->types[0];
+    }
+    if ($type === 'mixed') {
+        // What has no type has at least a name.
+        if (\preg_match('/^(stream|fp|handle|bz|file|res|resource|dirhandle|from|to|socket|link|connection|statement|dba|zipentry|process|td|sftp|session|brigade)$/', $parameter->name) && $flow->below(8)) {
+            $wanted = $parameter->name === 'context' ? 'stream-context' : null;
+            $streams = \array_values(\array_filter($pool, fn($value) => \is_resource($value) && ($wanted === null || \get_resource_type($value) === $wanted)));
+            return $streams ? $flow->of($streams) : null;
+        }
+        if ($parameter->name === 'context') {
+            return $flow->below(2) ? null : $flow->of(\array_values(\array_filter($pool, fn($value) => \is_resource($value) && \get_resource_type($value) === 'stream-context')) ?: [null]);
+        }
+        $named = named($parameter->name);
+        if ($named && $flow->below(4)) {
+            return $flow->of($named);
+        }
+        return $flow->below(3) ? value($flow) : $flow->of($pool);
+    }
+    return match ($type) {
+        'null' => null,
+        'bool', 'false', 'true' => (bool) $flow->below(2),
+        'int' => $flow->of(\array_values(\array_filter(named($parameter->name), \is_int(...))) ?: INTEGERS),
+        'float' => $flow->of(FLOATS),
+        'string' => text($flow, $parameter->name),
+        'array' => \is_array($value = $flow->of(arrays())) ? $value : [],
+        'iterable' => $flow->below(2) ? $flow->of(arrays()) : object($flow, 'Traversable', $depth),
+        'callable' => $flow->below(4) ? $flow->of(callbacks()) : $flow->of(NAMES_OF_FUNCTIONS),
+        'object' => $flow->of(\array_values(\array_filter($pool, \is_object(...)))),
+        'Closure' => $flow->of(callbacks()),
+        // Of a connection there may be none; with null the call would only be refused.
+        default => object($flow, $type, $depth) ?? (\in_array('null', $parameter->types, true) ? null : throw new NoneThere),
+    };
+}
+
+final class NoneThere extends \Exception {}
+
+function text(Flow $flow, string $name): mixed
+{
+    $values = \array_values(\array_filter(named($name), \is_string(...)));
+    if (!$values || !$flow->below(8)) {
+        $values = TEXTS;
+    }
+    $value = $flow->of($values);
+    return $flow->below(6) ? $value : new Text((string) $value);
+}
+
+function value(Flow $flow): mixed
+{
+    return match ($flow->below(7)) {
+        0 => $flow->of(INTEGERS),
+        1 => $flow->of(FLOATS),
+        2, 3 => $flow->of(TEXTS),
+        4 => $flow->of(arrays()),
+        5 => $flow->of(callbacks()),
+        6 => $flow->of([null, true, false]),
+    };
+}
+
+/** Arguments for a call; those that are taken by reference refer to what others refer to, too. */
+function arguments(Flow $flow, Target $target, int $depth = 0): array
+{
+    global $shared;
+    $count = $target->required;
+    while ($count < \min(8, \count($target->parameters)) && $flow->below(2)) {
+        $count++;
+    }
     $arguments = [];
+    for ($i = 0; $i < $count; $i++) {
+        $parameter = $target->parameters[$i];
+        if ($parameter->isReference) {
+            $types = \array_intersect($parameter->types, ['array', 'mixed']);
+            $n = $types ? $flow->below(\count($shared)) : 0;
+            if (!$flow->below(3)) {
+                unset($shared[$n]);
+                $shared[$n] = argument($flow, $parameter, $depth);
+            } elseif ($parameter->types === ['array'] && !\is_array($shared[$n])) {
+                $shared[$n] = [3, 1, 2];
+            }
+            $arguments[] = &$shared[$n];
+        } else {
+            $arguments[] = argument($flow, $parameter, $depth);
+        }
+    }
+    return $arguments;
+}
+
+/** Puts what a call has given into the pool. */
+function keep(Flow $flow, mixed $result): void
+{
+    global $pool, $base;
+    if (\is_array($result)) {
+        $result = \current(\array_filter($result, fn($value) => \is_object($value) || \is_resource($value)));
+    }
+    if ($result instanceof \ReflectionExtension || $result instanceof \Async\Awaitable) {
+        return;
+    }
+    if (\is_resource($result)) {
+        if (\get_resource_type($result) === 'stream') {
+            \stream_set_blocking($result, false);
+        }
+    } elseif ($result instanceof \Socket) {
+        \socket_set_nonblock($result);
+    } elseif (!\is_object($result)) {
+        return;
+    }
+    $pool[$base + $flow->below(POOL - $base)] = $result;
+    $pool = \array_values($pool);
+}
+
+function describe(mixed $value): string
+{
+    return match (true) {
+        \is_object($value) => $value::class . '#' . \spl_object_id($value),
+        \is_resource($value) => \get_resource_type($value) . ' ' . \get_resource_id($value),
+        \is_array($value) => 'array(' . \count($value) . ')',
+        default => \substr((string) \json_encode($value, JSON_INVALID_UTF8_SUBSTITUTE), 0, 60),
+    };
+}
+
+function note(Flow $flow, string $name, array $arguments): void
+{
+    global $log, $made;
+    if ($log) {
+        $id = \spl_object_id($flow);
+        \fwrite($log, "$made [$id] " . \str_repeat('> ', $flow->depth) . $name . '(' . \implode(', ', \array_map(describe(...), $arguments)) . ")\n");
+    }
+}
+
+function call(Flow $flow): void
+{
+    global $targets, $every, $made, $refused, $thrown, $suspended, $switches, $running, $times;
+    if ($running !== $flow) {
+        $running = $flow;
+        $switches++;
+    }
+    $flow->depth++;
+    $entered = true;
     try {
-        if (\is_array($target)) {
-            $objects = \array_values(\array_filter($pool, fn($value) => $value instanceof $target[0]));
-            $reflection = new \ReflectionMethod(...$target);
-            if (!$objects && !$reflection->isStatic()) {
+        $target = $flow->below(2) ? $flow->of($every) : $flow->of($flow->of($targets));
+        $arguments = arguments($flow, $target);
+        if ($target->class === null) {
+            $callable = $target->of->getName();
+        } elseif ($target->of->isStatic()) {
+            $callable = [$target->class, $target->of->getName()];
+        } else {
+            $object = object($flow, $target->class);
+            if ($object === null) {
                 return;
             }
-            $callable = $reflection->isStatic() ? "$target[0]::$target[1]" : [$objects[\mt_rand(0, \count($objects) - 1)], $target[1]];
-        } else {
-            $reflection = new \ReflectionFunction($target);
-            $callable = $target;
+            $callable = [$object, $target->of->getName()];
         }
-        $count = \mt_rand($reflection->getNumberOfRequiredParameters(), \min(6, $reflection->getNumberOfParameters()));
-        for ($i = 0; $i < $count; $i++) {
-            $type = (string) ($reflection->getParameters()[$i] ?? null)?->getType();
-            for ($try = 0; $try < 6; $try++) {
-                $value = draw();
-                $fits = match (true) {
-                    \str_contains($type, 'callable') || \str_contains($type, 'Closure') => $value instanceof \Closure,
-                    \str_contains($type, 'array') => \is_array($value),
-                    \str_contains($type, 'int'), \str_contains($type, 'float') => \is_numeric($value) && !\is_string($value),
-                    \str_contains($type, 'string') => \is_string($value) || $value instanceof Text,
-                    $type === '' => true,
-                    \class_exists($type) => $value instanceof $type,
-                    default => true,
-                };
-                if ($fits) break;
-            }
-            $arguments[] = \is_int($value) && $value > 1000 ? 7 : $value;
+        if (!\is_callable($callable)) {
+            return;
         }
-        if ($log) {
-            \fwrite($log, "$made " . (\is_array($target) ? \implode('::', $target) : $target) . '(' . \implode(', ', \array_map(\get_debug_type(...), $arguments)) . ")\n");
-        }
+        note($flow, $target->name, $target->class === null || $target->of->isStatic() ? $arguments : [$object, ...$arguments]);
         $made++;
-        $result = @$callable(...$arguments);
-        if ((\is_object($result) || \is_resource($result)) && \mt_rand(0, 3) === 0) {
-            $pool[\mt_rand(40, \count($pool) + 3)] ??= $result;
-            $pool = \array_values($pool);
-            if (\count($pool) > 90) \array_splice($pool, 60);
+        $pauses = $flow->pauses;
+        $before = $switches;
+        $start = \hrtime(true);
+        try {
+            $result = @$callable(...$arguments);
+        } catch (\TypeError $error) {
+            // One from a callback is an error like others.
+            $entered = ($error->getTrace()[0]['function'] ?? '') !== $target->of->getName();
+            $thrown += $entered;
+            $refused += !$entered;
+            if (!$entered && \getenv('CALLS_REFUSED')) {
+                \fwrite(STDERR, "refused: " . $error->getMessage() . "\n");
+            }
+        } catch (\Throwable $error) {
+            $thrown++;
+        }
+        $times[$target->name][] = \hrtime(true) - $start;
+        if ($running !== $flow) {
+            $running = $flow;
+            $switches++;
+        }
+        $suspended += ($before !== $switches || $pauses !== $flow->pauses) && $entered && ASYNC;
+        if (($result ?? null) !== null && !$flow->below(2)) {
+            keep($flow, $result);
         }
     } catch (\Throwable) {
+    } finally {
+        $flow->depth--;
     }
 }
 
-if (!\function_exists('Async\spawn')) {
-    while ($made < $calls) call();
+$log = \getenv('CALLS_LOG') ? \fopen(\getenv('CALLS_LOG'), 'w') : null;
+$results = \fopen($results, 'w');
+$made = $refused = $thrown = $suspended = $switches = $cancelled = 0;
+$times = $flows = [];
+$running = null;
+\define('Calls\ASYNC', \extension_loaded('spindle'));
+
+$finished = false;
+\register_shutdown_function(function () use ($results, &$finished) {
+    let_go();
+    if (!$finished) {
+        \fwrite($results, 'ended early: ' . \json_encode(\error_get_last()) . "\n");
+    }
+});
+
+prepare();
+$pool = $shared = [];
+$base = 0;
+refill();
+$targets = targets();
+$every = \array_merge(...$targets);
+
+/** Lets all objects go; nothing that runs then, or later, does anything. Some modules do not bear it after their end. */
+function let_go(): void
+{
+    $GLOBALS['flows'] = [];
+    try { $GLOBALS['pool'] = $GLOBALS['shared'] = []; } catch (\Throwable) {}
+    try { \gc_collect_cycles(); } catch (\Throwable) {}
+}
+
+function random(string $what): Randomizer
+{
+    return new Randomizer(new Xoshiro256StarStar(\hash('sha256', $what, true)));
+}
+
+if (!ASYNC) {
+    $flow = $flows[0] = new Flow(random("$seed"));
+    \ob_start(fn() => '');
+    for ($n = 1; $made < $calls; $n++) {
+        $flow->pausing = 0;
+        call($flow);
+        if ($n % 2000 === 0) { try { refill(); } catch (\Throwable) {} }
+    }
+    while (@\ob_end_clean());
 } else {
-    $scope = new Async\Scope;
-    for ($round = 0; $made < $calls; $round++) {
-        $jobs = [];
-        for ($i = \mt_rand(2, 5); $i > 0; $i--) {
-            $jobs[] = $scope->spawn(function (): void { for ($n = 0; $n < 10; $n++) call(); });
+    $flows[1] = new Flow(random("$seed")); // main makes no calls itself, but what it drops may have destructors
+    $random = random("$seed rounds");
+    for ($round = 1; $made < $calls; $round++) {
+        $jobs = $lines = [];
+        $scope = new Async\Scope;
+        $scope->setExceptionHandler(fn() => null);
+        for ($i = $random->getInt(2, 5); $i > 0; $i--) {
+            $flow = new Flow(random("$seed $round $i"));
+            $jobs[] = $scope->spawn(function (Flow $flow): void {
+                $id = Async\currentCoroutine()->getId();
+                $GLOBALS['flows'][$id] = $flow;
+                \ob_start(function () use ($flow) {
+                    $flow->depth += 10; // functions for output are not allowed here, and nothing is called
+                    try { pause(); } finally { $flow->depth -= 10; }
+                    return '';
+                }, $flow->below(3) ? 0 : 1);
+                for ($n = 0; $n < 20; $n++) {
+                    $flow->pausing = 0;
+                    try { call($flow); } catch (\Throwable) {}
+                }
+                while (@\ob_end_clean());
+                unset($GLOBALS['flows'][$id]);
+            }, $flow);
+            $lines[] = $flow;
         }
+        foreach ($lines as $flow) $flow->others = $jobs;
         foreach ($jobs as $job) {
-            try { Async\await($job, Async\timeout(20_000)); } catch (Async\AwaitCancelledException) { \fwrite(STDERR, "a coroutine has not ended in 20 s\n"); \posix_kill(\getmypid(), SIGABRT); } catch (\Throwable) {}
+            // Some may wait for what never comes; what is cancelled ends.
+            for ($try = 0; !$job->isCompleted(); $try++) {
+                try {
+                    Async\await($job, Async\timeout($try ? 30_000 : 1_000));
+                } catch (Async\AwaitCancelledException) {
+                    if ($try > 3) {
+                        \fwrite(STDERR, "a coroutine has not ended\n" . Async\dump());
+                        \posix_kill(\getmypid(), SIGABRT);
+                    }
+                    $cancelled++;
+                    if ($log) \fwrite($log, "cancelled: " . \json_encode($job->getAwaitingInfo()) . "\n" . $job->getTrace()[0]['function'] . "\n");
+                    $job->cancel();
+                } catch (\Throwable) {
+                }
+            }
         }
-        if ($round % 50 === 49) $pool = pool();
+        foreach ($lines as $flow) $flow->others = [];
+        if ($round % 25 === 0) { try { refill(); } catch (\Throwable) {} }
     }
 }
-while (\ob_get_level()) \ob_end_clean();
-\fwrite(STDOUT, "\n$made $paused\n");
+$finished = true;
+let_go();
+\fwrite($results, "$made $refused $thrown $suspended $cancelled\n");
+if (\getenv('CALLS_TIMES')) {
+    $sums = \array_map(\array_sum(...), $times);
+    \arsort($sums);
+    foreach (\array_slice($sums, 0, 25) as $name => $sum) {
+        \fwrite($results, \sprintf("%8.3f s %5d  %s\n", $sum / 1e9, \count($times[$name]), $name));
+    }
+}
