@@ -64,8 +64,8 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-observers test-matrix test-sapi test-faults test-chaos \
-	    test-syntax test-transpiled test-php-src-sample test-docs test-demo test-examples \
+	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-observers test-matrix test-extensions test-sapi test-faults test-chaos \
+	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -159,6 +159,12 @@ test-asan: rust
 	    $(CARGO) build -p spindle-php --target $(triple) --target-dir $(TARGET)/asan
 	@tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
 
+# Every extension that is installed, suspended in its calls. In another order, and another one: SEEDS="1 2".
+.PHONY: test-extensions
+test-extensions: build
+	@echo "== calls of every extension, suspended"
+	@tests/extensions/run --seeds "$(or $(SEEDS),0 1)"
+
 # Functions of all extensions, called at random by coroutines that share what they are called with. Takes an hour or so.
 .PHONY: test-calls
 test-calls: build
@@ -186,6 +192,12 @@ test-syntax: rust
 	@echo "== the lexer and the rewriter, against PHP's own lexer and real sources"
 	@tests/syntax/run
 
+# Each rule disabled in turn: which test notices? Takes an hour or two.
+.PHONY: test-mutations
+test-mutations: rust
+	@echo "== mutations"
+	@tests/mutations/run
+
 # With the operators, and as the plain PHP that the command makes of them.
 .PHONY: test-transpiled
 test-transpiled: build
@@ -202,3 +214,14 @@ test-php-src: build
 test-php-src-sample: build
 	@echo "== PHP's own tests, a sample"
 	@tests/php-src/run --sample
+
+# The own tests of software in PHP, and pages of WordPress and phpMyAdmin: all of it takes about an hour.
+.PHONY: test-applications
+test-applications: build
+	@echo "== applications"
+	@status=0; tests/applications/run || status=1; tests/applications/pages || status=1; exit $$status
+
+.PHONY: test-applications-sample
+test-applications-sample: build
+	@echo "== applications, a sample"
+	@status=0; tests/applications/run --sample || status=1; tests/applications/pages --only wordpress || status=1; exit $$status
