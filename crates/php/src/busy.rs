@@ -86,6 +86,22 @@ pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// Waits until none of `keys` is used by a suspended call of another coroutine, all of them at one moment. `false`: that
+/// would never be; it was thrown.
+pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
+    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
+    // SAFETY: the running context.
+    let co = Co(unsafe { (*rt.context()).co });
+    let is_mine =
+        |key| table().borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co));
+    while let Some(key) = keys.iter().find(|key| is_used_by_another(rt, co, **key) && !is_mine(**key)) {
+        if in_turn(*key, || ()).is_none() {
+            return false;
+        }
+    }
+    true
+}
+
 /// Nothing is busy any more: in the child of a fork, at request end.
 pub fn forget_all() {
     table().borrow_mut().clear();

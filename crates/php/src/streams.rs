@@ -213,8 +213,8 @@ unsafe fn opened(stream: *mut sys::php_stream, key: usize) -> *mut sys::php_stre
 }
 
 /// The functions that stand in tables of operations: each runs the original in its turn. A table in which one of ours
-/// stands is known, and has had an original there; the default is what a missing operation answers, and
-/// one whose turn never comes.
+/// stands is known, and has had an original there; the default is what a missing operation answers, and one whose turn
+/// never comes.
 macro_rules! of_wrappers {
     ($($name:ident = $field:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr, $after:expr;)*) => {$(
         unsafe extern "C" fn $name(
@@ -251,10 +251,17 @@ of_wrappers! {
         -> c_int, 0, |answer, _| answer;
 }
 
+/// As [`key_of_stream`], of one that is about to be freed: another one may get its address.
+unsafe fn key_of_closing_stream(stream: *mut sys::php_stream) -> Option<usize> {
+    // SAFETY: the caller passes a live stream.
+    let key = unsafe { key_of_stream(stream) };
+    TABLES.0.open.borrow_mut().remove(&(stream as usize));
+    key
+}
+
 /// What a stream takes turns by. One of the same kind that no wrapper has opened (`ssh2_exec()`): by what it was made from.
-unsafe fn key_of_stream(stream: *mut sys::php_stream, closes: bool) -> Option<usize> {
-    let mut open = TABLES.0.open.borrow_mut();
-    let known = if closes { open.remove(&(stream as usize)) } else { open.get(&(stream as usize)).copied() };
+unsafe fn key_of_stream(stream: *mut sys::php_stream) -> Option<usize> {
+    let known = TABLES.0.open.borrow().get(&(stream as usize)).copied();
     // SAFETY: the caller passes a live stream.
     let resource = unsafe { (*stream).res };
     // SAFETY: as above: its resource.
@@ -262,13 +269,13 @@ unsafe fn key_of_stream(stream: *mut sys::php_stream, closes: bool) -> Option<us
 }
 
 macro_rules! of_streams {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $default:expr;)*) => {$(
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $default:expr, $key:ident;)*) => {$(
         unsafe extern "C" fn $name(stream: *mut sys::php_stream, $($argument: $type),*) -> $result {
             // SAFETY: the engine's own arguments, passed on.
             unsafe {
                 let operations = TABLES.0.streams.borrow().get(&((*stream).ops as usize)).copied();
                 let Some(original) = operations.and_then(|operations| operations.$name) else { return $default };
-                match key_of_stream(stream, stringify!($name) == "close") {
+                match $key(stream) {
                     Some(key) => busy::in_turn(key, || original(stream, $($argument),*)).unwrap_or($default),
                     None => original(stream, $($argument),*),
                 }
@@ -278,13 +285,13 @@ macro_rules! of_streams {
 }
 
 of_streams! {
-    write(from: *const c_char, count: usize) -> isize, -1;
-    read(into: *mut c_char, count: usize) -> isize, -1;
-    close(handle: c_int) -> c_int, 0;
-    flush() -> c_int, 0;
-    seek(offset: sys::zend_off_t, whence: c_int, at: *mut sys::zend_off_t) -> c_int, -1;
-    stat(into: *mut sys::php_stream_statbuf) -> c_int, -1;
-    set_option(option: c_int, value: c_int, argument: *mut c_void) -> c_int, -2;
+    write(from: *const c_char, count: usize) -> isize, -1, key_of_stream;
+    read(into: *mut c_char, count: usize) -> isize, -1, key_of_stream;
+    close(handle: c_int) -> c_int, 0, key_of_closing_stream;
+    flush() -> c_int, 0, key_of_stream;
+    seek(offset: sys::zend_off_t, whence: c_int, at: *mut sys::zend_off_t) -> c_int, -1, key_of_stream;
+    stat(into: *mut sys::php_stream_statbuf) -> c_int, -1, key_of_stream;
+    set_option(option: c_int, value: c_int, argument: *mut c_void) -> c_int, -2, key_of_stream;
 }
 
 /// Waits until no other coroutine is in the middle of anything of the wrapper of this file, which is about to be compiled:
@@ -295,5 +302,5 @@ pub(crate) fn before_compiling(path: &[u8]) -> bool {
         return true;
     }
     let keys: Vec<usize> = TABLES.0.wrappers.borrow().values().map(|wrapper| wrapper.key).collect();
-    keys.into_iter().all(|key| busy::in_turn(key, || ()).is_some())
+    busy::wait_until_unused(&keys)
 }
