@@ -1,29 +1,25 @@
 --TEST--
 H16 a call that uses more handles than most waits for the last of them, too
---EXTENSIONS--
-ds
 --INI--
 async.seed=0
 --FILE--
 <?php
-use Ds\Vector;
-use function Async\{await, spawn, suspend};
+use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
-$all = array_map(fn($n) => new Vector([$n]), range(0, 39));
-$last = end($all);
-$goes_on = false;
-$reader = spawn(function() use ($last, &$goes_on) {
-    $last->map(function($n) use (&$goes_on) { echo "begins\n"; while (!$goes_on) suspend(); echo "ends\n"; return $n; });
-});
-T\begun($reader);
-$taker = spawn(function() use ($all) { $taken = new Vector(); $taken->push(...$all); echo count($taken), " taken\n"; });
-T\begun($taker);
-$goes_on = true;
-T\all([$reader, $taker]);
+[$near, $far] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+$all = array_map(fn() => fopen('php://memory', 'w+'), range(0, 39));
+$writer = spawn(fn() => fwrite($near, str_repeat('x', 4_000_000)));
+T\parked($writer);
+$printer = spawn(fn() => fprintf($all[0], str_repeat("%s", 41), ...[...$all, $near]) > 41);
+T\begun($printer);
+echo $printer->getAwaitingInfo()['call'] ?? 'nothing', "\n";
+stream_get_contents($far, 4_000_000);
+echo await($writer), "\n";
+var_dump(await($printer));
 ?>
 --EXPECT--
-begins
-ends
-40 taken
+busy handle
+4000000
+bool(true)
