@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <execinfo.h>
 
 void *dlopen(const char *name, int flags)
 {
@@ -11,4 +12,11 @@ void *dlopen(const char *name, int flags)
 		next = (void *(*)(const char *, int)) dlsym(RTLD_NEXT, "dlopen");
 	}
 	return next(name, flags & ~RTLD_DEEPBIND);
+}
+
+/* Called by the runtime before each report. Its own list of calls ends early where code has no frame pointers. */
+void __asan_on_error(void)
+{
+	void *calls[40];
+	backtrace_symbols_fd(calls, backtrace(calls, 40), 2);
 }

@@ -375,7 +375,6 @@ function refill(): void
         'Collator' => fn() => [new \Collator('de'), new \NumberFormatter('de', \NumberFormatter::DECIMAL), \IntlBreakIterator::createWordInstance('de')],
         'ZipArchive' => function () { $zip = new \ZipArchive; $zip->open('a.zip', \ZipArchive::CREATE); $zip->addFromString('a', 'text'); return [$zip]; },
         'GMP' => fn() => [\gmp_init(12)],
-        'Ds\Vector' => fn() => [new \Ds\Vector([3, 1, 2]), new \Ds\Map(['a' => 1, 'b' => new Text])],
         'CurlHandle' => function () {
             $all = [\curl_multi_init(), \curl_share_init()];
             foreach (['a.txt', 'b.txt'] as $file) {

@@ -540,6 +540,7 @@ bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv
 }
 
 zend_string *spindle_string_new(const char *text, size_t length) { return zend_string_init(text, length, 0); }
+zend_string *spindle_string_new_lasting(const char *text, size_t length) { return zend_string_init(text, length, 1); }
 void spindle_string_release(zend_string *string) { zend_string_release(string); }
 
 void spindle_print(const zend_string *text) { PHPWRITE(ZSTR_VAL(text), ZSTR_LEN(text)); }

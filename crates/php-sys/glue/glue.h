@@ -125,6 +125,8 @@ void spindle_array_new(zval *array, uint32_t size);
 void spindle_array_add(zval *array, zval *value);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
 zend_string *spindle_string_new(const char *text, size_t length);
+/* One that outlives the request. */
+zend_string *spindle_string_new_lasting(const char *text, size_t length);
 void spindle_string_release(zend_string *string);
 void spindle_print(const zend_string *text);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);

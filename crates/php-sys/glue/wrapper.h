@@ -11,6 +11,7 @@
 #include "zend_fibers.h"
 #include "zend_gc.h"
 #include "zend_generators.h"
+#include "zend_inheritance.h"
 #include "zend_interfaces.h"
 #include "zend_observer.h"
 #include "zend_signal.h"

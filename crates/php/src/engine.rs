@@ -11,7 +11,7 @@
 
 use crate::runtime;
 use crate::syntax::{self, Source};
-use crate::{calls, context, failure, ffi, loading, overflow, streams, zv};
+use crate::{calls, context, failure, loading, no_throw, overflow, streams, zv};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -353,7 +353,7 @@ unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
         overflow::at_interrupt(rt);
         rt.watch.interrupted(frame);
         calls::throw_in_php_code(rt);
-        ffi::deliver(rt);
+        no_throw::deliver(rt);
         if rt.can_switch() && rt.leaves_handlers() {
             return;
         }

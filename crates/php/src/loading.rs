@@ -6,7 +6,7 @@
 
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime};
-use crate::{linking, zv};
+use crate::{linking, stand_ins, zv};
 use spindle_core::sched::{Co, On, Reason, State as CoroutineState, Ticket};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
@@ -92,6 +92,7 @@ pub fn install() {
         state().resolve_path.set(sys::zend_resolve_path);
         sys::zend_resolve_path = Some(resolve_path);
     }
+    stand_ins::install();
 }
 
 /// Puts the originals back where ours still stand.
@@ -105,15 +106,25 @@ pub fn remove() {
             sys::zend_resolve_path = state().resolve_path.get();
         }
     }
+    stand_ins::remove();
 }
 
-/// A new request, or the child of a fork: nobody else loads anything.
+/// A new request: nobody loads anything.
 pub fn forget_all() {
     state().classes.borrow_mut().clear();
     state().files.borrow_mut().clear();
     state().waits.borrow_mut().clear();
     WAITING.0.set(0);
     linking::forget_all();
+}
+
+/// In the child of a fork: nobody but the running coroutine loads anything.
+pub fn forget_others(me: Co) {
+    state().classes.borrow_mut().retain(|(_, loader)| *loader == me);
+    state().files.borrow_mut().retain(|_, loader| loader.co == me);
+    state().waits.borrow_mut().clear();
+    WAITING.0.set(0);
+    linking::lose_others(me);
 }
 
 /// Does `from` wait, directly or through others, for `to`? For something it loads, or for its end.
@@ -163,9 +174,19 @@ fn wait(rt: &'static Runtime, loader: Co, what: What) -> Reason {
     reason
 }
 
+/// Parks until `loader` has declared a class, or may have.
+pub(crate) fn wait_for_class(rt: &'static Runtime, loader: Co, name: Vec<u8>) -> Reason {
+    wait(rt, loader, What::Class(name))
+}
+
 unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend_string) -> *mut sys::zend_class_entry {
     let Some(original) = state().autoload.get() else { return null_mut() };
-    let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else {
+    let rt = runtime::existing().filter(|rt| rt.can_switch());
+    if stand_ins::is_asked_for(lower) {
+        // SAFETY: as it says.
+        return unsafe { linking::wait_for_declaration(rt) };
+    }
+    let Some(rt) = rt else {
         // SAFETY: the engine's own arguments, passed on.
         return unsafe { original(name, lower) };
     };

@@ -2,7 +2,7 @@
 
 use crate::runtime::{self, Runtime};
 use crate::{
-    calls, coroutine, engine, ffi, globals, group, hosting, iterators, linking, links, openssl, operators, output,
+    calls, coroutine, engine, globals, group, hosting, iterators, linking, links, no_throw, openssl, operators, output,
     overflow, persistent, scope, stack, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
@@ -138,6 +138,7 @@ pub fn activate(rt: &'static Runtime) {
     overflow::install(rt);
     output::install();
     unpatched.extend(streams::install());
+    unpatched.extend(no_throw::install());
     links::watch_resources();
     if !LIFE.fork_hooked.replace(true) {
         // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
@@ -166,7 +167,7 @@ fn patch() -> Vec<String> {
         // SAFETY: read after module start.
         let paths = unsafe { sys::spindle_settings.paths_on_workers };
         files::open_all_on_workers(paths);
-        ffi::patcher(table::hooks(paths), excluded)
+        no_throw::patcher(table::hooks(paths), excluded)
     });
     let before = patcher.passes();
     let errors = patcher.patch().errors;

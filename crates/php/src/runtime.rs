@@ -753,7 +753,7 @@ impl Runtime {
         self.main_gone.set(!main_runs && !main_had_ended);
         self.watch.after_fork();
         busy::forget_all();
-        loading::forget_all();
+        loading::forget_others(self.core.borrow().running());
         for co in dropped {
             let this = self.object(co);
             // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a

@@ -1,11 +1,13 @@
-//! Callbacks of C code that PHP's FFI has called. An exception in one cannot go through the C code below: ext/ffi ends the
-//! request with "Throwing from FFI callbacks is not allowed". So a cancellation is held off while a callback runs, as
-//! `Async\protect` does it, and thrown when the call into C code has returned.
+//! PHP code that C code calls which no exception can go through. A callback of C code that PHP's FFI has called: ext/ffi ends
+//! the request with "Throwing from FFI callbacks is not allowed". `__debugInfo()`: so does the engine, with "__debuginfo()
+//! must return an array". So a cancellation is held off while such code runs, as `Async\protect` does it, and thrown when
+//! the call into C code has returned.
 //!
-//! `ffi.so` calls PHP code in one place, by `zend_call_function`: its entry for that is pointed here.
+//! `ffi.so` calls PHP code in one place, by `zend_call_function`: its entry for that is pointed here, and so is the one of
+//! the handlers that all objects of PHP classes have.
 
 use crate::runtime;
-use spindle_interpose::patch::{Hook, Patcher};
+use spindle_interpose::patch::{self, Hook, Patcher};
 use spindle_php_sys as sys;
 
 /// A patcher of these, and of the entry of `ffi.so`.
@@ -15,17 +17,33 @@ pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
     Patcher::new(&hooks, excluded).only_in(name, "ffi.so")
 }
 
+/// Changes the handlers of objects. Why that could not be.
+pub fn install() -> Option<String> {
+    // SAFETY: a table of the engine's, of which only the address is taken; what is put there calls what was there.
+    unsafe {
+        let place = &raw const sys::std_object_handlers.get_debug_info;
+        patch::store(place as usize, get_debug_info as *const () as usize).err()
+    }
+}
+
 unsafe extern "C" fn call_back(
     fci: *mut sys::zend_fcall_info,
     fcc: *mut sys::zend_fcall_info_cache,
 ) -> sys::zend_result {
-    let Some(rt) = runtime::existing() else {
-        // SAFETY: the caller's own arguments.
-        return unsafe { sys::zend_call_function(fci, fcc) };
-    };
+    // SAFETY: the caller's own arguments.
+    shielded(|| unsafe { sys::zend_call_function(fci, fcc) })
+}
+
+unsafe extern "C" fn get_debug_info(object: *mut sys::zend_object, is_temporary: *mut i32) -> *mut sys::HashTable {
+    // SAFETY: the caller's own arguments.
+    shielded(|| unsafe { sys::zend_std_get_debug_info(object, is_temporary) })
+}
+
+/// Holds cancellations off while C code calls PHP code. A bailout of that ends the coroutine, shield and all.
+fn shielded<R>(call: impl FnOnce() -> R) -> R {
+    let Some(rt) = runtime::existing() else { return call() };
     rt.core.borrow_mut().shield();
-    // SAFETY: the caller's own arguments. A bailout ends the coroutine, shield and all.
-    let result = unsafe { sys::zend_call_function(fci, fcc) };
+    let result = call();
     let waits = {
         let mut core = rt.core.borrow_mut();
         core.unshield();
