@@ -1,7 +1,7 @@
 /*
  * What the engine notes on objects and arrays while it is inside them, so that it does not go in circles: guards of
- * properties, set around __get() and its like (an access to the same property meanwhile is a plain one), and a flag on what
- * is being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep").
+ * properties, set around __get() and its like (an access to the same property meanwhile is a plain one), a flag on what is
+ * being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep"), and one on constants of classes.
  *
  * They mean the flow of control that has set them, so those of a coroutine are taken off when it is left and put back when
  * it goes on. No list says who has set one. But what is set when a coroutine is left has been set by it, since those of the
@@ -11,6 +11,7 @@
 #include "glue.h"
 
 typedef struct mark {
+	zval *constant; /* NULL: one of the following */
 	uint32_t *guard; /* NULL: the flag of `counted` */
 	uint32_t bits;
 	zend_refcounted *counted;
@@ -172,7 +173,7 @@ static void take_flags(spindle_marks **marks)
 	for (size_t done = 0; *marks && done < (*marks)->count; done++) {
 		zend_refcounted *counted = (*marks)->list[done].counted;
 		if (!counted) {
-			continue; /* a guard */
+			continue; /* a guard, a constant */
 		}
 		if (GC_TYPE(counted) == IS_ARRAY) {
 			take_flags_in(marks, (HashTable *) counted, (*marks)->list[done].place != NULL);
@@ -229,7 +230,36 @@ static zend_always_inline bool may_set_flags(const zend_function *function, bool
 	}
 }
 
-/* --- both ------------------------------------------------------------------------------------------------------ */
+/* --- constants -------------------------------------------------------------------------------------------------- */
+
+/* zend_constants.c has these to itself. */
+#define IS_BEING_EVALUATED 0x80
+
+static bool is_being_evaluated(const zval *value)
+{
+	return Z_TYPE_P(value) == IS_CONSTANT_AST && (Z_CONSTANT_FLAGS_P(value) & IS_BEING_EVALUATED);
+}
+
+/* A constant of a class that refers to a class which is loaded meanwhile: others that need it would be told that it refers to
+ * itself. They evaluate it, too, to the same value; but for a case of an enumeration, which is one object. */
+void spindle_marks_leave_constants(spindle_marks **marks)
+{
+	zend_class_entry *class;
+	ZEND_HASH_FOREACH_PTR(EG(class_table), class) {
+		if (class->type != ZEND_USER_CLASS || (class->ce_flags & ZEND_ACC_CONSTANTS_UPDATED)) {
+			continue;
+		}
+		zend_class_constant *constant;
+		ZEND_HASH_FOREACH_PTR(CE_CONSTANTS_TABLE(class), constant) {
+			if (is_being_evaluated(&constant->value) && !(ZEND_CLASS_CONST_FLAGS(constant) & ZEND_CLASS_CONST_IS_CASE)
+					&& note(marks, (mark) {.constant = &constant->value})) {
+				Z_CONSTANT_FLAGS(constant->value) &= ~IS_BEING_EVALUATED;
+			}
+		} ZEND_HASH_FOREACH_END();
+	} ZEND_HASH_FOREACH_END();
+}
+
+/* --- all of them ----------------------------------------------------------------------------------------------- */
 
 typedef enum below {NOTHING, GUARDS, FLAGS, FLAGS_OF_A_COMPARISON} below;
 
@@ -305,6 +335,12 @@ void spindle_marks_go_on(spindle_marks **marks)
 {
 	for (size_t index = (*marks)->count; index-- > 0;) {
 		mark one = (*marks)->list[index];
+		if (one.constant) {
+			if (Z_TYPE_P(one.constant) == IS_CONSTANT_AST) { /* nobody else was faster */
+				Z_CONSTANT_FLAGS_P(one.constant) |= IS_BEING_EVALUATED;
+			}
+			continue;
+		}
 		if (one.guard) {
 			*one.guard = (*one.guard - ONE_IS_OFF) | one.bits;
 			continue;

@@ -383,6 +383,9 @@ pub fn switched_out(ctx: *mut Ctx) {
         if !has_no_marks(sys::executor_globals.current_execute_data) {
             sys::spindle_marks_leave(&mut (*ctx).marks);
         }
+        if (*ctx).loads > 0 {
+            sys::spindle_marks_leave_constants(&mut (*ctx).marks);
+        }
         (*ctx).aside
     };
     if !aside.is_null() {
@@ -433,6 +436,7 @@ pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
     unsafe {
         sys::spindle_calls = null_mut();
         (*ctx).calls = null_mut();
+        (*ctx).loads = 0;
         while let Some(held) = (*ctx).busy.pop() {
             let_go(rt(), Co((*ctx).co), held.key);
         }

@@ -191,8 +191,13 @@ unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend
         return unsafe { original(name, lower) };
     };
     linking::notice(rt);
-    // SAFETY: the engine's own arguments, passed on.
-    unsafe { load(rt, original, name, lower) }
+    // SAFETY: the running context, which is that of its coroutine also when this returns; the engine's own arguments, passed on.
+    unsafe {
+        (*rt.context()).loads += 1;
+        let class = load(rt, original, name, lower);
+        (*rt.context()).loads -= 1;
+        class
+    }
 }
 
 /// Lets the original load a class, after whoever loads it already.

@@ -84,6 +84,8 @@ pub struct Ctx {
     pub calls: *mut sys::spindle_call,
     /// What the engine has noted for it on objects and arrays, while it is left.
     pub marks: *mut sys::spindle_marks,
+    /// How many classes it is in the middle of loading.
+    pub loads: u32,
     /// What its running calls have set in the engine for it alone, the innermost first.
     pub aside: *mut crate::aside::Aside,
     /// What the engine's own fibers and observers know the coroutines on this stack by: each other one by the same.
@@ -120,6 +122,7 @@ impl Ctx {
             busy: Vec::new(),
             calls: null_mut(),
             marks: null_mut(),
+            loads: 0,
             aside: null_mut(),
         }
     }

@@ -99,6 +99,26 @@ foreach (['none' => null, 'generator' => generated(), 'fiber' => new Fiber($fibe
     T\check($name, $two($object) === ['one', 'one'] && await(spawn($two, $object)) === ['one', 'one']);
 }
 $ticker->cancel();
+// a fiber that is suspended in another property of the object, and goes on in another coroutine meanwhile
+$object = new class {
+    public array $log = [];
+    public bool $goes_on = false;
+    public function __get($name) {
+        $this->log[] = $name;
+        if ($name === 'fibers') Fiber::suspend();
+        else while (!$this->goes_on) suspend();
+        return @$this->$name ?? 'plain';
+    }
+};
+$fiber = new Fiber(fn() => $object->fibers);
+$starts = spawn(function() use ($fiber, $object) { $fiber->start(); return $object->own; });
+T\begun($starts);
+$fiber->resume();
+$object->goes_on = true;
+echo $fiber->getReturn(), ' ', await($starts), ' ', implode(' ', $object->log), ' ';
+$fiber = new Fiber(fn() => $object->fibers); // it is guarded by nobody now
+$fiber->start();
+echo count($object->log), "\n";
 ?>
 --EXPECT--
 ["NAME","NAME","OTHER","LEFTRIGHT","LEFTRIGHT"]
@@ -115,3 +135,4 @@ thousands: yes
 none: yes
 generator: yes
 fiber: yes
+plain plain fibers own 3
