@@ -27,7 +27,7 @@ typedef struct spindle_marks spindle_marks;
  * frame begins without it. A frame of a generator or a fiber may have others below when it goes on, and does not get it. */
 #define SPINDLE_HAS_NOTHING (1u << 29)
 void spindle_marks_leave(spindle_marks **marks);
-void spindle_marks_leave_constants(spindle_marks **marks); /* while a class is loaded */
+void spindle_marks_leave_constants(void); /* while a class is loaded */
 void spindle_marks_go_on(spindle_marks **marks);
 void spindle_marks_forget(spindle_marks **marks);
 

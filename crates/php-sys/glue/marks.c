@@ -11,7 +11,6 @@
 #include "glue.h"
 
 typedef struct mark {
-	zval *constant; /* NULL: one of the following */
 	uint32_t *guard; /* NULL: the flag of `counted` */
 	uint32_t bits;
 	zend_refcounted *counted;
@@ -173,7 +172,7 @@ static void take_flags(spindle_marks **marks)
 	for (size_t done = 0; *marks && done < (*marks)->count; done++) {
 		zend_refcounted *counted = (*marks)->list[done].counted;
 		if (!counted) {
-			continue; /* a guard, a constant */
+			continue; /* a guard */
 		}
 		if (GC_TYPE(counted) == IS_ARRAY) {
 			take_flags_in(marks, (HashTable *) counted, (*marks)->list[done].place != NULL);
@@ -241,8 +240,9 @@ static bool is_being_evaluated(const zval *value)
 }
 
 /* A constant of a class that refers to a class which is loaded meanwhile: others that need it would be told that it refers to
- * itself. They evaluate it, too, to the same value; but for a case of an enumeration, which is one object. */
-void spindle_marks_leave_constants(spindle_marks **marks)
+ * itself. They evaluate it, too, to the same value; but for a case of an enumeration, which is one object. One that does refer
+ * to itself is found when what it refers to has been loaded, so the flag is not put back. */
+void spindle_marks_leave_constants(void)
 {
 	zend_class_entry *class;
 	ZEND_HASH_FOREACH_PTR(EG(class_table), class) {
@@ -251,8 +251,7 @@ void spindle_marks_leave_constants(spindle_marks **marks)
 		}
 		zend_class_constant *constant;
 		ZEND_HASH_FOREACH_PTR(CE_CONSTANTS_TABLE(class), constant) {
-			if (is_being_evaluated(&constant->value) && !(ZEND_CLASS_CONST_FLAGS(constant) & ZEND_CLASS_CONST_IS_CASE)
-					&& note(marks, (mark) {.constant = &constant->value})) {
+			if (is_being_evaluated(&constant->value) && !(ZEND_CLASS_CONST_FLAGS(constant) & ZEND_CLASS_CONST_IS_CASE)) {
 				Z_CONSTANT_FLAGS(constant->value) &= ~IS_BEING_EVALUATED;
 			}
 		} ZEND_HASH_FOREACH_END();
@@ -335,12 +334,6 @@ void spindle_marks_go_on(spindle_marks **marks)
 {
 	for (size_t index = (*marks)->count; index-- > 0;) {
 		mark one = (*marks)->list[index];
-		if (one.constant) {
-			if (Z_TYPE_P(one.constant) == IS_CONSTANT_AST) { /* nobody else was faster */
-				Z_CONSTANT_FLAGS_P(one.constant) |= IS_BEING_EVALUATED;
-			}
-			continue;
-		}
 		if (one.guard) {
 			*one.guard = (*one.guard - ONE_IS_OFF) | one.bits;
 			continue;

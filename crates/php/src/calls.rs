@@ -384,7 +384,7 @@ pub fn switched_out(ctx: *mut Ctx) {
             sys::spindle_marks_leave(&mut (*ctx).marks);
         }
         if (*ctx).loads > 0 {
-            sys::spindle_marks_leave_constants(&mut (*ctx).marks);
+            sys::spindle_marks_leave_constants();
         }
         (*ctx).aside
     };
