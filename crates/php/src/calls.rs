@@ -132,10 +132,10 @@ unsafe fn trampoline(
             INFOS.list.borrow_mut().push(info);
         }
         (*info).handler = Some(handler);
-        // A write to a stream never gives way by itself: `echo` must not. After the function it may.
+        // A write to a file never gives way by itself: `echo` must not. After the function it may.
         (*function).handler = Some(match kind {
             Kind::Plain => sys::spindle_trampoline,
-            Kind::Writes => sys::spindle_trampoline_fair,
+            Kind::Writes | Kind::Stream => sys::spindle_trampoline_fair,
             Kind::Fiber => sys::spindle_trampoline_fiber,
             Kind::Signals => in_place,
             Kind::Loads => loading_functions,
@@ -336,15 +336,20 @@ unsafe extern "C" fn spindle_after_call(frame: *mut sys::zend_execute_data) {
     }
 }
 
-/// After a write to a stream that did not wait: gives way now and then.
+/// After a write to a stream that did not wait: gives way now and then. A cancellation that comes meanwhile is thrown.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_was_fair() {
     if let Some(rt) = runtime::existing()
         // SAFETY: a global of the engine.
         && unsafe { sys::executor_globals.exception.is_null() }
         && rt.can_switch()
+        && rt.give_way(32)
     {
-        rt.give_way(32);
+        let reason = rt.core.borrow_mut().take_cancellation();
+        if let Some(reason) = reason {
+            // SAFETY: the core's reference is passed on.
+            unsafe { sys::spindle_throw(reason) };
+        }
     }
 }
 

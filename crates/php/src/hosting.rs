@@ -82,6 +82,19 @@ impl HostBuffer {
     }
 }
 
+/// A cancellation came while a call gave way that had not waited: it keeps what it has, and the next ones fail. But not in
+/// the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
+#[cold]
+fn cancelled_between_calls(rt: &'static Runtime) {
+    if kinds::converses() {
+        return;
+    }
+    let reason = rt.core.borrow_mut().take_cancellation();
+    if let Some(reason) = reason {
+        calls::throw_on_return(rt, reason);
+    }
+}
+
 impl Host for PhpHost {
     fn reactor(&self) -> &Reactor {
         rt().reactor()
@@ -139,15 +152,15 @@ impl Host for PhpHost {
 
     fn give_way(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() {
-            rt.give_way(32);
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way(32) {
+            cancelled_between_calls(rt);
         }
     }
 
     fn give_way_for_file(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() {
-            rt.give_way_if_ready();
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way_if_ready() {
+            cancelled_between_calls(rt);
         }
     }
 

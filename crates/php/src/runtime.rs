@@ -719,12 +719,13 @@ impl Runtime {
         }
     }
 
-    /// Gives way if others are ready; now and then asks the reactor whether they could be.
-    pub fn give_way(&'static self, calls_per_look: u32) {
+    /// Gives way if others are ready; now and then asks the reactor whether they could be. Says whether a cancellation
+    /// waits, which came meanwhile, or when the coroutine was in a call that could not be given up.
+    pub fn give_way(&'static self, calls_per_look: u32) -> bool {
         let calls = self.calls_without_park.get() + 1;
         self.calls_without_park.set(calls);
         if calls < calls_per_look {
-            return;
+            return false;
         }
         self.calls_without_park.set(0);
         if !self.core.borrow().anybody_ready() {
@@ -734,15 +735,13 @@ impl Runtime {
             self.begin_wait();
             self.park(None, On::Turn, false, Info::NONE);
         }
+        self.core.borrow().cancellation_waits()
     }
 
-    /// Gives way if others are ready, at once; looks for events only now and then.
-    pub fn give_way_if_ready(&'static self) {
-        if self.core.borrow().anybody_ready() {
-            self.give_way(0);
-        } else {
-            self.give_way(16);
-        }
+    /// Gives way if others are ready, at once; looks for events only now and then. As [`Runtime::give_way`].
+    pub fn give_way_if_ready(&'static self) -> bool {
+        let calls_per_look = if self.core.borrow().anybody_ready() { 0 } else { 16 };
+        self.give_way(calls_per_look)
     }
 
     /// In the child of a fork: only the running coroutine lives on.
