@@ -45,6 +45,36 @@ after_cancellation('mysqli, in mysqli_poll', mysqli(...), function ($db): void {
     \mysqli_poll($read, $error, $reject, 10);
 }, fn($db) => $row($db->query("select 'right'")));
 
+with_coroutines('in the middle of an answer that is there', function (Check $check) use ($row): void {
+    $ways = [
+        'mysqli' => [mysqli(...), fn($db) => $db->query("select seq, repeat('WRONG', 200) from seq_1_to_30000"), fn($db) => $row($db->query("select 'right'"))],
+        'PDO-mysql' => [fn() => pdo_mysql(), fn($db) => $db->query("select seq, repeat('WRONG', 200) from seq_1_to_30000"), fn($db) => $db->query("select 'right'")->fetchColumn()],
+        'phpredis' => [redis(...), fn($redis) => $redis->eval("local t = {} for i = 1, 30000 do t[i] = string.rep('WRONG', 200) end return t"), fn($redis) => $redis->echo('right')],
+    ];
+    foreach ($ways as $name => [$connect, $asks, $asks_again]) {
+        $handle = $connect();
+        $job = Async\spawn($asks, $handle);
+        // It has given way: it is suspended, and waits for nothing.
+        do {
+            Async\suspend();
+            $was_seen = $job->isSuspended() && $job->getAwaitingInfo() === [];
+        } while (!$job->isCompleted() && !$was_seen);
+        $job->cancel();
+        try {
+            finished($job);
+        } catch (Async\CancellationException) {
+        }
+        try {
+            $answer = $asks_again($handle);
+        } catch (\Exception) {
+            $answer = 'an error';
+        }
+        if (!\in_array($answer, ['right', 'an error'], true) || !$was_seen) {
+            $check->problem("$name answers " . \json_encode($answer) . ($was_seen ? '' : ', and has never given way'));
+        }
+    }
+});
+
 $slow = "local t = redis.call('time'); local stop = t[1] * 1000000 + t[2] + 300000; repeat t = redis.call('time') until t[1] * 1000000 + t[2] > stop; return 'WRONG'";
 after_cancellation('phpredis, a blocking pop', redis(...), fn($redis) => $redis->blPop([unique('empty')], 1), fn($redis) => $redis->echo('right'));
 after_cancellation('phpredis, a slow script', redis(...), fn($redis) => $redis->eval($slow), fn($redis) => $redis->echo('right'));

@@ -7,7 +7,7 @@ readline
 require __DIR__ . '/kit.inc';
 
 echo T\command(T\interpreter('-a'), <<<'INPUT'
-    function f($text) { Async\delay(1); throw new Exception($text); }
+    function f($text) { while (!isset($GLOBALS['goes_on'])) Async\suspend(); throw new Exception($text); }
     $first = Async\spawn(function() { Async\delay(5); return 'awaited'; });
     echo Async\await($first), "\n";
     $c = spawn strrev('rotarepo');
@@ -16,6 +16,7 @@ echo T\command(T\interpreter('-a'), <<<'INPUT'
     throw new LogicException('of a piece');
     echo "the next one\n";
     register_shutdown_function(function() { echo "shutdown function\n"; });
+    $goes_on = true;
 
     INPUT), "\n";
 
