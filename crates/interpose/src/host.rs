@@ -77,6 +77,11 @@ pub trait Host {
     fn fails(&self) -> bool {
         false
     }
+    /// Was this connection given up when that began? There is nothing to lose by reading from it, and its end is what
+    /// libraries look for; phpredis 5 takes an error for a number of bytes.
+    fn is_given_up(&self, _fd: RawFd) -> bool {
+        false
+    }
     /// A wait for a child is cancelled: can the program wait for that child again (`pcntl_waitpid`), or is this its
     /// last word (closing a process handle), so that nobody would ever reap it?
     fn waits_for_child_again(&self) -> bool {

@@ -515,6 +515,7 @@ pub unsafe fn take_failing(ctx: *mut Ctx) -> Failing {
     // SAFETY: the caller's promise.
     unsafe {
         sys::executor_globals.error_reporting |= std::mem::take(&mut (*ctx).silenced);
+        (*ctx).given_up = -1;
         std::mem::replace(&mut (*ctx).failing, Failing::No)
     }
 }

@@ -126,8 +126,12 @@ impl Host for PhpHost {
                 if waiting.fd >= 0 && kinds::converses() {
                     // Its answer will come, and must not be taken for the next question's: not every library gives
                     // up a connection because it could not wait. A library that does is not disturbed.
-                    // SAFETY: no memory is involved; what is no socket says so.
-                    unsafe { libc::shutdown(waiting.fd, libc::SHUT_RDWR) };
+                    // SAFETY: no memory is involved; what is no socket says so. The running context.
+                    unsafe {
+                        if libc::shutdown(waiting.fd, libc::SHUT_RDWR) == 0 {
+                            (*rt.context()).given_up = waiting.fd;
+                        }
+                    }
                 }
                 cancelled()
             }
@@ -171,6 +175,11 @@ impl Host for PhpHost {
     fn fails(&self) -> bool {
         // SAFETY: the running context is alive.
         unsafe { (*rt().context()).failing != Failing::No }
+    }
+
+    fn is_given_up(&self, fd: i32) -> bool {
+        // SAFETY: as above.
+        unsafe { (*rt().context()).given_up == fd }
     }
 
     fn waits_for_child_again(&self) -> bool {

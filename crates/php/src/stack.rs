@@ -70,6 +70,8 @@ pub struct Ctx {
     pub silenced: i32,
     /// How often a park has failed at once because of `failing`.
     pub failed_parks: u32,
+    /// The connection that was given up for them, or -1.
+    pub given_up: i32,
     /// The engine's state while it is left.
     pub saved: Saved,
     /// The lowest address of the C stack, above the wire; null for main.
@@ -111,6 +113,7 @@ impl Ctx {
             failing_in: null_mut(),
             silenced: 0,
             failed_parks: 0,
+            given_up: -1,
             // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
             saved: unsafe { std::mem::zeroed() },
             // SAFETY: as above: an engine's structure of pointers and numbers.

@@ -82,6 +82,25 @@ after_cancellation('phpredis, a pipeline', redis(...), fn($redis) => $redis->pip
     fn($redis) => $redis->getMode() === \Redis::ATOMIC ? $redis->echo('right') : $redis->discard());
 after_cancellation('phpredis, a transaction', redis(...), fn($redis) => $redis->multi()->echo('WRONG')->eval($slow)->echo('WRONG')->exec(),
     fn($redis) => $redis->getMode() === \Redis::ATOMIC ? $redis->echo('right') : $redis->discard());
+$half = function (): \Redis {
+    $server = \stream_socket_server('tcp://127.0.0.1:0');
+    Async\spawn(static function () use ($server): void {
+        // The first one gets the half of an answer, the next one all.
+        foreach (["\$1000\r\nWRONG", "\$5\r\nright\r\n"] as $answer) {
+            $client = \stream_socket_accept($server, 20);
+            for ($line = 0; $line < 5; $line++) {
+                \fgets($client);
+            }
+            \fwrite($client, $answer);
+            $clients[] = $client;
+        }
+        \fgets($client);
+    });
+    $redis = new \Redis;
+    $redis->connect('127.0.0.1', (int) \substr(\strrchr(\stream_socket_get_name($server, false), ':'), 1));
+    return $redis;
+};
+after_cancellation('phpredis, in the middle of an answer', $half, fn($redis) => $redis->echo('WRONG'), fn($redis) => $redis->echo('right'));
 $predis = fn() => new \Predis\Client(['host' => env('SPINDLE_REDIS_HOST'), 'port' => env('SPINDLE_REDIS_PORT')]);
 after_cancellation('Predis, a slow script', $predis, fn($client) => $client->eval($slow, 0), fn($client) => $client->echo('right'));
 

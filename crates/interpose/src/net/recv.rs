@@ -43,8 +43,9 @@ fn receive(
         return attempt(0, flags);
     }
     if host.fails() {
-        // What a cancelled call took now would be thrown away with its result.
-        return fail::<i8>(libc::ECANCELED).into();
+        let got = if host.is_given_up(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
+        // What a cancelled call took from others now would be thrown away with its result.
+        return if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() };
     }
     let reactor = host.reactor();
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
