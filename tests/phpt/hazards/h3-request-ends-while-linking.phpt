@@ -12,13 +12,14 @@ T\work_in(['page.php' => <<<'PHP'
         eval("class $class {}");
     });
     spawn(fn() => new class extends ParentOfAnonymous {});
-    spawn(function() { eval('if (true) { class Named extends ParentOfNamed {} }'); });
+    spawn(function() { eval('if (true) { class Named' . bin2hex(random_bytes(rand(3, 20))) . ' extends ParentOfNamed {} }'); });
     suspend();
     suspend();
     echo "page\n";
     ini_set('memory_limit', '8M');
     ini_set('display_errors', '0');
-    str_repeat('x', 100_000_000);
+    if ($_GET['ends'] === 'by an error') str_repeat('x', 100_000_000);
+    exit;
     PHP]);
 $free = stream_socket_server('tcp://127.0.0.1:0');
 $address = stream_socket_get_name($free, false);
@@ -26,15 +27,16 @@ fclose($free);
 $server = proc_open('exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
 for ($i = 0; $i < 500 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
 $context = stream_context_create(['http' => ['ignore_errors' => true]]);
-for ($request = 0; $request < 5; $request++) echo file_get_contents("http://$address/page.php", false, $context);
+$pages = 0;
+for ($request = 0; $request < 60; $request++) {
+    $query = http_build_query(['ends' => $request % 2 ? 'by exit' : 'by an error']);
+    $pages += @file_get_contents("http://$address/page.php?$query", false, $context) === "page\n";
+}
+echo "$pages pages\n";
 T\check('it lives', proc_get_status($server)['running'], file_get_contents('log'));
 proc_terminate($server);
 proc_close($server);
 ?>
 --EXPECT--
-page
-page
-page
-page
-page
+60 pages
 it lives: yes
