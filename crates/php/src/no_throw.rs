@@ -17,12 +17,17 @@ pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
     Patcher::new(&hooks, excluded).only_in(name, "ffi.so")
 }
 
-/// Changes the handlers of objects. Why that could not be.
+/// Changes the handlers of objects, once a process. Why that could not be.
 pub fn install() -> Option<String> {
-    // SAFETY: a table of the engine's, of which only the address is taken; what is put there calls what was there.
+    let ours = get_debug_info as *const () as usize;
+    // SAFETY: a table of the engine's, of which one entry is read; what is put there calls what was there.
     unsafe {
         let place = &raw const sys::std_object_handlers.get_debug_info;
-        patch::store(place as usize, get_debug_info as *const () as usize).err()
+        if place.read().is_some_and(|now| now as usize == ours) {
+            None
+        } else {
+            patch::store(place as usize, ours).err()
+        }
     }
 }
 
