@@ -76,12 +76,13 @@ unsafe extern "C" fn error(_: i32, _: *mut sys::zend_string, _: u32, _: *mut sys
     }
 }
 
+/// The class that the running code is declaring, if it is.
 fn declared() -> Option<Declaration> {
     // SAFETY: the running frame.
     unsafe { declared_by(sys::executor_globals.current_execute_data) }
 }
 
-/// The same of a frame that has called something.
+/// The class that the code of this frame is declaring: the running one, or one that has called others.
 unsafe fn declared_by(frame: *const sys::zend_execute_data) -> Option<Declaration> {
     // SAFETY: the caller passes a live frame, or null; PHP code has a current instruction, whose operands here are constants,
     // by their distance in bytes. Behind the name of a class stands the key of its declaration.
@@ -230,14 +231,10 @@ pub unsafe fn wait_for_declaration(rt: Option<&'static Runtime>) -> *mut sys::ze
 
 /// Is this class being linked by another coroutine than the running one, which sees it? By which one.
 fn linker(name: *mut sys::zend_string) -> Option<Option<Co>> {
+    let list = STATE.0.list.borrow();
     // SAFETY: names that the list has references to, and the caller's.
-    STATE
-        .0
-        .list
-        .borrow()
-        .iter()
-        .find(|linking| unsafe { zv::bytes(linking.name) == zv::bytes(name) })
-        .map(|found| found.co)
+    let found = list.iter().find(|linking| unsafe { zv::bytes(linking.name) == zv::bytes(name) });
+    found.map(|linking| linking.co)
 }
 
 /// Waits until `other` links the class no more, or may not. Or why it cannot, if that was not thrown.
