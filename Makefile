@@ -75,6 +75,7 @@ lint: rust
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	scripts/gen-stub --check
+	$(CARGO) xtask lint
 
 # Rust's minimal profile comes without these two.
 .PHONY: lint-if-there

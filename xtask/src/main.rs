@@ -1,0 +1,58 @@
+//! Checks of the tree that no compiler makes. `cargo xtask` lists them, `make lint` runs them.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+mod dependencies;
+mod json;
+
+/// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
+type Check = fn(&Path) -> Result<String, Vec<String>>;
+
+/// What `cargo xtask lint` runs: name, what it checks, the check.
+const CHECKS: &[(&str, &str, Check)] =
+    &[("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check)];
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some("lint") => lint(&arguments.collect::<Vec<_>>()),
+        _ => {
+            eprintln!("cargo xtask lint [CHECK...]    runs the checks named, or all of them:");
+            for (name, about, _) in CHECKS {
+                eprintln!("  {name:<16} {about}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the checks with these names, or all of them, and prints what each one found.
+fn lint(names: &[String]) -> ExitCode {
+    if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|(known, ..)| known != name)) {
+        eprintln!("xtask: there is no check named {unknown}");
+        return ExitCode::from(2);
+    }
+    let root = root();
+    let mut status = ExitCode::SUCCESS;
+    for (name, _, check) in CHECKS.iter().filter(|(name, ..)| names.is_empty() || names.iter().any(|n| n == name)) {
+        match check(&root) {
+            Ok(seen) => println!("{name}: {seen}"),
+            Err(complaints) => {
+                status = ExitCode::FAILURE;
+                for complaint in complaints {
+                    eprintln!("{name}: {complaint}");
+                }
+            }
+        }
+    }
+    status
+}
+
+/// Returns the project's folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the project's folder").to_owned()
+}
