@@ -7,8 +7,8 @@ mod closing;
 mod control;
 mod making;
 
-use crate::host::{Host, errno, on_php_thread, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{Host, errno, php_thread_host, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use spindle_reactor::Made;
 use std::os::fd::RawFd;
 
@@ -20,20 +20,23 @@ pub use making::{
 };
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const NOTED: Way =
-        Way { means: Means::Books, about: "what is kept of the descriptor follows", cancelled: cancelled::NEVER };
-    const CLOSES: Way = Way {
-        means: Means::Books,
-        about: "calls that are parked on the descriptor fail with EBADF",
-        cancelled: cancelled::NEVER,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const NOTED: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "what is kept of the descriptor follows",
+        on_cancel: on_cancel::NEVER,
     };
-    const FCNTL: Way = Way {
-        means: Means::Timer,
-        about: "F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out); others never wait",
-        cancelled: cancelled::FAILS,
+    const CLOSES: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "calls that are parked on the descriptor fail with EBADF",
+        on_cancel: on_cancel::NEVER,
     };
-    entries![
+    const FCNTL: Behavior = Behavior {
+        wait: WaitKind::Timer,
+        summary: "F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out); others never wait",
+        on_cancel: on_cancel::FAILS,
+    };
+    hooked_calls![
         c"close" => close, CLOSES;
         c"__close" => close, CLOSES;
         c"close_range" => close_range, CLOSES;
@@ -61,16 +64,16 @@ pub fn entries() -> Vec<Entry> {
         c"fcntl" => fcntl, FCNTL;
         c"__fcntl" => fcntl, FCNTL;
         c"fcntl64" => fcntl, FCNTL;
-        c"ioctl" => ioctl, Way { means: Means::Books, about: "FIONBIO is noted; others are made in place", cancelled: cancelled::NEVER };
-        c"setsockopt" => setsockopt, Way { means: Means::Books, about: "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted", cancelled: cancelled::NEVER };
-        c"shutdown" => shutdown, Way { means: Means::Books, about: "parked calls on the descriptor look again", cancelled: cancelled::NEVER };
+        c"ioctl" => ioctl, Behavior { wait: WaitKind::Never, summary: "FIONBIO is noted; others are made in place", on_cancel: on_cancel::NEVER };
+        c"setsockopt" => setsockopt, Behavior { wait: WaitKind::Never, summary: "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted", on_cancel: on_cancel::NEVER };
+        c"shutdown" => shutdown, Behavior { wait: WaitKind::Never, summary: "parked calls on the descriptor look again", on_cancel: on_cancel::NEVER };
     ]
 }
 
 /// A descriptor is about to be closed, or was closed or replaced where we do not see it: for other families too.
 pub(crate) fn gone(fd: RawFd) {
     if fd >= 0
-        && let Some(host) = on_php_thread()
+        && let Some(host) = php_thread_host()
     {
         let error = errno();
         host.reactor().forget(fd, |waiter| host.wake(waiter));
@@ -82,7 +85,7 @@ pub(crate) fn gone(fd: RawFd) {
 /// A descriptor was made, if `fd` is one; passes it on. For other families too.
 pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
     if fd >= 0
-        && let Some(host) = on_php_thread()
+        && let Some(host) = php_thread_host()
     {
         let error = errno();
         host.reactor().made(fd, known, |waiter| host.wake(waiter));
@@ -93,5 +96,5 @@ pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
 
 /// Is it one of ours, on the PHP thread?
 fn ours(fd: RawFd) -> Option<&'static dyn Host> {
-    on_php_thread().filter(|_| spindle_reactor::owns(fd))
+    php_thread_host().filter(|_| spindle_reactor::owns(fd))
 }

@@ -12,30 +12,31 @@
 //! other is one of the monotonic clock, which begins when the machine does.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, errno, inside, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
 use crate::locks::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use crate::lot;
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::time::{deadline_of, monotonic_deadline_of, real_time};
 use libc::{c_int, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Waking,
-        about: "parked until it is signalled or the time is over; in shared memory: in place",
-        cancelled: cancelled::TIMED_ONLY,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "parked until it is signalled or the time is over; in shared memory: in place",
+        on_cancel: on_cancel::TIMED_ONLY,
     };
-    const SIGNAL: Way =
-        Way { means: Means::Books, about: "a parked coroutine is woken too", cancelled: cancelled::NEVER };
-    const LOCK: Way = Way {
-        means: Means::Waking,
-        about: "parked while another coroutine holds it; another thread is waited for in place",
-        cancelled: cancelled::TIMED_ONLY,
+    const SIGNAL: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
+    const LOCK: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "parked while another coroutine holds it; another thread is waited for in place",
+        on_cancel: on_cancel::TIMED_ONLY,
     };
-    const OTHERS: Way = Way { means: Means::Books, about: "noted: who holds the lock", cancelled: cancelled::NEVER };
-    entries![
+    const OTHERS: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "noted: who holds the lock", on_cancel: on_cancel::NEVER };
+    hooked_calls![
         c"pthread_cond_wait" => pthread_cond_wait, WAIT;
         c"pthread_cond_timedwait" => pthread_cond_timedwait, WAIT;
         c"pthread_cond_clockwait" => pthread_cond_clockwait, WAIT;
@@ -82,7 +83,7 @@ fn is_shared(host: &dyn Host, address: usize) -> bool {
 
 /// Who waits, if it is to park.
 fn who_waits(condition: *mut pthread_cond_t) -> Option<&'static dyn Host> {
-    inside().filter(|host| !is_shared(*host, condition.addr()))
+    current_host().filter(|host| !is_shared(*host, condition.addr()))
 }
 
 /// # Safety
@@ -104,10 +105,10 @@ unsafe fn wait(
         lot::leave(ticket);
         return given_up;
     }
-    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Ignore };
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     match deadline {
-        Some(_) => _ = host.park(deadline, waiting),
-        None => host.park_through(waiting),
+        Some(_) => _ = host.park(deadline, blocked_on),
+        None => host.park_uncancellable(blocked_on),
     }
     let signalled = !lot::leave(ticket);
     // SAFETY: by contract: it is the caller's again.

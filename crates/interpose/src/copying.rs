@@ -1,7 +1,7 @@
 //! `copy_file_range`, which copies as much as it is told to: on a worker thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{errno, inside, set_errno};
+use crate::host::{current_host, errno, set_errno};
 use crate::{pins, wait};
 use libc::{c_int, c_uint, off64_t, size_t, ssize_t};
 use spindle_reactor::{JobKind, Kind};
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn copy_file_range(
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::copy_file_range(from, from_at, to, to_at, size, flags) };
     let files = |reactor: &spindle_reactor::Reactor| reactor.kind(from) == Kind::File && reactor.kind(to) == Kind::File;
-    let Some(host) = inside().filter(|host| size > 0 && files(host.reactor())) else { return in_place() };
+    let Some(host) = current_host().filter(|host| size > 0 && files(host.reactor())) else { return in_place() };
     let saved = errno();
     // SAFETY: null or the caller's own.
     let mut offsets = unsafe { [from_at.as_ref().copied(), to_at.as_ref().copied()] };

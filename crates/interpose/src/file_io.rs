@@ -27,7 +27,7 @@ const SLOW: u8 = 16;
 const CHUNK: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum IoMethod {
     Nowait,
     InPlace,
     Worker,
@@ -36,21 +36,21 @@ enum Way {
 #[derive(Clone, Copy)]
 struct Ways {
     life: u32,
-    read: Way,
-    write: Way,
+    read: IoMethod,
+    write: IoMethod,
     /// Calls that still go to a worker because one took long.
     slow: u8,
     /// The file system it is on, if known.
     device: Option<libc::dev_t>,
 }
 
-const FRESH: Ways = Ways { life: 0, read: Way::Nowait, write: Way::Nowait, slow: 0, device: None };
+const FRESH: Ways = Ways { life: 0, read: IoMethod::Nowait, write: IoMethod::Nowait, slow: 0, device: None };
 
 static WAYS: PhpCell<Vec<Ways>> = PhpCell::new(Vec::new());
 
 /// File systems that refused `RWF_NOWAIT`, with what has come of it for reads and for writes: their next files
 /// need not be asked.
-static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<Way>; 2])>> = PhpCell::new(Vec::new());
+static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<IoMethod>; 2])>> = PhpCell::new(Vec::new());
 
 /// A regular file on this file system was opened as `fd`, with these flags.
 pub(crate) fn opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
@@ -58,13 +58,13 @@ pub(crate) fn opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_i
     let through = flags & libc::O_DSYNC != 0;
     ways(host, fd, |w| {
         w.device = Some(device);
-        w.read = known[0].unwrap_or(Way::Nowait);
-        w.write = known[1].filter(|_| !through).unwrap_or(Way::Nowait);
+        w.read = known[0].unwrap_or(IoMethod::Nowait);
+        w.write = known[1].filter(|_| !through).unwrap_or(IoMethod::Nowait);
     });
 }
 
 /// The file refuses `RWF_NOWAIT`: how to go on.
-fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> Way {
+fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> IoMethod {
     let (way, lasting) = way_without_nowait(fd, writing);
     let device = ways(host, fd, |w| {
         *(if writing { &mut w.write } else { &mut w.read }) = way;
@@ -97,18 +97,18 @@ fn ways<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut Ways) -> R) -> R {
     })
 }
 
-fn way(host: &dyn Host, io: &Io, writing: bool) -> Way {
+fn way(host: &dyn Host, io: &Io, writing: bool) -> IoMethod {
     let way = ways(host, io.fd, |w| match if writing { w.write } else { w.read } {
-        Way::InPlace if w.slow > 0 => Way::Worker,
+        IoMethod::InPlace if w.slow > 0 => IoMethod::Worker,
         way => way,
     });
     // The kernel must have seen a list of the caller's before anything of ours looks into it: an invalid one
     // fails there. (`read` and `write` come with a list of ours.)
-    if way == Way::Worker && !io.own { Way::Nowait } else { way }
+    if way == IoMethod::Worker && !io.own { IoMethod::Nowait } else { way }
 }
 
 /// How to go on with a file that refuses `RWF_NOWAIT`, and whether that holds for all files of its file system.
-fn way_without_nowait(fd: RawFd, writing: bool) -> (Way, bool) {
+fn way_without_nowait(fd: RawFd, writing: bool) -> (IoMethod, bool) {
     const REMOTE: [u32; 8] = [
         0x6969,      // NFS
         0x6573_5546, // FUSE
@@ -127,7 +127,7 @@ fn way_without_nowait(fd: RawFd, writing: bool) -> (Way, bool) {
     // SAFETY: a system call without pointers.
     let flags = if writing { unsafe { libc::fcntl(fd, libc::F_GETFL) } } else { 0 };
     let through = flags & libc::O_DSYNC != 0;
-    (if remote || through { Way::Worker } else { Way::InPlace }, remote || !through)
+    (if remote || through { IoMethod::Worker } else { IoMethod::InPlace }, remote || !through)
 }
 
 fn nowait(io: &Io, done: usize, writing: bool) -> isize {
@@ -168,14 +168,14 @@ fn refused(error: c_int) -> bool {
 /// Reads as a blocking call does: short only at the end of the file. Gives way once if it did not wait.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     let result = match way(host, &io, false) {
-        Way::Nowait => nowait_read(host, &io),
-        Way::InPlace => Some(in_place(host, &io, false)),
-        Way::Worker => None,
+        IoMethod::Nowait => nowait_read(host, &io),
+        IoMethod::InPlace => Some(in_place(host, &io, false)),
+        IoMethod::Worker => None,
     };
     match result {
         Some(result) => {
             let error = errno();
-            host.give_way_for_file();
+            host.yield_for_file();
             set_errno(error);
             result
         }
@@ -191,7 +191,7 @@ fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
             libc::EAGAIN => None,
             error if refused(error) => {
                 // EINVAL may also be the caller's own mistake: then it fails in place again.
-                if error != libc::EINVAL && refuses(host, io.fd, false) == Way::Worker {
+                if error != libc::EINVAL && refuses(host, io.fd, false) == IoMethod::Worker {
                     return None;
                 }
                 Some(in_place(host, io, false))
@@ -218,7 +218,7 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
         return plain(&io, 0, true);
     }
     match way(host, &io, true) {
-        Way::Nowait => {
+        IoMethod::Nowait => {
             let first = nowait(&io, 0, true);
             let error = errno();
             if first >= 0 && first as usize == io.total() {
@@ -230,13 +230,13 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
             if !refused(error) {
                 return first;
             }
-            if error != libc::EINVAL && refuses(host, io.fd, true) == Way::Worker {
+            if error != libc::EINVAL && refuses(host, io.fd, true) == IoMethod::Worker {
                 return on_worker(host, &io, 0, true);
             }
             in_place(host, &io, true)
         }
-        Way::Worker if !host.keeps_files_in_place() => on_worker(host, &io, 0, true),
-        Way::InPlace | Way::Worker => in_place(host, &io, true),
+        IoMethod::Worker if !host.keeps_files_in_place() => on_worker(host, &io, 0, true),
+        IoMethod::InPlace | IoMethod::Worker => in_place(host, &io, true),
     }
 }
 

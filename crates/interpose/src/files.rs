@@ -8,10 +8,10 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::made;
-use crate::host::{Host, OnSignal, Waiting, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::paths::{Place, working_directory};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, Job};
 use crate::{copying, file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
@@ -21,19 +21,20 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const OPEN: Way = Way {
-        means: Means::Worker,
-        about: "FIFOs and devices on a worker thread, the rest in place, on a worker thread where that is slow",
-        cancelled: cancelled::LATE_CLOSED,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const OPEN: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "FIFOs and devices on a worker thread, the rest in place, on a worker thread where that is slow",
+        on_cancel: on_cancel::LATE_CLOSED,
     };
-    const FSYNC: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
-    const LOCKF: Way = Way {
-        means: Means::Timer,
-        about: "tried, then again every 1 to 10 ms (EDEADLK is not found out)",
-        cancelled: cancelled::FAILS,
+    const FSYNC: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+    const LOCKF: Behavior = Behavior {
+        wait: WaitKind::Timer,
+        summary: "tried, then again every 1 to 10 ms (EDEADLK is not found out)",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"open" => open, OPEN;
         c"open64" => open, OPEN;
         c"__open" => open, OPEN;
@@ -48,8 +49,8 @@ pub fn entries() -> Vec<Entry> {
         c"__openat64_2" => openat_2, OPEN;
         c"fsync" => fsync, FSYNC;
         c"fdatasync" => fdatasync, FSYNC;
-        c"copy_file_range" => copying::copy_file_range, Way { means: Means::Worker, about: "files on a worker thread, the rest in place", cancelled: cancelled::WAITED };
-        c"flock" => flocks::flock, Way { means: Means::Timer, about: "tried, then again after an unlock or a close in this process, and every 1 to 10 ms", cancelled: cancelled::FAILS };
+        c"copy_file_range" => copying::copy_file_range, Behavior { wait: WaitKind::Worker, summary: "files on a worker thread, the rest in place", on_cancel: on_cancel::WAITED };
+        c"flock" => flocks::flock, Behavior { wait: WaitKind::Timer, summary: "tried, then again after an unlock or a close in this process, and every 1 to 10 ms", on_cancel: on_cancel::FAILS };
         c"lockf" => flocks::lockf, LOCKF;
         c"lockf64" => flocks::lockf, LOCKF;
     ]
@@ -130,7 +131,7 @@ static OPENS: PhpCell<Lately> = PhpCell::new(Lately { long: false, slow: 0 });
 static ALL_ON_WORKERS: AtomicBool = AtomicBool::new(false);
 
 /// `async.file_pool`: shall every file be opened on a worker thread?
-pub fn open_all_on_workers(all: bool) {
+pub fn set_open_on_workers(all: bool) {
     ALL_ON_WORKERS.store(all, Ordering::Relaxed);
 }
 
@@ -146,7 +147,7 @@ fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call:
     let known = Made { own: true, ..Made::default() };
     // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
     let open = || unsafe { libc::openat(at, path, flags, mode) };
-    let Some(host) = inside() else { return made(open(), known) };
+    let Some(host) = current_host() else { return made(open(), known) };
     let on_worker = ALL_ON_WORKERS.load(Ordering::Relaxed) || OPENS.with(host, |o| o.slow > 0);
     if on_worker
         && !host.keeps_files_in_place()
@@ -266,8 +267,8 @@ fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, c
             unsafe { libc::close(fd) };
         }
     }
-    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
-    match wait::for_job_or_abandon(host, waiting, None, true, job, undo) {
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
+    match wait::for_job_or_abandon(host, blocked_on, None, true, job, undo) {
         Job::Done((fd, error)) => {
             made(fd, Made { blocking: Some(Blocking::Yes), own: true, ..Made::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }
@@ -287,7 +288,7 @@ fn set_and(errno: c_int, result: c_int) -> c_int {
 /// argument that the caller passes in `...` travels in the same register as a named third one; where the caller
 /// passes none the register holds anything, and the kernel ignores it without `O_CREAT` and `O_TMPFILE`.
 pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
-    if on_php_thread().is_none() {
+    if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::open(path, flags, mode) };
     }
@@ -296,7 +297,7 @@ pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: mode_t) -
 
 /// `openat(2)`. For the mode see [`open`].
 pub unsafe extern "C" fn openat(at: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
-    if on_php_thread().is_none() {
+    if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::openat(at, path, flags, mode) };
     }
@@ -341,7 +342,7 @@ pub unsafe extern "C" fn openat_2(at: c_int, path: *const c_char, flags: c_int) 
 fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> c_int) -> c_int {
     // SAFETY: `fsync` or `fdatasync`, which take any number.
     let in_place = || unsafe { original(fd) };
-    let Some(host) = inside().filter(|host| host.reactor().kind(fd) == Kind::File) else { return in_place() };
+    let Some(host) = current_host().filter(|host| host.reactor().kind(fd) == Kind::File) else { return in_place() };
     let saved = errno();
     let pin = pins::pin(host, fd);
     let job = move || {

@@ -8,7 +8,7 @@
 //! one process never do. A deadlock between processes is not detected (`EDEADLK`).
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait;
 use libc::{c_int, off_t};
@@ -34,7 +34,7 @@ static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { entries: Vec::new(), next: 0
 
 /// Wakes whoever waits for a `flock`, in order.
 pub(crate) fn released() {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         wake_all(host);
     }
 }
@@ -56,7 +56,7 @@ fn wake_all(host: &dyn Host) {
 
 /// Forgets all waiters: after `fork` in the child, and when their coroutines have been abandoned.
 pub fn reset() {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         QUEUE.with(host, |q| q.entries.clear());
     }
 }
@@ -74,7 +74,7 @@ fn file_of(fd: RawFd) -> Option<(libc::dev_t, libc::ino_t)> {
 
 /// `flock(2)`.
 pub unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         // SAFETY: no pointers.
         let result = unsafe { libc::flock(fd, operation) };
         if operation & libc::LOCK_UN != 0 {
@@ -132,7 +132,7 @@ fn wait_for_flock(
             q.entries.iter().find(|e| e.file == file).is_none_or(|e| e.ticket == ticket)
         });
         let deadline = wait::after(if first { pause } else { SAFETY });
-        let wake = host.park(Some(deadline), Waiting { call: "flock", fd, on_signal: OnSignal::Restart });
+        let wake = host.park(Some(deadline), BlockedOn { call: "flock", fd, on_signal: OnSignal::Restart });
         match wake {
             Wake::Cancelled => return libc::ECANCELED,
             Wake::Interrupted => return libc::EINTR,
@@ -154,7 +154,7 @@ fn wait_for_flock(
 
 /// `lockf(3)`.
 pub unsafe extern "C" fn lockf(fd: c_int, command: c_int, length: off_t) -> c_int {
-    let (Some(host), libc::F_LOCK) = (inside(), command) else {
+    let (Some(host), libc::F_LOCK) = (current_host(), command) else {
         // SAFETY: no pointers.
         return unsafe { libc::lockf(fd, command, length) };
     };
@@ -171,8 +171,8 @@ pub unsafe extern "C" fn lockf(fd: c_int, command: c_int, length: off_t) -> c_in
             return -1;
         }
         host.begin_wait();
-        let waiting = Waiting { call: "lockf", fd, on_signal: OnSignal::Restart };
-        match host.park(Some(wait::after(pause)), waiting) {
+        let blocked_on = BlockedOn { call: "lockf", fd, on_signal: OnSignal::Restart };
+        match host.park(Some(wait::after(pause)), blocked_on) {
             Wake::Cancelled => return fail(libc::ECANCELED),
             Wake::Interrupted => return fail(libc::EINTR),
             Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),

@@ -1,8 +1,8 @@
-//! What the hooks need from whoever runs the coroutines, and the gate that decides whether they act at all.
+//! The interface between the hooks and the runtime that schedules coroutines, and the switch that enables suspension.
 //!
-//! The gate is open only on the PHP thread, in a coroutine, where switching is allowed. Closed, a hook is a plain
-//! call of the original: other threads, signal handlers' threads and library code before the first coroutine pay
-//! a compare of the thread pointer.
+//! Suspension is enabled only on the PHP thread, in a coroutine, where a switch is allowed. Everywhere else a hook is a
+//! plain call of the original: other threads, signal handlers' threads and library code before the first coroutine pay
+//! one compare of the thread pointer.
 
 use libc::c_int;
 use spindle_reactor::{Reactor, Waiter};
@@ -10,14 +10,14 @@ use std::cell::Cell;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// How a parked call came back.
+/// Why a park ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// Somebody woke the waiter: look again.
+    /// The waiter was woken: check the condition again.
     Woken,
     /// The deadline has passed.
     TimedOut,
-    /// The coroutine is cancelled: fail with `ECANCELED` (or return early, as documented) and come to an end.
+    /// The coroutine is cancelled: fail with `ECANCELED` (or return early, as documented) and return to the caller.
     Cancelled,
     /// A caught signal interrupts the call: fail with `EINTR`.
     Interrupted,
@@ -34,9 +34,9 @@ pub enum OnSignal {
     Ignore,
 }
 
-/// What a parked call waits for, for people (`getAwaitingInfo`, deadlock messages) and for signals.
+/// What a park is blocked on, for diagnostics (`getAwaitingInfo`, deadlock messages) and signals.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct BlockedOn {
     /// The libc name of the call.
     pub call: &'static str,
     /// The descriptor, or -1.
@@ -45,73 +45,75 @@ pub struct Waiting {
     pub on_signal: OnSignal,
 }
 
-/// Whoever runs the coroutines. All of it is called on the PHP thread only, with the gate open.
+/// The runtime that schedules the coroutines. All methods are called on the PHP thread only, with suspension enabled.
 ///
-/// [`Host::park`] switches to other coroutines: no borrow, guard or lock may be held across it, and nothing whose
-/// destructor matters may be alive: an `exit` elsewhere abandons the stack.
+/// [`Host::park`] switches to other coroutines: no borrow, guard or lock may be held across it, and no value whose
+/// destructor matters may be alive, since an `exit` elsewhere abandons the stack.
 pub trait Host {
-    /// The reactor of this process.
+    /// Returns the reactor of this process.
     fn reactor(&self) -> &Reactor;
-    /// A waiter for the running coroutine's next park. It is void once that park has ended.
+    /// Returns a waiter for the running coroutine's next park. It becomes stale once that park has ended.
     fn begin_wait(&self) -> Waiter;
     /// Parks the running coroutine until its waiter is woken, the deadline (monotonic ns) passes, it is cancelled
     /// or interrupted. A wake between `begin_wait` and `park` is not lost.
-    fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake;
-    /// As [`Host::park`] without deadline for what must be waited to its end: neither cancellation nor signals
-    /// end it (a pending cancellation is delivered by the next call).
-    fn park_through(&self, waiting: Waiting);
-    /// As [`Host::park`], for a job that a worker does: what it has done when it wakes the coroutine is the coroutine's,
-    /// and a cancellation that comes later waits for the next park.
-    fn park_for_job(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
-        self.park(deadline, waiting)
+    fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake;
+    /// Parks without a deadline until the waiter is woken: neither cancellation nor signals end the park (a pending
+    /// cancellation is delivered by the next call).
+    fn park_uncancellable(&self, blocked_on: BlockedOn);
+    /// Parks like [`Host::park`], for a job in the thread pool: a wake by the job takes precedence over a cancellation
+    /// that arrives later, which then ends the next park.
+    fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
+        self.park(deadline, blocked_on)
     }
-    /// Wakes a waiter; a void one is ignored.
+    /// Wakes a waiter; a stale one is ignored.
     fn wake(&self, waiter: Waiter);
-    /// A call that needed no waiting: gives way to ready coroutines now and then (a time slice is kept).
-    fn give_way(&self);
-    /// A file read: gives way once if others are ready.
-    fn give_way_for_file(&self);
-    /// The running coroutine, a number that is never reused.
+    /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait.
+    fn yield_if_due(&self);
+    /// Yields once if other coroutines are ready. Called after file reads.
+    fn yield_for_file(&self);
+    /// Returns the id of the running coroutine, which is never reused.
     fn coroutine(&self) -> u64;
-    /// Is the running C code being made to fail, because its coroutine is cancelled or its handle closed?
-    fn fails(&self) -> bool {
+    /// Returns `true` while the calls of the running C code are to fail, because its coroutine is cancelled or its
+    /// handle closed.
+    fn has_pending_cancel(&self) -> bool {
         false
     }
-    /// Was this connection given up when that began? There is nothing to lose by reading from it, and its end is what
-    /// libraries look for; phpredis 5 takes an error for a number of bytes.
-    fn is_given_up(&self, _fd: RawFd) -> bool {
+    /// Returns `true` if the pending cancellation has shut this connection down. Reading from it is then safe, and
+    /// libraries detect its end so; phpredis 5 takes an error for a number of bytes.
+    fn is_shut_down(&self, _fd: RawFd) -> bool {
         false
     }
-    /// A wait for a child is cancelled: can the program wait for that child again (`pcntl_waitpid`), or is this its
-    /// last word (closing a process handle), so that nobody would ever reap it?
-    fn waits_for_child_again(&self) -> bool {
+    /// Returns `true` if user code can wait for a child again after a cancelled wait (`pcntl_waitpid`), `false` if this
+    /// is its last chance to be reaped (the process handle is being closed).
+    fn can_wait_for_child_again(&self) -> bool {
         true
     }
-    /// The program is in the middle of something that must not be interrupted by other coroutines for the sake of
-    /// a file write (its error log, an output handler): the write is done in place.
+    /// Returns `true` while a file write must not switch to other coroutines (the error log, an output handler): it is
+    /// then made in place.
     fn writes_in_place(&self) -> bool {
         false
     }
-    /// The same for what would go to a worker thread: opening a file, a call on a path, a slow write. Asked only then.
+    /// Returns `true` if calls that would go to the thread pool must be made in place too: opening a file, a call on a
+    /// path, a slow write. Asked only then.
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place()
     }
-    /// The program has set what is done on this signal.
-    fn signal_set(&self, _signal: c_int) {}
-    /// A library was loaded: look for entries to patch.
+    /// User code has changed the action of this signal.
+    fn signal_action_changed(&self, _signal: c_int) {}
+    /// A library was loaded, whose entries may need patching.
     fn library_loaded(&self);
 }
 
-/// The thread pointer of the PHP thread while the gate is open, else 0.
-static GATE: AtomicUsize = AtomicUsize::new(0);
+/// The thread pointer of the PHP thread while suspension is enabled, else 0.
+static SUSPENSION: AtomicUsize = AtomicUsize::new(0);
 
 struct HostCell(Cell<Option<&'static dyn Host>>);
-// SAFETY: written by `set_host` before the gate is first opened, and read only behind the gate, which is on that
-// same thread.
+// SAFETY: written by `set_host` before suspension is first enabled, and read only where `SUSPENSION` or
+// `PHP_THREAD` names the reading thread, which is that same thread.
 unsafe impl Sync for HostCell {}
 static HOST: HostCell = HostCell(Cell::new(None));
 
-/// A word that is the same for one thread all its life and differs between threads.
+/// Returns the thread pointer: constant for the life of a thread, and distinct between live threads.
 #[inline(always)]
 pub fn thread_pointer() -> usize {
     let value: usize;
@@ -128,75 +130,81 @@ pub fn thread_pointer() -> usize {
     value
 }
 
-/// Names the host. Called once, on the PHP thread, before [`open_gate`].
+/// Sets the host. Called once, on the PHP thread, before [`enable_suspension`].
 pub fn set_host(host: &'static dyn Host) {
     HOST.0.set(Some(host));
 }
 
-/// Opens the gate for the calling thread.
+/// Enables suspension on the calling thread.
 #[inline(always)]
-pub fn open_gate() {
-    GATE.store(thread_pointer(), Ordering::Relaxed);
+pub fn enable_suspension() {
+    SUSPENSION.store(thread_pointer(), Ordering::Relaxed);
 }
 
-/// Closes it: hooks are plain calls from here on.
+/// Disables suspension: hooks are plain calls from here on.
 #[inline(always)]
-pub fn close_gate() {
-    GATE.store(0, Ordering::Relaxed);
+pub fn disable_suspension() {
+    SUSPENSION.store(0, Ordering::Relaxed);
 }
 
-/// The host, if the running code may be parked.
+/// Returns the host if suspension is enabled here: the running code may be parked.
 #[inline(always)]
-pub fn inside() -> Option<&'static dyn Host> {
-    if GATE.load(Ordering::Relaxed) != thread_pointer() || holds_signals() { None } else { HOST.0.get() }
+pub fn current_host() -> Option<&'static dyn Host> {
+    if SUSPENSION.load(Ordering::Relaxed) != thread_pointer() || blocks_interrupts() { None } else { HOST.0.get() }
 }
 
-static NOT_HELD: c_int = 0;
-/// Where the program counts how often it holds its signals back.
-static HELD: AtomicPtr<c_int> = AtomicPtr::new((&raw const NOT_HELD).cast_mut());
+static ZERO: c_int = 0;
+/// Counts the sections of the host program that block its signals. While it is not 0, suspension is disabled.
+static BLOCKED_INTERRUPTS: AtomicPtr<c_int> = AtomicPtr::new((&raw const ZERO).cast_mut());
 
-/// As long as `count` is not 0 the running code is in a section that signals must not interrupt, and so must not
-/// coroutines: the gate counts as closed.
+/// Disables suspension whenever `count` is not 0: the running code is in a section that signals must not interrupt,
+/// and so must not coroutines.
 ///
 /// # Safety
 /// `count` stays valid. It is changed on the PHP thread only.
-pub unsafe fn close_gate_while(count: *const c_int) {
-    HELD.store(count.cast_mut(), Ordering::Relaxed);
+pub unsafe fn disable_suspension_while(count: *const c_int) {
+    BLOCKED_INTERRUPTS.store(count.cast_mut(), Ordering::Relaxed);
 }
 
 #[inline(always)]
-fn holds_signals() -> bool {
-    // SAFETY: ours, or valid by the contract of `close_gate_while`; only asked with the gate open, on that thread.
-    unsafe { HELD.load(Ordering::Relaxed).read() != 0 }
+fn blocks_interrupts() -> bool {
+    // SAFETY: `ZERO`, or valid by the contract of `disable_suspension_while`; only read on the PHP thread.
+    unsafe { BLOCKED_INTERRUPTS.load(Ordering::Relaxed).read() != 0 }
 }
 
-/// The host, if this is the PHP thread after activation, gate open or not: for hooks that only keep books (a
-/// closed descriptor) and never park.
+/// The thread pointer of the PHP thread between [`attach_thread`] and [`detach_thread`], else 0.
+static PHP_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the host if this is the PHP thread, whether suspension is enabled or not: for hooks that only keep track of
+/// state (a closed descriptor) and never park.
 #[inline(always)]
-pub fn on_php_thread() -> Option<&'static dyn Host> {
-    if BOOKS.load(Ordering::Relaxed) != thread_pointer() { None } else { HOST.0.get() }
+pub fn php_thread_host() -> Option<&'static dyn Host> {
+    if PHP_THREAD.load(Ordering::Relaxed) != thread_pointer() { None } else { HOST.0.get() }
 }
 
-static BOOKS: AtomicUsize = AtomicUsize::new(0);
-
-/// From now on the calling thread is the PHP thread (0 with `false`: no thread is).
-pub fn keep_books(on: bool) {
-    BOOKS.store(if on { thread_pointer() } else { 0 }, Ordering::Relaxed);
+/// Makes the calling thread the PHP thread.
+pub fn attach_thread() {
+    PHP_THREAD.store(thread_pointer(), Ordering::Relaxed);
 }
 
-/// Signal handlers of the program run with gate and books closed: they may come while the books are open, and
-/// must not park. Give this to [`spindle_reactor::signals::set_around`].
+/// No thread is the PHP thread from here on.
+pub fn detach_thread() {
+    PHP_THREAD.store(0, Ordering::Relaxed);
+}
+
+/// Runs signal handlers of user code as if on another thread: they may arrive at any point and must not park. For
+/// [`spindle_reactor::signals::set_around`].
 pub const AROUND_HANDLERS: spindle_reactor::signals::Around = spindle_reactor::signals::Around {
     enter: || {
         let here = thread_pointer();
         let closed = |word: &AtomicUsize| {
             u64::from(word.compare_exchange(here, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok())
         };
-        closed(&GATE) | closed(&BOOKS) << 1
+        closed(&SUSPENSION) | closed(&PHP_THREAD) << 1
     },
     leave: |state| {
         let here = thread_pointer();
-        for (bit, word) in [(1, &GATE), (2, &BOOKS)] {
+        for (bit, word) in [(1, &SUSPENSION), (2, &PHP_THREAD)] {
             if state & bit != 0 {
                 word.store(here, Ordering::Relaxed);
             }
@@ -204,7 +212,7 @@ pub const AROUND_HANDLERS: spindle_reactor::signals::Around = spindle_reactor::s
     },
 };
 
-/// The calling thread's `errno`.
+/// Returns the calling thread's `errno`.
 pub fn errno() -> i32 {
     // SAFETY: the address of this thread's errno is always valid.
     unsafe { *libc::__errno_location() }

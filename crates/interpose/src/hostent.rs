@@ -4,7 +4,7 @@
 //! caller's buffer get the result moved there: every pointer into the job's memory is moved along.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, errno, inside};
+use crate::host::{Host, current_host, errno};
 use crate::names::{Looked, is_numeric, look_up, set_h_errno};
 use crate::php_cell::PhpCell;
 use libc::{c_char, c_int, c_void, hostent, size_t, socklen_t};
@@ -219,14 +219,14 @@ unsafe fn moved(entry: hostent, by: usize) -> hostent {
 
 /// The host and the name, if it has to be looked up.
 fn name_inside(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
-    let host = inside().filter(|_| !name.is_null())?;
+    let host = current_host().filter(|_| !name.is_null())?;
     // SAFETY: the caller passes a C string.
     let name = unsafe { CStr::from_ptr(name) };
     (!is_numeric(name)).then(|| (host, name.to_owned()))
 }
 
 fn address_inside(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
-    let host = inside().filter(|_| !address.is_null() && length <= 256)?;
+    let host = current_host().filter(|_| !address.is_null() && length <= 256)?;
     // SAFETY: the caller passes that many bytes.
     Some((host, unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) }.to_vec()))
 }

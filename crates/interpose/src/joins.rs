@@ -5,16 +5,17 @@
 //! and nothing ends the wait, as without Spindle.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{inside, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{current_host, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::{host, wait};
 use libc::{c_int, c_void, pthread_t};
 use spindle_reactor::JobKind;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const JOIN: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
-    entries![
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const JOIN: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+    hooked_calls![
         c"pthread_join" => pthread_join, JOIN;
         c"thrd_join" => thrd_join, JOIN;
     ]
@@ -30,7 +31,7 @@ fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     };
     // A thread that joins itself is told so; a worker would wait for it.
     // SAFETY: no pointers.
-    let host = inside().filter(|_| unsafe { libc::pthread_self() } != thread);
+    let host = current_host().filter(|_| unsafe { libc::pthread_self() } != thread);
     let Some(host) = host else { return in_place() };
     let saved = host::errno();
     let joined = wait::for_job(host, JobKind::MayWait, call, -1, in_place).unwrap_or_else(in_place);

@@ -8,29 +8,32 @@
 //! caller is us.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{close_gate, errno, inside, on_php_thread, open_gate, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{current_host, disable_suspension, enable_suspension, errno, php_thread_host, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::{c_char, c_int, c_long, c_void};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const DLOPEN: Way =
-        Way { means: Means::Books, about: "the library that was loaded is patched", cancelled: cancelled::NEVER };
-    entries![
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const DLOPEN: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "the library that was loaded is patched",
+        on_cancel: on_cancel::NEVER,
+    };
+    hooked_calls![
         c"dlopen" => dlopen, DLOPEN;
         c"dlmopen" => dlmopen, DLOPEN;
     ]
 }
 
 fn load(open: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    let Some(host) = on_php_thread() else { return open() };
-    let was_open = inside().is_some();
+    let Some(host) = php_thread_host() else { return open() };
+    let was_open = current_host().is_some();
     if was_open {
-        close_gate();
+        disable_suspension();
     }
     let library = open();
     if was_open {
-        open_gate();
+        enable_suspension();
     }
     if !library.is_null() {
         let saved = errno();

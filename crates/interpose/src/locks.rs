@@ -23,9 +23,9 @@
 //! locks, barriers and the `clocklock` functions are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::time::deadline_of;
 use crate::wait;
 use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
@@ -34,14 +34,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const LOCK: Way = Way {
-        means: Means::Waking,
-        about: "parked while another coroutine holds it; another thread is waited for in place",
-        cancelled: cancelled::TIMED_ONLY,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const LOCK: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "parked while another coroutine holds it; another thread is waited for in place",
+        on_cancel: on_cancel::TIMED_ONLY,
     };
-    const OTHERS: Way = Way { means: Means::Books, about: "noted: who holds the lock", cancelled: cancelled::NEVER };
-    entries![
+    const OTHERS: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "noted: who holds the lock", on_cancel: on_cancel::NEVER };
+    hooked_calls![
         c"pthread_mutex_lock" => pthread_mutex_lock, LOCK;
         c"pthread_mutex_timedlock" => pthread_mutex_timedlock, LOCK;
         c"pthread_mutex_trylock" => pthread_mutex_trylock, OTHERS;
@@ -153,13 +154,13 @@ pub fn holds_any() -> bool {
 
 /// `coroutine`, which has run until now, parks: what it holds is published.
 pub fn on_park(coroutine: u64) {
-    let Some(here) = on_php_thread() else { return };
+    let Some(here) = php_thread_host() else { return };
     books(here, |b| b.published.extend(b.held.drain(..).map(|held| Published { owner: coroutine, held })));
 }
 
 /// `coroutine` is about to run: what it holds is its own again.
 pub fn on_resume(coroutine: u64) {
-    let Some(here) = on_php_thread() else { return };
+    let Some(here) = php_thread_host() else { return };
     books(here, |b| {
         let held = &mut b.held;
         b.published.retain(|p| {
@@ -173,7 +174,7 @@ pub fn on_resume(coroutine: u64) {
 
 /// `coroutine` has ended, running: what it still holds is nobody's, as with code that left it locked on purpose.
 pub fn on_end(coroutine: u64) {
-    let Some(here) = on_php_thread() else { return };
+    let Some(here) = php_thread_host() else { return };
     on_park(coroutine);
     books(here, |b| {
         b.published.retain(|p| p.owner != coroutine);
@@ -194,7 +195,7 @@ pub fn on_end(coroutine: u64) {
 
 /// Forgets what other coroutines hold and want: they are gone. The running one keeps its own.
 pub fn reset() {
-    let Some(here) = on_php_thread() else { return };
+    let Some(here) = php_thread_host() else { return };
     books(here, |b| {
         b.published.clear();
         b.wanted.clear();
@@ -215,9 +216,9 @@ fn acquire(
     lock: impl Fn() -> c_int,
     attempt: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(here) = on_php_thread() else { return lock() };
+    let Some(here) = php_thread_host() else { return lock() };
     let direct = books(here, |b| b.published.is_empty() && b.wanted.is_empty());
-    if !direct && let Some(host) = inside() {
+    if !direct && let Some(host) = current_host() {
         return contended(host, held, deadline, call, &lock, &attempt);
     }
     let result = lock();
@@ -238,7 +239,7 @@ fn contended(
 ) -> c_int {
     let saved = errno();
     let Held { object, mode } = held;
-    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Ignore };
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     // What the coroutine holds already: recursion, or its own mistake, which libc answers.
     let own = books(host, |b| b.holds(object));
     let ticket = books(host, |b| {
@@ -268,8 +269,8 @@ fn contended(
                 break libc::ETIMEDOUT;
             }
         } else if deadline.is_none() {
-            host.park_through(waiting);
-        } else if matches!(host.park(deadline, waiting), Wake::TimedOut | Wake::Cancelled) {
+            host.park_uncancellable(blocked_on);
+        } else if matches!(host.park(deadline, blocked_on), Wake::TimedOut | Wake::Cancelled) {
             break libc::ETIMEDOUT;
         }
     };
@@ -296,7 +297,7 @@ fn contended(
 
 #[inline(always)]
 fn try_acquire(held: Held, attempt: impl Fn() -> c_int) -> c_int {
-    let Some(here) = on_php_thread() else { return attempt() };
+    let Some(here) = php_thread_host() else { return attempt() };
     if books(here, |b| !b.published.is_empty() && b.taken(held.object, held.mode)) {
         return libc::EBUSY;
     }
@@ -309,7 +310,7 @@ fn try_acquire(held: Held, attempt: impl Fn() -> c_int) -> c_int {
 
 #[inline(always)]
 fn release(object: usize, unlock: impl Fn() -> c_int) -> c_int {
-    let Some(here) = on_php_thread() else { return unlock() };
+    let Some(here) = php_thread_host() else { return unlock() };
     let result = unlock();
     if result == 0 {
         let next = books(here, |b| {

@@ -1,10 +1,10 @@
-//! Coroutines that wait for what any thread may bring about: a condition that is signalled, a semaphore that is posted.
+//! Coroutines that wait for what any thread may bring summary: a condition that is signalled, a semaphore that is posted.
 //!
 //! The one place of this crate that several threads share. Who waits is listed under the address of what it waits for;
 //! whoever changes that, on whatever thread, takes one or all off the list and wakes them. With nobody listed this is
 //! one load.
 
-use crate::host::{Host, on_php_thread};
+use crate::host::{Host, php_thread_host};
 use spindle_reactor::{Remote, Waiter};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ fn wake(address: usize, all: bool) {
             Some(listed)
         });
         let Some(listed) = next else { return };
-        match on_php_thread() {
+        match php_thread_host() {
             Some(host) => host.wake(listed.waiter),
             None => listed.remote.wake(listed.waiter),
         }

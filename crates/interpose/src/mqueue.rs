@@ -3,28 +3,31 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::{gone, made};
-use crate::host::{Host, OnSignal, errno, fail, inside, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{Host, OnSignal, current_host, errno, fail, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::time::deadline_of;
-use crate::wait::{self, Waited};
+use crate::wait::{self, WaitOutcome};
 use libc::{c_char, c_int, c_uint, mode_t, mq_attr, mqd_t, size_t, ssize_t, timespec};
 use spindle_reactor::{Interest, Kind, Made};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Readiness,
-        about: "tried, then parked until the queue is ready or the time is over",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "tried, then parked until the queue is ready or the time is over",
+        on_cancel: on_cancel::FAILS,
     };
-    const NOTED: Way =
-        Way { means: Means::Books, about: "what is kept of the descriptor follows", cancelled: cancelled::NEVER };
-    const CLOSES: Way = Way {
-        means: Means::Books,
-        about: "calls that are parked on the descriptor fail with EBADF",
-        cancelled: cancelled::NEVER,
+    const NOTED: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "what is kept of the descriptor follows",
+        on_cancel: on_cancel::NEVER,
     };
-    entries![
+    const CLOSES: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "calls that are parked on the descriptor fail with EBADF",
+        on_cancel: on_cancel::NEVER,
+    };
+    hooked_calls![
         c"mq_send" => mq_send, WAIT;
         c"mq_timedsend" => mq_timedsend, WAIT;
         c"mq_receive" => mq_receive, WAIT;
@@ -59,7 +62,7 @@ fn waited_for(
         // It calls itself a regular file, and is none.
         host.reactor().set_kind(queue, Kind::Other);
         match wait::for_fd(host, queue, interest, deadline, call, OnSignal::Restart) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             other => return fail::<i8>(other.errno(libc::ETIMEDOUT)) as ssize_t,
         }
     }
@@ -67,7 +70,7 @@ fn waited_for(
 
 /// The host, and when the caller's time is over, if there is a host and the time is one.
 unsafe fn inside_until(until: *const timespec) -> Option<(&'static dyn Host, Option<u64>)> {
-    let host = inside()?;
+    let host = current_host()?;
     if until.is_null() { Some((host, None)) } else { deadline_of(until).map(|deadline| (host, Some(deadline))) }
 }
 

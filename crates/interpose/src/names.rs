@@ -5,8 +5,8 @@
 //! `res_n*` call with a state that is not this thread's default runs in place.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, errno, inside, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, Job};
 use crate::{hostent, resolver};
 use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
@@ -14,14 +14,15 @@ use std::ffi::{CStr, CString};
 use std::net::IpAddr;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WORKER: Way = Way {
-        means: Means::Worker,
-        about: "on a worker thread unless it is about a number",
-        cancelled: cancelled::LEFT,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WORKER: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "on a worker thread unless it is about a number",
+        on_cancel: on_cancel::LEFT,
     };
-    const DNS: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::LEFT };
-    entries![
+    const DNS: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
+    hooked_calls![
         c"getaddrinfo" => getaddrinfo, WORKER;
         c"getnameinfo" => getnameinfo, WORKER;
         c"gethostbyname" => hostent::gethostbyname, WORKER;
@@ -77,14 +78,14 @@ pub(crate) fn look_up<T: Send + 'static>(
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(Answer<T>),
 ) -> Looked<T> {
-    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Ignore };
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     let job = move || {
         set_errno(0);
         let value = job();
         Answer { value, errno: errno(), h_errno: h_errno() }
     };
     let saved = errno();
-    match wait::for_job_or_abandon(host, waiting, None, false, job, undo) {
+    match wait::for_job_or_abandon(host, blocked_on, None, false, job, undo) {
         Job::Done(answer) => {
             set_errno(if answer.errno == 0 { saved } else { answer.errno });
             set_h_errno(answer.h_errno);
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn getaddrinfo(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::getaddrinfo(node, service, hints, result) };
-    let Some(host) = inside().filter(|_| !node.is_null()) else { return in_place() };
+    let Some(host) = current_host().filter(|_| !node.is_null()) else { return in_place() };
     // SAFETY: the caller passes C strings or null, and null or valid hints.
     let (name, port, wish) = unsafe {
         let port = if service.is_null() { None } else { Some(CStr::from_ptr(service)) };
@@ -194,7 +195,9 @@ pub unsafe extern "C" fn getnameinfo(
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::getnameinfo(address, length, node, node_room, service, service_room, flags) };
     let wants_name = !node.is_null() && node_room > 0 && flags & libc::NI_NUMERICHOST == 0;
-    let Some(host) = inside().filter(|_| wants_name && !address.is_null() && length <= 256) else { return in_place() };
+    let Some(host) = current_host().filter(|_| wants_name && !address.is_null() && length <= 256) else {
+        return in_place();
+    };
     // SAFETY: the caller passes that many bytes.
     let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) };
     // Aligned as a socket address must be.

@@ -14,9 +14,9 @@ mod message;
 mod recv;
 mod send;
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, on_php_thread, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
-use crate::wait::{self, Waited};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, php_thread_host, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::{self, WaitOutcome};
 use libc::{c_int, c_short};
 use spindle_reactor::{Interest, Kind, Level, Reactor};
 use std::os::fd::RawFd;
@@ -27,39 +27,39 @@ pub use recv::{__recv_chk, __recvfrom_chk, recv, recvfrom, recvmmsg, recvmsg};
 pub use send::{send, sendmmsg, sendmsg, sendto};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const RECEIVE: Way = Way {
-        means: Means::Readiness,
-        about: "tried at once, else parked until readable or SO_RCVTIMEO; MSG_WAITALL and MSG_DONTWAIT honoured",
-        cancelled: cancelled::PARTIAL,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const RECEIVE: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "tried at once, else parked until readable or SO_RCVTIMEO; MSG_WAITALL and MSG_DONTWAIT honoured",
+        on_cancel: on_cancel::PARTIAL,
     };
-    const SEND: Way = Way {
-        means: Means::Readiness,
-        about: "sends what fits, parked until writable or SO_SNDTIMEO, until all is sent; MSG_FASTOPEN in place",
-        cancelled: cancelled::PARTIAL,
+    const SEND: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "sends what fits, parked until writable or SO_SNDTIMEO, until all is sent; MSG_FASTOPEN in place",
+        on_cancel: on_cancel::PARTIAL,
     };
-    const CONNECT: Way = Way {
-        means: Means::Readiness,
-        about: "begun without waiting, parked until it is decided",
-        cancelled: cancelled::GOES_ON,
+    const CONNECT: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "begun without waiting, parked until it is decided",
+        on_cancel: on_cancel::GOES_ON,
     };
-    const ACCEPT: Way = Way {
-        means: Means::Readiness,
-        about: "parked until a connection is there; a listener shared with other processes: on a worker thread",
-        cancelled: cancelled::FAILS,
+    const ACCEPT: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "parked until a connection is there; a listener shared with other processes: on a worker thread",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"recv" => recv, RECEIVE;
         c"__recv_chk" => __recv_chk, RECEIVE;
         c"recvfrom" => recvfrom, RECEIVE;
         c"__recvfrom_chk" => __recvfrom_chk, RECEIVE;
         c"recvmsg" => recvmsg, RECEIVE;
-        c"recvmmsg" => recvmmsg, Way { means: Means::Readiness, about: "as recvmsg for each message; the time limit is looked at after each", cancelled: cancelled::PARTIAL };
+        c"recvmmsg" => recvmmsg, Behavior { wait: WaitKind::Readiness, summary: "as recvmsg for each message; the time limit is looked at after each", on_cancel: on_cancel::PARTIAL };
         c"send" => send, SEND;
         c"__send" => send, SEND;
         c"sendto" => sendto, SEND;
-        c"sendmsg" => sendmsg, Way { means: Means::Readiness, about: "as send; ancillary data goes with the first part only", cancelled: cancelled::PARTIAL };
-        c"sendmmsg" => sendmmsg, Way { means: Means::Readiness, about: "as sendmsg for each message", cancelled: cancelled::PARTIAL };
+        c"sendmsg" => sendmsg, Behavior { wait: WaitKind::Readiness, summary: "as send; ancillary data goes with the first part only", on_cancel: on_cancel::PARTIAL };
+        c"sendmmsg" => sendmmsg, Behavior { wait: WaitKind::Readiness, summary: "as sendmsg for each message", on_cancel: on_cancel::PARTIAL };
         c"connect" => connect, CONNECT;
         c"__connect" => connect, CONNECT;
         c"accept" => accept, ACCEPT;
@@ -98,31 +98,31 @@ impl Limit {
         }
     }
 
-    fn waiting(&self) -> Waiting {
-        Waiting { call: self.call, fd: self.fd, on_signal: self.on_signal }
+    fn blocked_on(&self) -> BlockedOn {
+        BlockedOn { call: self.call, fd: self.fd, on_signal: self.on_signal }
     }
 
     /// Parks until the descriptor may be ready. The caller has just seen that it is not, or it is *empty*.
-    pub(crate) fn wait(&mut self, host: &dyn Host) -> Waited {
+    pub(crate) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
         self.ask(host.reactor());
         match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {
             // Epoll has no room for it (memory, max_user_watches): looked at again and again.
-            Waited::Error(error) if error != libc::EBADF => self.nap(host),
+            WaitOutcome::Error(error) if error != libc::EBADF => self.nap(host),
             waited => waited,
         }
     }
 
     /// Sleeps 1 ms, then longer each time up to 10.
-    pub(crate) fn nap(&mut self, host: &dyn Host) -> Waited {
+    pub(crate) fn nap(&mut self, host: &dyn Host) -> WaitOutcome {
         self.ask(host.reactor());
         let soon = wait::after(self.next_nap());
         let end = self.deadline.map_or(soon, |d| d.min(soon));
         host.begin_wait();
-        match host.park(Some(end), self.waiting()) {
-            Wake::TimedOut if self.deadline == Some(end) => Waited::TimedOut,
-            Wake::TimedOut | Wake::Woken => Waited::Ready,
-            Wake::Cancelled => Waited::Cancelled,
-            Wake::Interrupted => Waited::Interrupted,
+        match host.park(Some(end), self.blocked_on()) {
+            Wake::TimedOut if self.deadline == Some(end) => WaitOutcome::TimedOut,
+            Wake::TimedOut | Wake::Woken => WaitOutcome::Ready,
+            Wake::Cancelled => WaitOutcome::Cancelled,
+            Wake::Interrupted => WaitOutcome::Interrupted,
         }
     }
 
@@ -137,21 +137,21 @@ impl Limit {
 /// that is cancelled cannot wait, and libraries that only look at this answer would ask for ever.
 #[inline]
 pub(crate) fn refused(host: &dyn Host, error: i32) -> i32 {
-    if error == libc::EAGAIN && host.fails() { libc::ECANCELED } else { error }
+    if error == libc::EAGAIN && host.has_pending_cancel() { libc::ECANCELED } else { error }
 }
 
 /// Gives way after a call that needed no waiting; its `errno` stays.
 #[inline]
-pub(crate) fn give_way(host: &dyn Host) {
+pub(crate) fn yield_if_due(host: &dyn Host) {
     let error = errno();
-    host.give_way();
+    host.yield_if_due();
     set_errno(refused(host, error));
 }
 
 /// What a call outside coroutines did to the readiness of `fd` is not known to anybody.
 #[inline]
 pub(crate) fn used_outside(fd: RawFd, interest: Interest) {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         let error = errno();
         host.reactor().learnt(fd, interest, Level::Unknown);
         set_errno(error);

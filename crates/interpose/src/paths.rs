@@ -11,9 +11,9 @@ mod attributes;
 mod directories;
 mod names;
 
-use crate::host::{Host, errno, inside, set_errno};
+use crate::host::{Host, current_host, errno, set_errno};
 use crate::pins::{self, Pin};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_char, c_int};
 use spindle_reactor::{Internal, JobKind};
@@ -26,24 +26,25 @@ pub use directories::*;
 pub use names::*;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WORKER: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::WAITED };
-    const ABSOLUTE: Way = Way {
-        means: Means::Worker,
-        about: "on a worker thread; relative paths in place",
-        cancelled: cancelled::WAITED,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WORKER: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+    const ABSOLUTE: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "on a worker thread; relative paths in place",
+        on_cancel: on_cancel::WAITED,
     };
-    const SCAN: Way = Way {
-        means: Means::Worker,
-        about: "the entries are read ahead on a worker thread",
-        cancelled: cancelled::WAITED,
+    const SCAN: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "the entries are read ahead on a worker thread",
+        on_cancel: on_cancel::WAITED,
     };
-    const GLOB: Way = Way {
-        means: Means::Worker,
-        about: "on a worker thread; relative patterns, and those with functions of the caller's, in place",
-        cancelled: cancelled::WAITED,
+    const GLOB: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "on a worker thread; relative patterns, and those with functions of the caller's, in place",
+        on_cancel: on_cancel::WAITED,
     };
-    entries![
+    hooked_calls![
         c"stat" => stat, WORKER;
         c"stat64" => stat, WORKER;
         c"lstat" => lstat, WORKER;
@@ -95,7 +96,7 @@ pub fn entries() -> Vec<Entry> {
         c"mkstemp64" => mkstemp, ABSOLUTE;
         c"realpath" => realpath, WORKER;
         c"__realpath_chk" => realpath_chk, WORKER;
-        c"opendir" => opendir, Way { means: Means::Worker, about: "on a worker thread, which reads the entries ahead for readdir", cancelled: cancelled::WAITED };
+        c"opendir" => opendir, Behavior { wait: WaitKind::Worker, summary: "on a worker thread, which reads the entries ahead for readdir", on_cancel: on_cancel::WAITED };
         c"scandir" => scandir, SCAN;
         c"scandir64" => scandir, SCAN;
         c"glob" => glob, GLOB;
@@ -182,7 +183,7 @@ unsafe fn with_path<T: Send + 'static>(
     path: *const c_char,
     job: impl FnOnce(RawFd, *const c_char) -> (isize, T) + Send + 'static,
 ) -> Option<(isize, T)> {
-    let host = inside().filter(|host| !path.is_null() && !host.keeps_files_in_place())?;
+    let host = current_host().filter(|host| !path.is_null() && !host.keeps_files_in_place())?;
     let saved = errno();
     // SAFETY: by contract.
     let place = unsafe { Place::new(host, at, path) };
@@ -218,7 +219,7 @@ unsafe fn two_paths(
     other: (RawFd, *const c_char),
     job: impl FnOnce(RawFd, *const c_char, RawFd, *const c_char) -> c_int + Send + 'static,
 ) -> Option<c_int> {
-    let host = inside().filter(|host| !one.1.is_null() && !other.1.is_null() && !host.keeps_files_in_place())?;
+    let host = current_host().filter(|host| !one.1.is_null() && !other.1.is_null() && !host.keeps_files_in_place())?;
     let saved = errno();
     // SAFETY: by contract.
     let places = unsafe { (Place::new(host, one.0, one.1), Place::new(host, other.0, other.1)) };

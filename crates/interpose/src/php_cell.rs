@@ -4,7 +4,7 @@ use crate::host::Host;
 use std::cell::RefCell;
 
 /// A static that only the PHP thread touches. Reaching the value takes a `&dyn Host`, which only
-/// [`crate::host::inside`] and [`crate::host::on_php_thread`] hand out, on that thread, and which cannot leave it
+/// [`crate::host::current_host`] and [`crate::host::php_thread_host`] hand out, on that thread, and which cannot leave it
 /// (it is not `Send`).
 pub(crate) struct PhpCell<T>(RefCell<T>);
 

@@ -5,7 +5,7 @@
 //! duplicated: the hooks of `close` and its like call [`settle`] first. The jobs concerned (file reads and
 //! writes, `fsync`) end by themselves.
 
-use crate::host::{Host, inside, on_php_thread};
+use crate::host::{Host, current_host, php_thread_host};
 use crate::php_cell::PhpCell;
 use crate::wait;
 use spindle_reactor::JobKind;
@@ -47,7 +47,7 @@ fn busy(host: &dyn Host, first: RawFd, last: RawFd) -> bool {
 /// Waits until no job uses a descriptor from `first` to `last`: to be called before they are closed or replaced.
 /// Costs a look at an empty list when there are no jobs. `errno` is kept.
 pub fn settle(first: RawFd, last: RawFd) {
-    let Some(host) = on_php_thread() else { return };
+    let Some(host) = php_thread_host() else { return };
     if !busy(host, first, last) {
         return;
     }
@@ -55,7 +55,8 @@ pub fn settle(first: RawFd, last: RawFd) {
     while busy(host, first, last) {
         // Whoever started the job is parked and gets the wake-up, so this looks again by itself.
         let pause = || std::thread::sleep(Duration::from_micros(200));
-        if inside().is_none_or(|host| wait::for_job(host, JobKind::EndsByItself, "close", first, pause).is_none()) {
+        if current_host().is_none_or(|host| wait::for_job(host, JobKind::EndsByItself, "close", first, pause).is_none())
+        {
             pause();
         }
     }

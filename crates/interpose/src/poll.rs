@@ -11,10 +11,10 @@
 mod epoll;
 mod select;
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, set_errno};
-use crate::net::give_way;
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
+use crate::net::yield_if_due;
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::sigwait::{self, Pending, let_in_by};
-use crate::table::{Entry, Means, Way, cancelled, entries};
 use crate::wait;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
@@ -27,23 +27,23 @@ pub use select::{pselect, select};
 const POLLRDHUP: c_short = libc::POLLRDHUP;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const POLL: Way = Way {
-        means: Means::Readiness,
-        about: "parked until one of the descriptors is ready or the time is over",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const POLL: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "parked until one of the descriptors is ready or the time is over",
+        on_cancel: on_cancel::FAILS,
     };
-    const MASKED: Way = Way {
-        means: Means::Readiness,
-        about: "as without the mask, and until a signal that the mask lets in is pending (signalfd)",
-        cancelled: cancelled::FAILS,
+    const MASKED: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "as without the mask, and until a signal that the mask lets in is pending (signalfd)",
+        on_cancel: on_cancel::FAILS,
     };
-    const LOOP: Way = Way {
-        means: Means::Readiness,
-        about: "parked until the other loop's epoll descriptor is readable or the time is over",
-        cancelled: cancelled::FAILS,
+    const LOOP: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "parked until the other loop's epoll descriptor is readable or the time is over",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"poll" => poll, POLL;
         c"__poll" => poll, POLL;
         c"__poll_chk" => __poll_chk, POLL;
@@ -155,7 +155,7 @@ fn park_on(
         deadline = Some(deadline.map_or(nap, |d| d.min(nap)));
     }
     let fd = if count == 1 { only } else { -1 };
-    let wake = host.park(deadline, Waiting { call, fd, on_signal: OnSignal::Interrupt });
+    let wake = host.park(deadline, BlockedOn { call, fd, on_signal: OnSignal::Interrupt });
     let reactor = host.reactor();
     each(&mut |fd, _| reactor.unwatch(fd, waiter));
     if let Some(pending) = pending {
@@ -288,7 +288,7 @@ unsafe fn polling(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        give_way(host);
+        yield_if_due(host);
         // SAFETY: the caller's own arguments.
         return ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
     }
@@ -318,7 +318,7 @@ unsafe fn poll_all(
     pending: Option<Pending>,
 ) -> c_int {
     let before = errno();
-    give_way(host); // before it looks: what it sees shall still be true
+    yield_if_due(host); // before it looks: what it sees shall still be true
     loop {
         // SAFETY: the caller's own arguments.
         let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
@@ -351,7 +351,7 @@ unsafe fn poll_all(
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
-    match inside() {
+    match current_host() {
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::poll(fds, count, timeout) },
         // SAFETY: as above.
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn ppoll(
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
     let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
-    match (inside(), time) {
+    match (current_host(), time) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time)) => unsafe { polling(host, "ppoll", fds, count, time, mask) },
         // SAFETY: as above.

@@ -10,32 +10,32 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::{gone, made};
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::pins;
-use crate::table::{Entry, Means, Way, cancelled, entries};
-use crate::wait::{self, Job, Waited};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::{self, Job, WaitOutcome};
 use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Blocking, Interest, Internal, Kind, Made};
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Child,
-        about: "tried, then parked until the child ends (pidfd), or until SIGCHLD",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Child,
+        summary: "tried, then parked until the child ends (pidfd), or until SIGCHLD",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"wait" => wait, WAIT;
         c"waitpid" => waitpid, WAIT;
         c"__waitpid" => waitpid, WAIT;
         c"wait3" => wait3, WAIT;
         c"wait4" => wait4, WAIT;
         c"waitid" => waitid, WAIT;
-        c"vfork" => vfork, Way { means: Means::Books, about: "a fork, since a child that shares our memory would edit our books", cancelled: cancelled::NEVER };
-        c"popen" => popen, Way { means: Means::Books, about: "what is kept of the descriptor follows", cancelled: cancelled::NEVER };
-        c"pclose" => pclose, Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::LEFT };
-        c"system" => crate::system::system, Way { means: Means::Child, about: "the shell is waited for as by waitpid", cancelled: cancelled::KILLED };
+        c"vfork" => vfork, Behavior { wait: WaitKind::Never, summary: "a fork, since a child that shares our memory would edit our books", on_cancel: on_cancel::NEVER };
+        c"popen" => popen, Behavior { wait: WaitKind::Never, summary: "what is kept of the descriptor follows", on_cancel: on_cancel::NEVER };
+        c"pclose" => pclose, Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
+        c"system" => crate::system::system, Behavior { wait: WaitKind::Child, summary: "the shell is waited for as by waitpid", on_cancel: on_cancel::KILLED };
     ]
 }
 
@@ -78,7 +78,7 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
         }
         Err(error) => {
             if let (libc::ECANCELED, One::Child(child)) = (error, one)
-                && !host.waits_for_child_again()
+                && !host.can_wait_for_child_again()
             {
                 host.reactor().adopt_orphan(child);
             }
@@ -117,23 +117,23 @@ fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMu
     loop {
         let waited = wait::for_fd(host, fd, Interest::READ, None, call, OnSignal::Restart);
         match waited {
-            Waited::Ready | Waited::TimedOut => {}
-            Waited::Cancelled => return Ok(Err(libc::ECANCELED)),
-            Waited::Interrupted => {}
-            Waited::Error(_) => return Err(()),
+            WaitOutcome::Ready | WaitOutcome::TimedOut => {}
+            WaitOutcome::Cancelled => return Ok(Err(libc::ECANCELED)),
+            WaitOutcome::Interrupted => {}
+            WaitOutcome::Error(_) => return Err(()),
         }
         // A child that has ended comes before the signal that tells of it.
         let found = look();
         if found != 0 {
             return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
         }
-        if waited == Waited::Interrupted {
+        if waited == WaitOutcome::Interrupted {
             return Ok(Err(libc::EINTR));
         }
-        if waited == Waited::Ready && !pidfd_ready(fd) {
+        if waited == WaitOutcome::Ready && !pidfd_ready(fd) {
             continue;
         }
-        if waited == Waited::Ready {
+        if waited == WaitOutcome::Ready {
             return Err(()); // ended, and not yet to be reaped (it is traced, or has threads left)
         }
     }
@@ -156,8 +156,8 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
             host.reactor().forget_child_waiter(waiter);
             return if found > 0 { Ok(found) } else { Err(error) };
         }
-        let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
-        let wake = host.park(Some(wait::after(pause)), waiting);
+        let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
+        let wake = host.park(Some(wait::after(pause)), blocked_on);
         host.reactor().forget_child_waiter(waiter);
         match wake {
             Wake::Woken => {}
@@ -179,7 +179,7 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
 fn look_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     // SAFETY: the caller's own arguments.
     let found = unsafe { libc::wait4(pid, status, options, usage) };
-    if found == 0 && pid > 0 && options == libc::WNOHANG && !host.waits_for_child_again() {
+    if found == 0 && pid > 0 && options == libc::WNOHANG && !host.can_wait_for_child_again() {
         host.reactor().adopt_orphan(pid);
     }
     found
@@ -204,7 +204,7 @@ fn wait_inside(
 
 /// `waitpid(2)`.
 pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
-    match inside() {
+    match current_host() {
         Some(host) => wait_inside(host, "waitpid", pid, status, options, std::ptr::null_mut()),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::waitpid(pid, status, options) },
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int)
 
 /// `wait(2)`.
 pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
-    match inside() {
+    match current_host() {
         Some(host) => wait_inside(host, "wait", -1, status, 0, std::ptr::null_mut()),
         // SAFETY: the caller's own argument.
         None => unsafe { libc::wait(status) },
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
 
 /// `wait4(2)`.
 pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    match inside() {
+    match current_host() {
         Some(host) => wait_inside(host, "wait4", pid, status, options, usage),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::wait4(pid, status, options, usage) },
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, u
 
 /// `wait3(2)`.
 pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    match inside() {
+    match current_host() {
         Some(host) => wait_inside(host, "wait3", -1, status, options, usage),
         // SAFETY: the caller's own arguments; `wait3` is this.
         None => unsafe { libc::wait4(-1, status, options, usage) },
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut r
 
 /// `waitid(2)`.
 pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::waitid(kind, id, info, options) };
     };
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *
     const PIPE: Made = Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
     // SAFETY: the caller's own arguments.
     let file = unsafe { libc::popen(command, mode) };
-    if !file.is_null() && on_php_thread().is_some() {
+    if !file.is_null() && php_thread_host().is_some() {
         // SAFETY: a stream just opened.
         made(unsafe { libc::fileno(file) }, PIPE);
     }
@@ -289,12 +289,12 @@ unsafe impl Send for Stream {}
 
 fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send + 'static) -> Option<c_int> {
     let saved = errno();
-    let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Ignore };
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     let job = move || {
         let status = job();
         (status, errno())
     };
-    match wait::for_job_or_abandon(host, waiting, None, false, job, |_| ()) {
+    match wait::for_job_or_abandon(host, blocked_on, None, false, job, |_| ()) {
         Job::Done((status, error)) => {
             set_errno(if status == -1 { error } else { saved });
             Some(status)
@@ -306,14 +306,14 @@ fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send +
 
 /// `pclose(3)`.
 pub unsafe extern "C" fn pclose(file: *mut FILE) -> c_int {
-    if on_php_thread().is_some() {
+    if php_thread_host().is_some() {
         // SAFETY: the caller's own stream.
         let fd = unsafe { libc::fileno(file) };
         pins::settle(fd, fd);
         gone(fd);
     }
     let stream = Stream(file);
-    let on_worker = inside().and_then(|host| {
+    let on_worker = current_host().and_then(|host| {
         job(host, "pclose", move || {
             let stream = stream;
             // SAFETY: the caller's stream, closed once: here.

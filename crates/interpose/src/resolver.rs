@@ -1,7 +1,7 @@
 //! DNS records: `res_query`, `res_search` and the `res_n*` forms, on a worker thread with its own resolver state.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::inside;
+use crate::host::current_host;
 use crate::names::{Looked, h_errno, look_up, set_h_errno};
 use libc::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_ushort, c_void};
 use std::ffi::{CStr, CString};
@@ -101,7 +101,7 @@ struct Ask {
 
 /// `None`: in place.
 fn on_worker(call: &'static str, original: &'static Original, ask: Ask) -> Option<c_int> {
-    let host = inside().filter(|_| !ask.name.is_null() && (0..=1 << 20).contains(&ask.room))?;
+    let host = current_host().filter(|_| !ask.name.is_null() && (0..=1 << 20).contains(&ask.room))?;
     let function = original.simple()?;
     // SAFETY: the caller passes a C string.
     let name: CString = unsafe { CStr::from_ptr(ask.name) }.to_owned();
@@ -160,7 +160,7 @@ fn with_state(
     state: *mut ResState,
     ask: Ask,
 ) -> c_int {
-    let default = inside().is_some() && !state.is_null() && is_default(state);
+    let default = current_host().is_some() && !state.is_null() && is_default(state);
     let done = if default { on_worker(call, same, ask) } else { None };
     match (done, original.with_state()) {
         (Some(length), _) => {

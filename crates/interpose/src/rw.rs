@@ -11,38 +11,38 @@
 //! logging, where a switch would surprise.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, errno, inside, set_errno};
+use crate::host::{Host, OnSignal, current_host, errno, set_errno};
 use crate::io::{HERE, Io};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
-use crate::wait::{self, Waited};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::{self, WaitOutcome};
 use crate::{file_io, net};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
 use spindle_reactor::{Blocking, Interest, Kind, Level};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const READ: Way = Way {
-        means: Means::Readiness,
-        about: "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread, which is waited for",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const READ: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread, which is waited for",
+        on_cancel: on_cancel::FAILS,
     };
-    const WRITE: Way = Way {
-        means: Means::Readiness,
-        about: "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow",
-        cancelled: cancelled::PARTIAL,
+    const WRITE: Behavior = Behavior {
+        wait: WaitKind::Readiness,
+        summary: "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow",
+        on_cancel: on_cancel::PARTIAL,
     };
-    const PREAD: Way = Way {
-        means: Means::Worker,
-        about: "cached data at once, else on a worker thread",
-        cancelled: cancelled::WAITED,
+    const PREAD: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "cached data at once, else on a worker thread",
+        on_cancel: on_cancel::WAITED,
     };
-    const PWRITE: Way = Way {
-        means: Means::Worker,
-        about: "in place, on a worker thread where the file is slow",
-        cancelled: cancelled::WAITED,
+    const PWRITE: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "in place, on a worker thread where the file is slow",
+        on_cancel: on_cancel::WAITED,
     };
-    entries![
+    hooked_calls![
         c"read" => read, READ;
         c"__read" => read, READ;
         c"write" => write, WRITE;
@@ -96,7 +96,7 @@ fn is_open_for(fd: c_int, interest: Interest) -> bool {
     flags >= 0 && flags & libc::O_ACCMODE != other
 }
 
-fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> Waited {
+fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> WaitOutcome {
     wait::for_fd(host, io.fd, interest, None, io.call, OnSignal::Restart)
 }
 
@@ -132,12 +132,12 @@ fn read_inside(host: &dyn Host, io: Io) -> ssize_t {
 /// A read that needed no waiting.
 fn after_read(host: &dyn Host, result: ssize_t) -> ssize_t {
     if result >= 0 {
-        host.give_way();
+        host.yield_if_due();
     }
     result
 }
 
-fn failed(waited: Waited) -> ssize_t {
+fn failed(waited: WaitOutcome) -> ssize_t {
     set_errno(waited.errno(libc::EAGAIN));
     -1
 }
@@ -189,7 +189,7 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
             wait::drained(host, io.fd, Interest::READ);
         }
         match wait_for(host, &io, Interest::READ) {
-            Waited::Ready => (waited, empty) = (true, false),
+            WaitOutcome::Ready => (waited, empty) = (true, false),
             other => return failed(other),
         }
     }
@@ -199,7 +199,7 @@ fn other_read(host: &dyn Host, io: Io) -> ssize_t {
     let mut waited = false;
     while !ready(io.fd, libc::POLLIN) && is_open_for(io.fd, Interest::READ) {
         match wait_for(host, &io, Interest::READ) {
-            Waited::Ready => waited = true,
+            WaitOutcome::Ready => waited = true,
             other => return failed(other),
         }
     }
@@ -257,7 +257,7 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
             _ => return -1,
         }
         match wait_for(host, &io, Interest::WRITE) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             _ if done > 0 => return done as ssize_t,
             other => return failed(other),
         }
@@ -270,7 +270,7 @@ fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
     loop {
         if !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
             match wait_for(host, &io, Interest::WRITE) {
-                Waited::Ready => continue,
+                WaitOutcome::Ready => continue,
                 _ if done > 0 => return done as ssize_t,
                 other => return failed(other),
             }
@@ -295,7 +295,7 @@ fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
 fn other_write(host: &dyn Host, io: Io) -> ssize_t {
     while !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
         match wait_for(host, &io, Interest::WRITE) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             other => return failed(other),
         }
     }
@@ -306,7 +306,7 @@ fn other_write(host: &dyn Host, io: Io) -> ssize_t {
 
 /// `read(2)`.
 pub unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, size: size_t) -> ssize_t {
-    match inside() {
+    match current_host() {
         Some(host) if size > 0 => {
             let iov = iovec { iov_base: buffer, iov_len: size };
             read_inside(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "read" })
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, size: size_t) -> s
 
 /// `write(2)`.
 pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: size_t) -> ssize_t {
-    match inside() {
+    match current_host() {
         Some(host) if size > 0 => {
             let iov = iovec { iov_base: buffer.cast_mut(), iov_len: size };
             write_inside(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "write" })
@@ -330,7 +330,7 @@ pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: size_t) -
 
 /// `readv(2)`.
 pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
-    match inside() {
+    match current_host() {
         Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
             read_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "readv" })
         }
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ss
 
 /// `writev(2)`.
 pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
-    match inside() {
+    match current_host() {
         Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
             write_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "writev" })
         }
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> s
 
 /// The host for a call with an offset that may have to wait: others fail or answer at once.
 fn inside_at(fd: c_int, offset: off_t, some: bool) -> Option<&'static dyn Host> {
-    inside().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == Kind::File)
+    current_host().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == Kind::File)
 }
 
 fn at(host: &dyn Host, io: Io, transfer: fn(&dyn Host, Io) -> ssize_t) -> ssize_t {

@@ -2,25 +2,25 @@
 //! a timer, after 1 ms, then later each time up to 10, since another process may have posted.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::time::{deadline_of, monotonic_deadline_of};
 use crate::{lot, wait};
 use libc::{c_int, clockid_t, sem_t, timespec};
 use spindle_reactor::Reactor;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Waking,
-        about: "tried, then again after a sem_post of this process, and every 1 to 10 ms",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "tried, then again after a sem_post of this process, and every 1 to 10 ms",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"sem_wait" => sem_wait, WAIT;
         c"sem_timedwait" => sem_timedwait, WAIT;
         c"sem_clockwait" => sem_clockwait, WAIT;
-        c"sem_post" => sem_post, Way { means: Means::Books, about: "a parked coroutine is woken too", cancelled: cancelled::NEVER };
+        c"sem_post" => sem_post, Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
     ]
 }
 
@@ -51,8 +51,8 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
         let mut wake = Wake::Woken;
         if !late {
             let soon = wait::after(pause);
-            let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Restart };
-            wake = host.park(Some(deadline.map_or(soon, |d| d.min(soon))), waiting);
+            let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
+            wake = host.park(Some(deadline.map_or(soon, |d| d.min(soon))), blocked_on);
             pause = (pause * 2).min(10 * MILLISECOND);
         }
         let told = !lot::leave(ticket);
@@ -75,7 +75,7 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
 
 /// `sem_wait(3)`.
 pub unsafe extern "C" fn sem_wait(semaphore: *mut sem_t) -> c_int {
-    match inside() {
+    match current_host() {
         // SAFETY: the caller's own.
         Some(host) => unsafe { wait_for(host, semaphore, None, "sem_wait") },
         // SAFETY: as above.
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn sem_wait(semaphore: *mut sem_t) -> c_int {
 
 /// `sem_timedwait(3)`.
 pub unsafe extern "C" fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int {
-    match (inside(), deadline_of(until)) {
+    match (current_host(), deadline_of(until)) {
         // SAFETY: the caller's own.
         (Some(host), Some(deadline)) => unsafe { wait_for(host, semaphore, Some(deadline), "sem_timedwait") },
         // SAFETY: as above.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, 
         libc::CLOCK_REALTIME => deadline_of(until),
         _ => None,
     };
-    if let (Some(host), Some(deadline)) = (inside(), deadline) {
+    if let (Some(host), Some(deadline)) = (current_host(), deadline) {
         // SAFETY: the caller's own.
         return unsafe { wait_for(host, semaphore, Some(deadline), "sem_clockwait") };
     }

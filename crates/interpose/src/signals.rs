@@ -1,17 +1,20 @@
 //! `sigaction` and `signal`: handlers are chained behind the reactor's, and the program is told what it set.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::on_php_thread;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::php_thread_host;
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::{c_int, sighandler_t};
 use spindle_reactor::signals::action;
 use std::mem::MaybeUninit;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const SIGACTION: Way =
-        Way { means: Means::Books, about: "the handler is chained behind the reactor's", cancelled: cancelled::NEVER };
-    entries![
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const SIGACTION: Behavior = Behavior {
+        wait: WaitKind::Never,
+        summary: "the handler is chained behind the reactor's",
+        on_cancel: on_cancel::NEVER,
+    };
+    hooked_calls![
         c"sigaction" => sigaction, SIGACTION;
         c"__sigaction" => sigaction, SIGACTION;
         c"signal" => signal, SIGACTION;
@@ -24,7 +27,7 @@ pub fn entries() -> Vec<Entry> {
 
 /// `sigaction(2)`. On other threads it is libc's own: the table behind [`action`] is the PHP thread's.
 pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
-    if on_php_thread().is_none() {
+    if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::sigaction(signal, new, old) };
     }
@@ -37,8 +40,8 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, o
 
 fn set_action(signal: c_int, new: Option<&libc::sigaction>, old: Option<&mut libc::sigaction>) -> c_int {
     let result = action(signal, new, old);
-    if let (0, Some(_), Some(host)) = (result, new, on_php_thread()) {
-        host.signal_set(signal);
+    if let (0, Some(_), Some(host)) = (result, new, php_thread_host()) {
+        host.signal_action_changed(signal);
     }
     result
 }
@@ -69,7 +72,7 @@ fn set(signal: c_int, handler: sighandler_t, flags: c_int, mask_itself: bool) ->
 
 /// `signal(2)` with BSD's meaning, glibc's default. (`siginterrupt` is not taken into account.)
 pub unsafe extern "C" fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
-    if on_php_thread().is_none() {
+    if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::signal(signal, handler) };
     }
@@ -83,7 +86,7 @@ unsafe extern "C" {
 
 /// `sysv_signal(3)`.
 pub unsafe extern "C" fn sysv_signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
-    if on_php_thread().is_none() {
+    if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc_sysv_signal(signal, handler) };
     }

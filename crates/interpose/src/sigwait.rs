@@ -16,9 +16,9 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::books::{gone, made};
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_int, siginfo_t, sigset_t, timespec};
 use spindle_reactor::{Blocking, Interest, Internal, Kind, Made, Reactor, Waiter, Watch, signals};
@@ -26,18 +26,18 @@ use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Signal,
-        about: "tried, then parked until such a signal is pending (signalfd) or the time is over",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Signal,
+        summary: "tried, then parked until such a signal is pending (signalfd) or the time is over",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"sigwait" => sigwait, WAIT;
         c"sigwaitinfo" => sigwaitinfo, WAIT;
         c"sigtimedwait" => sigtimedwait, WAIT;
-        c"pause" => pause, Way { means: Means::Signal, about: "parked until a caught signal interrupts it", cancelled: cancelled::FAILS };
-        c"sigsuspend" => sigsuspend, Way { means: Means::Signal, about: "parked until a caught signal interrupts it; the mask is in force when it looks", cancelled: cancelled::FAILS };
+        c"pause" => pause, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it", on_cancel: on_cancel::FAILS };
+        c"sigsuspend" => sigsuspend, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it; the mask is in force when it looks", on_cancel: on_cancel::FAILS };
     ]
 }
 
@@ -134,7 +134,7 @@ impl Pending {
         let told = self.watch(host.reactor(), waiter);
         let nap = wait::after(NAP);
         let end = if told { deadline } else { Some(deadline.map_or(nap, |d| d.min(nap))) };
-        let wake = host.park(end, Waiting { call, fd: self.0, on_signal: on });
+        let wake = host.park(end, BlockedOn { call, fd: self.0, on_signal: on });
         self.unwatch(host.reactor(), waiter);
         if wake == Wake::TimedOut && end != deadline { Wake::Woken } else { wake }
     }
@@ -165,7 +165,7 @@ static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0, 
 
 /// Forgets all waiters: after `fork` in the child.
 pub fn reset() {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         QUEUE.with(host, |q| q.wants.clear());
         unblock(host);
     }
@@ -274,7 +274,7 @@ fn leave(host: &dyn Host, ticket: u64) {
 
 /// `sigtimedwait(2)`.
 pub unsafe extern "C" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, timeout: *const timespec) -> c_int {
-    let host = inside().filter(|_| !set.is_null());
+    let host = current_host().filter(|_| !set.is_null());
     // SAFETY: null or the caller's time.
     let limit =
         unsafe { timeout.as_ref() }.map(|t| (t.tv_sec >= 0 && (0..1_000_000_000).contains(&t.tv_nsec)).then_some(t));
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t
     let deadline = limit
         .flatten()
         .map(|t| wait::after((t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64)));
-    host.give_way(); // a program may look in a loop
+    host.yield_if_due(); // a program may look in a loop
     // SAFETY: the caller's own set.
     let signals = unsafe { signals_of(set) };
     wait_for(host, signals, info, deadline, "sigtimedwait", OnSignal::Interrupt).unwrap_or_else(fail::<c_int>)
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t)
 
 /// `sigwait(3)`: answers with the error itself, and no handler interrupts it.
 pub unsafe extern "C" fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int {
-    let Some(host) = inside().filter(|_| !set.is_null()) else {
+    let Some(host) = current_host().filter(|_| !set.is_null()) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::sigwait(set, signal) };
     };
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_
 
 /// `pause(2)`.
 pub unsafe extern "C" fn pause() -> c_int {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         // SAFETY: no arguments.
         return unsafe { libc::pause() };
     };
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn pause() -> c_int {
 
 /// `sigsuspend(2)`.
 pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
-    let Some(host) = inside().filter(|_| !mask.is_null()) else {
+    let Some(host) = current_host().filter(|_| !mask.is_null()) else {
         // SAFETY: the caller's own argument.
         return unsafe { libc::sigsuspend(mask) };
     };
@@ -352,7 +352,7 @@ fn suspended(host: &dyn Host, pending: Pending, mask: *const sigset_t, call: &'s
         }
         let waiter = host.begin_wait();
         let wake = if mask.is_null() {
-            host.park(None, Waiting { call, fd: -1, on_signal: OnSignal::Interrupt })
+            host.park(None, BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt })
         } else {
             pending.park(host, waiter, None, call, OnSignal::Interrupt)
         };

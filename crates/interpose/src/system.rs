@@ -6,7 +6,7 @@
 //! the shell is killed, as glibc does when a thread is cancelled.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, errno, fail, inside, set_errno};
+use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::php_cell::PhpCell;
 use crate::process::waitpid;
 use libc::{c_char, c_int, pid_t, sigset_t};
@@ -94,7 +94,7 @@ fn spawn(command: *const c_char, reset: [bool; 2]) -> Result<pid_t, c_int> {
 
 /// `system(3)`.
 pub unsafe extern "C" fn system(command: *const c_char) -> c_int {
-    let Some(host) = inside().filter(|_| !command.is_null()) else {
+    let Some(host) = current_host().filter(|_| !command.is_null()) else {
         // SAFETY: the caller's own argument.
         return unsafe { libc::system(command) };
     };

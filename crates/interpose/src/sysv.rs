@@ -11,21 +11,21 @@
 //! Undo lists (`SEM_UNDO`) are the process's as ever, since every call is made on its own thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_int, c_long, c_short, c_void, sembuf, size_t, ssize_t, timespec};
 use spindle_reactor::{Reactor, Waiter};
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WAIT: Way = Way {
-        means: Means::Timer,
-        about: "tried, then again when this process has changed the object, and every 1 to 10 ms",
-        cancelled: cancelled::FAILS,
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Timer,
+        summary: "tried, then again when this process has changed the object, and every 1 to 10 ms",
+        on_cancel: on_cancel::FAILS,
     };
-    entries![
+    hooked_calls![
         c"semop" => semop, WAIT;
         c"semtimedop" => semtimedop, WAIT;
         c"msgsnd" => msgsnd, WAIT;
@@ -63,14 +63,14 @@ static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0 }
 
 /// Forgets all waiters: after `fork` in the child, and when their coroutines have been abandoned.
 pub(crate) fn reset() {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         QUEUE.with(host, |q| q.wants.clear());
     }
 }
 
 /// The object has changed: those who wait for it look again, in the order they came.
 fn changed(object: Object) {
-    let Some(host) = on_php_thread() else { return };
+    let Some(host) = php_thread_host() else { return };
     let mut next = 0;
     while let Some(waiter) = QUEUE.with(host, |q| {
         while let Some(want) = q.wants.get_mut(next) {
@@ -127,8 +127,8 @@ fn retried(
         });
         let soon = wait::after(if first { pause } else { SAFETY });
         // signal(7): never restarted.
-        let waiting = Waiting { call, fd: -1, on_signal: OnSignal::Interrupt };
-        match host.park(Some(deadline.map_or(soon, |d| d.min(soon))), waiting) {
+        let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt };
+        match host.park(Some(deadline.map_or(soon, |d| d.min(soon))), blocked_on) {
             Wake::Woken => {}
             Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
             Wake::Cancelled => break Err(libc::ECANCELED),
@@ -247,7 +247,7 @@ unsafe fn semop_within(
         valid.then(|| (t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64))
     });
     let looked_into = !operations.is_null() && (1..=MOST).contains(&count);
-    let (Some(host), None | Some(Some(_)), true) = (inside(), limit, looked_into) else {
+    let (Some(host), None | Some(Some(_)), true) = (current_host(), limit, looked_into) else {
         // SAFETY: the caller's own arguments; wrong ones fail there.
         let result = unsafe { libc_semtimedop(set, operations, count, timeout) };
         if result == 0 {
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn msgsnd(queue: c_int, message: *const c_void, size: size
     // SAFETY: the caller's own arguments.
     let send = |flags| unsafe { libc::msgsnd(queue, message, size, flags) };
     let object = Object::Messages(queue);
-    match inside().filter(|_| flags & libc::IPC_NOWAIT == 0) {
+    match current_host().filter(|_| flags & libc::IPC_NOWAIT == 0) {
         Some(host) => {
             let attempt = || send(flags | libc::IPC_NOWAIT) as ssize_t;
             retried(host, "msgsnd", (object, (2, size as i64, 0)), None, libc::EAGAIN, &attempt) as c_int
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn msgrcv(queue: c_int, place: *mut c_void, size: size_t, 
     // SAFETY: the caller's own arguments.
     let receive = |flags| unsafe { libc::msgrcv(queue, place, size, kind, flags) };
     let object = Object::Messages(queue);
-    match inside().filter(|_| flags & libc::IPC_NOWAIT == 0) {
+    match current_host().filter(|_| flags & libc::IPC_NOWAIT == 0) {
         Some(host) => {
             let attempt = || receive(flags | libc::IPC_NOWAIT);
             retried(host, "msgrcv", (object, (3, kind, flags.into())), None, libc::ENOMSG, &attempt)

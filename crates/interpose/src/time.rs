@@ -3,8 +3,8 @@
 //! A cancelled sleep returns as an interrupted one does, with the remaining time, and `errno` is `ECANCELED`.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{Host, Wake, errno, fail, inside, set_errno};
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use spindle_reactor::Reactor;
@@ -12,14 +12,15 @@ use spindle_reactor::Reactor;
 const SECOND: u64 = 1_000_000_000;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const SLEEP: Way = Way { means: Means::Timer, about: "parked for the time", cancelled: cancelled::EARLY };
-    entries![
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const SLEEP: Behavior =
+        Behavior { wait: WaitKind::Timer, summary: "parked for the time", on_cancel: on_cancel::EARLY };
+    hooked_calls![
         c"sleep" => sleep, SLEEP;
         c"usleep" => usleep, SLEEP;
         c"nanosleep" => nanosleep, SLEEP;
         c"__nanosleep" => nanosleep, SLEEP;
-        c"clock_nanosleep" => clock_nanosleep, Way { means: Means::Timer, about: "parked for the time; clocks other than CLOCK_MONOTONIC and CLOCK_REALTIME in place", cancelled: cancelled::EARLY };
+        c"clock_nanosleep" => clock_nanosleep, Behavior { wait: WaitKind::Timer, summary: "parked for the time; clocks other than CLOCK_MONOTONIC and CLOCK_REALTIME in place", on_cancel: on_cancel::EARLY };
     ]
 }
 
@@ -49,7 +50,7 @@ fn timespec_of(ns: u64) -> timespec {
 
 /// `sleep(3)`: the whole seconds left when it is interrupted.
 pub unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         // SAFETY: no pointers.
         return unsafe { libc::sleep(seconds) };
     };
@@ -68,7 +69,7 @@ pub unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
 
 /// `usleep(3)`.
 pub unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         // SAFETY: no pointers.
         return unsafe { libc::usleep(microseconds) };
     };
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
 pub unsafe extern "C" fn nanosleep(wanted: *const timespec, left: *mut timespec) -> c_int {
     // SAFETY: the caller passes a valid time or null, as for libc's.
     let ns = unsafe { wanted.as_ref() }.and_then(nanoseconds);
-    let (Some(host), Some(ns)) = (inside(), ns) else {
+    let (Some(host), Some(ns)) = (current_host(), ns) else {
         // SAFETY: the caller's own arguments; an invalid time fails there.
         return unsafe { libc::nanosleep(wanted, left) };
     };
@@ -117,7 +118,7 @@ pub unsafe extern "C" fn clock_nanosleep(
     // SAFETY: the caller passes a valid time or null, as for libc's.
     let ns = unsafe { wanted.as_ref() }.and_then(nanoseconds);
     let known = clock == libc::CLOCK_MONOTONIC || clock == libc::CLOCK_REALTIME;
-    let (Some(host), Some(ns), true) = (inside(), ns, known) else {
+    let (Some(host), Some(ns), true) = (current_host(), ns, known) else {
         // SAFETY: the caller's own arguments; invalid ones fail there.
         return unsafe { libc::clock_nanosleep(clock, flags, wanted, left) };
     };

@@ -6,18 +6,19 @@
 //! itself, and the call fails with `ECANCELED`. `getpwent` and `getgrent`, which go through all, are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{errno, inside, set_errno};
+use crate::host::{current_host, errno, set_errno};
 use crate::names::{Looked, look_up};
 use crate::php_cell::PhpCell;
-use crate::table::{Entry, Means, Way, cancelled, entries};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::{c_char, c_int, gid_t, group, passwd, size_t, uid_t};
 use std::ffi::{CStr, CString};
 use std::ops::Range;
 
 /// The family's functions.
-pub fn entries() -> Vec<Entry> {
-    const WORKER: Way = Way { means: Means::Worker, about: "on a worker thread", cancelled: cancelled::LEFT };
-    entries![
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WORKER: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
+    hooked_calls![
         c"getpwnam" => getpwnam, WORKER;
         c"getpwuid" => getpwuid, WORKER;
         c"getgrnam" => getgrnam, WORKER;
@@ -159,7 +160,7 @@ static GROUP: Kept<group> = PhpCell::new(None);
 
 /// Looks up into static memory. `None`: do it in place.
 fn look_up_static<R: Record>(call: &'static str, query: Option<Query>, kept: &Kept<R>) -> Option<*mut R> {
-    let (host, query) = (inside()?, query?);
+    let (host, query) = (current_host()?, query?);
     let before = errno();
     match look_up(host, call, move || find_with_room::<R>(&query, before), |_| ()) {
         Looked::Up(found) => {
@@ -190,7 +191,7 @@ struct Place<R> {
 /// # Safety
 /// The places are as libc wants them.
 unsafe fn look_up_into<R: Record>(call: &'static str, query: Option<Query>, place: Place<R>) -> Option<c_int> {
-    let (host, query) = (inside()?, query?);
+    let (host, query) = (current_host()?, query?);
     let (room, skew) = (place.room, place.buffer.addr() % 16);
     let before = errno();
     let looked = look_up(host, call, move || find::<R>(&query, room, skew, before), |_| ());
@@ -328,7 +329,7 @@ const MOST: c_int = 1 << 16;
 pub unsafe extern "C" fn getgrouplist(user: *const c_char, group: gid_t, to: *mut gid_t, count: *mut c_int) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::getgrouplist(user, group, to, count) };
-    let Some(host) = inside().filter(|_| !user.is_null()) else { return in_place() };
+    let Some(host) = current_host().filter(|_| !user.is_null()) else { return in_place() };
     // SAFETY: the caller's own.
     let (name, room) = unsafe { (CStr::from_ptr(user).to_owned(), (*count).clamp(0, MOST)) };
     match look_up(host, "getgrouplist", move || groups_of(&name, group, room), |_| ()) {
@@ -365,7 +366,7 @@ fn all_groups_of(user: &CStr, group: gid_t) -> Vec<gid_t> {
 pub unsafe extern "C" fn initgroups(user: *const c_char, group: gid_t) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::initgroups(user, group) };
-    let Some(host) = inside().filter(|_| !user.is_null()) else { return in_place() };
+    let Some(host) = current_host().filter(|_| !user.is_null()) else { return in_place() };
     // SAFETY: the caller's own.
     let name = unsafe { CStr::from_ptr(user) }.to_owned();
     match look_up(host, "initgroups", move || all_groups_of(&name, group), |_| ()) {

@@ -1,6 +1,6 @@
 //! The waits that the hooks are made of: for a descriptor, for a time, for a job on a worker thread.
 
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use libc::c_int;
 use spindle_reactor::{Interest, Interrupt, JobKind, Level, Reactor, Watch};
 use std::os::fd::RawFd;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How waiting for a descriptor ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waited {
+pub enum WaitOutcome {
     /// It may be ready: try the call again.
     Ready,
     /// The deadline has passed.
@@ -21,15 +21,15 @@ pub enum Waited {
     Error(i32),
 }
 
-impl Waited {
+impl WaitOutcome {
     /// The `errno` of a call that ends this way; `timed_out` for the deadline.
     pub fn errno(self, timed_out: i32) -> i32 {
         match self {
-            Waited::Ready => 0,
-            Waited::TimedOut => timed_out,
-            Waited::Cancelled => libc::ECANCELED,
-            Waited::Interrupted => libc::EINTR,
-            Waited::Error(error) => error,
+            WaitOutcome::Ready => 0,
+            WaitOutcome::TimedOut => timed_out,
+            WaitOutcome::Cancelled => libc::ECANCELED,
+            WaitOutcome::Interrupted => libc::EINTR,
+            WaitOutcome::Error(error) => error,
         }
     }
 }
@@ -42,34 +42,34 @@ pub fn for_fd(
     deadline: Option<u64>,
     call: &'static str,
     on_signal: OnSignal,
-) -> Waited {
+) -> WaitOutcome {
     let reactor = host.reactor();
     let life = reactor.life(fd);
     let waiter = host.begin_wait();
     match reactor.watch(fd, interest, waiter) {
         Watch::Waiting => {}
-        Watch::AlwaysReady => return Waited::Ready,
-        Watch::Error(error) => return Waited::Error(error),
+        Watch::AlwaysReady => return WaitOutcome::Ready,
+        Watch::Error(error) => return WaitOutcome::Error(error),
     }
-    let wake = host.park(deadline, Waiting { call, fd, on_signal });
+    let wake = host.park(deadline, BlockedOn { call, fd, on_signal });
     if host.reactor().life(fd) != life {
-        return Waited::Error(libc::EBADF);
+        return WaitOutcome::Error(libc::EBADF);
     }
     if wake != Wake::Woken {
         host.reactor().unwatch(fd, waiter);
     }
     match wake {
-        Wake::Woken => Waited::Ready,
-        Wake::TimedOut => Waited::TimedOut,
-        Wake::Cancelled => Waited::Cancelled,
-        Wake::Interrupted => Waited::Interrupted,
+        Wake::Woken => WaitOutcome::Ready,
+        Wake::TimedOut => WaitOutcome::TimedOut,
+        Wake::Cancelled => WaitOutcome::Cancelled,
+        Wake::Interrupted => WaitOutcome::Interrupted,
     }
 }
 
 /// Parks until the monotonic time `deadline`; [`Wake::TimedOut`] is the natural end.
 pub fn until(host: &dyn Host, deadline: u64, call: &'static str) -> Wake {
     host.begin_wait();
-    host.park(Some(deadline), Waiting { call, fd: -1, on_signal: OnSignal::Interrupt })
+    host.park(Some(deadline), BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt })
 }
 
 /// A look that does not wait, made again when a signal comes in the middle of it: it may be one that the program does
@@ -122,7 +122,7 @@ pub fn for_job<T: Send + 'static>(
         *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
     };
     host.reactor().submit(kind, run, waiter).ok()?;
-    host.park_through(Waiting { call, fd, on_signal: OnSignal::Ignore });
+    host.park_uncancellable(BlockedOn { call, fd, on_signal: OnSignal::Ignore });
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
@@ -131,7 +131,7 @@ pub enum Job<T> {
     /// With this result.
     Done(T),
     /// It goes on by itself; a late result goes to `undo`.
-    Abandoned(Waited),
+    Abandoned(WaitOutcome),
     /// No worker could be had, and nothing has been done: the caller does it in place or fails.
     NoWorker,
 }
@@ -142,7 +142,7 @@ pub enum Job<T> {
 /// that might never return.
 pub fn for_job_or_abandon<T: Send + 'static>(
     host: &dyn Host,
-    waiting: Waiting,
+    blocked_on: BlockedOn,
     deadline: Option<u64>,
     stop: bool,
     job: impl FnOnce() -> T + Send + 'static,
@@ -174,7 +174,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     if host.reactor().submit(JobKind::MayWait, run, waiter).is_err() {
         return Job::NoWorker;
     }
-    let wake = host.park_for_job(deadline, waiting);
+    let wake = host.park_for_job(deadline, blocked_on);
     // Asked once, under the lock: it has either succeeded or is too late.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let found = std::mem::replace(&mut *slot, Slot::Abandoned(undo));
@@ -187,10 +187,10 @@ pub fn for_job_or_abandon<T: Send + 'static>(
                 host.reactor().abandon(stop);
             }
             Job::Abandoned(match wake {
-                Wake::TimedOut => Waited::TimedOut,
-                Wake::Interrupted => Waited::Interrupted,
+                Wake::TimedOut => WaitOutcome::TimedOut,
+                Wake::Interrupted => WaitOutcome::Interrupted,
                 // A job that panicked wakes without a result; there is nothing to go on with.
-                Wake::Cancelled | Wake::Woken => Waited::Cancelled,
+                Wake::Cancelled | Wake::Woken => WaitOutcome::Cancelled,
             })
         }
     }

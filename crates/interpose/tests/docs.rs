@@ -2,7 +2,7 @@
 //! writes them there.
 
 use spindle_interpose::paths;
-use spindle_interpose::table::{self, Entry, Means, Way};
+use spindle_interpose::registry::{Behavior, HookedCall, WaitKind};
 use std::path::Path;
 
 const BEGIN: &str = "<!-- the table of hooks, made by crates/interpose/tests/docs.rs -->\n";
@@ -18,32 +18,33 @@ fn plain<'n>(name: &'n str, all: &[&str]) -> &'n str {
     [short, name.trim_start_matches('_')].into_iter().find(|name| all.contains(name)).unwrap_or(name)
 }
 
-fn means(means: Means) -> &'static str {
-    match means {
-        Means::Readiness => "readiness",
-        Means::Worker => "worker thread",
-        Means::Timer => "timer",
-        Means::Child => "child",
-        Means::Signal => "signal",
-        Means::Waking => "waking",
-        Means::Books => "never waits",
+fn waits_for(wait: WaitKind) -> &'static str {
+    match wait {
+        WaitKind::Readiness => "readiness",
+        WaitKind::Worker => "thread pool",
+        WaitKind::Timer => "timer",
+        WaitKind::Child => "child process",
+        WaitKind::Signal => "signal",
+        WaitKind::Queue => "wait queue",
+        WaitKind::Never => "never waits",
     }
 }
 
-/// One line for each way to wait, in the order of the table; what never waits comes last.
-fn markdown(entries: &[Entry]) -> String {
-    let names: Vec<&str> = entries.iter().map(|e| e.hook.name.to_str().expect("ASCII")).collect();
-    let mut rows: Vec<(Way, Vec<&str>)> = Vec::new();
-    for (entry, name) in entries.iter().zip(&names).filter(|(_, name)| plain(name, &names) == **name) {
-        match rows.iter_mut().find(|(way, _)| *way == entry.way) {
+/// Returns one row for each behavior, in the order of the list; calls that never wait come last.
+fn markdown(calls: &[HookedCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.hook.name.to_str().expect("ASCII")).collect();
+    let mut rows: Vec<(Behavior, Vec<&str>)> = Vec::new();
+    for (call, name) in calls.iter().zip(&names).filter(|(_, name)| plain(name, &names) == **name) {
+        match rows.iter_mut().find(|(behavior, _)| *behavior == call.behavior) {
             Some((_, names)) => names.push(name),
-            None => rows.push((entry.way, vec![name])),
+            None => rows.push((call.behavior, vec![name])),
         }
     }
-    rows.sort_by_key(|(way, _)| way.means == Means::Books);
-    let mut text = "| calls | waits by | how it gives way | when it is cancelled |\n|---|---|---|---|\n".to_owned();
-    for (way, names) in rows {
-        text += &format!("| `{}` | {} | {} | {} |\n", names.join("` `"), means(way.means), way.about, way.cancelled);
+    rows.sort_by_key(|(behavior, _)| behavior.wait == WaitKind::Never);
+    let mut text = "| calls | wait for | how they suspend | when cancelled |\n|---|---|---|---|\n".to_owned();
+    for (behavior, names) in rows {
+        let (wait, names) = (waits_for(behavior.wait), names.join("` `"));
+        text += &format!("| `{names}` | {wait} | {} | {} |\n", behavior.summary, behavior.on_cancel);
     }
     text
 }
@@ -53,7 +54,7 @@ fn io_md_lists_the_hooks() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/io.md");
     let page = std::fs::read_to_string(&path).expect("docs/io.md");
     let mut wanted = page.clone();
-    for (begin, entries) in [(BEGIN, table::all()), (BEGIN_PATHS, paths::entries())] {
+    for (begin, entries) in [(BEGIN, spindle_interpose::hooked_calls()), (BEGIN_PATHS, paths::hooked_calls())] {
         let (before, rest) = wanted.split_once(begin).expect("the line before the table");
         let (_, after) = rest.split_once(END).expect("the line after the table");
         wanted = format!("{before}{begin}{}{END}{after}", markdown(&entries));

@@ -216,20 +216,20 @@ fn readers_share_and_writers_do_not() {
 fn locks_across_the_gate_keep_the_books_right() {
     with_machine(|machine| {
         let (outer, inner) = (mutex(libc::PTHREAD_MUTEX_NORMAL), mutex(libc::PTHREAD_MUTEX_NORMAL));
-        host::keep_books(false);
+        host::detach_thread();
         // SAFETY: valid mutexes.
         unsafe { assert_eq!(pthread_mutex_lock(outer), 0, "before the books") };
-        host::keep_books(true);
+        host::attach_thread();
         // SAFETY: valid mutexes.
         machine.spawn(move || unsafe {
             assert_eq!(pthread_mutex_unlock(outer), 0);
             assert!(!locks::holds_any());
             assert_eq!(pthread_mutex_lock(inner), 0);
-            host::close_gate();
+            host::disable_suspension();
             assert_eq!(pthread_mutex_unlock(inner), 0);
             assert!(!locks::holds_any());
             assert_eq!(pthread_mutex_lock(inner), 0);
-            host::open_gate();
+            host::enable_suspension();
             nap(2);
             assert_eq!(pthread_mutex_trylock(inner), libc::EBUSY);
             assert_eq!(pthread_mutex_unlock(inner), 0);

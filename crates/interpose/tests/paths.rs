@@ -333,7 +333,7 @@ fn open(path: &CStr, flags: c_int) -> (RawFd, i32) {
 #[test]
 fn files_are_opened_on_workers_when_all_are_to_be() {
     let scratch = Scratch::new("opened");
-    files::open_all_on_workers(true);
+    files::set_open_on_workers(true);
     let (fd, _) = open(c"new", libc::O_CREAT | libc::O_EXCL | libc::O_RDWR);
     assert!(fd >= 0);
     assert_eq!(scratch.test.parks(), 1);
@@ -347,7 +347,7 @@ fn files_are_opened_on_workers_when_all_are_to_be() {
     assert_eq!(unsafe { libc::mkfifo(c"fifo".as_ptr(), 0o600) }, 0);
     scratch.test.inject(2, spindle_interpose::host::Wake::Cancelled);
     assert_eq!(open(c"fifo", libc::O_RDONLY), (-1, libc::ECANCELED));
-    files::open_all_on_workers(false);
+    files::set_open_on_workers(false);
     // SAFETY: the test's own.
     unsafe { books::close(fd) };
 }

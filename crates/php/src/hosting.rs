@@ -5,7 +5,7 @@ use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
 use crate::{calls, kinds, openssl};
 use spindle_core::sched::{On, Reason, Ticket};
-use spindle_interpose::host::{Host, OnSignal, Waiting, Wake};
+use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
 use std::ffi::c_char;
@@ -20,15 +20,15 @@ pub static HOST: PhpHost = PhpHost;
 /// after so many failures it is let through.
 const PATIENCE: u32 = 10_000;
 
-fn on(waiting: &Waiting) -> On {
+fn on(blocked_on: &BlockedOn) -> On {
     On::Outside {
-        interruptible: waiting.on_signal != OnSignal::Ignore,
-        restart: waiting.on_signal == OnSignal::Restart,
+        interruptible: blocked_on.on_signal != OnSignal::Ignore,
+        restart: blocked_on.on_signal == OnSignal::Restart,
     }
 }
 
-fn info(waiting: &Waiting) -> Info {
-    Info { call: waiting.call, fd: waiting.fd, since: Reactor::now(), ..Info::NONE }
+fn info(blocked_on: &BlockedOn) -> Info {
+    Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::now(), ..Info::NONE }
 }
 
 /// Is the C code of the running coroutine being made to fail?
@@ -104,14 +104,14 @@ impl Host for PhpHost {
         runtime::waiter(rt().begin_wait())
     }
 
-    fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+    fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
         let rt = rt();
         if fails(rt) {
             return cancelled();
         }
-        let names = HostBuffer::take(waiting.call);
+        let names = HostBuffer::take(blocked_on.call);
         let errors = openssl::take();
-        let reason = rt.park(deadline, on(&waiting), true, info(&waiting));
+        let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
         openssl::put_back(errors);
         names.put_back();
         match reason {
@@ -123,13 +123,13 @@ impl Host for PhpHost {
                 if let Some(reason) = reason {
                     calls::throw_on_return(rt, reason);
                 }
-                if waiting.fd >= 0 && kinds::converses() {
+                if blocked_on.fd >= 0 && kinds::converses() {
                     // Its answer will come, and must not be taken for the next question's: not every library gives
                     // up a connection because it could not wait. A library that does is not disturbed.
                     // SAFETY: no memory is involved; what is no socket says so. The running context.
                     unsafe {
-                        if libc::shutdown(waiting.fd, libc::SHUT_RDWR) == 0 {
-                            (*rt.context()).given_up = waiting.fd;
+                        if libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
+                            (*rt.context()).given_up = blocked_on.fd;
                         }
                     }
                 }
@@ -138,15 +138,15 @@ impl Host for PhpHost {
         }
     }
 
-    fn park_for_job(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
+    fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
         rt().core.borrow_mut().keep_wake();
-        self.park(deadline, waiting)
+        self.park(deadline, blocked_on)
     }
 
-    fn park_through(&self, waiting: Waiting) {
+    fn park_uncancellable(&self, blocked_on: BlockedOn) {
         let rt = rt();
         let errors = openssl::take();
-        rt.park(None, on(&waiting), false, info(&waiting));
+        rt.park(None, on(&blocked_on), false, info(&blocked_on));
         openssl::put_back(errors);
     }
 
@@ -154,14 +154,14 @@ impl Host for PhpHost {
         rt().core.borrow_mut().wake(Ticket::from_u64(waiter.0));
     }
 
-    fn give_way(&self) {
+    fn yield_if_due(&self) {
         let rt = rt();
         if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way(32) {
             cancelled_between_calls(rt);
         }
     }
 
-    fn give_way_for_file(&self) {
+    fn yield_for_file(&self) {
         let rt = rt();
         if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way_if_ready() {
             cancelled_between_calls(rt);
@@ -172,17 +172,17 @@ impl Host for PhpHost {
         u64::from(rt().core.borrow().running().0)
     }
 
-    fn fails(&self) -> bool {
+    fn has_pending_cancel(&self) -> bool {
         // SAFETY: the running context is alive.
         unsafe { (*rt().context()).failing != Failing::No }
     }
 
-    fn is_given_up(&self, fd: i32) -> bool {
+    fn is_shut_down(&self, fd: i32) -> bool {
         // SAFETY: as above.
         unsafe { (*rt().context()).given_up == fd }
     }
 
-    fn waits_for_child_again(&self) -> bool {
+    fn can_wait_for_child_again(&self) -> bool {
         kinds::waits_for_child_again()
     }
 
@@ -195,7 +195,7 @@ impl Host for PhpHost {
         self.writes_in_place() || kinds::is_writing_a_log()
     }
 
-    fn signal_set(&self, signal: i32) {
+    fn signal_action_changed(&self, signal: i32) {
         rt().signal_set(signal);
     }
 

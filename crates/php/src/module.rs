@@ -6,7 +6,7 @@ use crate::{
     overflow, persistent, scope, stack, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
-use spindle_interpose::{files, host, table};
+use spindle_interpose::{files, host};
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
 use std::cell::{Cell, RefCell};
@@ -87,7 +87,7 @@ fn mark_generation() {
 /// What a child does first, whoever forked it.
 pub fn in_child(rt: &'static Runtime) {
     mark_generation();
-    spindle_interpose::forget_waiters();
+    spindle_interpose::reset_wait_queues();
     rt.after_fork();
 }
 
@@ -118,10 +118,10 @@ pub fn activate(rt: &'static Runtime) {
     unsafe {
         let held = sys::spindle_signals_held();
         if !held.is_null() {
-            host::close_gate_while(held);
+            host::disable_suspension_while(held);
         }
     }
-    host::keep_books(true);
+    host::attach_thread();
     let mut unpatched = patch();
     if LIFE.pid.get() != std::process::id() {
         rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
@@ -166,8 +166,8 @@ fn patch() -> Vec<String> {
         excluded.extend(engine_extensions());
         // SAFETY: read after module start.
         let paths = unsafe { sys::spindle_settings.paths_on_workers };
-        files::open_all_on_workers(paths);
-        no_throw::patcher(table::hooks(paths), excluded)
+        files::set_open_on_workers(paths);
+        no_throw::patcher(spindle_interpose::hooks(paths), excluded)
     });
     let before = patcher.passes();
     let errors = patcher.patch().errors;
@@ -191,7 +191,7 @@ fn stay_loaded() {
 }
 
 unsafe extern "C" fn in_forking_parent() {
-    if host::on_php_thread().is_some()
+    if host::php_thread_host().is_some()
         && let Some(rt) = runtime::existing()
     {
         rt.reactor().shared_descriptions();
@@ -200,7 +200,7 @@ unsafe extern "C" fn in_forking_parent() {
 
 unsafe extern "C" fn in_forked_child() {
     // On the thread that forked, which is this process's only one. Was it PHP's?
-    if host::on_php_thread().is_some()
+    if host::php_thread_host().is_some()
         && let Some(rt) = runtime::existing()
     {
         in_child(rt);
@@ -223,12 +223,12 @@ fn deactivate() {
     calls::request_ends();
     persistent::settle();
     if LIFE.active.replace(false) {
-        host::close_gate();
+        host::disable_suspension();
         runtime::forget_events();
         overflow::remove();
         signals::unchain_all();
-        spindle_interpose::forget_waiters(); // of those that an `exit` has abandoned
-        host::keep_books(false);
+        spindle_interpose::reset_wait_queues(); // of those that an `exit` has abandoned
+        host::detach_thread();
     }
 }
 
@@ -329,7 +329,7 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
     row("State", state);
     row("Reactor", "epoll");
     row("Stack size", &format!("{} bytes", stack::wanted_size()));
-    let names = table::all();
+    let names = spindle_interpose::hooked_calls();
     let names: Vec<_> = names.iter().map(|entry| entry.hook.name.to_string_lossy().into_owned()).collect();
     row("Interposable calls", &names.len().to_string());
     row("Calls", &names.join(" "));

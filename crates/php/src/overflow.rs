@@ -169,7 +169,7 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
     unsafe {
         let is_sent = (*info).si_code <= 0;
         if !is_sent
-            && spindle_interpose::host::on_php_thread().is_some()
+            && spindle_interpose::host::php_thread_host().is_some()
             && let Some(rt) = runtime::existing()
         {
             let ctx = rt.context();

@@ -351,7 +351,7 @@ impl Runtime {
     /// No switch until [`Runtime::allow_switch`]; nests.
     pub fn forbid_switch(&self) {
         self.no_switch.set(self.no_switch.get() + 1);
-        host::close_gate();
+        host::disable_suspension();
     }
 
     /// Ends one [`Runtime::forbid_switch`].
@@ -363,9 +363,9 @@ impl Runtime {
     /// The gate is open where switching is allowed.
     pub fn set_gate(&self) {
         if self.can_switch() && crate::module::is_active() {
-            host::open_gate();
+            host::enable_suspension();
         } else {
-            host::close_gate();
+            host::disable_suspension();
         }
     }
 
@@ -400,7 +400,7 @@ impl Runtime {
     fn switch_no_more(&self) {
         self.phase.set(Phase::Ended);
         self.watch.pause();
-        host::close_gate();
+        host::disable_suspension();
     }
 
     /// A new coroutine at the tail of the queue, by `spawn`; `object` is its object, of which the runtime keeps a

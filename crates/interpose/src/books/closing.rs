@@ -2,7 +2,7 @@
 
 use super::making::duplicated;
 use super::{gone, ours};
-use crate::host::{errno, fail, on_php_thread, set_errno};
+use crate::host::{errno, fail, php_thread_host, set_errno};
 use crate::pins::settle;
 use libc::{c_char, c_int, c_uint};
 
@@ -68,7 +68,7 @@ fn range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     const CLOEXEC: c_int = 4; // closes nothing
-    let host = on_php_thread().filter(|_| flags & CLOEXEC == 0 && first <= last);
+    let host = php_thread_host().filter(|_| flags & CLOEXEC == 0 && first <= last);
     let Some(host) = host else { return range(first, last, flags) };
     let limit = |fd: c_uint| c_int::try_from(fd).unwrap_or(c_int::MAX);
     settle(limit(first), limit(last));

@@ -2,14 +2,14 @@
 
 use super::making::duplicated;
 use super::ours;
-use crate::host::{Host, OnSignal, Waiting, Wake, errno, fail, inside, on_php_thread, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait;
 use libc::{c_int, c_void, socklen_t};
 use spindle_reactor::{Blocking, Interest, Kind, Level};
 use std::os::fd::RawFd;
 
 fn set_mode(fd: RawFd, nonblocking: bool) {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         let error = errno();
         host.reactor().set_blocking(fd, Some(if nonblocking { Blocking::No } else { Blocking::Yes }));
         set_errno(error);
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
             result
         }
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicated(fd, original(command)),
-        libc::F_SETLKW | libc::F_OFD_SETLKW => match inside() {
+        libc::F_SETLKW | libc::F_OFD_SETLKW => match current_host() {
             Some(host) => {
                 let attempt = if command == libc::F_SETLKW { libc::F_SETLK } else { libc::F_OFD_SETLK };
                 lock(host, fd, || original(attempt))
@@ -61,7 +61,7 @@ fn lock(host: &dyn Host, fd: RawFd, attempt: impl Fn() -> c_int) -> c_int {
             return result;
         }
         host.begin_wait();
-        match host.park(Some(wait::after(nap)), Waiting { call: "fcntl", fd, on_signal: OnSignal::Restart }) {
+        match host.park(Some(wait::after(nap)), BlockedOn { call: "fcntl", fd, on_signal: OnSignal::Restart }) {
             Wake::TimedOut | Wake::Woken => {}
             Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
             Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn setsockopt(
     // SAFETY: the caller's own arguments.
     let result = unsafe { libc::setsockopt(fd, level, name, value, length) };
     if result == 0
-        && let Some(host) = on_php_thread()
+        && let Some(host) = php_thread_host()
     {
         let timeout = matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO) || NEW_TIMEOUTS.contains(&name);
         if level == libc::SOL_SOCKET && timeout {
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn setsockopt(
 pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // SAFETY: a system call without pointers.
     let result = unsafe { libc::shutdown(fd, how) };
-    if let (Some(host), 0) = (on_php_thread(), result) {
+    if let (Some(host), 0) = (php_thread_host(), result) {
         let error = errno();
         for side in [Interest::READ, Interest::WRITE] {
             host.reactor().learnt(fd, side, Level::Unknown);

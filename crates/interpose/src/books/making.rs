@@ -1,7 +1,7 @@
 //! Calls that make descriptors.
 
 use super::{made, ours};
-use crate::host::{fail, on_php_thread};
+use crate::host::{fail, php_thread_host};
 use libc::{c_char, c_int, c_uint, sigset_t};
 use spindle_reactor::{Blocking, Kind, Made};
 
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
 
 /// `new`, if it is one, names the description of `fd` now.
 pub(super) fn duplicated(fd: c_int, new: c_int) -> c_int {
-    if let (Some(host), 0..) = (on_php_thread(), new) {
+    if let (Some(host), 0..) = (php_thread_host(), new) {
         host.reactor().duplicated(fd);
     }
     made(new, Made::default())

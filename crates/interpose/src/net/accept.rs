@@ -1,8 +1,8 @@
 //! `accept` and `accept4`.
 
-use super::{Limit, ask, give_way, option, without_blocking};
-use crate::host::{Host, errno, fail, inside, on_php_thread, set_errno};
-use crate::wait::{self, Job, Waited};
+use super::{Limit, ask, option, without_blocking, yield_if_due};
+use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, Interest, Internal, Kind, Level, Made};
 use std::os::fd::{AsRawFd, RawFd};
@@ -37,10 +37,10 @@ pub unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, length: *mut
 unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> c_int {
     // SAFETY: the caller's own arguments.
     let original = || unsafe { libc::accept4(fd, peer.address, peer.length, flags) };
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         let new = original();
         super::used_outside(fd, Interest::READ);
-        if let (Some(host), 0..) = (on_php_thread(), new) {
+        if let (Some(host), 0..) = (php_thread_host(), new) {
             made(host, fd, new, flags);
         }
         return new;
@@ -55,7 +55,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         let error = errno();
         taken(host, fd, new, flags);
         set_errno(error);
-        give_way(host);
+        yield_if_due(host);
         return new;
     }
     let shared = reactor.may_be_shared(fd);
@@ -85,14 +85,14 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
                     set_errno(before);
                 }
                 if !waited {
-                    give_way(host);
+                    yield_if_due(host);
                 }
                 return new;
             }
         }
         waited = true;
         match limit.wait(host) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
         }
     }
@@ -148,7 +148,7 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limi
             unsafe { libc::close(late.result) };
         }
     };
-    match wait::for_job_or_abandon(host, limit.waiting(), None, true, job, undo) {
+    match wait::for_job_or_abandon(host, limit.blocked_on(), None, true, job, undo) {
         Job::Done(done) if done.result >= 0 => {
             if !peer.address.is_null() && !peer.length.is_null() {
                 // SAFETY: `length` says how many bytes the caller has for the address, as accept(2) wants it.

@@ -1,15 +1,15 @@
 //! `connect`.
 
 use super::{Limit, ask, option, without_blocking};
-use crate::host::{Host, errno, fail, inside, on_php_thread, set_errno};
-use crate::wait::{self, Job, Waited};
+use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, Interest, Internal, Kind, Level};
 use std::os::fd::{AsRawFd, RawFd};
 
 /// A new connection makes void what was known of the socket's readiness.
 fn begun(fd: RawFd, result: c_int) -> c_int {
-    if let Some(host) = on_php_thread() {
+    if let Some(host) = php_thread_host() {
         let error = errno();
         host.reactor().restarted(fd);
         set_errno(error);
@@ -24,7 +24,7 @@ fn begun(fd: RawFd, result: c_int) -> c_int {
 pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's own arguments.
     let original = || unsafe { libc::connect(fd, address, length) };
-    let Some(host) = inside() else { return begun(fd, original()) };
+    let Some(host) = current_host() else { return begun(fd, original()) };
     let before = errno();
     let reactor = host.reactor();
     let kind = reactor.kind(fd);
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
             (_, libc::EINPROGRESS | libc::EALREADY) => {}
             // A Unix listener with a full queue: nothing tells when there is room.
             (_, libc::EAGAIN) if kind == Kind::Socket => match limit.nap(host) {
-                Waited::Ready => continue,
+                WaitOutcome::Ready => continue,
                 waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
             },
             _ => return result,
@@ -72,7 +72,7 @@ fn decided(
 ) -> c_int {
     loop {
         match limit.wait(host) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             waited => return fail::<i8>(waited.errno(libc::EINPROGRESS)).into(),
         }
         let fresh = host.reactor().level(fd, Interest::WRITE).0 == Level::Fresh;
@@ -124,7 +124,7 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, leng
         let result = unsafe { libc::connect(own.as_raw_fd(), (&raw const copy).cast(), length) };
         (result, errno())
     };
-    match wait::for_job_or_abandon(host, limit.waiting(), None, true, job, |_| ()) {
+    match wait::for_job_or_abandon(host, limit.blocked_on(), None, true, job, |_| ()) {
         Job::Done((0, _)) => {
             set_errno(before);
             0

@@ -1,9 +1,9 @@
 //! `recv` and its kin.
 
 use super::message::{self, Rest};
-use super::{Limit, ask, give_way, is_stream, used_outside};
-use crate::host::{Host, errno, fail, inside, on_php_thread, set_errno};
-use crate::wait::{self, Waited};
+use super::{Limit, ask, is_stream, used_outside, yield_if_due};
+use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::{self, WaitOutcome};
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 use spindle_reactor::{Blocking, Interest, Kind, Level, Reactor};
@@ -33,7 +33,7 @@ fn receive(
     length: usize,
     attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         let got = attempt(0, flags);
         used_outside(fd, Interest::READ);
         return got;
@@ -42,8 +42,8 @@ fn receive(
     if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 {
         return attempt(0, flags);
     }
-    if host.fails() {
-        let got = if host.is_given_up(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
+    if host.has_pending_cancel() {
+        let got = if host.is_shut_down(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
         // What a cancelled call took from others now would be thrown away with its result.
         return if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() };
     }
@@ -51,7 +51,7 @@ fn receive(
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
         let got = attempt(0, flags);
         learn(reactor, fd, flags, length, got);
-        give_way(host);
+        yield_if_due(host);
         return got;
     }
     let before = errno();
@@ -59,14 +59,14 @@ fn receive(
         let got = attempt(0, flags | MSG_DONTWAIT);
         learn(reactor, fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
-            give_way(host);
+            yield_if_due(host);
             return whole(host, call, fd, flags, length, got, &attempt);
         }
     }
     let mut limit = Limit::new(fd, Interest::READ, call);
     loop {
         match limit.wait(host) {
-            Waited::Ready => {}
+            WaitOutcome::Ready => {}
             waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
         }
         let got = attempt(0, flags | MSG_DONTWAIT);
@@ -121,7 +121,7 @@ fn whole(
             }
             limit.nap(host)
         };
-        if waited != Waited::Ready {
+        if waited != WaitOutcome::Ready {
             break;
         }
     }
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) 
         }
     });
     if got >= 0
-        && let Some(host) = on_php_thread()
+        && let Some(host) = php_thread_host()
     {
         // SAFETY: a successful call has filled the header.
         unsafe {
@@ -267,12 +267,12 @@ pub unsafe extern "C" fn recvmmsg(
     flags: c_int,
     timeout: *mut timespec,
 ) -> c_int {
-    let waits = inside().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
+    let waits = current_host().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
     if waits.is_none() || messages.is_null() || flags & MSG_ERRQUEUE != 0 {
         // SAFETY: the caller's own arguments.
         let got = unsafe { libc::recvmmsg(fd, messages, count, flags as _, timeout) };
         if got > 0 {
-            if let Some(host) = on_php_thread() {
+            if let Some(host) = php_thread_host() {
                 for i in 0..got as usize {
                     // SAFETY: the call has filled so many headers.
                     unsafe {

@@ -2,8 +2,8 @@
 
 use super::message::{self, Rest};
 use super::{Limit, ask, option, used_outside};
-use crate::host::{Host, errno, fail, inside, set_errno};
-use crate::wait::{self, Waited};
+use crate::host::{Host, current_host, errno, fail, set_errno};
+use crate::wait::{self, WaitOutcome};
 use libc::{
     MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
 };
@@ -21,7 +21,7 @@ fn transmit(
     named: bool,
     attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
-    let Some(host) = inside() else {
+    let Some(host) = current_host() else {
         let sent = attempt(0, flags);
         used_outside(fd, Interest::WRITE);
         return sent;
@@ -64,7 +64,7 @@ fn rest(
     let error = loop {
         if full {
             let waited = if blind { limit.nap(host) } else { limit.wait(host) };
-            if waited != Waited::Ready {
+            if waited != WaitOutcome::Ready {
                 break if done > 0 { 0 } else { waited.errno(libc::EAGAIN) };
             }
         }
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int) -> c_int {
-    let waits = inside().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
+    let waits = current_host().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
     if waits.is_none() || messages.is_null() {
         // SAFETY: the caller's own arguments.
         let sent = unsafe { libc::sendmmsg(fd, messages, count, flags as _) };

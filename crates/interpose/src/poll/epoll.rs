@@ -1,15 +1,15 @@
 //! `epoll_wait` of other event loops: their epoll descriptor is itself one that can be waited for.
 
 use super::{Time, letting_in, park_on};
-use crate::host::{Host, Wake, errno, fail, inside, set_errno};
-use crate::net::give_way;
+use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::net::yield_if_due;
 use crate::sigwait::{Pending, interrupting_one};
 use libc::{c_int, epoll_event, sigset_t, timespec};
 use spindle_reactor::Interest;
 
 /// # Safety
 /// The arguments are as `epoll_pwait(2)` wants them.
-unsafe fn waiting(
+unsafe fn wait_for_events(
     host: &dyn Host,
     call: &'static str,
     epoll: c_int,
@@ -19,7 +19,7 @@ unsafe fn waiting(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        give_way(host);
+        yield_if_due(host);
         // SAFETY: the caller's own arguments.
         return unsafe { libc::epoll_pwait(epoll, events, room, 0, mask) };
     }
@@ -83,12 +83,12 @@ unsafe fn wait_all(
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn epoll_wait(epoll: c_int, events: *mut epoll_event, room: c_int, timeout: c_int) -> c_int {
-    match inside() {
+    match current_host() {
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::epoll_wait(epoll, events, room, timeout) },
         // SAFETY: as above.
         Some(host) => unsafe {
-            waiting(host, "epoll_wait", epoll, events, room, Time::from_ms(timeout), std::ptr::null())
+            wait_for_events(host, "epoll_wait", epoll, events, room, Time::from_ms(timeout), std::ptr::null())
         },
     }
 }
@@ -104,11 +104,13 @@ pub unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     mask: *const sigset_t,
 ) -> c_int {
-    match inside() {
+    match current_host() {
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::epoll_pwait(epoll, events, room, timeout, mask) },
         // SAFETY: as above.
-        Some(host) => unsafe { waiting(host, "epoll_pwait", epoll, events, room, Time::from_ms(timeout), mask) },
+        Some(host) => unsafe {
+            wait_for_events(host, "epoll_pwait", epoll, events, room, Time::from_ms(timeout), mask)
+        },
     }
 }
 
@@ -125,9 +127,9 @@ pub unsafe extern "C" fn epoll_pwait2(
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
     let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
-    match (inside(), time) {
+    match (current_host(), time) {
         // SAFETY: the caller's own arguments.
-        (Some(host), Some(time)) => unsafe { waiting(host, "epoll_pwait2", epoll, events, room, time, mask) },
+        (Some(host), Some(time)) => unsafe { wait_for_events(host, "epoll_pwait2", epoll, events, room, time, mask) },
         // The C library may be too old to have it; a caller found it, so the kernel has it or says ENOSYS.
         // SAFETY: as above; the size is that of the kernel's own set.
         _ => unsafe { libc::syscall(libc::SYS_epoll_pwait2, epoll, events, room, timeout, mask, 8usize) as c_int },

@@ -1,8 +1,8 @@
 //! `select` and `pselect`.
 
 use super::{Time, ask, letting_in, park_on};
-use crate::host::{Host, Wake, errno, fail, inside, set_errno};
-use crate::net::give_way;
+use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::net::yield_if_due;
 use crate::sigwait::Pending;
 use libc::{c_int, fd_set, sigset_t, timespec, timeval};
 use spindle_reactor::{Interest, Reactor};
@@ -103,7 +103,7 @@ unsafe fn selecting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    give_way(host); // before it looks: what it sees shall still be true
+    yield_if_due(host); // before it looks: what it sees shall still be true
     if time == Time::Zero {
         // SAFETY: the caller's own arguments.
         return unsafe { look(count, sets, mask) };
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn select(
         let carried = if us < 0 { None } else { seconds.checked_add(us / 1_000_000) };
         carried.and_then(|seconds| Time::from_spec(seconds, us % 1_000_000 * 1_000))
     });
-    let (Some(host), Some(time), 0..) = (inside(), time, count) else {
+    let (Some(host), Some(time), 0..) = (current_host(), time, count) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::select(count, read, write, other, timeout) };
     };
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn pselect(
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
     let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
-    match (inside(), time, count) {
+    match (current_host(), time, count) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time), 0..) => unsafe { selecting(host, "pselect", count, [read, write, other], time, mask) },
         // SAFETY: as above.

@@ -5,7 +5,7 @@
 //! way ([`Test::inject`]).
 #![allow(dead_code)] // each test binary uses a part
 
-use spindle_interpose::host::{self, Host, OnSignal, Waiting, Wake};
+use spindle_interpose::host::{self, BlockedOn, Host, OnSignal, Wake};
 use spindle_reactor::{Reactor, Waiter, signals};
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub struct TestHost {
     reactor: Reactor,
     waiter: Cell<u64>,
     woken: Cell<bool>,
-    parks: RefCell<Vec<Waiting>>,
+    parks: RefCell<Vec<BlockedOn>>,
     at_park: RefCell<Vec<(usize, AtPark)>>,
     gave_way: Cell<usize>,
     gave_way_for_file: Cell<usize>,
@@ -52,15 +52,15 @@ impl TestHost {
                 plans.iter().position(|(at, _)| *at == n).map(|i| plans.swap_remove(i))
             };
             let Some((_, mut act)) = plan else { return answer };
-            host::close_gate();
+            host::disable_suspension();
             answer = act(n).or(answer);
-            host::open_gate();
+            host::enable_suspension();
         }
     }
 
-    fn wait(&self, deadline: Option<u64>, waiting: Waiting, through: bool) -> Wake {
+    fn wait(&self, deadline: Option<u64>, blocked_on: BlockedOn, through: bool) -> Wake {
         let n = self.parks.borrow().len() + 1;
-        self.parks.borrow_mut().push(waiting);
+        self.parks.borrow_mut().push(blocked_on);
         let started = Reactor::now();
         if let Some(wake) = self.planned(n) {
             self.waiter.set(self.waiter.get() + 1);
@@ -76,7 +76,7 @@ impl TestHost {
             }
             let rest = deadline.map_or(1_000_000_000, |d| d - now).min(1_000_000_000);
             let turn = self.reactor.turn(Some(rest), |waiter| self.wake(waiter));
-            let interrupts = match waiting.on_signal {
+            let interrupts = match blocked_on.on_signal {
                 OnSignal::Interrupt => turn.signals != 0,
                 OnSignal::Restart => (1..=64).any(|s| turn.signals >> (s - 1) & 1 != 0 && !signals::restarts(s)),
                 OnSignal::Ignore => false,
@@ -85,7 +85,7 @@ impl TestHost {
                 break Wake::Interrupted;
             }
             if deadline.is_none() && Reactor::now() - started > PATIENCE {
-                eprintln!("lost wake-up: {waiting:?}");
+                eprintln!("lost wake-up: {blocked_on:?}");
                 std::process::abort();
             }
         };
@@ -105,12 +105,12 @@ impl Host for TestHost {
         Waiter(self.waiter.get())
     }
 
-    fn park(&self, deadline: Option<u64>, waiting: Waiting) -> Wake {
-        self.wait(deadline, waiting, false)
+    fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
+        self.wait(deadline, blocked_on, false)
     }
 
-    fn park_through(&self, waiting: Waiting) {
-        self.wait(None, waiting, true);
+    fn park_uncancellable(&self, blocked_on: BlockedOn) {
+        self.wait(None, blocked_on, true);
     }
 
     fn wake(&self, waiter: Waiter) {
@@ -119,11 +119,11 @@ impl Host for TestHost {
         }
     }
 
-    fn give_way(&self) {
+    fn yield_if_due(&self) {
         self.gave_way.set(self.gave_way.get() + 1);
     }
 
-    fn give_way_for_file(&self) {
+    fn yield_for_file(&self) {
         self.gave_way_for_file.set(self.gave_way_for_file.get() + 1);
     }
 
@@ -150,8 +150,8 @@ impl Test {
         // Signals are the process's: an earlier test's are not this one's.
         host.reactor.turn(Some(0), |_| ());
         host::set_host(host);
-        host::keep_books(true);
-        host::open_gate();
+        host::attach_thread();
+        host::enable_suspension();
         Test { host, _turn: turn }
     }
 
@@ -167,9 +167,9 @@ impl Test {
 
     /// Runs `then` as code outside coroutines does: the gate is closed, the books are kept.
     pub fn outside<T>(&self, then: impl FnOnce() -> T) -> T {
-        host::close_gate();
+        host::disable_suspension();
         let value = then();
-        host::open_gate();
+        host::enable_suspension();
         value
     }
 
@@ -179,7 +179,7 @@ impl Test {
     }
 
     /// What the last parked call waited for.
-    pub fn last_park(&self) -> Waiting {
+    pub fn last_park(&self) -> BlockedOn {
         *self.host.parks.borrow().last().expect("a call was parked")
     }
 
@@ -220,8 +220,8 @@ impl Test {
 
 impl Drop for Test {
     fn drop(&mut self) {
-        host::close_gate();
-        host::keep_books(false);
+        host::disable_suspension();
+        host::detach_thread();
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use libc::ucontext_t;
-use spindle_interpose::host::{self, Host, Waiting, Wake};
+use spindle_interpose::host::{self, BlockedOn, Host, Wake};
 use spindle_interpose::{flocks, locks, time};
 use spindle_reactor::{Reactor, Waiter};
 use std::cell::{Cell, RefCell};
@@ -80,10 +80,10 @@ impl Machine {
             locks::on_park(from as u64);
             locks::on_resume(id as u64);
         }
-        host::open_gate();
+        host::enable_suspension();
         // SAFETY: the coroutine's context is valid; boxes do not move.
         unsafe { libc::swapcontext(&mut home, to) };
-        host::close_gate();
+        host::disable_suspension();
         if self.all.borrow()[id - 1].ended && locks::holds_any() {
             locks::on_end(id as u64);
         }
@@ -191,11 +191,11 @@ impl Host for Machine {
         Waiter((id as u64) << 32 | one.wait)
     }
 
-    fn park(&self, deadline: Option<u64>, _: Waiting) -> Wake {
+    fn park(&self, deadline: Option<u64>, _: BlockedOn) -> Wake {
         self.wait(deadline, false)
     }
 
-    fn park_through(&self, _: Waiting) {
+    fn park_uncancellable(&self, _: BlockedOn) {
         self.wait(None, true);
     }
 
@@ -207,9 +207,9 @@ impl Host for Machine {
         }
     }
 
-    fn give_way(&self) {}
+    fn yield_if_due(&self) {}
 
-    fn give_way_for_file(&self) {}
+    fn yield_for_file(&self) {}
 
     fn coroutine(&self) -> u64 {
         self.current.get() as u64
@@ -234,12 +234,12 @@ pub fn with_machine(then: impl FnOnce(&'static Machine)) {
     }));
     MACHINE.set(Some(machine));
     host::set_host(machine);
-    host::keep_books(true);
+    host::attach_thread();
     locks::reset();
     flocks::reset();
     then(machine);
     assert!(!locks::holds_any(), "something is left in the books");
-    host::keep_books(false);
+    host::detach_thread();
 }
 
 /// Lets the others run, at least for some milliseconds.
