@@ -1,0 +1,158 @@
+--TEST--
+All that the extension adds, by Reflection: functions, classes, constants, ini settings, and what it refuses to run beside
+--FILE--
+<?php
+require __DIR__ . '/api.inc';
+
+$extension = new ReflectionExtension('spindle');
+$classes = $extension->getClasses();
+echo Api\shape($extension->getFunctions(), $classes);
+foreach ($classes as $name => $class) {
+    if ($name !== $class->getName()) echo "alias $name of {$class->getName()}\n";
+}
+foreach ($extension->getConstants() as $name => $value) echo "const $name = ", json_encode($value), "\n";
+foreach (ini_get_all('spindle') as $name => $setting) {
+    $where = [INI_SYSTEM => 'when PHP starts', INI_PERDIR => 'for each folder', INI_ALL => 'anywhere'][$setting['access']] ?? $setting['access'];
+    echo "ini $name = ", json_encode($setting['global_value']), ", set $where\n";
+}
+foreach ($extension->getDependencies() as $name => $kind) echo "$kind: $name\n";
+?>
+--EXPECT--
+function Async\Syntax\call(mixed $callee, Closure $of = UNKNOWN): ?Async\Syntax\Call
+function Async\await(Async\Awaitable|Async\Scope $awaitable, ?Async\Awaitable $cancellation = null): mixed
+function Async\awaitChildren(?Async\Awaitable $cancellation = null): void
+function Async\currentCoroutine(): Async\Coroutine
+function Async\currentScope(): Async\Scope
+function Async\delay(int $ms): void
+function Async\dump(): void
+function Async\getCoroutines(): array
+function Async\globalScope(): Async\Scope
+function Async\gracefulShutdown(?Throwable $e = null): void
+function Async\localContext(): Async\Context
+function Async\onExit(Closure $callback): void
+function Async\onFinally(Closure $callback): void
+function Async\protect(Closure $critical): mixed
+function Async\spawn(callable $task, mixed ...$args): Async\Coroutine
+function Async\suspend(): void
+function Async\timeout(int $ms): Async\Timeout
+class Async\AsyncException extends Exception implements Stringable, Throwable
+class Async\AwaitCancelledException extends Async\AsyncException implements Stringable, Throwable
+interface Async\Awaitable
+class Async\BoundedScope extends Async\Scope implements Async\Awaitable
+    public function withTimeout(int $milliseconds): static
+    public function spawnAndBound(callable $coroutine, mixed ...$args): Async\Coroutine
+    public function boundedBy(mixed $constraint): static
+    public function getBoundsInfo(): array
+class Async\CancellationException extends Exception implements Stringable, Throwable
+class Async\ChannelException extends Async\AsyncException implements Stringable, Throwable
+final class Async\CompositeException extends Exception implements Stringable, Throwable
+    private array $exceptions = []
+    public function getExceptions(): array
+final class Async\Context
+    private function __construct()
+    public function find(object|string $key): mixed
+    public function get(object|string $key): mixed
+    public function has(object|string $key): bool
+    public function findLocal(object|string $key): mixed
+    public function getLocal(object|string $key): mixed
+    public function hasLocal(object|string $key): bool
+    public function set(object|string $key, mixed $value, bool $replace = false): static
+    public function unset(object|string $key): static
+class Async\ContextException extends Async\AsyncException implements Stringable, Throwable
+final class Async\Coroutine implements Async\Awaitable
+    private function __construct()
+    public function getId(): int
+    public function isStarted(): bool
+    public function isQueued(): bool
+    public function isRunning(): bool
+    public function isSuspended(): bool
+    public function isCancelled(): bool
+    public function isCancellationRequested(): bool
+    public function isCompleted(): bool
+    public function getResult(): mixed
+    public function getException(): ?Throwable
+    public function getTrace(int $options = DEBUG_BACKTRACE_PROVIDE_OBJECT, int $limit = 0): array
+    public function getSpawnFileAndLine(): array
+    public function getSpawnLocation(): string
+    public function getSuspendFileAndLine(): array
+    public function getSuspendLocation(): string
+    public function getAwaitingInfo(): array
+    public function getParent(): ?Async\Coroutine
+    public function getScope(): ?Async\Scope
+    public function cancel(?Async\CancellationException $cancellation = null): void
+    public function getContext(): Async\Context
+    public function onFinally(Closure $callback): void
+    public function onExit(Closure $callback): void
+final class Async\CoroutineGroup implements Async\Awaitable
+    public function __construct(?Async\Scope $scope = null)
+    public function spawn(callable $task, mixed ...$args): Async\Coroutine
+    public function add(Async\Coroutine $coroutine): void
+    public function cancel(?Async\CancellationException $cancellation = null): void
+    public function dispose(): void
+    public function getResults(): array
+    public function getErrors(): array
+class Async\DeadlockError extends Error implements Stringable, Throwable
+final class Async\Key implements Stringable
+    public readonly string $description
+    public function __construct(string $description = "")
+    public function __toString(): string
+enum Async\Lifetime implements UnitEnum
+    case Scope
+    case TopDown
+    case BottomUp
+    public readonly string $name
+    public static function cases(): array
+class Async\Scope
+    public function __construct(?Async\Lifetime $lifetime = null)
+    public static function inherit(?Async\Scope $parentScope = null): static
+    public function spawn(callable $task, mixed ...$args): Async\Coroutine
+    public function awaitCompletion(Async\Awaitable $cancellation): void
+    public function awaitAfterCancellation(?callable $errorHandler = null, ?Async\Awaitable $cancellation = null): void
+    public function awaitDirectChildren(): void
+    public function cancel(?Async\CancellationException $cancellation = null): void
+    public function dispose(): void
+    public function disposeSafely(): void
+    public function disposeAfterTimeout(int $ms): void
+    public function setExceptionHandler(callable $handler): void
+    public function setChildScopeExceptionHandler(callable $handler): void
+    public function getErrors(): array
+    public function onFinally(Closure $callback): void
+    public function onExit(Closure $callback): void
+    public function find(object|string $key): mixed
+    public function get(object|string $key): mixed
+    public function has(object|string $key): bool
+    public function findLocal(object|string $key): mixed
+    public function getLocal(object|string $key): mixed
+    public function hasLocal(object|string $key): bool
+    public function set(object|string $key, mixed $value, bool $replace = false): static
+    public function unset(object|string $key): static
+    public function getChildScopes(): array
+    public function getCoroutines(): array
+    public function isFinished(): bool
+    public function isClosed(): bool
+    public function isCancelled(): bool
+    public function isDisposed(): bool
+final class Async\Syntax\Call
+    private function __construct()
+    public function __invoke(mixed &...$args): Async\Coroutine
+final class Async\Timeout implements Async\Awaitable
+    private function __construct()
+    public function isCompleted(): bool
+class Async\TimeoutException extends Async\AsyncException implements Stringable, Throwable
+alias async\cancellationerror of Async\CancellationException
+alias async\asynccancellation of Async\CancellationException
+ini async.block_warning_ms = "0", set when PHP starts
+ini async.cancel_warning_ms = "2000", set anywhere
+ini async.diagnostics = "0", set anywhere
+ini async.dump_signal = "", set when PHP starts
+ini async.file_pool = "default", set when PHP starts
+ini async.interpose_exclude = "", set when PHP starts
+ini async.lifetime = "scope", set when PHP starts
+ini async.seed = "0", set when PHP starts
+ini async.stack_size = "0", set when PHP starts
+ini async.syntax = "1", set when PHP starts
+ini async.unawaited_warning_ms = "2000", set anywhere
+ini async.zombie_coroutine_timeout = "2", set anywhere
+Conflicts: swoole
+Conflicts: openswoole
+Conflicts: swow
