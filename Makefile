@@ -11,6 +11,7 @@ MAKEFLAGS += --no-print-directory
 CARGO ?= $(or $(shell command -v cargo),$(HOME)/.cargo/bin/cargo)
 PHP ?= php
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+export CARGO
 
 .PHONY: help
 help: ## this list
@@ -33,6 +34,13 @@ build: rust ## build/spindle.so, and the command build/spindle
 	@replace() { cmp -s "$$1" "$$2" || { cp "$$1" "$$2.new"; mv "$$2.new" "$$2"; }; }; \
 	    replace $(TARGET)/release/libspindle.so build/spindle.so; \
 	    replace $(TARGET)/release/spindle build/spindle
+
+# What one does all day: a debug build, and one test, some, or all.
+TESTS ?= tests/phpt
+.PHONY: dev
+dev: rust ## a debug build, and phpt tests with it: TESTS=tests/phpt/scope
+	@$(CARGO) build -p spindle-php
+	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle.so tests/run-phpt $(TESTS)
 
 # Makes libc calls fail, for the tests.
 .PHONY: build-faults
@@ -64,27 +72,28 @@ check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint-if-there test-rust test-loom test-phpt test-seeds test-observers test-matrix test-extensions test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-seeds test-observers test-matrix test-extensions test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
 .PHONY: lint
 lint: rust
+	@$(CARGO) fmt --version >/dev/null && $(CARGO) clippy --version >/dev/null || \
+	    { echo "There is no rustfmt or no clippy: 'scripts/setup rust' installs them." >&2; exit 1; }
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
-	scripts/gen-stub --check
 	$(CARGO) xtask lint
+	scripts/gen-stub --check
 
-# Rust's minimal profile comes without these two.
-.PHONY: lint-if-there
-lint-if-there: rust
-	@if $(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1; then \
-	    $(MAKE) lint; \
-	else \
-	    echo "Lints are left out: rustfmt or clippy is not installed (rustup component add rustfmt clippy)."; \
-	fi
+# Other people's crates, with the database of known vulnerabilities: needs the network. `make lint` checks licenses, sources
+# and Rust versions without it.
+.PHONY: deny
+deny: rust
+	@$(CARGO) deny --version >/dev/null 2>&1 || \
+	    { echo "There is no cargo-deny: 'cargo install --locked cargo-deny' compiles it, in some minutes." >&2; exit 1; }
+	$(CARGO) deny check $(DENY)
 
 # What tests draw, they draw from SEED: 7, so that a change is judged by the same lots as the one before. With `random`, and
 # for a while, they are to find what none has seen.
@@ -93,13 +102,13 @@ seed := $(filter-out random,$(or $(SEED),7))
 .PHONY: test-rust
 test-rust: rust
 	@echo "== Rust"
-	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) tests/run-rust $(CARGO) test --workspace --no-fail-fast
+	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) tests/run-rust --workspace
 
 # Every interleaving of the one part that several threads share.
 .PHONY: test-loom
 test-loom: rust
 	@echo "== loom"
-	@RUSTFLAGS="--cfg loom" tests/run-rust $(CARGO) test -p spindle-inbox --release --no-fail-fast --target-dir $(TARGET)/loom
+	@RUSTFLAGS="--cfg loom" tests/run-rust -p spindle-inbox --release --target-dir $(TARGET)/loom
 
 .PHONY: test-phpt
 test-phpt: build
