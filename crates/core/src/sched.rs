@@ -26,9 +26,9 @@ mod bounds;
 mod ends;
 mod scopes;
 mod signals;
-mod words;
+mod types;
 
-pub use words::*;
+pub use types::*;
 
 enum Alarm {
     Park(Ticket),
@@ -36,8 +36,8 @@ enum Alarm {
     Bound(ScopeId),
     Disposal(ScopeId),
     Zombies,
-    Overdue { co: Co, id: u64 },
-    Unawaited { co: Co, id: u64 },
+    Overdue { co: CoroutineId, id: u64 },
+    Unawaited { co: CoroutineId, id: u64 },
     Reports,
 }
 
@@ -63,7 +63,7 @@ const EMPTY: List = List { first: NONE, last: NONE };
 
 /// What a coroutine is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SpawnKind {
     /// Spawned by another one.
     Child,
     /// Spawned by a scope.
@@ -72,11 +72,11 @@ enum Kind {
     Runner { holds: Option<ScopeId> },
 }
 
-struct Slot<X> {
+struct Coroutine<X> {
     id: u64,
     parent: u64,
     scope: ScopeId,
-    kind: Kind,
+    kind: SpawnKind,
     /// Its place in its scope.
     member: Link,
     /// Its place among those that its parent spawned, and whose.
@@ -92,9 +92,9 @@ struct Slot<X> {
     epoch: u32,
     woken_early: bool,
     /// Being woken gives it what nobody else gets: a cancellation that comes later does not take the place of that.
-    keeps: bool,
-    reason: Reason,
-    on: On,
+    wake_prioritized: bool,
+    reason: WakeReason,
+    on: WaitReason,
     parked_at: u64,
     timer: Option<TimerId>,
     cancellation: Option<X>,
@@ -105,22 +105,22 @@ struct Slot<X> {
     outcome: Outcome,
     awaited: bool,
     /// Somebody awaited it when its body ended.
-    told: bool,
+    awaited_at_end: bool,
     /// Somebody has begun to await it.
-    sought: bool,
-    followers: Vec<Follower>,
+    ever_awaited: bool,
+    waiters: Vec<Waiter>,
 }
 
-impl<X> Slot<X> {
+impl<X> Coroutine<X> {
     /// Has it been woken with what nobody else gets?
-    fn holds_on(&self) -> bool {
-        self.keeps && self.reason != Reason::Cancelled
+    fn wake_wins(&self) -> bool {
+        self.wake_prioritized && self.reason != WakeReason::Cancelled
     }
 }
 
 /// The scheduler's state. `X` is what a cancellation carries.
 pub struct Core<X> {
-    slots: Vec<Slot<X>>,
+    slots: Vec<Coroutine<X>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
     timeouts: Vec<awaiting::Timeout>,
@@ -130,10 +130,10 @@ pub struct Core<X> {
     scopes: Vec<Scope>,
     free_scopes: Vec<u32>,
     events: VecDeque<Event>,
-    deliveries: Vec<(Co, ScopeId, X)>,
+    deliveries: Vec<(CoroutineId, ScopeId, X)>,
     timers: Timers<Alarm>,
     order: Order,
-    running: Co,
+    running: CoroutineId,
     next_id: u64,
     parks: u64,
     live: usize,
@@ -181,7 +181,7 @@ impl<X> Core<X> {
             awaited: 0,
         };
         core.add_scope(None, lifetime);
-        let main = core.add(Self::GLOBAL, Kind::Member);
+        let main = core.add(Self::GLOBAL, SpawnKind::Member);
         core.ready.clear();
         core.slots[main.0 as usize].state = State::Running;
         core.slots[main.0 as usize].started = true;
@@ -190,51 +190,51 @@ impl<X> Core<X> {
     }
 
     /// The main coroutine.
-    pub const MAIN: Co = Co(0);
+    pub const MAIN: CoroutineId = CoroutineId(0);
     /// Its id.
     pub const MAIN_ID: u64 = 1;
     /// The scope of the main coroutine, and of all that are in no other.
-    pub const GLOBAL: ScopeId = ScopeId { index: 0, life: 0 };
+    pub const GLOBAL: ScopeId = ScopeId { index: 0, generation: 0 };
 
-    fn slot(&self, co: Co) -> &Slot<X> {
+    fn slot(&self, co: CoroutineId) -> &Coroutine<X> {
         &self.slots[co.0 as usize]
     }
 
-    fn slot_mut(&mut self, co: Co) -> &mut Slot<X> {
+    fn slot_mut(&mut self, co: CoroutineId) -> &mut Coroutine<X> {
         &mut self.slots[co.0 as usize]
     }
 
     /// A new coroutine at the tail of the queue, in the scope of the running one, and a child of it.
     #[inline]
-    pub fn spawn(&mut self) -> Co {
+    pub fn spawn(&mut self) -> CoroutineId {
         let running = self.slot(self.running);
-        let childless = matches!(running.kind, Kind::Runner { .. }) || running.state != State::Running;
+        let childless = matches!(running.kind, SpawnKind::Runner { .. }) || running.state != State::Running;
         let scope = running.scope;
-        self.add(scope, if childless { Kind::Member } else { Kind::Child })
+        self.add(scope, if childless { SpawnKind::Member } else { SpawnKind::Child })
     }
 
     /// The same in another scope, and nobody's child.
-    pub fn spawn_in(&mut self, scope: ScopeId) -> Co {
-        self.add(scope, Kind::Member)
+    pub fn spawn_in(&mut self, scope: ScopeId) -> CoroutineId {
+        self.add(scope, SpawnKind::Member)
     }
 
     /// A coroutine for callbacks and handlers of `scope`, which it is in without being a member. `holds` is not
     /// finished before it.
-    pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> Co {
-        self.pin(scope);
+    pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> CoroutineId {
+        self.add_runner(scope);
         if let Some(held) = holds {
-            self.engage(held);
+            self.add_active(held);
         }
-        self.add(scope, Kind::Runner { holds })
+        self.add(scope, SpawnKind::Runner { holds })
     }
 
-    fn add(&mut self, scope: ScopeId, kind: Kind) -> Co {
+    fn add(&mut self, scope: ScopeId, kind: SpawnKind) -> CoroutineId {
         let id = self.next_id;
         self.next_id += 1;
         self.live += 1;
-        let spawner = if kind == Kind::Child { self.running.0 } else { NONE };
+        let spawner = if kind == SpawnKind::Child { self.running.0 } else { NONE };
         let parent = if spawner == NONE { 0 } else { self.slot(self.running).id };
-        let zombie = self.forced || self.scopes[scope.slot()].zombies && !matches!(kind, Kind::Runner { .. });
+        let zombie = self.forced || self.scopes[scope.slot()].zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
         let index = if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -252,17 +252,17 @@ impl<X> Core<X> {
             slot.shielded = 0;
             slot.epoch = slot.epoch.wrapping_add(1);
             slot.woken_early = false;
-            slot.keeps = false;
+            slot.wake_prioritized = false;
             slot.cancel_requested = false;
             slot.shutdowns = 0;
             slot.abandoned = false;
             slot.awaited = false;
-            slot.told = false;
-            slot.sought = false;
+            slot.awaited_at_end = false;
+            slot.ever_awaited = false;
             index
         } else {
             let index = self.slots.len() as u32;
-            self.slots.push(Slot {
+            self.slots.push(Coroutine {
                 id,
                 parent,
                 scope,
@@ -279,9 +279,9 @@ impl<X> Core<X> {
                 shielded: 0,
                 epoch: 0,
                 woken_early: false,
-                keeps: false,
-                reason: Reason::Woken,
-                on: On::Turn,
+                wake_prioritized: false,
+                reason: WakeReason::Woken,
+                on: WaitReason::Yield,
                 parked_at: 0,
                 timer: None,
                 cancellation: None,
@@ -290,29 +290,29 @@ impl<X> Core<X> {
                 abandoned: false,
                 outcome: Outcome::Returned,
                 awaited: false,
-                told: false,
-                sought: false,
-                followers: Vec::new(),
+                awaited_at_end: false,
+                ever_awaited: false,
+                waiters: Vec::new(),
             });
             index
         };
-        if !matches!(kind, Kind::Runner { .. }) {
-            self.join(Co(index), scope);
+        if !matches!(kind, SpawnKind::Runner { .. }) {
+            self.join(CoroutineId(index), scope);
         }
         if spawner != NONE {
-            self.adopt(Co(index), Co(spawner));
+            self.adopt(CoroutineId(index), CoroutineId(spawner));
         }
         self.ready.push_back(index);
-        Co(index)
+        CoroutineId(index)
     }
 
     /// The one that runs.
-    pub fn running(&self) -> Co {
+    pub fn running(&self) -> CoroutineId {
         self.running
     }
 
     /// Nobody else will run: what runs from now on runs as main.
-    pub fn end_with_main(&mut self) {
+    pub fn run_as_main(&mut self) {
         self.running = Self::MAIN;
     }
 
@@ -322,7 +322,7 @@ impl<X> Core<X> {
     }
 
     /// Is anybody ready to run?
-    pub fn anybody_ready(&self) -> bool {
+    pub fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
@@ -332,9 +332,9 @@ impl<X> Core<X> {
     }
 
     /// The live ones, in order of their slots.
-    pub fn coroutines(&self) -> impl Iterator<Item = Co> + '_ {
-        let free = |slot: &Slot<X>| slot.state == State::Done;
-        self.slots.iter().enumerate().filter(move |(_, s)| !free(s)).map(|(i, _)| Co(i as u32))
+    pub fn coroutines(&self) -> impl Iterator<Item = CoroutineId> + '_ {
+        let free = |slot: &Coroutine<X>| slot.state == State::Done;
+        self.slots.iter().enumerate().filter(move |(_, s)| !free(s)).map(|(i, _)| CoroutineId(i as u32))
     }
 
     /// Takes the next from the queue and makes it the running one.
@@ -351,15 +351,15 @@ impl<X> Core<X> {
                 self.ready.remove(at)
             }
         };
-        let Some(index) = index else { return Next::Nobody };
-        let co = Co(index);
+        let Some(index) = index else { return Next::Idle };
+        let co = CoroutineId(index);
         self.running = co;
         let slot = self.slot_mut(co);
         slot.state = State::Running;
         if std::mem::replace(&mut slot.has_stack, true) {
             Next::Resume(co)
-        } else if slot.cancellation.is_some() && !matches!(slot.kind, Kind::Runner { .. }) {
-            Next::NeverStarts(co)
+        } else if slot.cancellation.is_some() && !matches!(slot.kind, SpawnKind::Runner { .. }) {
+            Next::CancelledBeforeStart(co)
         } else {
             slot.started = true;
             Next::Start(co)
@@ -369,7 +369,7 @@ impl<X> Core<X> {
     /// [`Core::begin_wait`], [`Core::park`] on its turn and [`Core::next_to_run`] in one, for the coroutine that
     /// gives way. `None`: it need not, because a cancellation waits. Afterwards it asks [`Core::cancellation_waits`]
     /// in place of [`Core::resumed`].
-    pub fn give_turn(&mut self) -> Option<Next> {
+    pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
         if self.forced && self.abandons() {
             return Some(self.next_to_run());
@@ -380,19 +380,19 @@ impl<X> Core<X> {
         }
         slot.epoch = slot.epoch.wrapping_add(1);
         slot.woken_early = false;
-        slot.keeps = false;
-        slot.on = On::Turn;
+        slot.wake_prioritized = false;
+        slot.on = WaitReason::Yield;
         slot.parked_at = parks;
         slot.state = State::Ready;
-        slot.reason = Reason::Woken;
+        slot.reason = WakeReason::Woken;
         self.parks += 1;
         self.ready.push_back(co.0);
         Some(self.next_to_run())
     }
 
     /// The one that will run after so many others, if the order stays.
-    pub fn upcoming(&self, after: usize) -> Option<Co> {
-        self.ready.get(after).map(|index| Co(*index))
+    pub fn nth_ready(&self, after: usize) -> Option<CoroutineId> {
+        self.ready.get(after).map(|index| CoroutineId(*index))
     }
 
     /// A ticket for the running coroutine's next park. Earlier ones are void.
@@ -401,29 +401,29 @@ impl<X> Core<X> {
         let slot = self.slot_mut(co);
         slot.epoch = slot.epoch.wrapping_add(1);
         slot.woken_early = false;
-        slot.keeps = false;
+        slot.wake_prioritized = false;
         Ticket { co, epoch: slot.epoch }
     }
 
     /// Whoever uses the running coroutine's ticket has taken something for it: once woken it goes on as woken, and a
     /// cancellation that comes later waits for the next park.
-    pub fn keep_wake(&mut self) {
-        self.slot_mut(self.running).keeps = true;
+    pub fn prioritize_wake(&mut self) {
+        self.slot_mut(self.running).wake_prioritized = true;
     }
 
     /// The running coroutine parks (after [`Core::begin_wait`]). `Some`: it need not, for this reason.
-    /// With `On::Turn` it goes to the tail of the queue.
-    pub fn park(&mut self, deadline: Option<u64>, on: On, cancellable: bool) -> Option<Reason> {
+    /// With `WaitReason::Yield` it goes to the tail of the queue.
+    pub fn park(&mut self, deadline: Option<u64>, on: WaitReason, cancellable: bool) -> Option<WakeReason> {
         let (co, parks) = (self.running, self.parks);
         if self.forced && cancellable && self.abandons() {
             return None;
         }
         let slot = self.slot_mut(co);
         if cancellable && slot.shielded == 0 && slot.cancellation.is_some() {
-            return Some(Reason::Cancelled);
+            return Some(WakeReason::Cancelled);
         }
         if slot.woken_early {
-            return Some(Reason::Woken);
+            return Some(WakeReason::Woken);
         }
         slot.on = on;
         slot.parked_at = parks;
@@ -431,10 +431,10 @@ impl<X> Core<X> {
             slot.shielded += 1;
         }
         self.parks += 1;
-        if on == On::Turn {
+        if on == WaitReason::Yield {
             let slot = self.slot_mut(co);
             slot.state = State::Ready;
-            slot.reason = Reason::Woken;
+            slot.reason = WakeReason::Woken;
             self.ready.push_back(co.0);
             return None;
         }
@@ -446,30 +446,30 @@ impl<X> Core<X> {
             self.slot_mut(co).timer = Some(timer);
             self.timed += 1;
         }
-        if matches!(on, On::Outside { .. }) {
+        if matches!(on, WaitReason::External { .. }) {
             self.outside += 1;
         }
         None
     }
 
     /// The running coroutine goes on after a park: why. `cancellable` as it was for [`Core::park`].
-    pub fn resumed(&mut self, cancellable: bool) -> Reason {
+    pub fn resumed(&mut self, cancellable: bool) -> WakeReason {
         let slot = self.slot_mut(self.running);
         slot.epoch = slot.epoch.wrapping_add(1);
         if !cancellable {
             slot.shielded = slot.shielded.saturating_sub(1);
         }
-        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() && !slot.holds_on() {
-            return Reason::Cancelled;
+        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() && !slot.wake_wins() {
+            return WakeReason::Cancelled;
         }
         slot.reason
     }
 
-    fn make_ready(&mut self, co: Co, reason: Reason) {
+    fn make_ready(&mut self, co: CoroutineId, reason: WakeReason) {
         let slot = self.slot_mut(co);
         slot.state = State::Ready;
         slot.reason = reason;
-        let outside = matches!(slot.on, On::Outside { .. });
+        let outside = matches!(slot.on, WaitReason::External { .. });
         let timer = slot.timer.take();
         if let Some(timer) = timer {
             self.timers.cancel(timer);
@@ -488,7 +488,7 @@ impl<X> Core<X> {
             return;
         }
         match slot.state {
-            State::Parked => self.make_ready(ticket.co, Reason::Woken),
+            State::Parked => self.make_ready(ticket.co, WakeReason::Woken),
             State::Running => slot.woken_early = true,
             _ => {}
         }
@@ -508,7 +508,7 @@ impl<X> Core<X> {
                     if slot.epoch == ticket.epoch && slot.state == State::Parked {
                         slot.timer = None;
                         self.timed -= 1;
-                        self.make_ready(ticket.co, Reason::TimedOut);
+                        self.make_ready(ticket.co, WakeReason::TimedOut);
                     }
                 }
                 Alarm::Timeout(id) => self.timeout_is_over(id),
@@ -548,7 +548,7 @@ impl<X> Core<X> {
     }
 
     /// Asks for the end of a coroutine.
-    pub fn cancel(&mut self, co: Co, reason: X) -> Cancel {
+    pub fn cancel(&mut self, co: CoroutineId, reason: X) -> Cancel {
         let slot = self.slot_mut(co);
         if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
             return Cancel::TooLate;
@@ -559,19 +559,19 @@ impl<X> Core<X> {
         slot.cancellation = Some(reason);
         slot.cancel_requested = true;
         if slot.state == State::Parked && slot.shielded == 0 {
-            self.make_ready(co, Reason::Cancelled);
-        } else if slot.state == State::Ready && slot.shielded == 0 && !slot.holds_on() {
+            self.make_ready(co, WakeReason::Cancelled);
+        } else if slot.state == State::Ready && slot.shielded == 0 && !slot.wake_wins() {
             // It was woken, and has not run since: whatever it waited for loses nothing by staying there.
-            slot.reason = Reason::Cancelled;
+            slot.reason = WakeReason::Cancelled;
         }
         Cancel::Accepted
     }
 
     /// As [`Core::cancel`], because another one has failed: one that has been woken by what has made that one fail gets to
     /// say so first. It meets the cancellation where it waits next.
-    pub fn cancel_after_failure(&mut self, co: Co, reason: X) -> Cancel {
+    pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> Cancel {
         let slot = self.slot_mut(co);
-        slot.keeps |= slot.state == State::Ready && slot.on != On::Turn;
+        slot.wake_prioritized |= slot.state == State::Ready && slot.on != WaitReason::Yield;
         self.cancel(co, reason)
     }
 
@@ -582,7 +582,7 @@ impl<X> Core<X> {
     }
 
     /// Takes a cancellation whatever shields it: for one that never starts, or has ended.
-    pub fn discard_cancellation(&mut self, co: Co) -> Option<X> {
+    pub fn discard_cancellation(&mut self, co: CoroutineId) -> Option<X> {
         self.slot_mut(co).cancellation.take()
     }
 
@@ -604,7 +604,7 @@ impl<X> Core<X> {
     }
 
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
-    pub fn cancel_by_force(&mut self, co: Co, reason: X) -> Option<X> {
+    pub fn cancel_by_force(&mut self, co: CoroutineId, reason: X) -> Option<X> {
         let slot = self.slot_mut(co);
         if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
             return Some(reason);
@@ -616,27 +616,27 @@ impl<X> Core<X> {
     }
 
     /// [`Event::Overdue`] comes at this moment if the coroutine, which has been cancelled, has not ended by then.
-    pub fn expect_end(&mut self, co: Co, deadline: u64) {
+    pub fn schedule_overdue_check(&mut self, co: CoroutineId, deadline: u64) {
         let id = self.slot(co).id;
         self.timers.insert(deadline, Alarm::Overdue { co, id });
     }
 
     /// [`Event::Unawaited`] comes at this moment if the coroutine, which has failed, has not been awaited by then.
-    pub fn expect_awaiter(&mut self, co: Co, deadline: u64) {
+    pub fn schedule_unawaited_check(&mut self, co: CoroutineId, deadline: u64) {
         let id = self.slot(co).id;
         self.timers.insert(deadline, Alarm::Unawaited { co, id });
     }
 
     /// [`Event::ReportsDue`] comes at this moment.
-    pub fn expect_reports(&mut self, deadline: u64) {
+    pub fn schedule_reports(&mut self, deadline: u64) {
         self.timers.insert(deadline, Alarm::Reports);
     }
 
     /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.
-    pub fn break_off(&mut self, co: Co) {
+    pub fn abort_park(&mut self, co: CoroutineId) {
         let slot = self.slot_mut(co);
         if slot.state == State::Parked && slot.shielded == 0 && !slot.abandoned {
-            self.make_ready(co, Reason::Cancelled);
+            self.make_ready(co, WakeReason::Cancelled);
         }
     }
 
@@ -653,7 +653,7 @@ impl<X> Core<X> {
 
     /// In the child of a fork only the running coroutine lives on: forgets all others and their timers. Returns
     /// those that were dropped (their slots stay until released).
-    pub fn keep_only_running(&mut self) -> Vec<Co> {
+    pub fn after_fork(&mut self) -> Vec<CoroutineId> {
         self.ready.clear();
         self.outside = 0;
         self.timed = 0;
@@ -669,11 +669,11 @@ impl<X> Core<X> {
             slot.outcome = Outcome::Cancelled;
             slot.awaited = true;
             slot.abandoned = false;
-            slot.followers.clear();
+            slot.waiters.clear();
             if let Some(timer) = slot.timer.take() {
                 self.timers.cancel(timer);
             }
-            dropped.push(Co(index as u32));
+            dropped.push(CoroutineId(index as u32));
         }
         self.forget_waiters_but_for(running);
         self.slot_mut(running).awaited = false; // whoever did is not there
@@ -687,37 +687,37 @@ impl<X> Core<X> {
     }
 
     /// Its number, never used twice.
-    pub fn id(&self, co: Co) -> u64 {
+    pub fn id(&self, co: CoroutineId) -> u64 {
         self.slot(co).id
     }
 
     /// The number of the coroutine that spawned it; 0 for main.
-    pub fn parent_id(&self, co: Co) -> u64 {
+    pub fn parent_id(&self, co: CoroutineId) -> u64 {
         self.slot(co).parent
     }
 
     /// Where it is in its life.
-    pub fn state(&self, co: Co) -> State {
+    pub fn state(&self, co: CoroutineId) -> State {
         self.slot(co).state
     }
 
     /// How it ended, once it has.
-    pub fn outcome(&self, co: Co) -> Outcome {
+    pub fn outcome(&self, co: CoroutineId) -> Outcome {
         self.slot(co).outcome
     }
 
     /// Has it ever run?
-    pub fn is_started(&self, co: Co) -> bool {
+    pub fn is_started(&self, co: CoroutineId) -> bool {
         self.slot(co).started
     }
 
     /// Has it been given a stack? So is one that never starts, to let go of what it was to run with, which may wait.
-    pub fn has_stack(&self, co: Co) -> bool {
+    pub fn has_stack(&self, co: CoroutineId) -> bool {
         self.slot(co).has_stack
     }
 
     /// Was a cancellation accepted for it?
-    pub fn is_cancel_requested(&self, co: Co) -> bool {
+    pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
         self.slot(co).cancel_requested
     }
 }

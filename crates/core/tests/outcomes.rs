@@ -6,7 +6,7 @@
 mod scopes_host;
 
 use scopes_host::{Ends, Fate, For, GLOBAL, Handler, Host, Thrown, Way};
-use spindle_core::sched::{Co, Disposal, Lifetime, ScopeId};
+use spindle_core::sched::{CoroutineId, Disposal, Lifetime, ScopeId};
 use std::path::Path;
 
 /// The questions, and the answers that each can have.
@@ -136,9 +136,9 @@ struct Play {
     host: Host,
     scope: ScopeId,
     parent: ScopeId,
-    it: Co,
-    child: Co,
-    sibling: Co,
+    it: CoroutineId,
+    child: CoroutineId,
+    sibling: CoroutineId,
     protected: bool,
 }
 
@@ -190,7 +190,7 @@ impl Play {
             "its scope is cancelled" => assert!(host.cancels_scope(scope, "stop")),
             "the parent scope is cancelled" => assert!(host.cancels_scope(self.parent, "stop")),
             "its scope is bounded out" => {
-                host.bound_in_time(scope, 10);
+                host.set_deadline(scope, 10);
                 host.time_passes(10);
             }
             "`dispose()`" => _ = host.disposes(scope, Disposal::Cancel),
@@ -228,7 +228,7 @@ impl Play {
         }
     }
 
-    fn became(&self, co: Co, before: bool) -> &'static str {
+    fn became(&self, co: CoroutineId, before: bool) -> &'static str {
         match self.host.body(co).ended {
             Some(Ends::Returns) => "returned",
             Some(Ends::Throws(_)) => "failed",

@@ -4,7 +4,7 @@
 mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
-use spindle_core::sched::{Cancel, Co, Next, On, Order, Outcome, Reason, State, Target, Ticket};
+use spindle_core::sched::{Cancel, CoroutineId, Next, Order, Outcome, State, Target, Ticket, WaitReason, WakeReason};
 
 #[test]
 fn a_spawn_starts_nothing() {
@@ -12,7 +12,7 @@ fn a_spawn_starts_nothing() {
     let a = host.spawn();
     assert_eq!((host.running(), host.state(MAIN)), (MAIN, State::Running));
     assert_eq!((host.state(a), host.is_started(a)), (State::Queued, false));
-    assert_eq!((host.live(), host.ready(), host.anybody_ready()), (2, 1, true));
+    assert_eq!((host.live(), host.ready(), host.has_ready()), (2, 1, true));
     host.turn();
     host.starts(a);
     assert_eq!((host.running(), host.state(a), host.is_started(a)), (a, State::Running, true));
@@ -31,38 +31,38 @@ fn the_first_in_is_the_first_out() {
     host.ends();
     host.starts(c);
     host.turn();
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     host.ends();
-    assert_eq!(host.goes_on(a), Reason::Woken);
+    assert_eq!(host.goes_on(a), WakeReason::Woken);
     host.ends();
     host.starts(d);
     host.ends();
-    assert_eq!(host.goes_on(c), Reason::Woken);
+    assert_eq!(host.goes_on(c), WakeReason::Woken);
     host.ends();
-    assert_eq!((host.next_to_run(), host.live()), (Next::Nobody, 0));
+    assert_eq!((host.next_to_run(), host.live()), (Next::Idle, 0));
 }
 
 #[test]
 fn giving_way_in_one_step_is_the_same() {
     let mut host = Host::new();
-    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)), "alone it goes on");
+    assert_eq!(host.yield_now(), Some(Next::Resume(MAIN)), "alone it goes on");
     let [a, b] = host.spawn_many();
-    assert_eq!([0, 1, 2].map(|after| host.upcoming(after)), [Some(a), Some(b), None]);
+    assert_eq!([0, 1, 2].map(|after| host.nth_ready(after)), [Some(a), Some(b), None]);
     let old = host.begin_wait();
-    assert_eq!(host.give_turn(), Some(Next::Start(a)));
+    assert_eq!(host.yield_now(), Some(Next::Start(a)));
     assert_eq!((host.running(), host.state(MAIN), host.ready()), (a, State::Ready, 2));
-    assert_eq!((host.upcoming(1), host.something_to_wait_for()), (Some(MAIN), false));
-    assert_eq!(host.give_turn(), Some(Next::Start(b)));
-    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    assert_eq!((host.nth_ready(1), host.has_wake_source()), (Some(MAIN), false));
+    assert_eq!(host.yield_now(), Some(Next::Start(b)));
+    assert_eq!(host.yield_now(), Some(Next::Resume(MAIN)));
     host.wake(old);
-    assert_eq!(host.give_turn(), Some(Next::Resume(a)), "the earlier ticket is void");
+    assert_eq!(host.yield_now(), Some(Next::Resume(a)), "the earlier ticket is void");
     host.ends();
     assert_eq!(host.next_to_run(), Next::Resume(b));
     let ticket = host.waits(None, SOCKET);
     assert_eq!(host.next_to_run(), Next::Resume(MAIN));
     host.wake(ticket);
-    assert_eq!(host.give_turn(), Some(Next::Resume(b)));
-    assert_eq!(host.resumed(true), Reason::Woken);
+    assert_eq!(host.yield_now(), Some(Next::Resume(b)));
+    assert_eq!(host.resumed(true), WakeReason::Woken);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn those_that_are_woken_queue_in_that_order() {
     }
     host.turn();
     for co in [c, a, b] {
-        assert_eq!(host.goes_on(co), Reason::Woken);
+        assert_eq!(host.goes_on(co), WakeReason::Woken);
         host.ends();
     }
 }
@@ -83,7 +83,7 @@ fn those_that_are_woken_queue_in_that_order() {
 fn a_seed_gives_an_order_and_repeats_it() {
     let order_of = |order| {
         let mut core = Host::ordered(order);
-        let spawned: Vec<Co> = (0..20).map(|_| core.spawn()).collect();
+        let spawned: Vec<CoroutineId> = (0..20).map(|_| core.spawn()).collect();
         core.finish(MAIN, Outcome::Returned);
         let mut order = Vec::new();
         while let Next::Start(co) = core.next_to_run() {
@@ -128,14 +128,14 @@ fn woken_before_it_parks_it_does_not_park() {
     let mut host = Host::new();
     let ticket = host.begin_wait();
     host.wake(ticket);
-    assert_eq!(host.park(Some(10), SOCKET, true), Some(Reason::Woken));
+    assert_eq!(host.park(Some(10), SOCKET, true), Some(WakeReason::Woken));
     assert_eq!((host.running(), host.state(MAIN)), (MAIN, State::Running));
-    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (0, 0, false));
+    assert_eq!((host.ready(), host.deadlines(), host.has_wake_source()), (0, 0, false));
     // The next wait is another.
     let ticket = host.begin_wait();
     assert_eq!(host.park(None, SOCKET, true), None);
     host.wake(ticket);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn an_early_wake_is_for_its_own_wait_only() {
     assert_eq!(host.park(None, SOCKET, true), None);
     host.wake(early);
     host.wake(given_up);
-    assert_eq!(host.next_to_run(), Next::Nobody);
+    assert_eq!(host.next_to_run(), Next::Idle);
     host.wake(ticket);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn an_early_wake_also_saves_a_turn() {
     host.spawn();
     let ticket = host.begin_wait();
     host.wake(ticket);
-    assert_eq!(host.park(None, On::Turn, true), Some(Reason::Woken));
+    assert_eq!(host.park(None, WaitReason::Yield, true), Some(WakeReason::Woken));
     assert_eq!(host.ready(), 1);
 }
 
@@ -172,13 +172,13 @@ fn a_late_wake_is_void() {
     host.wake(first);
     host.wake(first);
     assert_eq!((host.state(MAIN), host.ready()), (State::Ready, 1), "queued once");
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     host.wake(first); // while it runs
     let second = host.waits(None, SOCKET);
     host.wake(first); // while it waits for something else
-    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Idle));
     host.wake(second);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_ticket_does_not_reach_the_next_coroutine_in_the_slot() {
     host.wake(ticket);
     host.goes_on(MAIN);
     host.turn();
-    assert_eq!(host.goes_on(a), Reason::Woken);
+    assert_eq!(host.goes_on(a), WakeReason::Woken);
 }
 
 #[test]
@@ -230,33 +230,33 @@ fn a_ticket_is_a_word() {
 #[test]
 fn a_deadline_ends_a_park_and_never_early() {
     let mut host = Host::new();
-    host.waits(Some(1_000), On::Timer);
+    host.waits(Some(1_000), WaitReason::Timer);
     assert_eq!((host.deadlines(), host.next_deadline()), (1, Some(1_000)));
     host.expire(999);
-    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Idle));
     host.expire(1_000);
     assert_eq!((host.deadlines(), host.next_deadline()), (0, None));
-    assert_eq!(host.goes_on(MAIN), Reason::TimedOut);
+    assert_eq!(host.goes_on(MAIN), WakeReason::TimedOut);
     // A deadline that has passed still parks: others get their turn.
-    host.waits(Some(5), On::Timer);
+    host.waits(Some(5), WaitReason::Timer);
     host.expire(1_000);
-    assert_eq!(host.goes_on(MAIN), Reason::TimedOut);
+    assert_eq!(host.goes_on(MAIN), WakeReason::TimedOut);
 }
 
 #[test]
 fn deadlines_are_met_in_order_those_of_one_moment_as_they_came() {
     let mut host = Host::new();
-    let spawned: [Co; 5] = host.spawn_many();
+    let spawned: [CoroutineId; 5] = host.spawn_many();
     host.turn();
     for (co, deadline) in spawned.into_iter().zip([30, 10, 20, 10, 40]) {
         host.starts(co);
-        host.waits(Some(deadline), On::Timer);
+        host.waits(Some(deadline), WaitReason::Timer);
     }
     host.goes_on(MAIN);
     host.expire(30);
     host.turn();
     for co in [1, 3, 2, 0] {
-        assert_eq!(host.goes_on(spawned[co]), Reason::TimedOut);
+        assert_eq!(host.goes_on(spawned[co]), WakeReason::TimedOut);
         host.ends();
     }
     assert_eq!(host.state(spawned[4]), State::Parked);
@@ -269,14 +269,14 @@ fn of_wake_and_deadline_the_first_counts() {
     host.wake(ticket);
     assert_eq!((host.deadlines(), host.next_deadline()), (0, None));
     host.expire(10);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Woken));
     // The old deadline is nothing to the next wait.
     let ticket = host.waits(Some(30), SOCKET);
     host.expire(29);
     assert_eq!(host.state(MAIN), State::Parked);
     host.expire(30);
     host.wake(ticket);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::TimedOut));
 }
 
 #[test]
@@ -293,10 +293,10 @@ fn an_end_wakes_the_awaiters_in_their_order() {
     assert!(host.finish(c, Outcome::Failed));
     assert!(host.is_done(Target::Coroutine(c)) && host.was_awaited(c));
     assert_eq!((host.state(c), host.outcome(c), host.live()), (State::Done, Outcome::Failed, 3));
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     host.turn();
     for co in [a, b] {
-        assert_eq!(host.goes_on(co), Reason::Woken);
+        assert_eq!(host.goes_on(co), WakeReason::Woken);
         host.ends();
     }
 }
@@ -311,7 +311,7 @@ fn who_unsubscribes_is_not_woken() {
     host.unsubscribe(Target::Coroutine(a), ticket);
     host.unsubscribe(Target::Coroutine(a), ticket);
     host.unsubscribe(Target::Coroutine(a), ticket);
-    assert_eq!(host.park(None, On::Turn, true), None);
+    assert_eq!(host.park(None, WaitReason::Yield, true), None);
     host.starts(a);
     assert!(!host.ends(), "nobody awaits it");
     assert!(!host.was_awaited(a));
@@ -333,27 +333,27 @@ fn of_two_awaited_the_second_to_end_wakes_nobody() {
     host.ends();
     host.starts(b);
     host.ends();
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Woken));
     host.waits(None, SOCKET);
-    assert_eq!(host.next_to_run(), Next::Nobody);
+    assert_eq!(host.next_to_run(), Next::Idle);
 }
 
 #[test]
 fn a_timeout_can_be_awaited() {
     let mut host = Host::new();
-    let timeout = host.timeout(50);
+    let timeout = host.add_timeout(50);
     assert!(!host.is_done(Target::Timeout(timeout)));
     host.awaits(&[Target::Timeout(timeout)]);
     host.expire(49);
-    assert_eq!((host.next_to_run(), host.deadlines()), (Next::Nobody, 1));
+    assert_eq!((host.next_to_run(), host.deadlines()), (Next::Idle, 1));
     host.expire(50);
-    assert_eq!((host.goes_on(MAIN), host.deadlines()), (Reason::Woken, 0));
+    assert_eq!((host.goes_on(MAIN), host.deadlines()), (WakeReason::Woken, 0));
     assert!(host.is_done(Target::Timeout(timeout)));
     // Complete, it stays so; its place serves another, which is not.
     host.expire(60);
     assert!(host.is_done(Target::Timeout(timeout)));
     host.drop_timeout(timeout);
-    let next = host.timeout(70);
+    let next = host.add_timeout(70);
     assert_eq!(next, timeout);
     assert!(!host.is_done(Target::Timeout(next)));
 }
@@ -361,53 +361,53 @@ fn a_timeout_can_be_awaited() {
 #[test]
 fn a_dropped_timeout_leaves_no_timer() {
     let mut host = Host::new();
-    let first = host.timeout(50);
-    let second = host.timeout(60);
+    let first = host.add_timeout(50);
+    let second = host.add_timeout(60);
     host.awaits(&[Target::Timeout(first), Target::Timeout(second)]);
     host.drop_timeout(first);
-    assert_eq!((host.deadlines(), host.something_to_wait_for()), (1, true));
-    assert_eq!(host.timeout(1_000), first);
+    assert_eq!((host.deadlines(), host.has_wake_source()), (1, true));
+    assert_eq!(host.add_timeout(1_000), first);
     host.expire(59);
-    assert_eq!(host.next_to_run(), Next::Nobody);
+    assert_eq!(host.next_to_run(), Next::Idle);
     host.expire(60);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     host.drop_timeout(first);
     host.drop_timeout(second);
-    assert_eq!((host.deadlines(), host.next_deadline(), host.something_to_wait_for()), (0, None, false));
+    assert_eq!((host.deadlines(), host.next_deadline(), host.has_wake_source()), (0, None, false));
 }
 
 #[test]
 fn a_timeout_and_a_deadline_of_one_moment_wake_once() {
     let mut host = Host::new();
-    let timeout = host.timeout(50);
+    let timeout = host.add_timeout(50);
     let ticket = host.begin_wait();
     host.subscribe(Target::Timeout(timeout), ticket);
-    assert_eq!(host.park(Some(50), On::Coroutines, true), None);
+    assert_eq!(host.park(Some(50), WaitReason::Coroutines, true), None);
     host.expire(50);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Woken));
     // The other way round: the deadline came first, and the later use of the ticket is void.
     host.begin_wait();
     let timeout = {
         let ticket = host.begin_wait();
-        assert_eq!(host.park(Some(70), On::Coroutines, true), None);
-        let timeout = host.timeout(70);
+        assert_eq!(host.park(Some(70), WaitReason::Coroutines, true), None);
+        let timeout = host.add_timeout(70);
         host.subscribe(Target::Timeout(timeout), ticket);
         timeout
     };
     host.expire(70);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::TimedOut));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::TimedOut));
     assert!(host.is_done(Target::Timeout(timeout)));
 }
 
 /// Per way to wait: is there hope while all wait like this?
 #[test]
 fn what_is_no_deadlock() {
-    let outside = |interruptible, restart| On::Outside { interruptible, restart };
+    let outside = |interruptible, restart| WaitReason::External { interruptible, restart };
     let cases = [
-        (None, On::Coroutines, false),
-        (Some(10), On::Coroutines, true),
-        (Some(10), On::Timer, true),
-        (None, On::Timer, false),
+        (None, WaitReason::Coroutines, false),
+        (Some(10), WaitReason::Coroutines, true),
+        (Some(10), WaitReason::Timer, true),
+        (None, WaitReason::Timer, false),
         (None, outside(true, true), true),
         (None, outside(false, false), true),
         (Some(10), outside(true, false), true),
@@ -415,12 +415,12 @@ fn what_is_no_deadlock() {
     for (deadline, on, hope) in cases {
         for cancellable in [true, false] {
             let mut host = Host::new();
-            assert!(!host.something_to_wait_for());
+            assert!(!host.has_wake_source());
             let ticket = host.begin_wait();
             assert_eq!(host.park(deadline, on, cancellable), None);
-            assert_eq!(host.something_to_wait_for(), hope, "{deadline:?} {on:?}");
+            assert_eq!(host.has_wake_source(), hope, "{deadline:?} {on:?}");
             host.wake(ticket);
-            assert!(!host.something_to_wait_for(), "{deadline:?} {on:?} is over");
+            assert!(!host.has_wake_source(), "{deadline:?} {on:?} is over");
         }
     }
 }
@@ -431,9 +431,9 @@ fn one_that_waits_for_the_world_is_hope_for_all() {
     let [(_, first), (co, second)] = host.parked(SOCKET);
     host.awaits(&[Target::Coroutine(co)]);
     for (ticket, hope) in [(first, true), (second, false)] {
-        assert!(host.something_to_wait_for());
+        assert!(host.has_wake_source());
         host.wake(ticket);
-        assert_eq!(host.something_to_wait_for(), hope);
+        assert_eq!(host.has_wake_source(), hope);
     }
 }
 
@@ -442,7 +442,7 @@ fn after_a_fork_only_the_running_one_is_left() {
     let mut host = Host::new();
     let [(parked, to_parked), (timed, _)] = host.parked(SOCKET);
     let [ended, forks, queued, cancelled] = host.spawn_many();
-    let timeout = host.timeout(500);
+    let timeout = host.add_timeout(500);
     host.turn();
     host.starts(ended);
     host.ends();
@@ -451,7 +451,7 @@ fn after_a_fork_only_the_running_one_is_left() {
     host.wake(to_parked);
     assert_eq!(host.live(), 6);
 
-    assert_eq!(host.keep_only_running(), [MAIN, parked, timed, queued, cancelled]);
+    assert_eq!(host.after_fork(), [MAIN, parked, timed, queued, cancelled]);
     assert_eq!((host.running(), host.live(), host.ready()), (forks, 1, 0));
     assert_eq!(host.coroutines().collect::<Vec<_>>(), [forks]);
     for co in [MAIN, parked, timed, queued, cancelled] {
@@ -461,12 +461,12 @@ fn after_a_fork_only_the_running_one_is_left() {
     assert_eq!(host.release(cancelled), Some("reason"));
     host.wake(to_parked);
     host.expire(100);
-    assert_eq!(host.next_to_run(), Next::Nobody);
+    assert_eq!(host.next_to_run(), Next::Idle);
 
     // The running one's own timeouts go on, and its life does.
-    assert_eq!((host.deadlines(), host.something_to_wait_for()), (1, false), "nobody awaits it now");
+    assert_eq!((host.deadlines(), host.has_wake_source()), (1, false), "nobody awaits it now");
     host.drop_timeout(timeout);
-    assert!(!host.something_to_wait_for());
+    assert!(!host.has_wake_source());
     assert_eq!(host.spawn(), cancelled);
     host.turn();
     host.starts(cancelled);
@@ -480,21 +480,21 @@ fn after_a_fork_only_the_running_one_is_left() {
 fn a_fork_forgets_deadlines_and_awaiters() {
     let mut host = Host::new();
     let [forks, sleeps, awaits] = host.spawn_many();
-    let timeout = host.timeout(500);
+    let timeout = host.add_timeout(500);
     host.turn();
     host.starts(forks);
     host.turn();
     host.starts(sleeps);
-    host.waits(Some(10), On::Timer);
+    host.waits(Some(10), WaitReason::Timer);
     host.starts(awaits);
     host.awaits(&[Target::Coroutine(forks), Target::Timeout(timeout)]);
     host.goes_on(MAIN);
     host.waits(None, SOCKET);
     host.goes_on(forks);
-    assert_eq!((host.deadlines(), host.keep_only_running().len()), (2, 3));
+    assert_eq!((host.deadlines(), host.after_fork().len()), (2, 3));
     assert_eq!(host.deadlines(), 1, "the timeout's");
     host.expire(1_000);
     assert!(host.is_done(Target::Timeout(timeout)));
     assert!(!host.finish(forks, Outcome::Returned));
-    assert_eq!((host.next_to_run(), host.something_to_wait_for()), (Next::Nobody, false));
+    assert_eq!((host.next_to_run(), host.has_wake_source()), (Next::Idle, false));
 }

@@ -3,12 +3,12 @@
 mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
-use spindle_core::sched::{Cancel, Event, Next, On, Outcome, Reason, State, Target};
+use spindle_core::sched::{Cancel, Event, Next, Outcome, State, Target, WaitReason, WakeReason};
 
 /// The running one's next wait is cut short, with this.
 fn delivered(host: &mut Host) -> Option<&'static str> {
     host.begin_wait();
-    assert_eq!(host.park(None, SOCKET, true), Some(Reason::Cancelled));
+    assert_eq!(host.park(None, SOCKET, true), Some(WakeReason::Cancelled));
     assert!(host.cancellation_waits());
     let reason = host.take_cancellation();
     assert!(!host.cancellation_waits());
@@ -20,7 +20,7 @@ fn waits_undisturbed(host: &mut Host) {
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     let running = host.running();
-    assert_eq!(host.goes_on(running), Reason::Woken);
+    assert_eq!(host.goes_on(running), WakeReason::Woken);
 }
 
 #[test]
@@ -29,14 +29,14 @@ fn one_that_never_starts_may_wait_before_it_ends() {
     let a = host.spawn();
     host.cancel(a, "reason");
     host.awaits(&[Target::Coroutine(a)]);
-    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    assert_eq!(host.next_to_run(), Next::CancelledBeforeStart(a));
     assert_eq!(host.discard_cancellation(a), Some("reason"));
     assert_eq!((host.is_started(a), host.has_stack(a)), (false, true));
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     assert_eq!(host.next_to_run(), Next::Resume(a));
     assert!(host.finish(a, Outcome::Cancelled));
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn cancelled_in_the_queue_it_never_starts() {
     assert_eq!(host.cancel(a, "reason"), Cancel::Accepted);
     assert_eq!((host.state(a), host.is_cancel_requested(a)), (State::Queued, true));
     host.awaits(&[Target::Coroutine(a)]);
-    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    assert_eq!(host.next_to_run(), Next::CancelledBeforeStart(a));
     assert_eq!((host.running(), host.is_started(a)), (a, false));
     assert_eq!(host.discard_cancellation(a), Some("reason"));
     assert!(host.finish(a, Outcome::Cancelled));
     assert_eq!((host.outcome(a), host.is_started(a)), (Outcome::Cancelled, false));
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     assert_eq!(host.release(a), None);
     // Nothing of it is left for the next one in the slot.
     assert_eq!(host.spawn(), a);
@@ -67,30 +67,30 @@ fn cancelled_while_it_runs_its_next_wait_is_cut_short() {
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
     assert_eq!((host.state(MAIN), host.ready()), (State::Running, 0));
     host.begin_wait();
-    assert_eq!(host.park(Some(10), SOCKET, true), Some(Reason::Cancelled));
-    assert_eq!((host.deadlines(), host.something_to_wait_for()), (0, false));
+    assert_eq!(host.park(Some(10), SOCKET, true), Some(WakeReason::Cancelled));
+    assert_eq!((host.deadlines(), host.has_wake_source()), (0, false));
     assert_eq!(delivered(&mut host), Some("reason"));
     // So is a turn.
     host.cancel(MAIN, "again");
     host.begin_wait();
-    assert_eq!(host.park(None, On::Turn, true), Some(Reason::Cancelled));
+    assert_eq!(host.park(None, WaitReason::Yield, true), Some(WakeReason::Cancelled));
     assert_eq!(host.ready(), 0);
 }
 
 #[test]
 fn cancelled_while_it_waits_it_goes_on() {
-    for (deadline, on) in [(None, On::Coroutines), (Some(10), On::Timer), (Some(10), SOCKET)] {
+    for (deadline, on) in [(None, WaitReason::Coroutines), (Some(10), WaitReason::Timer), (Some(10), SOCKET)] {
         let mut host = Host::new();
         let ticket = host.waits(deadline, on);
         assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
         assert_eq!((host.state(MAIN), host.ready(), host.deadlines()), (State::Ready, 1, 0));
-        assert!(!host.something_to_wait_for());
+        assert!(!host.has_wake_source());
         // It is queued once, whatever else happens now.
         host.wake(ticket);
         host.expire(10);
         assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
         assert_eq!(host.interrupt(false), None);
-        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Cancelled));
         assert_eq!(host.take_cancellation(), Some("reason"));
         waits_undisturbed(&mut host);
     }
@@ -105,7 +105,7 @@ fn cancelled_while_it_gives_way_it_learns_so_in_its_turn() {
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
     assert_eq!(host.ready(), 1);
     host.ends();
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("reason"));
 }
 
@@ -114,15 +114,15 @@ fn giving_way_in_one_step_does_not_miss_it() {
     let mut host = Host::new();
     let a = host.spawn();
     host.cancel(MAIN, "before");
-    assert_eq!((host.give_turn(), host.ready(), host.running()), (None, 1, MAIN));
+    assert_eq!((host.yield_now(), host.ready(), host.running()), (None, 1, MAIN));
     assert_eq!(host.take_cancellation(), Some("before"));
-    assert_eq!(host.give_turn(), Some(Next::Start(a)));
+    assert_eq!(host.yield_now(), Some(Next::Start(a)));
     host.cancel(MAIN, "meanwhile");
-    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    assert_eq!(host.yield_now(), Some(Next::Resume(MAIN)));
     assert!(host.cancellation_waits());
     host.shield();
-    assert_eq!(host.give_turn(), Some(Next::Resume(a)), "held off, it keeps nobody from giving way");
-    assert_eq!(host.give_turn(), Some(Next::Resume(MAIN)));
+    assert_eq!(host.yield_now(), Some(Next::Resume(a)), "held off, it keeps nobody from giving way");
+    assert_eq!(host.yield_now(), Some(Next::Resume(MAIN)));
     assert!(!host.cancellation_waits());
     host.unshield();
     assert_eq!(delivered(&mut host), Some("meanwhile"));
@@ -134,13 +134,13 @@ fn who_was_woken_and_has_not_run_is_cancelled_all_the_same() {
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Cancelled));
     assert_eq!(host.take_cancellation(), Some("reason"));
 
-    host.waits(Some(10), On::Timer);
+    host.waits(Some(10), WaitReason::Timer);
     host.expire(10);
     host.cancel(MAIN, "another");
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("another"));
 }
 
@@ -148,29 +148,29 @@ fn who_was_woken_and_has_not_run_is_cancelled_all_the_same() {
 fn what_was_taken_before_the_cancellation_came_is_kept() {
     let mut host = Host::new();
     let ticket = host.begin_wait();
-    host.keep_wake();
+    host.prioritize_wake();
     assert_eq!(host.park(None, SOCKET, true), None);
     host.wake(ticket);
     host.cancel(MAIN, "reason");
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     assert_eq!(delivered(&mut host), Some("reason"));
 
     // Not taken yet: nothing to keep. And it was for one wait.
     host.begin_wait();
-    host.keep_wake();
+    host.prioritize_wake();
     assert_eq!(host.park(None, SOCKET, true), None);
     host.cancel(MAIN, "reason");
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("reason"));
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     host.cancel(MAIN, "reason");
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
 }
 
 #[test]
 fn a_failure_that_one_awaits_alone_is_not_lost_to_a_cancellation() {
-    for (outcome, reason) in [(Outcome::Failed, Reason::Woken), (Outcome::Cancelled, Reason::Cancelled)] {
+    for (outcome, reason) in [(Outcome::Failed, WakeReason::Woken), (Outcome::Cancelled, WakeReason::Cancelled)] {
         let mut host = Host::new();
         let a = host.spawn();
         host.awaits(&[Target::Coroutine(a)]);
@@ -188,16 +188,16 @@ fn siblings_that_were_woken_get_to_say_what_they_have_seen() {
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
     assert_eq!(host.cancel_after_failure(MAIN, "reason"), Cancel::Accepted);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     assert_eq!(delivered(&mut host), Some("reason"));
     // Who still waits, or has given way, has seen nothing.
     host.waits(None, SOCKET);
     host.cancel_after_failure(MAIN, "reason");
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     host.take_cancellation();
     host.turn();
     host.cancel_after_failure(MAIN, "reason");
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
 }
 
 #[test]
@@ -218,22 +218,22 @@ fn in_the_second_phase_who_swallows_two_cancellations_never_goes_on() {
     assert!(host.is_forced() && host.only_zombies());
     assert_eq!(delivered(&mut host), Some("second"));
     host.turn();
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("second"));
     host.begin_wait();
-    assert_eq!((host.park(Some(5), On::Timer, true), host.abandoned()), (None, 1));
+    assert_eq!((host.park(Some(5), WaitReason::Timer, true), host.abandoned()), (None, 1));
     host.wake(ticket);
     host.expire(1_000);
-    host.break_off(MAIN);
-    assert!(host.interrupt(false).is_none() && host.nudge().is_none());
+    host.abort_park(MAIN);
+    assert!(host.interrupt(false).is_none() && host.wake_for_signal().is_none());
     assert_eq!(host.cancel(MAIN, "third"), Cancel::TooLate);
     assert_eq!(host.cancel_by_force(MAIN, "third"), Some("third"));
-    assert_eq!(host.goes_on(other), Reason::Woken);
+    assert_eq!(host.goes_on(other), WakeReason::Woken);
     // Now it has.
     assert_eq!(host.force_shut_down(), [MAIN, other]);
     host.cancel_by_force(other, "third");
     assert_eq!(delivered(&mut host), Some("third"));
-    assert_eq!((host.give_turn(), host.abandoned()), (Some(Next::Nobody), 2));
+    assert_eq!((host.yield_now(), host.abandoned()), (Some(Next::Idle), 2));
     assert_eq!(host.live(), host.abandoned());
 }
 
@@ -243,7 +243,7 @@ fn cancelled_and_woken_before_it_parks_the_cancellation_is_first() {
     let ticket = host.begin_wait();
     host.wake(ticket);
     host.cancel(MAIN, "reason");
-    assert_eq!(host.park(None, SOCKET, true), Some(Reason::Cancelled));
+    assert_eq!(host.park(None, SOCKET, true), Some(WakeReason::Cancelled));
 }
 
 #[test]
@@ -302,18 +302,18 @@ fn a_wait_that_cannot_be_cancelled_is_not() {
     let mut host = Host::new();
     let ticket = host.waits_through(SOCKET);
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
-    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Nobody));
+    assert_eq!((host.state(MAIN), host.next_to_run()), (State::Parked, Next::Idle));
     host.wake(ticket);
     assert_eq!(host.next_to_run(), Next::Resume(MAIN));
-    assert_eq!(host.resumed(false), Reason::Woken);
+    assert_eq!(host.resumed(false), WakeReason::Woken);
     // One that waits already does not keep it from parking either.
-    let ticket = host.waits_through(On::Coroutines);
+    let ticket = host.waits_through(WaitReason::Coroutines);
     host.wake(ticket);
     host.next_to_run();
-    assert_eq!(host.resumed(false), Reason::Woken);
-    let _ = host.waits_through(On::Turn);
+    assert_eq!(host.resumed(false), WakeReason::Woken);
+    let _ = host.waits_through(WaitReason::Yield);
     assert_eq!(host.next_to_run(), Next::Resume(MAIN));
-    assert_eq!(host.resumed(false), Reason::Woken);
+    assert_eq!(host.resumed(false), WakeReason::Woken);
     assert_eq!(delivered(&mut host), Some("reason"));
 }
 
@@ -322,7 +322,7 @@ fn woken_early_a_wait_that_cannot_be_cancelled_leaves_no_shield() {
     let mut host = Host::new();
     let ticket = host.begin_wait();
     host.wake(ticket);
-    assert_eq!(host.park(None, SOCKET, false), Some(Reason::Woken));
+    assert_eq!(host.park(None, SOCKET, false), Some(WakeReason::Woken));
     host.cancel(MAIN, "reason");
     assert_eq!(delivered(&mut host), Some("reason"));
 }
@@ -343,15 +343,15 @@ fn a_shield_holds_it_back_and_nests() {
 
 #[test]
 fn a_shield_holds_it_back_wherever_it_comes() {
-    for on in [On::Turn, On::Coroutines, On::Timer, SOCKET] {
+    for on in [WaitReason::Yield, WaitReason::Coroutines, WaitReason::Timer, SOCKET] {
         let mut host = Host::new();
         host.shield();
         let ticket = host.waits(None, on);
         assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
         assert_eq!(host.cancel(MAIN, "second"), Cancel::Pending);
-        assert_eq!(host.ready(), usize::from(on == On::Turn));
+        assert_eq!(host.ready(), usize::from(on == WaitReason::Yield));
         host.wake(ticket);
-        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+        assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Woken));
         host.unshield();
         assert!(host.cancellation_waits());
         assert_eq!(host.take_cancellation(), Some("reason"));
@@ -383,8 +383,8 @@ fn force_goes_through_shields() {
     host.waits(Some(10), SOCKET);
     assert_eq!(host.cancel(MAIN, "polite"), Cancel::Accepted);
     assert_eq!(host.cancel_by_force(MAIN, "force"), Some("polite"));
-    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, false));
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!((host.ready(), host.deadlines(), host.has_wake_source()), (1, 0, false));
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("force"));
     // The shields that it broke end later; a new one is whole.
     host.unshield();
@@ -399,13 +399,13 @@ fn force_goes_through_shields() {
 #[test]
 fn force_ends_a_wait_that_cannot_be_cancelled() {
     for shields in 0..2 {
-        for on in [On::Coroutines, SOCKET] {
+        for on in [WaitReason::Coroutines, SOCKET] {
             let mut host = Host::new();
             (0..shields).for_each(|_| host.shield());
             host.waits_through(on);
             assert_eq!(host.cancel_by_force(MAIN, "force"), None);
             assert_eq!(host.next_to_run(), Next::Resume(MAIN));
-            assert_eq!(host.resumed(false), Reason::Cancelled);
+            assert_eq!(host.resumed(false), WakeReason::Cancelled);
             assert_eq!(host.take_cancellation(), Some("force"));
         }
     }
@@ -418,7 +418,7 @@ fn force_in_every_other_state() {
     host.cancel(queued, "polite");
     assert_eq!(host.cancel_by_force(queued, "force"), Some("polite"));
     host.turn();
-    assert_eq!(host.next_to_run(), Next::NeverStarts(queued));
+    assert_eq!(host.next_to_run(), Next::CancelledBeforeStart(queued));
     assert_eq!(host.discard_cancellation(queued), Some("force"));
     host.finish(queued, Outcome::Cancelled);
 
@@ -428,7 +428,7 @@ fn force_in_every_other_state() {
     host.starts(ready);
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
-    assert_eq!(host.goes_on(MAIN), Reason::Woken);
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
     for co in [turns, ready, MAIN] {
         assert_eq!(host.cancel_by_force(co, "first"), None);
         assert_eq!(host.cancel_by_force(co, "force"), Some("first"));
@@ -437,10 +437,10 @@ fn force_in_every_other_state() {
     assert_eq!(host.ready(), 2);
     assert_eq!(delivered(&mut host), Some("force"));
     host.ends();
-    assert_eq!(host.goes_on(turns), Reason::Cancelled);
+    assert_eq!(host.goes_on(turns), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("force"));
     host.ends();
-    assert_eq!(host.goes_on(ready), Reason::Cancelled);
+    assert_eq!(host.goes_on(ready), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("force"));
 }
 
@@ -448,18 +448,18 @@ fn force_in_every_other_state() {
 fn a_wait_can_be_broken_off_with_no_reason() {
     let mut host = Host::new();
     let ticket = host.waits(Some(10), SOCKET);
-    host.break_off(MAIN);
-    host.break_off(MAIN);
+    host.abort_park(MAIN);
+    host.abort_park(MAIN);
     host.wake(ticket);
-    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, false));
-    assert_eq!(host.goes_on(MAIN), Reason::Cancelled);
+    assert_eq!((host.ready(), host.deadlines(), host.has_wake_source()), (1, 0, false));
+    assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!((host.take_cancellation(), host.is_cancel_requested(MAIN)), (None, false));
     waits_undisturbed(&mut host);
     // Then a cancellation may still come, before it goes on.
     host.waits(None, SOCKET);
-    host.break_off(MAIN);
+    host.abort_park(MAIN);
     assert_eq!(host.cancel(MAIN, "reason"), Cancel::Accepted);
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Cancelled));
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Cancelled));
     assert_eq!(host.take_cancellation(), Some("reason"));
 }
 
@@ -467,22 +467,22 @@ fn a_wait_can_be_broken_off_with_no_reason() {
 fn what_cannot_be_broken_off() {
     let mut host = Host::new();
     let a = host.spawn();
-    host.break_off(a); // queued
-    host.break_off(MAIN); // runs
+    host.abort_park(a); // queued
+    host.abort_park(MAIN); // runs
     host.turn();
-    host.break_off(MAIN); // has only given way
+    host.abort_park(MAIN); // has only given way
     host.starts(a);
     host.ends();
-    host.break_off(a); // has ended
-    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, Reason::Woken));
+    host.abort_park(a); // has ended
+    assert_eq!((host.ready(), host.goes_on(MAIN)), (1, WakeReason::Woken));
     host.shield();
     host.waits(None, SOCKET);
-    host.break_off(MAIN); // holds everything off
+    host.abort_park(MAIN); // holds everything off
     assert_eq!(host.state(MAIN), State::Parked);
 }
 
-const RESTARTS: On = On::Outside { interruptible: true, restart: true };
-const THROUGH: On = On::Outside { interruptible: false, restart: false };
+const RESTARTS: WaitReason = WaitReason::External { interruptible: true, restart: true };
+const THROUGH: WaitReason = WaitReason::External { interruptible: false, restart: false };
 
 #[test]
 fn a_signal_interrupts_main_first() {
@@ -490,8 +490,8 @@ fn a_signal_interrupts_main_first() {
     let [(a, _)] = host.parked(SOCKET);
     host.waits(Some(10), SOCKET);
     assert_eq!(host.interrupt(false), Some(MAIN));
-    assert_eq!((host.ready(), host.deadlines(), host.something_to_wait_for()), (1, 0, true));
-    assert_eq!((host.state(a), host.goes_on(MAIN)), (State::Parked, Reason::Interrupted));
+    assert_eq!((host.ready(), host.deadlines(), host.has_wake_source()), (1, 0, true));
+    assert_eq!((host.state(a), host.goes_on(MAIN)), (State::Parked, WakeReason::Interrupted));
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn a_signal_interrupts_else_the_longest_parked() {
     for longest in [b, c, a] {
         assert_eq!(host.interrupt(false), Some(longest));
         host.turn();
-        assert_eq!(host.goes_on(longest), Reason::Interrupted);
+        assert_eq!(host.goes_on(longest), WakeReason::Interrupted);
         host.ends();
         host.goes_on(MAIN);
     }
@@ -523,16 +523,16 @@ fn which_waits_a_signal_interrupts() {
         (RESTARTS, true, false),
         (THROUGH, false, false),
         (THROUGH, true, false),
-        (On::Coroutines, false, false),
-        (On::Timer, false, false),
-        (On::Turn, false, false),
+        (WaitReason::Coroutines, false, false),
+        (WaitReason::Timer, false, false),
+        (WaitReason::Yield, false, false),
     ];
     for (on, restart, interrupted) in cases {
         let mut host = Host::new();
         host.waits(Some(10), on);
         assert_eq!(host.interrupt(restart).is_some(), interrupted, "{on:?}, SA_RESTART: {restart}");
-        assert_eq!(host.state(MAIN) == State::Parked, !interrupted && on != On::Turn);
-        assert_eq!(host.ready(), usize::from(interrupted || on == On::Turn));
+        assert_eq!(host.state(MAIN) == State::Parked, !interrupted && on != WaitReason::Yield);
+        assert_eq!(host.ready(), usize::from(interrupted || on == WaitReason::Yield));
     }
 }
 
@@ -543,7 +543,7 @@ fn a_signal_passes_by_main_for_one_that_fits() {
     let [(c, _)] = host.parked(SOCKET);
     host.waits(None, THROUGH);
     assert_eq!(host.interrupt(true), Some(c));
-    assert_eq!(host.goes_on(c), Reason::Interrupted);
+    assert_eq!(host.goes_on(c), WakeReason::Interrupted);
     assert_eq!(host.interrupt(true), None);
     assert_eq!(host.interrupt(false), Some(a));
     assert_eq!((host.state(b), host.next_to_run()), (State::Parked, Next::Resume(a)));
@@ -557,7 +557,7 @@ fn a_signal_heeds_no_shield() {
     host.cancel(MAIN, "reason");
     assert_eq!(host.interrupt(false), Some(MAIN));
     assert_eq!(host.next_to_run(), Next::Resume(MAIN));
-    assert_eq!(host.resumed(false), Reason::Interrupted);
+    assert_eq!(host.resumed(false), WakeReason::Interrupted);
     host.unshield();
     assert_eq!(delivered(&mut host), Some("reason"));
 }
@@ -565,27 +565,27 @@ fn a_signal_heeds_no_shield() {
 #[test]
 fn a_nudge_ends_a_wait_that_can_be_taken_up_again() {
     let mut host = Host::new();
-    assert_eq!(host.nudge(), None, "main runs");
+    assert_eq!(host.wake_for_signal(), None, "main runs");
     assert_eq!(host.ready(), 0);
-    let [(a, to_a), (b, _)] = host.parked(On::Timer);
+    let [(a, to_a), (b, _)] = host.parked(WaitReason::Timer);
     let [(socket, _)] = host.parked(SOCKET);
     host.wake(to_a);
     host.turn();
     host.goes_on(a);
-    host.waits(None, On::Coroutines);
+    host.waits(None, WaitReason::Coroutines);
     host.goes_on(MAIN);
     // Main first, else the longest parked.
-    host.waits(Some(10), On::Timer);
-    assert_eq!(host.nudge(), Some(MAIN));
-    assert_eq!((host.ready(), host.deadlines(), host.goes_on(MAIN)), (1, 0, Reason::Interrupted));
+    host.waits(Some(10), WaitReason::Timer);
+    assert_eq!(host.wake_for_signal(), Some(MAIN));
+    assert_eq!((host.ready(), host.deadlines(), host.goes_on(MAIN)), (1, 0, WakeReason::Interrupted));
     host.waits(None, SOCKET);
     for longest in [b, a] {
-        assert_eq!(host.nudge(), Some(longest));
-        assert_eq!(host.goes_on(longest), Reason::Interrupted);
+        assert_eq!(host.wake_for_signal(), Some(longest));
+        assert_eq!(host.goes_on(longest), WakeReason::Interrupted);
         host.ends();
     }
-    assert_eq!(host.nudge(), None);
-    assert_eq!((host.next_to_run(), host.state(socket)), (Next::Nobody, State::Parked));
+    assert_eq!(host.wake_for_signal(), None);
+    assert_eq!((host.next_to_run(), host.state(socket)), (Next::Idle, State::Parked));
 }
 
 #[test]
@@ -594,11 +594,11 @@ fn a_cancelled_one_that_does_not_end_is_overdue_once_for_each_time() {
     let (a, b) = (host.spawn(), host.spawn());
     for co in [a, b] {
         host.cancel(co, "reason");
-        host.expect_end(co, 100);
+        host.schedule_overdue_check(co, 100);
     }
-    host.expect_end(a, 200);
+    host.schedule_overdue_check(a, 200);
     host.awaits(&[Target::Coroutine(b)]);
-    assert_eq!(host.next_to_run(), Next::NeverStarts(a));
+    assert_eq!(host.next_to_run(), Next::CancelledBeforeStart(a));
     host.expire(99);
     assert_eq!(host.next_event(), None);
     host.expire(100);
@@ -619,17 +619,17 @@ fn a_cancelled_one_that_does_not_end_is_overdue_once_for_each_time() {
 fn a_signal_that_is_meant_for_one() {
     let mut host = Host::new();
     let [(a, to_a), (b, _)] = host.parked(SOCKET);
-    let [(waits, _)] = host.parked(On::Timer);
+    let [(waits, _)] = host.parked(WaitReason::Timer);
     let [(restarted, _)] = host.parked(RESTARTS);
     assert!(
         !host.interrupt_one(waits, false) && !host.interrupt_one(restarted, true) && !host.interrupt_one(MAIN, false)
     );
-    assert!(!host.nudge_one(b) && host.nudge_one(waits) && !host.is_about_to_go_on(waits));
+    assert!(!host.wake_one_for_signal(b) && host.wake_one_for_signal(waits) && !host.will_resume_call(waits));
     // Though another has waited longer.
     assert!(host.interrupt_one(b, false) && host.interrupt_one(restarted, false));
     assert_eq!((host.state(a), host.state(b), host.ready()), (State::Parked, State::Ready, 3));
     // One that has been waked in its call may wait in it again.
-    assert!(!host.is_about_to_go_on(a));
+    assert!(!host.will_resume_call(a));
     host.wake(to_a);
-    assert!(host.is_about_to_go_on(a) && !host.interrupt_one(a, false));
+    assert!(host.will_resume_call(a) && !host.interrupt_one(a, false));
 }

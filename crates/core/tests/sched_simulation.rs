@@ -5,7 +5,7 @@
 //! of it: `SPINDLE_SEED=<seed> cargo test -p spindle-core --test sched_simulation -- --nocapture`.
 
 use spindle_core::sched::{
-    Cancel, Co, Core, Lifetime, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId,
+    Cancel, Core, CoroutineId, Lifetime, Next, Order, Outcome, State, Target, Ticket, TimeoutId, WaitReason, WakeReason,
 };
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -58,7 +58,7 @@ struct Story {
 struct Actor {
     script: Script,
     at: usize,
-    co: Co,
+    co: CoroutineId,
     /// What it awaits with, until that is taken back.
     awaits: Option<(Ticket, Option<TimeoutId>)>,
     story: Story,
@@ -89,7 +89,7 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
         story: Story::default(),
     };
     let actors: Vec<Actor> = program.iter().map(actor).collect();
-    let by_co: HashMap<Co, usize> = actors.iter().enumerate().map(|(n, actor)| (actor.co, n)).collect();
+    let by_co: HashMap<CoroutineId, usize> = actors.iter().enumerate().map(|(n, actor)| (actor.co, n)).collect();
     for actor in actors.iter().filter(|actor| actor.script.stillborn) {
         assert_eq!(core.cancel(actor.co, (0, usize::MAX)), Cancel::Accepted);
     }
@@ -101,14 +101,14 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
         let (co, reason) = match world.core.next_to_run() {
             Next::Start(co) => (co, None),
             Next::Resume(co) => (co, Some(world.core.resumed(true))),
-            Next::NeverStarts(co) => {
+            Next::CancelledBeforeStart(co) => {
                 assert_eq!(world.core.discard_cancellation(co), Some((0, usize::MAX)));
                 world.end(by_co[&co], Outcome::Cancelled);
                 continue;
             }
-            Next::Nobody => {
+            Next::Idle => {
                 let Some(next) = world.core.next_deadline() else { break };
-                assert!(world.core.something_to_wait_for());
+                assert!(world.core.has_wake_source());
                 world.now = world.now.max(next);
                 world.core.expire(world.now);
                 continue;
@@ -117,7 +117,7 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
         trace.push(by_co[&co]);
         world.go_on(by_co[&co], reason);
     }
-    assert_eq!((world.core.something_to_wait_for(), world.core.deadlines()), (false, 0));
+    assert_eq!((world.core.has_wake_source(), world.core.deadlines()), (false, 0));
     let stuck = world.actors.iter().filter(|actor| actor.story.end.is_none());
     assert_eq!(stuck.map(|actor| assert_eq!(world.core.state(actor.co), State::Parked)).count(), world.core.live());
     (world.actors.into_iter().map(|actor| actor.story).collect(), trace)
@@ -137,7 +137,7 @@ impl World {
     }
 
     /// An actor runs until it parks or ends. `reason`: why its park has ended.
-    fn go_on(&mut self, n: usize, mut reason: Option<Reason>) {
+    fn go_on(&mut self, n: usize, mut reason: Option<WakeReason>) {
         while let Some(&act) = self.actors[n].script.acts.get(self.actors[n].at) {
             match self.act(n, act, reason.take()) {
                 Step::Parked => return,
@@ -156,19 +156,19 @@ impl World {
     }
 
     /// Begins an act, or takes it up again after its park.
-    fn act(&mut self, n: usize, act: Act, reason: Option<Reason>) -> Step {
+    fn act(&mut self, n: usize, act: Act, reason: Option<WakeReason>) -> Step {
         match (act, reason) {
             (Act::Await(whom), _) => return self.wait_for(n, whom, None, reason),
             (Act::AwaitUntil(_, until), None) if until <= self.now => {}
             (Act::AwaitUntil(whom, until), _) => return self.wait_for(n, whom, Some(until), reason),
-            (_, Some(Reason::Cancelled)) => return Step::Cut,
+            (_, Some(WakeReason::Cancelled)) => return Step::Cut,
             (Act::Until(at), None) if at <= self.now => {}
-            (Act::Until(at), None) => return self.park(Some(at), On::Timer),
+            (Act::Until(at), None) => return self.park(Some(at), WaitReason::Timer),
             (Act::Until(at), Some(reason)) => {
-                assert_eq!((reason, self.now), (Reason::TimedOut, at), "early, or late");
+                assert_eq!((reason, self.now), (WakeReason::TimedOut, at), "early, or late");
                 self.tell(n, Event::Slept);
             }
-            (Act::Suspend, None) => return self.park(None, On::Turn),
+            (Act::Suspend, None) => return self.park(None, WaitReason::Yield),
             (Act::Cancel(whom), None) => {
                 let answer = self.core.cancel(self.actors[whom].co, (self.now, n));
                 self.tell(n, Event::Asked(whom, answer));
@@ -179,28 +179,28 @@ impl World {
                 self.counter += 1;
                 self.tell(n, Event::Took(self.counter));
             }
-            (Act::Suspend, Some(reason)) => assert_eq!(reason, Reason::Woken),
+            (Act::Suspend, Some(reason)) => assert_eq!(reason, WakeReason::Woken),
             (_, Some(reason)) => panic!("{act:?} does not park, but: {reason:?}"),
         }
         Step::Over
     }
 
-    fn park(&mut self, deadline: Option<u64>, on: On) -> Step {
+    fn park(&mut self, deadline: Option<u64>, on: WaitReason) -> Step {
         self.core.begin_wait();
         self.park_with_ticket(deadline, on)
     }
 
-    fn park_with_ticket(&mut self, deadline: Option<u64>, on: On) -> Step {
+    fn park_with_ticket(&mut self, deadline: Option<u64>, on: WaitReason) -> Step {
         match self.core.park(deadline, on, true) {
             None => Step::Parked,
             Some(reason) => {
-                assert_eq!(reason, Reason::Cancelled);
+                assert_eq!(reason, WakeReason::Cancelled);
                 Step::Cut
             }
         }
     }
 
-    fn wait_for(&mut self, n: usize, whom: usize, until: Option<u64>, reason: Option<Reason>) -> Step {
+    fn wait_for(&mut self, n: usize, whom: usize, until: Option<u64>, reason: Option<WakeReason>) -> Step {
         let target = Target::Coroutine(self.actors[whom].co);
         self.give_up_awaiting(n, target);
         if reason.is_none() && self.core.cancellation_waits() {
@@ -212,21 +212,21 @@ impl World {
             return Step::Over;
         }
         match reason {
-            Some(Reason::Cancelled) => Step::Cut,
+            Some(WakeReason::Cancelled) => Step::Cut,
             Some(reason) => {
-                assert_eq!((reason, Some(self.now)), (Reason::Woken, until), "early, or late, or for nothing");
+                assert_eq!((reason, Some(self.now)), (WakeReason::Woken, until), "early, or late, or for nothing");
                 self.tell(n, Event::GaveUp(whom));
                 Step::Over
             }
             None => {
                 let ticket = self.core.begin_wait();
                 self.core.subscribe(target, ticket);
-                let limit = until.map(|until| self.core.timeout(until));
+                let limit = until.map(|until| self.core.add_timeout(until));
                 if let Some(limit) = limit {
                     self.core.subscribe(Target::Timeout(limit), ticket);
                 }
                 self.actors[n].awaits = Some((ticket, limit));
-                let step = self.park_with_ticket(None, On::Coroutines);
+                let step = self.park_with_ticket(None, WaitReason::Coroutines);
                 if let Step::Cut = step {
                     self.give_up_awaiting(n, target);
                 }

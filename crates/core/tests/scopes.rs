@@ -174,7 +174,7 @@ fn zombies_are_cancelled_when_only_they_are_left_for_a_while() {
     host.resume(MAIN);
     host.ends(Ends::Returns);
     assert_eq!(host.next(), None);
-    assert!(host.something_to_wait_for());
+    assert!(host.has_wake_source());
     host.time_passes(host.grace - 1);
     assert_eq!((host.next(), host.said("due").len()), (None, 0));
     host.body_mut(b).catches = true;
@@ -188,7 +188,7 @@ fn zombies_are_cancelled_when_only_they_are_left_for_a_while() {
     host.all_return();
     assert_eq!(host.live(), 0);
     assert_eq!(host.who("is cancelled: zombie"), ["a", "b"]);
-    assert_eq!((host.next(), host.something_to_wait_for()), (None, false));
+    assert_eq!((host.next(), host.has_wake_source()), (None, false));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_bound_in_time_cancels_the_scope() {
     let (scope, [a]) = host.waiting(["a"]);
     host.resume(MAIN);
     host.awaits(For::Coroutine(a), None);
-    host.bound_in_time(scope, 10);
+    host.set_deadline(scope, 10);
     host.time_passes(9);
     assert!(!host.is_cancelled(scope));
     host.time_passes(1);
@@ -296,7 +296,7 @@ fn the_first_of_time_and_constraint_holds_and_the_other_is_forgotten() {
         let (scope, [_]) = host.waiting(["a"]);
         let c = host.member(GLOBAL, "c");
         host.all_wait();
-        host.bound_in_time(scope, 10);
+        host.set_deadline(scope, 10);
         host.bound_by(scope, Target::Coroutine(c));
         if time_first {
             host.expire(10);
@@ -346,15 +346,15 @@ fn the_last_constraint_set_holds() {
 fn a_constraint_that_is_complete_holds_at_once_and_none_on_an_ended_scope() {
     let mut host = Host::new();
     let (scope, [_]) = host.waiting(["a"]);
-    let over = host.timeout(5);
+    let over = host.add_timeout(5);
     host.time_passes(5);
     host.bound_by(scope, Target::Timeout(over));
     assert_eq!(host.next_event(), Some(Event::Bound(scope, Bound::Constraint)));
     host.cancels_scope(scope, "stop");
-    let coming = host.timeout(50);
+    let coming = host.add_timeout(50);
     host.bound_by(scope, Target::Timeout(over));
     host.bound_by(scope, Target::Timeout(coming));
-    host.bound_in_time(scope, 60);
+    host.set_deadline(scope, 60);
     assert_eq!((host.next_event(), host.deadlines()), (None, 1));
 }
 
@@ -362,9 +362,9 @@ fn a_constraint_that_is_complete_holds_at_once_and_none_on_an_ended_scope() {
 fn a_cancelled_scope_hears_no_more_of_its_bounds() {
     let mut host = Host::new();
     let scope = host.scope("s", None, SCOPE);
-    let t = host.timeout(5);
+    let t = host.add_timeout(5);
     host.bound_by(scope, Target::Timeout(t));
-    host.bound_in_time(scope, 7);
+    host.set_deadline(scope, 7);
     host.cancels_scope(scope, "stop");
     assert_eq!(host.deadlines(), 1);
     host.expire(9);
@@ -384,7 +384,7 @@ fn a_scope_and_a_set_are_constraints_too() {
     assert!(host.is_cancelled(scope));
 
     let third = host.scope("third", None, SCOPE);
-    let set = host.set(false);
+    let set = host.add_set(false);
     host.add_to_set(set, c);
     host.bound_by(third, Target::Set(set));
     host.resume(c);
@@ -398,21 +398,21 @@ fn a_bound_that_may_come_is_something_to_wait_for() {
     let scope = host.scope("s", None, SCOPE);
     let c = host.member(GLOBAL, "c");
     let a = host.member(scope, "a");
-    let t = host.timeout(30);
+    let t = host.add_timeout(30);
     host.awaits(For::Coroutine(a), None);
     host.turn_of(c);
     host.awaits(For::Coroutine(a), None);
     host.turn_of(a);
     host.awaits(For::Coroutine(c), None);
-    assert!(!host.something_to_wait_for(), "a timeout that nobody awaits wakes nobody");
+    assert!(!host.has_wake_source(), "a timeout that nobody awaits wakes nobody");
     host.bound_by(scope, Target::Timeout(t));
-    assert!(host.something_to_wait_for());
+    assert!(host.has_wake_source());
     host.drop_timeout(t);
-    assert!(!host.something_to_wait_for(), "it cannot come any more");
+    assert!(!host.has_wake_source(), "it cannot come any more");
     host.bound_by(scope, Target::Coroutine(c));
-    assert!(!host.something_to_wait_for());
-    host.bound_in_time(scope, 20);
-    assert!(host.something_to_wait_for());
+    assert!(!host.has_wake_source());
+    host.set_deadline(scope, 20);
+    assert!(host.has_wake_source());
     host.time_passes(20);
     host.all_return();
     assert_eq!(host.live(), 0);

@@ -3,10 +3,10 @@
 mod scopes_host;
 
 use scopes_host::{Ends, Fate, For, GLOBAL, Handler, Host, MAIN, Sched, Thrown, Way};
-use spindle_core::sched::{Co, Disposal, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target};
+use spindle_core::sched::{CoroutineId, Disposal, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target};
 
 /// A coroutine `a` in a scope of this lifetime, with children `b` and `c`, and `d`, the child of `c`; all wait.
-fn family(lifetime: Lifetime) -> (Host, ScopeId, [Co; 4]) {
+fn family(lifetime: Lifetime) -> (Host, ScopeId, [CoroutineId; 4]) {
     let mut host = Host::new();
     let scope = host.scope("s", None, lifetime);
     let a = host.member(scope, "a");
@@ -108,13 +108,13 @@ fn a_cancellation_of_one_that_waits_for_its_children_goes_to_them() {
         host.resume(co);
         host.ends(Ends::Returns);
     }
-    assert_eq!(host.to_cancel(a), [b, d]);
+    assert_eq!(host.cancel_targets(a), [b, d]);
     host.cancels(a, "stop");
     assert_eq!(host.who("is to end: stop"), ["b", "d"]);
     assert!(![a, c].iter().any(|co| host.is_cancel_requested(*co)));
     host.all_return();
     assert_eq!((host.state(a), host.outcome(a)), (State::Done, Outcome::Returned));
-    assert!(host.to_cancel(a).is_empty());
+    assert!(host.cancel_targets(a).is_empty());
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_a_runner_spawns_is_nobodys_child() {
 // --- failures -------------------------------------------------------------------------------------------------------
 
 /// Scopes below one another, the first is a root, and `a` in the last; all wait.
-fn tower<const N: usize>(names: [&'static str; N]) -> (Host, [ScopeId; N], Co) {
+fn tower<const N: usize>(names: [&'static str; N]) -> (Host, [ScopeId; N], CoroutineId) {
     let mut host = Host::new();
     let mut parent = None;
     let scopes = names.map(|name| {
@@ -160,7 +160,7 @@ fn tower<const N: usize>(names: [&'static str; N]) -> (Host, [ScopeId; N], Co) {
     (host, scopes, a)
 }
 
-fn fails(host: &mut Host, co: Co) {
+fn fails(host: &mut Host, co: CoroutineId) {
     host.resume(co);
     host.ends(Ends::Throws("boom"));
 }
@@ -245,7 +245,7 @@ fn what_fails_while_a_scope_winds_down_ends_nothing_else() {
             "cancel" => assert!(host.cancels_scope(scope, "stop")),
             _ => _ = host.disposes(scope, Disposal::Safely),
         }
-        assert!(host.winds_down(scope) && host.is_late(scope) && !host.winds_down(parent));
+        assert!(host.is_winding_down(scope) && host.is_secondary_failure(scope) && !host.is_winding_down(parent));
         // Who has got the first one goes on.
         host.body_mut(b).catches = true;
         host.run(|host, _| host.waits());
@@ -264,7 +264,7 @@ fn nobody_has_taken_the_first_failure_nor_those_that_come_later() {
     host.all_wait();
     fails(&mut host, a);
     assert_eq!(host.fates["boom"], [Fate::Unhandled]);
-    assert!(host.winds_down(scope) && !host.is_late(scope));
+    assert!(host.is_winding_down(scope) && !host.is_secondary_failure(scope));
     while host.next() != Some(b) {
         host.ends(Ends::Returns);
     }
@@ -276,7 +276,7 @@ fn nobody_has_taken_the_first_failure_nor_those_that_come_later() {
 fn the_death_of_its_object_does_not_make_a_scopes_failures_late() {
     let (mut host, [scope], a) = tower(["s"]);
     host.object_dies(scope);
-    assert!(host.is_disposed(scope) && !host.winds_down(scope));
+    assert!(host.is_disposed(scope) && !host.is_winding_down(scope));
     fails(&mut host, a);
     assert_eq!(host.fates["boom"], [Fate::Unhandled]);
 }
@@ -292,12 +292,12 @@ fn later_failures_go_up_to_who_waits_for_a_scope_that_winds_down_too() {
     while host.next() != Some(w) {
         host.waits();
     }
-    host.collect(parent);
+    host.start_collecting(parent);
     host.awaits(For::Scope(parent, Way::AfterCancel), None);
     host.resume(a);
     host.ends(Ends::Throws("later"));
     assert_eq!(host.fates["later"], [Fate::Waiters(parent)]);
-    assert!(host.is_watched(parent) && !host.is_watched(scope));
+    assert!(host.has_failure_waiter(parent) && !host.has_failure_waiter(scope));
     assert_eq!(host.known().1[&parent].errors, ["later"]);
 }
 
@@ -316,7 +316,7 @@ fn a_bottom_up_failure_whose_awaiter_has_gone_meanwhile_is_told_to_nobody() {
             assert_eq!(host.next(), None);
             assert!(host.body(w).complete);
         }
-        assert_eq!(host.is_told_no_more(a), gone);
+        assert_eq!(host.has_lost_awaiters(a), gone);
         for co in [b, d, c] {
             host.resume(co);
             host.ends(Ends::Returns);
@@ -492,7 +492,7 @@ fn a_set_is_complete_when_its_last_is_or_at_the_first_failure() {
         let mut host = Host::new();
         let [a, b, c] = ["a", "b", "c"].map(|name| host.member(GLOBAL, name));
         host.all_wait();
-        let set = host.set(fails_fast);
+        let set = host.add_set(fails_fast);
         assert!(host.is_done(Target::Set(set)), "an empty one");
         for co in [a, b, c] {
             host.add_to_set(set, co);
@@ -504,20 +504,20 @@ fn a_set_is_complete_when_its_last_is_or_at_the_first_failure() {
         host.ends(Ends::Returns);
         host.resume(b);
         host.ends(Ends::Throws("boom"));
-        assert_eq!((host.failed_of_set(set), host.is_done(Target::Set(set))), (Some(b), fails_fast));
+        assert_eq!((host.failed_in_set(set), host.is_done(Target::Set(set))), (Some(b), fails_fast));
         assert_eq!(host.fates["boom"], [Fate::Awaiters]);
-        assert_eq!(host.anybody_ready(), fails_fast);
+        assert_eq!(host.has_ready(), fails_fast);
         host.wakes(c);
         host.run(|host, co| if co == c { host.ends(Ends::Cancelled("stop")) } else { host.waits() });
-        assert_eq!(host.failed_of_set(set), Some(b), "the first one");
+        assert_eq!(host.failed_in_set(set), Some(b), "the first one");
         assert_eq!((host.said("set failed").len(), host.got.len()), (1, 1));
         assert!(host.was_awaited(a) && host.was_awaited(c));
         // Those who are complete may be added.
-        let again = host.set(fails_fast);
+        let again = host.add_set(fails_fast);
         host.add_to_set(again, a);
-        assert_eq!((host.is_done(Target::Set(again)), host.failed_of_set(again)), (true, None));
+        assert_eq!((host.is_done(Target::Set(again)), host.failed_in_set(again)), (true, None));
         host.add_to_set(again, c);
-        assert_eq!((host.is_done(Target::Set(again)), host.failed_of_set(again)), (true, Some(c)));
+        assert_eq!((host.is_done(Target::Set(again)), host.failed_in_set(again)), (true, Some(c)));
         host.drop_set(again, [a, c]);
         host.drop_set(set, [a, b, c]);
     }
@@ -528,14 +528,14 @@ fn a_dropped_set_awaits_nobody() {
     let mut host = Host::new();
     let a = host.member(GLOBAL, "a");
     host.all_wait();
-    let set = host.set(true);
+    let set = host.add_set(true);
     host.add_to_set(set, a);
     host.drop_set(set, [a]);
-    let next = host.set(true);
+    let next = host.add_set(true);
     assert_eq!(next, set);
     fails(&mut host, a);
     assert_eq!(host.fates["boom"], [Fate::Unhandled]);
-    assert_eq!(host.failed_of_set(next), None);
+    assert_eq!(host.failed_in_set(next), None);
 }
 
 // --- deep and wide --------------------------------------------------------------------------------------------------
@@ -543,7 +543,7 @@ fn a_dropped_set_awaits_nobody() {
 const DEEP: usize = 100_000;
 
 /// A chain of scopes below one another, a coroutine in the last; main runs.
-fn chain(core: &mut Sched) -> (ScopeId, Co) {
+fn chain(core: &mut Sched) -> (ScopeId, CoroutineId) {
     let mut scope = core.add_scope(None, Lifetime::Scope);
     for _ in 1..DEEP {
         let below = core.add_scope(Some(scope), Lifetime::Scope);
@@ -562,7 +562,7 @@ fn ends(core: &mut Sched) -> (usize, usize) {
         match event {
             Event::Finished(scope) => {
                 finished += 1;
-                core.tell_finished(scope);
+                core.notify_finished(scope);
             }
             Event::Gone(scope) => gone += usize::from(core.release_scope(scope)),
             other => panic!("{other:?}"),
@@ -578,11 +578,11 @@ fn a_failure_goes_up_a_long_chain_of_scopes() {
     core.begin_wait();
     assert_eq!(core.park(None, scopes_host::SOCKET, true), None);
     core.next_to_run();
-    assert!(!core.end(co, Outcome::Failed).told);
+    assert!(!core.end(co, Outcome::Failed).awaited);
     let (mut route, mut steps) = (core.failure(last), 0);
-    while let Route::Cancelled { scope, order, tell, .. } = route {
-        assert!(order.is_empty() && tell.is_empty());
-        core.tell_cancelled(scope);
+    while let Route::Cancelled { scope, order, notify, .. } = route {
+        assert!(order.is_empty() && notify.is_empty());
+        core.notify_cancelled(scope);
         route = core.failure_above(scope, false);
         steps += 1;
     }
@@ -599,7 +599,7 @@ fn a_long_chain_of_scopes_is_cancelled_at_once() {
     assert!(core.is_within(co, root));
     assert_eq!(core.dispose_scope(root, Disposal::Safely), [co]);
     assert_eq!(core.cancel_scope(root), Some(vec![co]));
-    core.tell_cancelled(root);
+    core.notify_cancelled(root);
     assert!(core.is_cancelled(last));
     core.end(co, Outcome::Cancelled);
     core.complete(co);
@@ -620,7 +620,7 @@ fn a_long_chain_of_parents_ends_from_below() {
         host.ends(Ends::Returns);
         host.turn_of(last);
     }
-    assert_eq!(host.to_cancel(MAIN), [last]);
+    assert_eq!(host.cancel_targets(MAIN), [last]);
     host.ends(Ends::Returns);
     assert_eq!(host.live(), 0);
 }

@@ -123,7 +123,7 @@ fn a_scope_that_is_gone_leaves_no_bound_behind() {
     let scope = host.scope("s", None, SCOPE);
     host.all_wait();
     host.bound_by(scope, Target::Coroutine(c));
-    host.bound_in_time(scope, 10);
+    host.set_deadline(scope, 10);
     host.drop_handle(scope);
     host.drain();
     assert!(!host.scope_exists(scope));
@@ -143,16 +143,16 @@ fn a_fork_leaves_only_the_running_one_in_its_scope() {
     let [a, _, _, _] = [(own, "a"), (own, "b"), (other, "c"), (top, "d")].map(|(at, name)| host.member(at, name));
     host.all_wait();
     host.disposes(other, Disposal::Safely);
-    let t = host.timeout(70);
+    let t = host.add_timeout(70);
     host.bound_by(own, Target::Timeout(t));
     host.resume(a);
     host.child("e");
-    assert_eq!(host.keep_only_running().len(), 5);
+    assert_eq!(host.after_fork().len(), 5);
     assert_eq!((host.members(own), host.children_of(a), host.zombies()), (vec![a], vec![], vec![]));
     assert!(host.is_finished(other) && !host.is_finished(own) && !host.is_finished(top));
     // Its bound still holds.
     host.waits();
-    assert!(host.something_to_wait_for());
+    assert!(host.has_wake_source());
     host.time_passes(70);
     assert!(host.is_cancelled(own), "the bound was forgotten");
     host.all_return();
@@ -165,7 +165,7 @@ fn a_fork_leaves_what_the_running_one_belongs_to_and_ends() {
     let mut host = Host::new();
     let (scope, [a, b]) = host.waiting(["a", "b"]);
     let [by_a, by_b] = ["by a", "by b"].map(|name| host.scope(name, None, SCOPE));
-    let set = host.set(false);
+    let set = host.add_set(false);
     for (co, bound) in [(a, by_a), (b, by_b)] {
         host.bound_by(bound, Target::Coroutine(co));
         host.add_to_set(set, co);
@@ -177,7 +177,7 @@ fn a_fork_leaves_what_the_running_one_belongs_to_and_ends() {
     host.cancels(a, "stop");
     host.body_mut(a).catches = true;
     host.turn_of(a);
-    host.keep_only_running();
+    host.after_fork();
     assert!(!host.is_done(Target::Set(set)), "one of it goes on");
     host.ends(Ends::Returns);
     assert!(host.is_done(Target::Set(set)) && host.is_finished(scope));
@@ -192,7 +192,7 @@ fn a_fork_in_a_handler_keeps_what_it_holds() {
     core.begin_wait();
     assert_eq!(core.park(None, SOCKET, true), None);
     core.next_to_run();
-    core.keep_only_running();
+    core.after_fork();
     assert!(!core.is_finished(from) && core.is_finished(at));
     core.drop_handle(at);
     assert_eq!(core.next_event(), None, "the runner is in it");
@@ -208,7 +208,7 @@ fn an_interrupted_wait_for_a_scope_is_taken_up_again() {
     let mut host = Host::new();
     let (scope, [a]) = host.waiting(["a"]);
     host.main_awaits(scope, Way::Completion);
-    assert_eq!(host.nudge(), Some(MAIN));
+    assert_eq!(host.wake_for_signal(), Some(MAIN));
     assert_eq!(host.next(), None);
     assert_eq!(host.state(MAIN), State::Parked);
     host.resume(a);

@@ -9,7 +9,7 @@ mod making;
 
 use crate::host::{Host, errno, php_thread_host, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use spindle_reactor::Made;
+use spindle_reactor::Opened;
 use std::os::fd::RawFd;
 
 pub use closing::{close, close_range, closedir, closefrom, dup2, dup3, fclose, freopen, freopen64};
@@ -83,12 +83,12 @@ pub(crate) fn gone(fd: RawFd) {
 }
 
 /// A descriptor was made, if `fd` is one; passes it on. For other families too.
-pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
+pub(crate) fn made(fd: RawFd, known: Opened) -> RawFd {
     if fd >= 0
         && let Some(host) = php_thread_host()
     {
         let error = errno();
-        host.reactor().made(fd, known, |waiter| host.wake(waiter));
+        host.reactor().opened(fd, known, |waiter| host.wake(waiter));
         set_errno(error);
     }
     fd
@@ -96,5 +96,5 @@ pub(crate) fn made(fd: RawFd, known: Made) -> RawFd {
 
 /// Is it one of ours, on the PHP thread?
 fn ours(fd: RawFd) -> Option<&'static dyn Host> {
-    php_thread_host().filter(|_| spindle_reactor::owns(fd))
+    php_thread_host().filter(|_| spindle_reactor::is_internal(fd))
 }

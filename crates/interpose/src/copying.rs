@@ -4,7 +4,7 @@
 use crate::host::{current_host, errno, set_errno};
 use crate::{pins, wait};
 use libc::{c_int, c_uint, off64_t, size_t, ssize_t};
-use spindle_reactor::{JobKind, Kind};
+use spindle_reactor::{FdKind, JobKind};
 
 fn at(offset: &mut Option<off64_t>) -> *mut off64_t {
     offset.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut)
@@ -21,7 +21,8 @@ pub unsafe extern "C" fn copy_file_range(
 ) -> ssize_t {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::copy_file_range(from, from_at, to, to_at, size, flags) };
-    let files = |reactor: &spindle_reactor::Reactor| reactor.kind(from) == Kind::File && reactor.kind(to) == Kind::File;
+    let files =
+        |reactor: &spindle_reactor::Reactor| reactor.kind(from) == FdKind::File && reactor.kind(to) == FdKind::File;
     let Some(host) = current_host().filter(|host| size > 0 && files(host.reactor())) else { return in_place() };
     let saved = errno();
     // SAFETY: null or the caller's own.
@@ -35,7 +36,7 @@ pub unsafe extern "C" fn copy_file_range(
         drop(pins);
         (copied, offsets, error)
     };
-    let done = wait::for_job(host, JobKind::EndsByItself, "copy_file_range", from, job);
+    let done = wait::for_job(host, JobKind::Bounded, "copy_file_range", from, job);
     let Some((copied, offsets, error)) = done else { return in_place() };
     for (place, offset) in [from_at, to_at].into_iter().zip(offsets) {
         if let Some(offset) = offset {

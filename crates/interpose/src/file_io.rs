@@ -83,7 +83,7 @@ fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> IoMethod {
 }
 
 fn ways<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut Ways) -> R) -> R {
-    let life = host.reactor().life(fd);
+    let life = host.reactor().generation(fd);
     WAYS.with(host, |all| {
         let index = fd.max(0) as usize;
         if all.len() <= index {
@@ -272,7 +272,7 @@ fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize 
             drop(pin);
             done
         };
-        let Some(step) = wait::for_job(host, JobKind::EndsByItself, io.call, fd, job) else {
+        let Some(step) = wait::for_job(host, JobKind::Bounded, io.call, fd, job) else {
             let result = plain(io, done, writing);
             return if result >= 0 {
                 result + done as isize

@@ -15,7 +15,7 @@ use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, Job};
 use crate::{copying, file_io, flocks, pins};
 use libc::{c_char, c_int, mode_t};
-use spindle_reactor::{Blocking, Internal, JobKind, Kind, Made, Reactor};
+use spindle_reactor::{Blocking, FdKind, InternalFd, JobKind, Opened, Reactor};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -144,7 +144,7 @@ fn took(host: &dyn Host, time: u64) {
 
 fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call: &'static str) -> c_int {
     let saved = errno();
-    let known = Made { own: true, ..Made::default() };
+    let known = Opened { own: true, ..Opened::default() };
     // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
     let open = || unsafe { libc::openat(at, path, flags, mode) };
     let Some(host) = current_host() else { return made(open(), known) };
@@ -173,10 +173,10 @@ fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call:
 /// Books of a new descriptor; `device`: it is a regular file on that one. (Whoever has put something else in its
 /// place is served as a file is: slower, not wrongly.)
 fn opened(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int) -> RawFd {
-    let known = Made { own: true, ..Made::default() };
+    let known = Opened { own: true, ..Opened::default() };
     let Some(device) = device else { return made(fd, known) };
     let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
-    made(fd, Made { kind: Some(Kind::File), blocking: Some(mode), ..known });
+    made(fd, Opened { kind: Some(FdKind::File), blocking: Some(mode), ..known });
     if fd >= 0 {
         file_io::opened(host, fd, device, flags);
     }
@@ -223,7 +223,7 @@ fn open_on_worker(
         let device = if fd < 0 { None } else { device_of_file(fd) };
         Found::Opened { fd, error, device, time: Reactor::now() - start }
     };
-    match wait::for_job(host, JobKind::EndsByItself, call, -1, job) {
+    match wait::for_job(host, JobKind::Bounded, call, -1, job) {
         Some(Found::Waits) => Some(open_waiting(host, at, path, flags, call)),
         Some(Found::Opened { fd, error, device, time }) => {
             took(host, time);
@@ -238,11 +238,11 @@ fn open_on_worker(
 }
 
 /// The directory that a relative path starts from, kept for the job: the program may change or close it.
-fn base(at: RawFd, path: &CStr) -> Result<Option<Internal>, c_int> {
+fn base(at: RawFd, path: &CStr) -> Result<Option<InternalFd>, c_int> {
     if path.to_bytes().first() == Some(&b'/') {
         return Ok(None);
     }
-    let base = if at == libc::AT_FDCWD { working_directory() } else { Internal::duplicate(at) };
+    let base = if at == libc::AT_FDCWD { working_directory() } else { InternalFd::duplicate(at) };
     base.map(Some).map_err(|error| error.raw_os_error().unwrap_or(libc::EBADF))
 }
 
@@ -270,7 +270,7 @@ fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, c
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
     match wait::for_job_or_abandon(host, blocked_on, None, true, job, undo) {
         Job::Done((fd, error)) => {
-            made(fd, Made { blocking: Some(Blocking::Yes), own: true, ..Made::default() });
+            made(fd, Opened { blocking: Some(Blocking::Yes), own: true, ..Opened::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }
         }
         Job::Abandoned(waited) => fail(waited.errno(libc::EINTR)),
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn openat_2(at: c_int, path: *const c_char, flags: c_int) 
 fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> c_int) -> c_int {
     // SAFETY: `fsync` or `fdatasync`, which take any number.
     let in_place = || unsafe { original(fd) };
-    let Some(host) = current_host().filter(|host| host.reactor().kind(fd) == Kind::File) else { return in_place() };
+    let Some(host) = current_host().filter(|host| host.reactor().kind(fd) == FdKind::File) else { return in_place() };
     let saved = errno();
     let pin = pins::pin(host, fd);
     let job = move || {
@@ -352,7 +352,7 @@ fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> 
         drop(pin);
         (result, error)
     };
-    match wait::for_job(host, JobKind::EndsByItself, call, fd, job) {
+    match wait::for_job(host, JobKind::Bounded, call, fd, job) {
         Some((0, _)) => set_and(saved, 0),
         Some((_, error)) => fail(error),
         None => in_place(),

@@ -121,7 +121,7 @@ fn wait_for_flock(
     file: (libc::dev_t, libc::ino_t),
     ticket: u64,
 ) -> c_int {
-    let life = host.reactor().life(fd);
+    let life = host.reactor().generation(fd);
     let mut pause = MILLISECOND;
     loop {
         let waiter = host.begin_wait();
@@ -139,7 +139,7 @@ fn wait_for_flock(
             Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
             Wake::Woken => {}
         }
-        if host.reactor().life(fd) != life {
+        if host.reactor().generation(fd) != life {
             return libc::EBADF;
         }
         // SAFETY: no pointers.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn lockf(fd: c_int, command: c_int, length: off_t) -> c_in
         return unsafe { libc::lockf(fd, command, length) };
     };
     let saved = errno();
-    let life = host.reactor().life(fd);
+    let life = host.reactor().generation(fd);
     let mut pause = MILLISECOND;
     loop {
         // SAFETY: no pointers.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn lockf(fd: c_int, command: c_int, length: off_t) -> c_in
             Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
             Wake::Woken => {}
         }
-        if host.reactor().life(fd) != life {
+        if host.reactor().generation(fd) != life {
             return fail(libc::EBADF);
         }
     }

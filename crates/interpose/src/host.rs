@@ -193,8 +193,8 @@ pub fn detach_thread() {
 }
 
 /// Runs signal handlers of user code as if on another thread: they may arrive at any point and must not park. For
-/// [`spindle_reactor::signals::set_around`].
-pub const AROUND_HANDLERS: spindle_reactor::signals::Around = spindle_reactor::signals::Around {
+/// [`spindle_reactor::signals::set_handler_hooks`].
+pub const AROUND_HANDLERS: spindle_reactor::signals::HandlerHooks = spindle_reactor::signals::HandlerHooks {
     enter: || {
         let here = thread_pointer();
         let closed = |word: &AtomicUsize| {

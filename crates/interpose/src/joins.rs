@@ -34,7 +34,7 @@ fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     let host = current_host().filter(|_| unsafe { libc::pthread_self() } != thread);
     let Some(host) = host else { return in_place() };
     let saved = host::errno();
-    let joined = wait::for_job(host, JobKind::MayWait, call, -1, in_place).unwrap_or_else(in_place);
+    let joined = wait::for_job(host, JobKind::Unbounded, call, -1, in_place).unwrap_or_else(in_place);
     set_errno(saved);
     joined
 }

@@ -262,7 +262,7 @@ fn contended(
         if !must_wait {
             // Another thread holds it: look again soon, on a clock that no cancellation stops.
             let nap = || std::thread::sleep(Duration::from_micros(200));
-            if wait::for_job(host, JobKind::EndsByItself, call, -1, nap).is_none() {
+            if wait::for_job(host, JobKind::Bounded, call, -1, nap).is_none() {
                 break lock();
             }
             if deadline.is_some_and(|d| d <= wait::after(0)) {

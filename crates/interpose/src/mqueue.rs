@@ -8,7 +8,7 @@ use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::time::deadline_of;
 use crate::wait::{self, WaitOutcome};
 use libc::{c_char, c_int, c_uint, mode_t, mq_attr, mqd_t, size_t, ssize_t, timespec};
-use spindle_reactor::{Interest, Kind, Made};
+use spindle_reactor::{FdKind, Interest, Opened};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -60,7 +60,7 @@ fn waited_for(
             return result;
         }
         // It calls itself a regular file, and is none.
-        host.reactor().set_kind(queue, Kind::Other);
+        host.reactor().set_kind(queue, FdKind::Other);
         match wait::for_fd(host, queue, interest, deadline, call, OnSignal::Restart) {
             WaitOutcome::Ready => {}
             other => return fail::<i8>(other.errno(libc::ETIMEDOUT)) as ssize_t,
@@ -126,7 +126,10 @@ pub unsafe extern "C" fn mq_receive(queue: mqd_t, place: *mut c_char, size: size
 /// `mq_open(3)`. (Variadic in C, as `open`: arguments that were not passed are not looked at.)
 pub unsafe extern "C" fn mq_open(name: *const c_char, flags: c_int, mode: mode_t, attributes: *mut mq_attr) -> mqd_t {
     // SAFETY: the caller's own arguments.
-    made(unsafe { libc::mq_open(name, flags, mode, attributes) }, Made { kind: Some(Kind::Other), ..Made::default() })
+    made(
+        unsafe { libc::mq_open(name, flags, mode, attributes) },
+        Opened { kind: Some(FdKind::Other), ..Opened::default() },
+    )
 }
 
 /// `mq_open` without a mode as `_FORTIFY_SOURCE` calls it.
@@ -135,7 +138,7 @@ pub unsafe extern "C" fn mq_open_2(name: *const c_char, flags: c_int) -> mqd_t {
         fn __mq_open_2(name: *const c_char, flags: c_int) -> mqd_t;
     }
     // SAFETY: the caller's own arguments.
-    made(unsafe { __mq_open_2(name, flags) }, Made { kind: Some(Kind::Other), ..Made::default() })
+    made(unsafe { __mq_open_2(name, flags) }, Opened { kind: Some(FdKind::Other), ..Opened::default() })
 }
 
 /// `mq_close(3)`.

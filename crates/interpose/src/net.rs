@@ -18,7 +18,7 @@ use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, php_thread_host, set_e
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, WaitOutcome};
 use libc::{c_int, c_short};
-use spindle_reactor::{Interest, Kind, Level, Reactor};
+use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
 pub use accept::{accept, accept4};
@@ -153,7 +153,7 @@ pub(crate) fn yield_if_due(host: &dyn Host) {
 pub(crate) fn used_outside(fd: RawFd, interest: Interest) {
     if let Some(host) = php_thread_host() {
         let error = errno();
-        host.reactor().learnt(fd, interest, Level::Unknown);
+        host.reactor().record_readiness(fd, interest, Readiness::Unknown);
         set_errno(error);
     }
 }
@@ -177,8 +177,8 @@ pub(crate) fn option(fd: RawFd, name: c_int) -> c_int {
 /// Do bytes flow through it without boundaries?
 pub(crate) fn is_stream(reactor: &Reactor, fd: RawFd) -> bool {
     match reactor.kind(fd) {
-        Kind::Tcp => true,
-        Kind::Socket => option(fd, libc::SO_TYPE) == libc::SOCK_STREAM,
+        FdKind::Tcp => true,
+        FdKind::Socket => option(fd, libc::SO_TYPE) == libc::SOCK_STREAM,
         _ => false,
     }
 }

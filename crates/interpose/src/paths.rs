@@ -16,7 +16,7 @@ use crate::pins::{self, Pin};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_char, c_int};
-use spindle_reactor::{Internal, JobKind};
+use spindle_reactor::{InternalFd, JobKind};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -109,7 +109,7 @@ enum Base {
     /// It is not relative.
     Nothing,
     /// The working directory of the time of the call.
-    Working(Internal),
+    Working(InternalFd),
     /// The caller's descriptor, which is not closed before the job has ended.
     Pinned(RawFd, #[allow(dead_code, reason = "held")] Pin),
 }
@@ -149,9 +149,9 @@ impl Place {
     }
 }
 
-pub(crate) fn working_directory() -> io::Result<Internal> {
+pub(crate) fn working_directory() -> io::Result<InternalFd> {
     // SAFETY: a literal.
-    Internal::new(unsafe { libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
+    InternalFd::new(unsafe { libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
 }
 
 /// Runs a job with its result, which is below zero when it has failed and `errno` says why.
@@ -161,7 +161,7 @@ fn on_worker<T: Send + 'static>(
     saved: c_int,
     job: impl FnOnce() -> (isize, T) + Send + 'static,
 ) -> Option<(isize, T)> {
-    let done = wait::for_job(host, JobKind::EndsByItself, call, -1, move || {
+    let done = wait::for_job(host, JobKind::Bounded, call, -1, move || {
         let (result, value) = job();
         (result, value, errno())
     });

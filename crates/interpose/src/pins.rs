@@ -55,8 +55,7 @@ pub fn settle(first: RawFd, last: RawFd) {
     while busy(host, first, last) {
         // Whoever started the job is parked and gets the wake-up, so this looks again by itself.
         let pause = || std::thread::sleep(Duration::from_micros(200));
-        if current_host().is_none_or(|host| wait::for_job(host, JobKind::EndsByItself, "close", first, pause).is_none())
-        {
+        if current_host().is_none_or(|host| wait::for_job(host, JobKind::Bounded, "close", first, pause).is_none()) {
             pause();
         }
     }

@@ -18,7 +18,7 @@ use crate::sigwait::{self, Pending, let_in_by};
 use crate::wait;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
-use spindle_reactor::{Interest, Kind, Level, Reactor, Watch};
+use spindle_reactor::{FdKind, Interest, Reactor, Readiness, Registration};
 use std::os::fd::RawFd;
 
 pub use epoll::{epoll_pwait, epoll_pwait2, epoll_wait};
@@ -143,10 +143,10 @@ fn park_on(
     let mut soon = pending.is_some_and(|pending| !pending.watch(reactor, waiter));
     each(&mut |fd, interest| {
         (only, count) = (fd, count + 1);
-        match reactor.watch(fd, interest, waiter) {
+        match reactor.register(fd, interest, waiter) {
             // What is always ready would have been seen, if it were asked for: it never changes.
-            Watch::Waiting | Watch::AlwaysReady => {}
-            Watch::Error(_) => soon = true,
+            Registration::Waiting | Registration::AlwaysReady => {}
+            Registration::Error(_) => soon = true,
         }
     });
     let mut deadline = time.deadline();
@@ -157,7 +157,7 @@ fn park_on(
     let fd = if count == 1 { only } else { -1 };
     let wake = host.park(deadline, BlockedOn { call, fd, on_signal: OnSignal::Interrupt });
     let reactor = host.reactor();
-    each(&mut |fd, _| reactor.unwatch(fd, waiter));
+    each(&mut |fd, _| reactor.deregister(fd, waiter));
     if let Some(pending) = pending {
         pending.unwatch(reactor, waiter);
     }
@@ -178,29 +178,31 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     if events & !PLAIN != 0 || !(read || write) {
         return Known::Nothing;
     }
-    let (level, bits) = reactor.level(fd, Interest::READ);
-    let read = if read { level } else { Level::Empty };
-    let write = if write { reactor.level(fd, Interest::WRITE).0 } else { Level::Empty };
+    let (level, bits) = reactor.readiness(fd, Interest::READ);
+    let read = if read { level } else { Readiness::NotReady };
+    let write = if write { reactor.readiness(fd, Interest::WRITE).0 } else { Readiness::NotReady };
     // These may have been true once and not now.
     let unsure = (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLPRI) as u32;
-    if bits & unsure != 0 || read == Level::Unknown || write == Level::Unknown {
+    if bits & unsure != 0 || read == Readiness::Unknown || write == Readiness::Unknown {
         return Known::Nothing;
     }
     let mut ready = 0;
-    if read == Level::Fresh && bits & libc::EPOLLIN as u32 != 0 {
+    if read == Readiness::Ready && bits & libc::EPOLLIN as u32 != 0 {
         ready |= POLLIN | POLLRDNORM;
     }
     if bits & libc::EPOLLRDHUP as u32 != 0 {
         ready |= POLLRDHUP;
     }
-    if write == Level::Fresh && bits & libc::EPOLLOUT as u32 != 0 {
+    if write == Readiness::Ready && bits & libc::EPOLLOUT as u32 != 0 {
         ready |= POLLOUT | POLLWRNORM;
     }
     ready &= events;
-    if ready & (POLLRDNORM | POLLWRNORM) != 0 && matches!(reactor.kind(fd), Kind::Other | Kind::File | Kind::Closed) {
+    if ready & (POLLRDNORM | POLLWRNORM) != 0
+        && matches!(reactor.kind(fd), FdKind::Other | FdKind::File | FdKind::Closed)
+    {
         return Known::Nothing; // an eventfd has POLLIN alone
     }
-    match (ready, read == Level::Empty && write == Level::Empty) {
+    match (ready, read == Readiness::NotReady && write == Readiness::NotReady) {
         (0, true) => Known::Not,
         (0, false) => Known::Nothing,
         _ => Known::Ready(ready),
@@ -236,7 +238,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             }
             for side in [Interest::READ, Interest::WRITE] {
                 if interest(events).0 & side.0 != 0 {
-                    host.reactor().learnt(fd, side, Level::Empty);
+                    host.reactor().record_readiness(fd, side, Readiness::NotReady);
                 }
             }
         }
@@ -245,13 +247,13 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             set_errno(before);
             return 0;
         }
-        let life = host.reactor().life(fd);
+        let life = host.reactor().generation(fd);
         let wake = park_on(host, call, time, None, |each| {
             if fd >= 0 {
                 each(fd, interest(events));
             }
         });
-        if host.reactor().life(fd) != life {
+        if host.reactor().generation(fd) != life {
             answer(POLLNVAL);
             set_errno(before);
             return 1;
@@ -261,7 +263,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             Wake::TimedOut => {
                 // A last look, at the kernel: an edge may be on its way.
                 for side in [Interest::READ, Interest::WRITE].into_iter().filter(|_| fd >= 0) {
-                    host.reactor().learnt(fd, side, Level::Unknown);
+                    host.reactor().record_readiness(fd, side, Readiness::Unknown);
                 }
             }
             Wake::Cancelled | Wake::Interrupted => {

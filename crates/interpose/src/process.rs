@@ -15,7 +15,7 @@ use crate::pins;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, Job, WaitOutcome};
 use libc::{FILE, c_char, c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
-use spindle_reactor::{Blocking, Interest, Internal, Kind, Made};
+use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened};
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// The family's functions.
@@ -66,7 +66,7 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
     if let (One::Child(_), Some(fd)) = (one, pidfd) {
         gone(fd);
         // SAFETY: ours, made by `open`.
-        drop(unsafe { Internal::from_raw_fd(fd) });
+        drop(unsafe { InternalFd::from_raw_fd(fd) });
     }
     let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut look));
     match result {
@@ -101,7 +101,7 @@ impl One {
             One::Child(pid) => {
                 // SAFETY: a system call without pointers.
                 let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
-                Internal::new(fd).ok().map(|pidfd| made(pidfd.into_raw_fd(), Made::default()))
+                InternalFd::new(fd).ok().map(|pidfd| made(pidfd.into_raw_fd(), Opened::default()))
             }
             One::PidFd(fd) => Some(fd),
             One::No => None,
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, 
 
 /// `popen(3)`: its descriptor is made inside libc.
 pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
-    const PIPE: Made = Made { kind: Some(Kind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
+    const PIPE: Opened = Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
     // SAFETY: the caller's own arguments.
     let file = unsafe { libc::popen(command, mode) };
     if !file.is_null() && php_thread_host().is_some() {

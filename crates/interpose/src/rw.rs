@@ -18,7 +18,7 @@ use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, WaitOutcome};
 use crate::{file_io, net};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
-use spindle_reactor::{Blocking, Interest, Kind, Level};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -103,24 +103,24 @@ fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> WaitOutcome {
 /// After a call in that direction: what is known now.
 fn learn(host: &dyn Host, fd: c_int, interest: Interest, result: ssize_t) {
     let empty = result < 0 && errno() == libc::EAGAIN;
-    host.reactor().learnt(fd, interest, if empty { Level::Empty } else { Level::Unknown });
+    host.reactor().record_readiness(fd, interest, if empty { Readiness::NotReady } else { Readiness::Unknown });
 }
 
 fn read_inside(host: &dyn Host, io: Io) -> ssize_t {
     let saved = errno();
     let result = match host.reactor().kind(io.fd) {
-        Kind::File => file_io::read(host, io),
-        Kind::Tcp | Kind::Socket => socket_read(&io),
-        kind if kind == Kind::Closed || host.reactor().blocking(io.fd) == Blocking::No => {
+        FdKind::File => file_io::read(host, io),
+        FdKind::Tcp | FdKind::Socket => socket_read(&io),
+        kind if kind == FdKind::Closed || host.reactor().blocking(io.fd) == Blocking::No => {
             let result = plain_read(&io);
-            if kind != Kind::Closed {
+            if kind != FdKind::Closed {
                 learn(host, io.fd, Interest::READ, result);
                 after_read(host, result)
             } else {
                 result
             }
         }
-        Kind::Pipe => pipe_read(host, io),
+        FdKind::Pipe => pipe_read(host, io),
         _ => other_read(host, io),
     };
     if result >= 0 {
@@ -170,7 +170,7 @@ fn socket_write(io: &Io) -> ssize_t {
 
 fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
     let mut waited = false;
-    let mut empty = host.reactor().level(io.fd, Interest::READ).0 == Level::Empty;
+    let mut empty = host.reactor().readiness(io.fd, Interest::READ).0 == Readiness::NotReady;
     loop {
         if !empty {
             if !PIPES_NOWAIT.with(host, |yes| *yes) {
@@ -183,7 +183,7 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
                 continue;
             }
             if result >= 0 || errno() != libc::EAGAIN {
-                host.reactor().learnt(io.fd, Interest::READ, Level::Unknown);
+                host.reactor().record_readiness(io.fd, Interest::READ, Readiness::Unknown);
                 return if waited { result } else { after_read(host, result) };
             }
             wait::drained(host, io.fd, Interest::READ);
@@ -204,22 +204,22 @@ fn other_read(host: &dyn Host, io: Io) -> ssize_t {
         }
     }
     let result = plain_read(&io);
-    host.reactor().learnt(io.fd, Interest::READ, Level::Unknown);
+    host.reactor().record_readiness(io.fd, Interest::READ, Readiness::Unknown);
     if waited { result } else { after_read(host, result) }
 }
 
 fn write_inside(host: &dyn Host, io: Io) -> ssize_t {
     let saved = errno();
     let result = match host.reactor().kind(io.fd) {
-        Kind::File => file_io::write(host, io),
-        Kind::Tcp | Kind::Socket => socket_write(&io),
-        Kind::Closed => plain_write(&io),
+        FdKind::File => file_io::write(host, io),
+        FdKind::Tcp | FdKind::Socket => socket_write(&io),
+        FdKind::Closed => plain_write(&io),
         _ if host.reactor().blocking(io.fd) == Blocking::No => {
             let result = plain_write(&io);
             learn(host, io.fd, Interest::WRITE, result);
             result
         }
-        Kind::Pipe => pipe_write(host, io),
+        FdKind::Pipe => pipe_write(host, io),
         _ => other_write(host, io),
     };
     if result >= 0 {
@@ -239,7 +239,7 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
         // SAFETY: the caller's list or a window of it; the kernel checks it.
         let call = |iov, count| unsafe { libc::pwritev2(io.fd, iov, count, HERE, libc::RWF_NOWAIT) };
         let result = if done == 0 { call(io.iov, io.count) } else { io.rest(done, usize::MAX, call) };
-        host.reactor().learnt(io.fd, Interest::WRITE, Level::Unknown);
+        host.reactor().record_readiness(io.fd, Interest::WRITE, Readiness::Unknown);
         if result >= 0 {
             done += result as usize;
             if done >= io.total() {
@@ -281,7 +281,7 @@ fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
             // SAFETY: a window of the caller's list; the kernel checks the memory.
             io.rest(done, libc::PIPE_BUF, |iov, count| unsafe { libc::writev(io.fd, iov, count) })
         };
-        host.reactor().learnt(io.fd, Interest::WRITE, Level::Unknown);
+        host.reactor().record_readiness(io.fd, Interest::WRITE, Readiness::Unknown);
         if result < 0 {
             return if done > 0 { done as ssize_t } else { -1 };
         }
@@ -300,7 +300,7 @@ fn other_write(host: &dyn Host, io: Io) -> ssize_t {
         }
     }
     let result = plain_write(&io);
-    host.reactor().learnt(io.fd, Interest::WRITE, Level::Unknown);
+    host.reactor().record_readiness(io.fd, Interest::WRITE, Readiness::Unknown);
     result
 }
 
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> s
 
 /// The host for a call with an offset that may have to wait: others fail or answer at once.
 fn inside_at(fd: c_int, offset: off_t, some: bool) -> Option<&'static dyn Host> {
-    current_host().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == Kind::File)
+    current_host().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == FdKind::File)
 }
 
 fn at(host: &dyn Host, io: Io, transfer: fn(&dyn Host, Io) -> ssize_t) -> ssize_t {

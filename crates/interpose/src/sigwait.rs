@@ -21,7 +21,7 @@ use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
 use libc::{c_int, siginfo_t, sigset_t, timespec};
-use spindle_reactor::{Blocking, Interest, Internal, Kind, Made, Reactor, Waiter, Watch, signals};
+use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Reactor, Registration, Waiter, signals};
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
@@ -85,7 +85,7 @@ pub(crate) fn interrupting_one(call: impl FnOnce() -> c_int) -> c_int {
     let before = signals::caught();
     let result = call();
     if result < 0 && errno() == libc::EINTR {
-        signals::answered(signals::caught() & !before);
+        signals::acknowledge(signals::caught() & !before);
     }
     result
 }
@@ -102,20 +102,20 @@ impl Pending {
         let saved = errno();
         // SAFETY: a valid set, and no descriptor yet.
         let fd = unsafe { libc::signalfd(-1, &set_of(signals), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
-        let fd = Internal::new(fd).map_or(-1, Internal::into_raw_fd);
-        made(fd, Made { kind: Some(Kind::Other), blocking: Some(Blocking::No), timeouts: None, own: true });
+        let fd = InternalFd::new(fd).map_or(-1, InternalFd::into_raw_fd);
+        made(fd, Opened { kind: Some(FdKind::Other), blocking: Some(Blocking::No), timeouts: None, own: true });
         set_errno(saved);
         Pending(fd)
     }
 
     /// Registers the waiter. `false`: nothing will wake it, it must look by itself.
     pub(crate) fn watch(self, reactor: &Reactor, waiter: Waiter) -> bool {
-        self.0 >= 0 && reactor.watch(self.0, Interest::READ, waiter) == Watch::Waiting
+        self.0 >= 0 && reactor.register(self.0, Interest::READ, waiter) == Registration::Waiting
     }
 
     pub(crate) fn unwatch(self, reactor: &Reactor, waiter: Waiter) {
         if self.0 >= 0 {
-            reactor.unwatch(self.0, waiter);
+            reactor.deregister(self.0, waiter);
         }
     }
 
@@ -124,7 +124,7 @@ impl Pending {
             let saved = errno();
             gone(self.0);
             // SAFETY: ours, made in `of`.
-            drop(unsafe { Internal::from_raw_fd(self.0) });
+            drop(unsafe { InternalFd::from_raw_fd(self.0) });
             set_errno(saved);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use libc::c_int;
-use spindle_reactor::{Interest, Interrupt, JobKind, Level, Reactor, Watch};
+use spindle_reactor::{Interest, Interrupt, JobKind, Reactor, Readiness, Registration};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,19 +44,19 @@ pub fn for_fd(
     on_signal: OnSignal,
 ) -> WaitOutcome {
     let reactor = host.reactor();
-    let life = reactor.life(fd);
+    let life = reactor.generation(fd);
     let waiter = host.begin_wait();
-    match reactor.watch(fd, interest, waiter) {
-        Watch::Waiting => {}
-        Watch::AlwaysReady => return WaitOutcome::Ready,
-        Watch::Error(error) => return WaitOutcome::Error(error),
+    match reactor.register(fd, interest, waiter) {
+        Registration::Waiting => {}
+        Registration::AlwaysReady => return WaitOutcome::Ready,
+        Registration::Error(error) => return WaitOutcome::Error(error),
     }
     let wake = host.park(deadline, BlockedOn { call, fd, on_signal });
-    if host.reactor().life(fd) != life {
+    if host.reactor().generation(fd) != life {
         return WaitOutcome::Error(libc::EBADF);
     }
     if wake != Wake::Woken {
-        host.reactor().unwatch(fd, waiter);
+        host.reactor().deregister(fd, waiter);
     }
     match wake {
         Wake::Woken => WaitOutcome::Ready,
@@ -93,7 +93,7 @@ pub fn after(ns: u64) -> u64 {
 
 /// A call on `fd` answered `EAGAIN`: nothing there until an edge comes.
 pub fn drained(host: &dyn Host, fd: RawFd, interest: Interest) {
-    host.reactor().learnt(fd, interest, Level::Empty);
+    host.reactor().record_readiness(fd, interest, Readiness::NotReady);
 }
 
 enum Slot<T> {
@@ -171,7 +171,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
             _ => *slot = Slot::Done(value),
         }
     };
-    if host.reactor().submit(JobKind::MayWait, run, waiter).is_err() {
+    if host.reactor().submit(JobKind::Unbounded, run, waiter).is_err() {
         return Job::NoWorker;
     }
     let wake = host.park_for_job(deadline, blocked_on);

@@ -9,7 +9,7 @@ use sockets::*;
 use spindle_interpose::books;
 use spindle_interpose::host::{self, Wake};
 use spindle_interpose::net;
-use spindle_reactor::{Blocking, Interest, Kind, Level};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 
 #[test]
 fn modes_are_followed() {
@@ -19,7 +19,7 @@ fn modes_are_followed() {
     // SAFETY: room for two; calls without other pointers.
     unsafe {
         assert_eq!(books::pipe2(pair.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK), 0);
-        assert_eq!((reactor.kind(pair[0]), reactor.blocking(pair[0])), (Kind::Pipe, Blocking::No));
+        assert_eq!((reactor.kind(pair[0]), reactor.blocking(pair[0])), (FdKind::Pipe, Blocking::No));
         assert_eq!(books::fcntl(pair[0], libc::F_SETFL, 0), 0);
         assert_eq!(reactor.blocking(pair[0]), Blocking::Yes);
         let mut on: c_int = 1;
@@ -36,7 +36,7 @@ fn modes_are_followed() {
             assert_eq!(books::close(fd), 0);
         }
     }
-    assert_eq!(reactor.kind(pair[0]), Kind::Closed);
+    assert_eq!(reactor.kind(pair[0]), FdKind::Closed);
 }
 
 #[test]
@@ -44,17 +44,17 @@ fn a_closed_number_is_remembered_as_nothing() {
     let test = Test::new();
     let reactor = test.reactor();
     let (a, b) = tcp();
-    let life = reactor.life(b);
-    assert_eq!((reactor.kind(b), reactor.blocking(b)), (Kind::Tcp, Blocking::Yes));
+    let life = reactor.generation(b);
+    assert_eq!((reactor.kind(b), reactor.blocking(b)), (FdKind::Tcp, Blocking::Yes));
     // SAFETY: the test's own descriptors.
     unsafe {
         assert_eq!(books::close(b), 0);
         assert_eq!(reactor.blocking(b), Blocking::No);
-        assert_ne!(reactor.life(b), life);
+        assert_ne!(reactor.generation(b), life);
         let mut pair = [0; 2];
         assert_eq!(books::pipe(pair.as_mut_ptr()), 0);
         assert!(pair.contains(&b));
-        assert_eq!((reactor.kind(b), reactor.blocking(b)), (Kind::Pipe, Blocking::Yes));
+        assert_eq!((reactor.kind(b), reactor.blocking(b)), (FdKind::Pipe, Blocking::Yes));
         [a, pair[0], pair[1]].into_iter().for_each(|fd| assert_eq!(books::close(fd), 0));
         assert_eq!((books::close(b), host::errno()), (-1, libc::EBADF));
     }
@@ -81,7 +81,7 @@ fn a_number_that_is_not_open_costs_no_memory() {
     let test = Test::new();
     let reactor = test.reactor();
     let far = c_int::MAX - 1;
-    assert_eq!((reactor.kind(far), reactor.blocking(far)), (Kind::Closed, Blocking::No));
+    assert_eq!((reactor.kind(far), reactor.blocking(far)), (FdKind::Closed, Blocking::No));
     assert_eq!(HOOKED.recv(far, 1, 0), (-1, libc::EBADF, vec![]));
     // SAFETY: calls without pointers.
     unsafe {
@@ -95,16 +95,16 @@ fn a_number_that_is_not_open_costs_no_memory() {
 fn a_failed_dup2_changes_nothing() {
     let test = Test::new();
     let (a, b) = tcp();
-    let life = test.reactor().life(b);
+    let life = test.reactor().generation(b);
     // SAFETY: calls without pointers.
     unsafe {
         assert_eq!((books::dup2(-1, b), host::errno()), (-1, libc::EBADF));
         assert_eq!(books::dup2(b, b), b);
         assert_eq!((books::dup3(b, b, 0), host::errno()), (-1, libc::EINVAL));
-        assert_eq!(test.reactor().life(b), life);
+        assert_eq!(test.reactor().generation(b), life);
         assert_eq!(books::dup3(a, b, libc::O_CLOEXEC), b);
     }
-    assert_ne!(test.reactor().life(b), life);
+    assert_ne!(test.reactor().generation(b), life);
     close(a);
     close(b);
 }
@@ -131,7 +131,7 @@ fn in_a_child(check: impl FnOnce() -> bool) -> bool {
 #[test]
 fn our_own_descriptors_are_not_the_programs() {
     let test = Test::new();
-    let ours = spindle_reactor::descriptors();
+    let ours = spindle_reactor::internal_fds();
     assert!(ours.len() >= 3);
     for fd in ours {
         assert!(fd > 255, "{fd} is where programs put theirs");
@@ -148,7 +148,7 @@ fn our_own_descriptors_are_not_the_programs() {
         let reactor = test.reactor();
         reactor.after_fork();
         reactor.turn(Some(0), |_| ());
-        let own = spindle_reactor::descriptors();
+        let own = spindle_reactor::internal_fds();
         let all_open = || own.iter().all(|fd| is_open(*fd));
         // SAFETY: nobody else uses the child's descriptors.
         unsafe {
@@ -165,7 +165,7 @@ fn our_own_descriptors_are_not_the_programs() {
 #[test]
 fn a_forks_child_has_all_numbers_for_itself() {
     let test = Test::new();
-    let ours = spindle_reactor::descriptors();
+    let ours = spindle_reactor::internal_fds();
     // Whether it is known that this is a child, or not yet.
     for known in [true, false] {
         assert!(in_a_child(|| {
@@ -180,7 +180,7 @@ fn a_forks_child_has_all_numbers_for_itself() {
                 reactor.after_fork();
             }
             reactor.turn(Some(0), |_| ());
-            let fresh = spindle_reactor::descriptors();
+            let fresh = spindle_reactor::internal_fds();
             let apart = fresh.len() == 3 && fresh.iter().all(|fd| is_open(*fd) && !ours.contains(fd));
             // SAFETY: as above.
             let again = unsafe { ours.iter().all(|fd| is_open(*fd) && books::close(*fd) == 0) };
@@ -199,9 +199,9 @@ fn close_range_forgets_and_wakes() {
     // CLOSE_RANGE_CLOEXEC closes nothing.
     // SAFETY: calls without pointers.
     unsafe {
-        let life = test.reactor().life(a);
+        let life = test.reactor().generation(a);
         assert_eq!(books::close_range(a as _, a as _, 4), 0);
-        assert_eq!(test.reactor().life(a), life);
+        assert_eq!(test.reactor().generation(a), life);
         assert_eq!((books::close_range(5, 4, 0), host::errno()), (-1, libc::EINVAL));
     }
     close(a);
@@ -215,9 +215,9 @@ fn fclose_is_seen() {
     unsafe {
         assert_eq!(books::pipe(pair.as_mut_ptr()), 0);
         let stream = libc::fdopen(pair[0], c"r".as_ptr());
-        let life = test.reactor().life(pair[0]);
+        let life = test.reactor().generation(pair[0]);
         assert_eq!(books::fclose(stream), 0);
-        assert_ne!(test.reactor().life(pair[0]), life);
+        assert_ne!(test.reactor().generation(pair[0]), life);
         assert_eq!(books::close(pair[1]), 0);
     }
 }
@@ -226,7 +226,7 @@ fn fclose_is_seen() {
 fn outside_coroutines_the_books_are_kept_too() {
     let test = Test::new();
     let (b, a) = unix(libc::SOCK_STREAM); // the lowest free number is used again
-    assert_eq!(test.reactor().kind(b), Kind::Socket);
+    assert_eq!(test.reactor().kind(b), FdKind::Socket);
     test.outside(|| {
         // SAFETY: the test's own descriptors.
         unsafe {
@@ -234,7 +234,7 @@ fn outside_coroutines_the_books_are_kept_too() {
             assert_eq!(books::eventfd(0, libc::EFD_NONBLOCK), b);
         }
     });
-    assert_eq!((test.reactor().kind(b), test.reactor().blocking(b)), (Kind::Other, Blocking::No));
+    assert_eq!((test.reactor().kind(b), test.reactor().blocking(b)), (FdKind::Other, Blocking::No));
     close(a);
     close(b);
 }
@@ -246,7 +246,7 @@ fn shutdown_wakes_and_is_not_forgotten() {
     // SAFETY: a call without pointers.
     test.at_park(1, move || assert_eq!(unsafe { books::shutdown(b, libc::SHUT_RD) }, 0));
     assert_eq!(HOOKED.recv(b, 1, 0), (0, 0, vec![]));
-    assert_ne!(test.reactor().level(b, Interest::READ).0, Level::Empty);
+    assert_ne!(test.reactor().readiness(b, Interest::READ).0, Readiness::NotReady);
     assert_eq!(test.parks(), 1);
     close(a);
     close(b);

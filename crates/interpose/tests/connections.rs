@@ -8,7 +8,7 @@ use libc::{c_int, iovec, msghdr};
 use sockets::*;
 use spindle_interpose::host::Wake;
 use spindle_interpose::{books, net};
-use spindle_reactor::{Interest, Kind};
+use spindle_reactor::{FdKind, Interest};
 
 fn both<T: PartialEq + std::fmt::Debug>(scenario: impl Fn(&Calls) -> T) -> usize {
     let test = Test::new();
@@ -163,7 +163,7 @@ fn a_shared_socket_connects_on_a_worker() {
     let test = Test::new();
     let (listener, address) = listener();
     let client = socket(libc::AF_INET, libc::SOCK_STREAM);
-    test.reactor().shared_descriptions();
+    test.reactor().mark_descriptions_shared();
     assert_eq!(HOOKED.connect(client, &address), (0, 0));
     assert_eq!(test.parks(), 1);
     let refused = socket(libc::AF_INET, libc::SOCK_STREAM);
@@ -179,7 +179,7 @@ fn accept_waits() {
         let test = Test::new();
         let (listener, address) = listener();
         if shared {
-            test.reactor().shared_descriptions();
+            test.reactor().mark_descriptions_shared();
         }
         let peer = soon(move || {
             let client = socket(libc::AF_INET, libc::SOCK_STREAM);
@@ -196,7 +196,7 @@ fn accept_waits() {
         assert_eq!((storage.sin_family, length), (libc::AF_INET as _, 16));
         assert_ne!(storage.sin_port, 0);
         assert_eq!(test.parks(), if shared { 2 } else { 1 });
-        assert_eq!(test.reactor().kind(server), Kind::Tcp);
+        assert_eq!(test.reactor().kind(server), FdKind::Tcp);
         // What it was told needs no waiting.
         assert_eq!(HOOKED.recv(server, 1, 0), (-1, libc::EAGAIN, vec![]));
         [listener, client, server].into_iter().for_each(close);
@@ -365,13 +365,13 @@ fn a_received_descriptor_is_a_new_one() {
     let low = socket(libc::AF_INET, libc::SOCK_STREAM); // fills the gap below
     assert!(low < d);
     // Known as a TCP socket, then closed where we do not see it; the number comes back as a Unix socket.
-    assert_eq!(test.reactor().kind(d), Kind::Tcp);
-    assert_eq!(test.reactor().level(d, Interest::READ).1, 0);
+    assert_eq!(test.reactor().kind(d), FdKind::Tcp);
+    assert_eq!(test.reactor().readiness(d, Interest::READ).1, 0);
     close(d);
     send_with_fd(&ORIGINAL, a, b"xy", a);
     let (_, _, fds) = receive_with_fds(&HOOKED, b, 2, 0);
     assert_eq!(fds, [d]);
-    assert_eq!(test.reactor().kind(d), Kind::Socket);
+    assert_eq!(test.reactor().kind(d), FdKind::Socket);
     [a, b, c, d, low].into_iter().for_each(close);
 }
 

@@ -6,7 +6,7 @@ use common::{Test, outcome};
 use libc::c_int;
 use spindle_interpose::host::Wake;
 use spindle_interpose::{books, files, flocks};
-use spindle_reactor::{Blocking, Kind};
+use spindle_reactor::{Blocking, FdKind};
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn files_are_opened_as_they_are() {
         books::close(fd);
         let fd = files::open_2(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         assert_eq!(libc::fcntl(fd, libc::F_GETFD), libc::FD_CLOEXEC);
-        assert_eq!((test.reactor().kind(fd), test.reactor().blocking(fd)), (Kind::File, Blocking::Yes));
+        assert_eq!((test.reactor().kind(fd), test.reactor().blocking(fd)), (FdKind::File, Blocking::Yes));
         books::close(fd);
         let fd = files::openat(libc::AT_FDCWD, path.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
         assert_eq!(test.reactor().blocking(fd), Blocking::No);
@@ -80,7 +80,7 @@ fn a_fifo_is_opened_when_its_other_end_is() {
     // SAFETY: a C string.
     let fd = unsafe { files::open(path.as_ptr(), libc::O_RDONLY, 0) };
     assert!(fd >= 0);
-    assert_eq!(test.reactor().kind(fd), Kind::Pipe);
+    assert_eq!(test.reactor().kind(fd), FdKind::Pipe);
     assert_eq!(test.last_park().call, "open");
     remove(&path);
 }

@@ -8,7 +8,7 @@ use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use sockets::*;
 use spindle_interpose::host::{OnSignal, Wake};
 use spindle_interpose::{books, net};
-use spindle_reactor::{Interest, Kind, Level};
+use spindle_reactor::{FdKind, Interest, Readiness};
 
 /// Runs the scenario unhooked and hooked and compares; how often the hooked one parked.
 fn both<T: PartialEq + std::fmt::Debug>(scenario: impl Fn(&Calls) -> T) -> usize {
@@ -58,7 +58,7 @@ fn a_full_read_does_not_make_it_empty() {
     assert_eq!(ORIGINAL.send(a, b"0123456789", 0), (10, 0));
     assert_eq!(HOOKED.recv(b, 4, 0).2, b"0123");
     assert_eq!(HOOKED.recv(b, 4, 0).2, b"4567");
-    assert_eq!(test.reactor().level(b, Interest::READ).0, Level::Unknown);
+    assert_eq!(test.reactor().readiness(b, Interest::READ).0, Readiness::Unknown);
     assert_eq!(HOOKED.recv(b, 4, 0).2, b"89");
     let peer = soon(move || ORIGINAL.send(a, b"xy", 0));
     assert_eq!(HOOKED.recv(b, 2, 0).2, b"xy");
@@ -67,7 +67,7 @@ fn a_full_read_does_not_make_it_empty() {
     // A short read of a registered TCP socket has seen all.
     assert_eq!(ORIGINAL.send(a, b"z", 0), (1, 0));
     assert_eq!(HOOKED.recv(b, 2, 0).2, b"z");
-    assert_eq!(test.reactor().level(b, Interest::READ).0, Level::Empty);
+    assert_eq!(test.reactor().readiness(b, Interest::READ).0, Readiness::NotReady);
     close(a);
     close(b);
 }
@@ -101,7 +101,7 @@ fn an_end_behind_an_edge_that_was_seen_is_not_lost() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     test.turn(); // the edge carries data and end at once
     assert_eq!(HOOKED.recv(b, 100, 0), (4, 0, b"data".to_vec()));
-    assert_ne!(test.reactor().level(b, Interest::READ).0, Level::Empty);
+    assert_ne!(test.reactor().readiness(b, Interest::READ).0, Readiness::NotReady);
     let parks = test.parks();
     assert_eq!(HOOKED.recv(b, 100, 0), (0, 0, vec![]));
     assert_eq!(test.parks(), parks);
@@ -541,7 +541,7 @@ fn accepted_sockets_need_not_be_asked_about() {
     let client = socket(libc::AF_INET, libc::SOCK_STREAM);
     assert_eq!(ORIGINAL.connect(client, &address), (0, 0));
     let (server, _) = HOOKED.accept(listener);
-    assert_eq!(test.reactor().kind(server as i32), Kind::Tcp);
+    assert_eq!(test.reactor().kind(server as i32), FdKind::Tcp);
     assert!(!test.reactor().may_be_shared(server as i32));
     close(listener);
     close(client);

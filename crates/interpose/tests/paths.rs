@@ -337,7 +337,7 @@ fn files_are_opened_on_workers_when_all_are_to_be() {
     let (fd, _) = open(c"new", libc::O_CREAT | libc::O_EXCL | libc::O_RDWR);
     assert!(fd >= 0);
     assert_eq!(scratch.test.parks(), 1);
-    assert_eq!(scratch.test.reactor().kind(fd), spindle_reactor::Kind::File);
+    assert_eq!(scratch.test.reactor().kind(fd), spindle_reactor::FdKind::File);
     assert_eq!(open(c"new", libc::O_CREAT | libc::O_EXCL | libc::O_RDWR), (-1, libc::EEXIST));
     assert_eq!(open(c"nowhere", libc::O_RDONLY), (-1, libc::ENOENT));
     assert_eq!(open(c"symbolic", libc::O_RDONLY | libc::O_NOFOLLOW), (-1, libc::ELOOP));

@@ -10,7 +10,7 @@ use libc::{
 use sockets::*;
 use spindle_interpose::host::{self, OnSignal, Wake};
 use spindle_interpose::{books, poll};
-use spindle_reactor::{Interest, Level};
+use spindle_reactor::{Interest, Readiness};
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
@@ -104,12 +104,12 @@ fn several_of_which_one_becomes_ready() {
 fn levels_save_the_kernel_the_asking() {
     let test = Test::new();
     let (a, b) = tcp();
-    let level = || test.reactor().level(b, Interest::READ).0;
+    let level = || test.reactor().readiness(b, Interest::READ).0;
     let peer = soon(move || ORIGINAL.send(a, b"x", 0));
     assert_eq!(poll_all(true, &[(b, POLLIN)], -1), ((1, 0), vec![POLLIN]));
     peer.join().unwrap();
     // A fresh edge answers. To show that the kernel is not asked, the data is taken away unseen.
-    assert_eq!(level(), Level::Fresh);
+    assert_eq!(level(), Readiness::Ready);
     ORIGINAL.recv(b, 1, 0);
     assert_eq!(poll_all(true, &[(b, POLLIN | POLLERR | POLLHUP)], -1), ((1, 0), vec![POLLIN]));
     assert_eq!(poll_all(true, &[(b, POLLIN | POLLRDNORM | POLLRDHUP)], 9), ((1, 0), vec![POLLIN | POLLRDNORM]));
@@ -118,7 +118,7 @@ fn levels_save_the_kernel_the_asking() {
     // A short read of TCP: *empty* parks without asking. To show it, data comes that no turn has seen.
     ORIGINAL.send(a, b"y", 0);
     assert_eq!(HOOKED.recv(b, 10, 0).2, b"y");
-    assert_eq!(level(), Level::Empty);
+    assert_eq!(level(), Readiness::NotReady);
     let parks = test.parks();
     ORIGINAL.send(a, b"z", 0);
     assert_eq!(poll_all(true, &[(b, POLLIN)], -1), ((1, 0), vec![POLLIN]));
@@ -151,13 +151,13 @@ fn an_error_that_was_is_not_reported_again() {
     ORIGINAL.connect(c, &to_a);
     ORIGINAL.send(c, b"x", 0);
     test.turn();
-    assert_eq!(test.reactor().level(a, Interest::READ).0, Level::Fresh);
+    assert_eq!(test.reactor().readiness(a, Interest::READ).0, Readiness::Ready);
     assert_eq!(poll_all(true, &[(a, POLLIN)], 5), ((1, 0), vec![POLLIN]));
     // One that is there is reported beside the data.
     close(c);
     ORIGINAL.send(a, b"to nobody", 0);
     test.turn();
-    assert_eq!(test.reactor().level(a, Interest::READ).0, Level::Fresh);
+    assert_eq!(test.reactor().readiness(a, Interest::READ).0, Readiness::Ready);
     assert_eq!(poll_all(true, &[(a, POLLIN)], 5), ((1, 0), vec![POLLIN | POLLERR]));
     close(a);
 }
@@ -409,10 +409,10 @@ fn a_connection_that_begins_is_not_a_hang_up() {
     // Polled before it is connected, a socket hangs up; registered, its edge says so for good.
     let peer = soon(|| ());
     assert_eq!(poll_all(true, &[(client, POLLIN)], -1), ((1, 0), vec![POLLHUP]));
-    test.reactor().watch(client, Interest::READ, spindle_reactor::Waiter(1));
+    test.reactor().register(client, Interest::READ, spindle_reactor::Waiter(1));
     test.turn();
     peer.join().unwrap();
-    let hang_up = || test.reactor().level(client, Interest::READ).1 & libc::EPOLLHUP as u32;
+    let hang_up = || test.reactor().readiness(client, Interest::READ).1 & libc::EPOLLHUP as u32;
     assert_ne!(hang_up(), 0);
     assert_eq!(HOOKED.connect(client, &address), (0, 0));
     test.turn();

@@ -4,7 +4,7 @@ use crate::coroutine::{self, Coroutine, Info};
 use crate::functions::{after_signal, may_wait};
 use crate::runtime::{Core, Phase, Runtime, rt};
 use crate::{exceptions, failure, group, scope, scope_methods, state, timeout, zv};
-use spindle_core::sched::{Co, Lifetime, On, Outcome, Reason, ScopeId, Target};
+use spindle_core::sched::{CoroutineId, Lifetime, Outcome, ScopeId, Target, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
@@ -93,7 +93,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
                 core.subscribe(*target, ticket);
             }
         }
-        let reason = rt.park(None, On::Coroutines, true, info);
+        let reason = rt.park(None, WaitReason::Coroutines, true, info);
         {
             let mut core = rt.core.borrow_mut();
             for target in targets {
@@ -104,10 +104,10 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
             return Waited::Failure(id, failure);
         }
         // Who is cancelled takes no outcome: the core has counted on that when a failure looked for its place.
-        if reason != Reason::Cancelled && done(&rt.core.borrow()) {
+        if reason != WakeReason::Cancelled && done(&rt.core.borrow()) {
             return Waited::Done;
         }
-        if reason == Reason::Interrupted && !after_signal() {
+        if reason == WakeReason::Interrupted && !after_signal() {
             return Waited::Thrown;
         }
     }
@@ -295,7 +295,7 @@ fn token_has_failed(failure: *mut sys::zend_object) {
 }
 
 /// Waits for these coroutines, and throws the first failure.
-pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str, token: *mut sys::zend_object) {
+pub fn wait_for_all(rt: &'static Runtime, members: &[CoroutineId], call: &'static str, token: *mut sys::zend_object) {
     if members.is_empty() {
         return;
     }
@@ -306,7 +306,7 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str, to
     }
     let set = {
         let mut core = rt.core.borrow_mut();
-        let set = core.set(true);
+        let set = core.add_set(true);
         for co in members {
             core.add_to_set(set, *co);
         }
@@ -325,7 +325,7 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[Co], call: &'static str, to
         let in_time = done(&rt.core.borrow());
         let failed = {
             let mut core = rt.core.borrow_mut();
-            let failed = core.failed_of_set(set);
+            let failed = core.failed_in_set(set);
             core.drop_set(set, members.iter().copied());
             failed
         };

@@ -14,7 +14,7 @@ use crate::kinds::{Kind, Mode, handles, kind_from};
 use crate::runtime::{self, Runtime};
 use crate::stack::{Ctx, Failing};
 use crate::{calls, exceptions, kinds, loading, streams};
-use spindle_core::sched::{Co, On, Reason, Ticket};
+use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -38,7 +38,7 @@ struct Waiter {
 
 #[derive(Default)]
 struct Busy {
-    holders: Vec<(Co, Mode)>,
+    holders: Vec<(CoroutineId, Mode)>,
     queue: VecDeque<Waiter>,
     /// A close waits in the queue: calls before it may finish, but not wait any more.
     closing: bool,
@@ -91,7 +91,7 @@ pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> Option<R> {
 pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     let Some(rt) = runtime::existing().filter(|rt| rt.can_switch()) else { return true };
     // SAFETY: the running context.
-    let co = Co(unsafe { (*rt.context()).co });
+    let co = CoroutineId(unsafe { (*rt.context()).co });
     let is_mine =
         |key| table().borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co));
     while let Some(key) = keys.iter().find(|key| is_used_by_another(rt, co, **key) && !is_mine(**key)) {
@@ -163,14 +163,14 @@ unsafe fn hold(ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mo
         if (*ctx).busy.iter().any(|held| held.call == call && held.key == key) {
             return; // it was given its turn
         }
-        table().borrow_mut().entry(key).or_default().holders.push((Co((*ctx).co), mode));
+        table().borrow_mut().entry(key).or_default().holders.push((CoroutineId((*ctx).co), mode));
         (*ctx).busy.push(Held { call, key });
         ((*call).co, (*call).holds) = ((*ctx).co, true);
         sys::spindle_check_before = 1;
     }
 }
 
-pub(crate) fn let_go(rt: &'static Runtime, co: Co, key: usize) {
+pub(crate) fn let_go(rt: &'static Runtime, co: CoroutineId, key: usize) {
     let next = {
         let mut table = table().borrow_mut();
         let Some(busy) = table.get_mut(&key) else { return };
@@ -218,7 +218,7 @@ unsafe extern "C" fn spindle_before_call(
     // SAFETY: the running context, and the frame of the call that is about to begin.
     unsafe {
         let frame = (*call).frame;
-        let co = Co((*rt.context()).co);
+        let co = CoroutineId((*rt.context()).co);
         while let Some((key, mode)) = first_busy(frame, kind, co) {
             if kind == Kind::Performs {
                 sys::spindle_answer_still_running(frame, result);
@@ -243,7 +243,7 @@ unsafe extern "C" fn spindle_before_call(
 }
 
 /// The first handle of a call for which it has to wait.
-unsafe fn first_busy(frame: *mut sys::zend_execute_data, kind: Kind, co: Co) -> Option<(usize, Mode)> {
+unsafe fn first_busy(frame: *mut sys::zend_execute_data, kind: Kind, co: CoroutineId) -> Option<(usize, Mode)> {
     let mut first = None;
     // SAFETY: the caller passes the frame of a call.
     unsafe {
@@ -257,7 +257,7 @@ unsafe fn first_busy(frame: *mut sys::zend_execute_data, kind: Kind, co: Co) -> 
 }
 
 /// Is another coroutine suspended in a call on this handle? Not if it was given its turn and has not run since.
-pub(crate) fn is_used_by_another(rt: &'static Runtime, co: Co, key: usize) -> bool {
+pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usize) -> bool {
     table().borrow().get(&key).is_some_and(|busy| {
         busy.holders.iter().any(|(holder, _)| {
             let ctx = context_of(rt, *holder);
@@ -268,7 +268,7 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: Co, key: usize) -> bo
 }
 
 /// Is it another's turn on this handle?
-fn must_wait(co: Co, key: usize, mode: Mode) -> bool {
+fn must_wait(co: CoroutineId, key: usize, mode: Mode) -> bool {
     let table = table().borrow();
     let Some(busy) = table.get(&key) else { return false };
     let mine = busy.holders.iter().any(|(holder, _)| *holder == co); // its own call, further up
@@ -287,7 +287,7 @@ pub(crate) unsafe extern "C" fn spindle_let_go(call: *mut sys::spindle_call) {
         }
         (*call).is_marked = false;
         let Some(rt) = runtime::existing() else { return };
-        let co = Co((*call).co);
+        let co = CoroutineId((*call).co);
         let running = rt.context();
         let ctx = if (*running).co == co.0 { running } else { context_of(rt, co) };
         if ctx.is_null() {
@@ -301,7 +301,7 @@ pub(crate) unsafe extern "C" fn spindle_let_go(call: *mut sys::spindle_call) {
     }
 }
 
-fn context_of(rt: &'static Runtime, co: Co) -> *mut Ctx {
+fn context_of(rt: &'static Runtime, co: CoroutineId) -> *mut Ctx {
     let this = rt.object(co);
     // SAFETY: an object in the runtime's table is alive.
     if this.is_null() { null_mut() } else { unsafe { (*this).ctx } }
@@ -311,7 +311,7 @@ fn context_of(rt: &'static Runtime, co: Co) -> *mut Ctx {
 unsafe fn turn(rt: &'static Runtime, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
     let ctx = rt.context();
     // SAFETY: the running context.
-    let co = Co(unsafe { (*ctx).co });
+    let co = CoroutineId(unsafe { (*ctx).co });
     if !must_wait(co, key, mode) {
         return true;
     }
@@ -330,14 +330,14 @@ unsafe fn turn(rt: &'static Runtime, call: *mut sys::spindle_call, key: usize, m
 }
 
 /// The call in which `co` is parked fails, because its handle is being closed.
-fn fail_quietly(rt: &'static Runtime, co: Co) {
+fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
     // SAFETY: a coroutine that holds a handle has a context.
     unsafe {
         let ctx = (*rt.object(co)).ctx;
         if !ctx.is_null() && (*ctx).failing == Failing::No {
             (*ctx).failing = Failing::Quietly;
             (*ctx).failing_in = calls::internal(rt.frame_of(ctx));
-            rt.core.borrow_mut().break_off(co);
+            rt.core.borrow_mut().abort_park(co);
         }
     }
 }
@@ -345,7 +345,7 @@ fn fail_quietly(rt: &'static Runtime, co: Co) {
 unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
     // SAFETY: the running context, and a call that has not begun.
     unsafe {
-        let co = Co((*ctx).co);
+        let co = CoroutineId((*ctx).co);
         let closes = mode == Mode::Close;
         loop {
             let mut awaits = [0; 2];
@@ -366,7 +366,7 @@ unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle
                 busy.queue.push_back(Waiter { ticket, mode, is_refused: false });
             }
             let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
-            let reason = rt.park(None, On::Coroutines, true, info);
+            let reason = rt.park(None, WaitReason::Coroutines, true, info);
             let (granted, refused) = {
                 let mut table = table().borrow_mut();
                 let busy = table.entry(key).or_default();
@@ -383,7 +383,7 @@ unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle
                 ((*call).co, (*call).holds) = ((*ctx).co, true);
                 refresh_checks(ctx);
             }
-            if reason == Reason::Cancelled || refused {
+            if reason == WakeReason::Cancelled || refused {
                 if granted {
                     spindle_let_go(call);
                 } else {
@@ -409,7 +409,7 @@ unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle
 }
 
 /// Throws what tells that the running call would wait for ever for `holder`.
-unsafe fn refuse(rt: &'static Runtime, holder: Co, frame: *mut sys::zend_execute_data) {
+unsafe fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: *mut sys::zend_execute_data) {
     let id = rt.core.borrow().id(holder);
     // SAFETY: the frame of a call that is about to begin, or null.
     let name = unsafe { kinds::name_of_call(frame) };
@@ -435,7 +435,7 @@ pub fn refuse_circles(rt: &'static Runtime) {
     // SAFETY: the running context.
     let (me, keys) = unsafe {
         let ctx = rt.context();
-        (Co((*ctx).co), (*ctx).busy.iter().map(|held| held.key).collect::<Vec<_>>())
+        (CoroutineId((*ctx).co), (*ctx).busy.iter().map(|held| held.key).collect::<Vec<_>>())
     };
     let mut refused = Vec::new();
     for key in keys {

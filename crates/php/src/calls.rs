@@ -11,7 +11,7 @@ use crate::kinds::{self, Flags, Kind, Module, kind_of, name_has};
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
 use crate::{aside, linking, links, loading, persistent};
-use spindle_core::sched::Co;
+use spindle_core::sched::CoroutineId;
 use spindle_interpose::locks;
 use spindle_php_sys as sys;
 use std::cell::RefCell;
@@ -343,7 +343,7 @@ extern "C" fn spindle_call_was_fair() {
         // SAFETY: a global of the engine.
         && unsafe { sys::executor_globals.exception.is_null() }
         && rt.can_switch()
-        && rt.give_way(32)
+        && rt.maybe_yield(32)
     {
         let reason = rt.core.borrow_mut().take_cancellation();
         if let Some(reason) = reason {
@@ -398,7 +398,7 @@ pub fn switched_out(ctx: *mut Ctx) {
     }
     if linking::is_any() {
         // SAFETY: the context that is being left.
-        linking::hide(Co(unsafe { (*ctx).co }));
+        linking::hide(CoroutineId(unsafe { (*ctx).co }));
     }
     if locks::holds_any() {
         // SAFETY: the context that is being left.
@@ -423,7 +423,7 @@ pub fn switched_in(ctx: *mut Ctx) {
     }
     if linking::is_any() {
         // SAFETY: the context that is about to run.
-        linking::show(Co(unsafe { (*ctx).co }));
+        linking::show(CoroutineId(unsafe { (*ctx).co }));
     }
     if locks::holds_any() {
         // SAFETY: the context that is about to run.
@@ -443,7 +443,7 @@ pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
         (*ctx).calls = null_mut();
         (*ctx).loads = 0;
         while let Some(held) = (*ctx).busy.pop() {
-            let_go(rt(), Co((*ctx).co), held.key);
+            let_go(rt(), CoroutineId((*ctx).co), held.key);
         }
         if let Failing::Throw(exception) = take_failing(ctx) {
             sys::spindle_object_release(exception);

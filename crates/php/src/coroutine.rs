@@ -7,7 +7,7 @@ use crate::runtime::{self, Core};
 use crate::stack::Ctx;
 use crate::state::Inherited;
 use crate::{exceptions, scope, scope_methods, zv};
-use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State};
+use spindle_core::sched::{CoroutineId, Outcome, ScopeId, SetId, State};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
@@ -38,7 +38,7 @@ impl Info {
     pub fn awaited(&self, core: &Core) -> Vec<u64> {
         let mut ids: Vec<u64> = self.awaits.into_iter().filter(|id| *id != 0).collect();
         if let Some(set) = self.set {
-            ids.extend(core.pending_of_set(set, SHOWN_OF_SET).into_iter().map(|co| core.id(co)));
+            ids.extend(core.pending_in_set(set, SHOWN_OF_SET).into_iter().map(|co| core.id(co)));
         }
         ids
     }
@@ -56,7 +56,7 @@ const SHOWN_OF_SET: usize = 10;
 #[repr(C)]
 pub struct Coroutine {
     /// Its slot in the core; `NO_SLOT` for an object that no coroutine belongs to.
-    pub co: Co,
+    pub co: CoroutineId,
     /// The line of its spawn.
     pub spawn_line: u32,
     /// The line where it was suspended last.
@@ -172,7 +172,7 @@ impl Spawners {
 }
 
 /// The slot of objects that never ran (made by reflection).
-pub const NO_SLOT: Co = Co(u32::MAX);
+pub const NO_SLOT: CoroutineId = CoroutineId(u32::MAX);
 
 const OFFSET: usize = std::mem::offset_of!(Coroutine, std);
 
@@ -336,7 +336,7 @@ unsafe fn this(execute_data: *mut sys::zend_execute_data) -> Option<*mut Corouti
     }
 }
 
-fn with<R>(this: *mut Coroutine, ask: impl FnOnce(&Core, Co) -> R) -> Option<R> {
+fn with<R>(this: *mut Coroutine, ask: impl FnOnce(&Core, CoroutineId) -> R) -> Option<R> {
     // SAFETY: a live object.
     let co = unsafe { (*this).co };
     (co != NO_SLOT).then(|| runtime::core(|core| ask(core, co)))

@@ -9,7 +9,7 @@ use crate::failure::Level;
 use crate::runner::{self, What};
 use crate::runtime::{Core, Phase, Runtime};
 use crate::{exceptions, report, scope, state, zv};
-use spindle_core::sched::{Co, Outcome, State};
+use spindle_core::sched::{CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
 
 fn are_on() -> bool {
@@ -37,7 +37,7 @@ fn was_for_nobody(core: &Core, this: *mut Coroutine) -> bool {
     // SAFETY: a live object with a slot.
     let co = unsafe { (*this).co };
     let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
-    returned && concerns(core, this) && !core.was_sought(co)
+    returned && concerns(core, this) && !core.ever_awaited(co)
 }
 
 #[cold]
@@ -89,12 +89,12 @@ pub fn exits(rt: &'static Runtime) {
     if !are_on() {
         return;
     }
-    let lost: Vec<Co> = {
+    let lost: Vec<CoroutineId> = {
         let core = rt.core.borrow();
-        let lost = |co: &Co| {
+        let lost = |co: &CoroutineId| {
             *co != core.running()
                 && !matches!(core.state(*co), State::Ending)
-                && !core.was_sought(*co)
+                && !core.ever_awaited(*co)
                 && concerns(&core, rt.object(*co))
         };
         core.coroutines().filter(lost).collect()
@@ -120,11 +120,11 @@ pub fn exits(rt: &'static Runtime) {
 
 /// A coroutine was cancelled: it is to end soon.
 #[inline]
-pub fn cancelled(rt: &'static Runtime, co: Co) {
+pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     if are_on() && rt.phase.get() != Phase::Ended {
         // SAFETY: read after module start.
         let ms = unsafe { sys::spindle_settings.cancel_warning_ms };
-        rt.core.borrow_mut().expect_end(co, scope::deadline(ms));
+        rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(ms));
     }
 }
 
@@ -133,12 +133,12 @@ pub fn failed(rt: &'static Runtime, this: *mut Coroutine) {
     if are_on() && rt.phase.get() != Phase::Ended {
         // SAFETY: a live object with a slot; a setting that is read after module start.
         let (co, ms) = unsafe { ((*this).co, sys::spindle_settings.unawaited_warning_ms) };
-        rt.core.borrow_mut().expect_awaiter(co, scope::deadline(ms));
+        rt.core.borrow_mut().schedule_unawaited_check(co, scope::deadline(ms));
     }
 }
 
 /// Nobody has.
-pub fn unawaited(rt: &'static Runtime, co: Co) {
+pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     let this = rt.object(co);
     if this.is_null() || !are_on() || !crate::life::is_unseen_failure(this) {
         return; // somebody has since
@@ -155,7 +155,7 @@ pub fn unawaited(rt: &'static Runtime, co: Co) {
 }
 
 /// It has not.
-pub fn overdue(rt: &'static Runtime, co: Co) {
+pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     let this = rt.object(co);
     let (id, state, started) = {
         let core = rt.core.borrow();

@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Coroutine, Info};
 use crate::runtime::{Core, Phase, Runtime, rt};
 use crate::{failure, report, scope, zv};
-use spindle_core::sched::{Co, Lifetime, ScopeId, State};
+use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
 use spindle_php_sys as sys;
 use std::fmt::Write;
 
@@ -53,7 +53,7 @@ pub fn text(rt: &'static Runtime) -> String {
     roots.reverse();
     let mut open: Vec<(ScopeId, usize)> = roots.into_iter().map(|id| (id, 0)).collect();
     let mut list = String::new();
-    let runners: Vec<Co> = {
+    let runners: Vec<CoroutineId> = {
         let core = rt.core.borrow();
         core.coroutines().filter(|co| is_runner(rt, *co)).collect()
     };
@@ -61,7 +61,7 @@ pub fn text(rt: &'static Runtime) -> String {
         scopes += 1;
         let (mut members, below, others) = {
             let core = rt.core.borrow();
-            let others: Vec<Co> = runners.iter().copied().filter(|co| core.scope_of(*co) == id).collect();
+            let others: Vec<CoroutineId> = runners.iter().copied().filter(|co| core.scope_of(*co) == id).collect();
             (core.members(id), core.child_scopes(id), others)
         };
         members.retain(|co| !(over && *co == Core::MAIN));
@@ -82,7 +82,7 @@ pub fn text(rt: &'static Runtime) -> String {
     format!("Async\\dump: {coroutines} in {}{after}\n{list}", count(scopes, "scope"))
 }
 
-fn is_runner(rt: &'static Runtime, co: Co) -> bool {
+fn is_runner(rt: &'static Runtime, co: CoroutineId) -> bool {
     // SAFETY: the object of a coroutine that is not complete is alive.
     unsafe { !(*rt.object(co)).job.is_null() }
 }
@@ -114,7 +114,7 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
 }
 
 /// One coroutine that is not complete.
-fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
+fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     let this = rt.object(co);
     let core = rt.core.borrow();
     let state = core.state(co);
@@ -164,7 +164,7 @@ fn coroutine_line(rt: &'static Runtime, co: Co, over: bool) -> String {
 }
 
 /// `coroutines #4, #5`: those that a coroutine has spawned and that have not completed.
-pub fn children_of(rt: &'static Runtime, co: Co) -> String {
+pub fn children_of(rt: &'static Runtime, co: CoroutineId) -> String {
     let core = rt.core.borrow();
     let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();
     numbers(&children)

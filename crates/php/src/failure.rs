@@ -7,7 +7,7 @@ use crate::runtime::{Core, Phase, Runtime};
 use crate::slots::Slots;
 use crate::stack::NoStack;
 use crate::{calls, diagnostics, exceptions, report, scope, state, zv};
-use spindle_core::sched::{Bound, Co, Event, Outcome, Route, ScopeId, State};
+use spindle_core::sched::{Bound, CoroutineId, Event, Outcome, Route, ScopeId, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -44,7 +44,7 @@ pub unsafe fn finish(rt: &'static Runtime, this: *mut Coroutine, outcome: Outcom
                 zv::add_object_ref((*this).exception);
                 crate::runner::failed(rt, this, (*this).exception, outcome == Outcome::Cancelled);
             }
-        } else if outcome == Outcome::Failed && !end.told {
+        } else if outcome == Outcome::Failed && !end.awaited {
             place_failure(rt, this);
         }
         if end.complete {
@@ -84,17 +84,17 @@ pub fn route(
     origin: ScopeId,
     about: *mut Coroutine,
 ) {
-    let mut late = false;
+    let mut secondary = false;
     let mut next = {
         let mut core = rt.core.borrow_mut();
         match level {
             Level::At(id) => {
-                late = core.is_late(id);
+                secondary = core.is_secondary_failure(id);
                 core.failure(id)
             }
             Level::Above(id) => {
-                late = core.is_late(id);
-                core.failure_above(id, late)
+                secondary = core.is_secondary_failure(id);
+                core.failure_above(id, secondary)
             }
             Level::Beyond(id) => core.failure_above(id, false),
         }
@@ -116,32 +116,33 @@ pub fn route(
                 }
                 return listed.is_known();
             }
-            Route::Cancelled { scope: id, order, tell, stops } => {
+            Route::Cancelled { scope: id, order, notify, handled } => {
                 listed.add_to(rt, id);
-                if !late || !tell.is_empty() {
+                if !secondary || !notify.is_empty() {
                     listed.is_known();
                 }
                 // SAFETY: a live exception.
                 let name = unsafe { zv::text((*(*failure).ce).name) };
                 let text = format!("cancelled because of an unhandled {name} in its scope");
                 let reason = exceptions::cancellation_because(&text, failure);
-                scope::spread(rt, id, &order, reason, life::cancel_after_failure);
-                // SAFETY: the new object is only ours; each that is told gets a reference of its own to the failure.
+                scope::propagate_cancel(rt, id, &order, reason, life::cancel_after_failure);
+                // SAFETY: the new object is only ours; each that is notified gets a reference of its own to the failure.
                 unsafe {
                     sys::spindle_object_release(reason);
-                    for co in tell {
+                    for co in notify {
                         zv::add_object_ref(failure);
                         rt.core.borrow_mut().deliver(co, id, failure);
                     }
-                    if stops {
+                    if handled {
                         scope::stays(rt, &listed);
                         return sys::spindle_object_release(failure);
                     }
                 }
                 let mut core = rt.core.borrow_mut();
-                let above_too = late || core.parent_scope(id).is_some_and(|above| core.is_late(above));
-                let next = core.failure_above(id, late);
-                late = above_too;
+                let above_too =
+                    secondary || core.parent_scope(id).is_some_and(|above| core.is_secondary_failure(above));
+                let next = core.failure_above(id, secondary);
+                secondary = above_too;
                 next
             }
             Route::Stays => {
@@ -223,7 +224,7 @@ pub fn carry_out(rt: &'static Runtime) {
             // SAFETY: it is not complete, so the runtime has its reference.
             Event::Complete(co) => unsafe {
                 let this = rt.object(co);
-                let untold = rt.core.borrow().is_told_no_more(co);
+                let untold = rt.core.borrow().has_lost_awaiters(co);
                 if untold {
                     place_failure(rt, this);
                 }
@@ -238,10 +239,10 @@ pub fn carry_out(rt: &'static Runtime) {
                     scope::ask(rt, id);
                     scope_ends(rt, id);
                 }
-                rt.core.borrow_mut().tell_finished(id);
-                scope::settle(rt, id);
+                rt.core.borrow_mut().notify_finished(id);
+                scope::collect_if_idle(rt, id);
             }
-            Event::Idle(id) => scope::settle(rt, id),
+            Event::Idle(id) => scope::collect_if_idle(rt, id),
             Event::Bound(id, which) => {
                 let text = match which {
                     Bound::Time => "cancelled because the time of its scope is over",
@@ -254,7 +255,7 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::DisposalDue(id) => {
                 if end_scope(rt, id, "cancelled because the time that its disposed Scope has left it is over") {
-                    rt.core.borrow_mut().abandon(id);
+                    rt.core.borrow_mut().make_zombies(id);
                 }
             }
             Event::Failed(set) => crate::group::one_has_failed(rt, set),
@@ -384,7 +385,7 @@ pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
 /// A coroutine for which there is no stack ends before its start: it fails, or it was cancelled anyway. What it holds is let
 /// go in the frames of the one that was left last.
 #[inline(never)]
-pub fn never_starts(rt: &'static Runtime, co: Co, why: NoStack) {
+pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let this = rt.object(co);
     let eg = addr_of_mut!(sys::executor_globals);
     rt.forbid_switch();
@@ -456,7 +457,7 @@ pub fn shut_down(rt: &'static Runtime, cause: *mut sys::zend_object) {
         }
     } else {
         let order = rt.core.borrow_mut().shut_down();
-        scope::spread(rt, Core::GLOBAL, &order, reason, life::cancel);
+        scope::propagate_cancel(rt, Core::GLOBAL, &order, reason, life::cancel);
     }
     // SAFETY: our reference.
     unsafe { sys::spindle_object_release(reason) };
@@ -468,9 +469,9 @@ pub fn deadlock(rt: &'static Runtime) {
         return rt.zombies_given_up.set(true); // who waits is abandoned, and so is who waits for those
     }
     rt.forbid_switch(); // an error handler of the program runs in a coroutine that is parked
-    let (waiting, concerned): (Vec<Co>, Vec<Co>) = {
+    let (waiting, concerned): (Vec<CoroutineId>, Vec<CoroutineId>) = {
         let core = rt.core.borrow();
-        let state = |co: &Co| core.state(*co);
+        let state = |co: &CoroutineId| core.state(*co);
         let concerned = core.coroutines().filter(|co| matches!(state(co), State::Parked | State::Ending)).collect();
         (core.coroutines().filter(|co| state(co) == State::Parked).collect(), concerned)
     };
@@ -508,7 +509,7 @@ pub fn deadlock(rt: &'static Runtime) {
     rt.allow_switch();
 }
 
-fn warn_of_deadlock(rt: &'static Runtime, co: Co) {
+fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
     let this = rt.object(co);
     let (id, ended) = {
         let core = rt.core.borrow();
@@ -563,7 +564,7 @@ pub fn script_ended(rt: &'static Runtime) {
         let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
         if outcome == Outcome::Failed {
             rt.core.borrow_mut().mark_awaited(Core::MAIN);
-            if !end.told {
+            if !end.awaited {
                 zv::add_object_ref(thrown);
                 unhandled(rt, thrown, main);
             }
@@ -573,7 +574,7 @@ pub fn script_ended(rt: &'static Runtime) {
         }
         carry_out(rt);
         loop {
-            if !rt.run_down() {
+            if !rt.drain() {
                 crate::watch::report_rest(rt);
                 sys::spindle_exits();
                 return;

@@ -6,7 +6,7 @@ use crate::runtime::{Core, Phase, Runtime, rt};
 use crate::stack::Failing;
 use crate::state::Inherited;
 use crate::{exceptions, failure, timeout, zv};
-use spindle_core::sched::{Co, On, Reason};
+use spindle_core::sched::{CoroutineId, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::ptr::{addr_of_mut, null_mut};
@@ -43,7 +43,11 @@ pub fn scope_is_closed() -> bool {
 /// # Safety
 /// The engine's frame of a function with parameters as spawn() has them, and a place for its result.
 #[inline(always)]
-pub unsafe fn spawn(execute_data: Frame, result: Value, queue: impl FnOnce(&mut Core) -> Co) -> Option<Co> {
+pub unsafe fn spawn(
+    execute_data: Frame,
+    result: Value,
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) -> Option<CoroutineId> {
     // SAFETY: the caller's promise. Arguments are copied; the callable's closure or object is kept by the copy of the
     // zval.
     unsafe {
@@ -85,8 +89,8 @@ pub unsafe fn queue(
     this: *mut coroutine::Coroutine,
     execute_data: Frame,
     result: Value,
-    queue: impl FnOnce(&mut Core) -> Co,
-) -> Co {
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) -> CoroutineId {
     // SAFETY: the caller's promise.
     unsafe {
         let mut file = null_mut();
@@ -160,7 +164,7 @@ unsafe extern "C" fn zif_Async_suspend(execute_data: Frame, _: Value) {
     if !rt.can_switch() || !may_wait(rt) {
         return;
     }
-    if rt.give_turn() {
+    if rt.yield_now() {
         may_wait(rt);
     }
 }
@@ -182,9 +186,9 @@ unsafe extern "C" fn zif_Async_delay(execute_data: Frame, _: Value) {
     while may_wait(rt) {
         rt.begin_wait();
         let info = Info { call: "delay", since: deadline - ns, ..Info::NONE };
-        match rt.park(Some(deadline), On::Timer, true, info) {
-            Reason::TimedOut => return,
-            Reason::Interrupted if !after_signal() => return,
+        match rt.park(Some(deadline), WaitReason::Timer, true, info) {
+            WakeReason::TimedOut => return,
+            WakeReason::Interrupted if !after_signal() => return,
             _ => {}
         }
     }

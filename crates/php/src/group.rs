@@ -4,7 +4,7 @@ use crate::coroutine::{self, Coroutine};
 use crate::handlers::Handlers;
 use crate::runtime::{self, Core, Runtime, rt};
 use crate::{awaiting, exceptions, failure, functions, life, scope, scope_methods, state, zv};
-use spindle_core::sched::{Co, Outcome, ScopeId, SetId, State, Target};
+use spindle_core::sched::{CoroutineId, Outcome, ScopeId, SetId, State, Target};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -56,7 +56,7 @@ extern "C" fn spindle_group_create(_: *mut sys::zend_class_entry) -> *mut sys::z
         (*this).std.handlers = HANDLERS.get();
         sys::spindle_array_new(addr_of_mut!((*this).members), 0);
         let rt = rt();
-        let set = rt.core.borrow_mut().set(false);
+        let set = rt.core.borrow_mut().add_set(false);
         (*this).set = set;
         let mut groups = rt.groups.borrow_mut();
         if groups.len() <= set.0 as usize {
@@ -90,12 +90,12 @@ unsafe fn members(this: *mut Group) -> Vec<*mut Coroutine> {
 ///
 /// # Safety
 /// A live object of the class.
-pub unsafe fn has(object: *mut sys::zend_object, co: Co) -> bool {
+pub unsafe fn has(object: *mut sys::zend_object, co: CoroutineId) -> bool {
     // SAFETY: the caller's promise.
     unsafe { members(of(object)).into_iter().any(|member| (*member).co == co) }
 }
 
-unsafe fn add(this: *mut Group, co: Co) {
+unsafe fn add(this: *mut Group, co: CoroutineId) {
     // SAFETY: a live coroutine; the list takes a reference.
     unsafe {
         let rt = rt();
@@ -114,7 +114,7 @@ pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
         let text = "cancelled because another coroutine of its group has failed";
         // SAFETY: a live group of live coroutines; our reference.
         unsafe {
-            let failed = rt.core.borrow().failed_of_set(set).map_or(null_mut(), |co| (*rt.object(co)).exception);
+            let failed = rt.core.borrow().failed_in_set(set).map_or(null_mut(), |co| (*rt.object(co)).exception);
             let reason = if failed.is_null() {
                 exceptions::cancellation_apart(text)
             } else {
@@ -159,7 +159,7 @@ pub unsafe fn take_failure(object: *mut sys::zend_object) -> *mut sys::zend_obje
     unsafe {
         let this = of(object);
         let rt = rt();
-        let failed = rt.core.borrow().failed_of_set((*this).set);
+        let failed = rt.core.borrow().failed_in_set((*this).set);
         let Some(co) = failed else { return null_mut() };
         (*this).seen = true;
         (*rt.object(co)).exception
@@ -196,7 +196,7 @@ unsafe fn unseen(rt: &'static Runtime, this: *mut Group) -> Option<*mut Coroutin
         if (*this).seen {
             return None;
         }
-        let co = rt.core.borrow().failed_of_set((*this).set)?;
+        let co = rt.core.borrow().failed_in_set((*this).set)?;
         let member = rt.object(co);
         if member.is_null() {
             return None; // the collector has freed it, with the group
@@ -246,7 +246,7 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
             && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
         {
             rt.groups.borrow_mut()[(*this).set.0 as usize] = null_mut();
-            let all: Vec<Co> = members(this).into_iter().map(|member| (*member).co).collect();
+            let all: Vec<CoroutineId> = members(this).into_iter().map(|member| (*member).co).collect();
             rt.core.borrow_mut().drop_set((*this).set, all);
         }
         zv::clear(addr_of_mut!((*this).members));

@@ -4,7 +4,7 @@ use crate::coroutine::Info;
 use crate::runtime::{self, Runtime, rt};
 use crate::stack::Failing;
 use crate::{calls, kinds, openssl};
-use spindle_core::sched::{On, Reason, Ticket};
+use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
@@ -20,8 +20,8 @@ pub static HOST: PhpHost = PhpHost;
 /// after so many failures it is let through.
 const PATIENCE: u32 = 10_000;
 
-fn on(blocked_on: &BlockedOn) -> On {
-    On::Outside {
+fn on(blocked_on: &BlockedOn) -> WaitReason {
+    WaitReason::External {
         interruptible: blocked_on.on_signal != OnSignal::Ignore,
         restart: blocked_on.on_signal == OnSignal::Restart,
     }
@@ -115,10 +115,10 @@ impl Host for PhpHost {
         openssl::put_back(errors);
         names.put_back();
         match reason {
-            Reason::Woken => Wake::Woken,
-            Reason::TimedOut => Wake::TimedOut,
-            Reason::Interrupted => Wake::Interrupted,
-            Reason::Cancelled => {
+            WakeReason::Woken => Wake::Woken,
+            WakeReason::TimedOut => Wake::TimedOut,
+            WakeReason::Interrupted => Wake::Interrupted,
+            WakeReason::Cancelled => {
                 let reason = rt.core.borrow_mut().take_cancellation();
                 if let Some(reason) = reason {
                     calls::throw_on_return(rt, reason);
@@ -139,7 +139,7 @@ impl Host for PhpHost {
     }
 
     fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
-        rt().core.borrow_mut().keep_wake();
+        rt().core.borrow_mut().prioritize_wake();
         self.park(deadline, blocked_on)
     }
 
@@ -156,14 +156,14 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way(32) {
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.maybe_yield(32) {
             cancelled_between_calls(rt);
         }
     }
 
     fn yield_for_file(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.give_way_if_ready() {
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.yield_if_ready() {
             cancelled_between_calls(rt);
         }
     }

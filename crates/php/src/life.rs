@@ -6,7 +6,7 @@ use crate::slots::Slots;
 use crate::stack::{Ctx, Failing};
 use crate::state::is_undef;
 use crate::{calls, context, diagnostics, exceptions, failure, observers, state, zv};
-use spindle_core::sched::{self, Co, Outcome, State};
+use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -64,7 +64,7 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
     // SAFETY: the coroutine's object is kept alive by the runtime's reference until `finish`; the engine's state
     // is its own.
     unsafe {
-        let co = Co((*ctx).co);
+        let co = CoroutineId((*ctx).co);
         let this = rt.object(co);
         let eg = addr_of_mut!(sys::executor_globals);
         let mut exception = null_mut();
@@ -136,7 +136,7 @@ unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
 }
 
 /// A cancellation that nobody has thrown in a coroutine whose body has ended: it is thrown here, at its end. Or null.
-pub unsafe fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: Co) -> *mut sys::zend_object {
+pub unsafe fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: CoroutineId) -> *mut sys::zend_object {
     // SAFETY: the running context.
     if let Failing::Throw(exception) = unsafe { calls::take_failing(ctx) } {
         return exception;
@@ -145,7 +145,7 @@ pub unsafe fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: Co) -> *mut s
 }
 
 /// How a coroutine has ended that has thrown this, or nothing (null).
-pub fn outcome_of(rt: &'static Runtime, co: Co, thrown: *mut sys::zend_object) -> Outcome {
+pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: *mut sys::zend_object) -> Outcome {
     if thrown.is_null() {
         Outcome::Returned
     } else if is_cancellation(thrown) || rt.is_deadlock(thrown) && rt.core.borrow().is_cancel_requested(co) {
@@ -199,8 +199,8 @@ pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
 
 /// Asks for the end of a coroutine, with a copy of an exception (borrowed) that others may get too; or of those that it
 /// waits for, when its body has ended.
-pub fn cancel(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
-    let all = rt.core.borrow().to_cancel(co);
+pub fn cancel(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
+    let all = rt.core.borrow().cancel_targets(co);
     for co in all {
         // SAFETY: the object of a coroutine that is not complete is alive.
         cancel_with(rt, co, unsafe { exceptions::for_each(reason, rt.object(co)) });
@@ -208,7 +208,7 @@ pub fn cancel(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
 }
 
 /// As [`cancel`] for coroutines whose bodies have not ended, because a sibling has failed.
-pub fn cancel_after_failure(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+pub fn cancel_after_failure(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
     // SAFETY: the object of a coroutine that is not complete is alive.
     let own = unsafe { exceptions::for_each(reason, rt.object(co)) };
     let answer = rt.core.borrow_mut().cancel_after_failure(co, own);
@@ -230,12 +230,12 @@ pub fn cancel_by_program(this: *mut Coroutine, reason: *mut sys::zend_object) {
 }
 
 /// Cancels one coroutine, with its own exception (the reference is passed on).
-fn cancel_with(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+fn cancel_with(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
     let answer = rt.core.borrow_mut().cancel(co, reason);
     answered(rt, co, reason, answer);
 }
 
-fn answered(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object, answer: sched::Cancel) {
+fn answered(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object, answer: sched::Cancel) {
     match answer {
         sched::Cancel::Accepted => diagnostics::cancelled(rt, co),
         // SAFETY: the reference is ours again.
@@ -244,7 +244,7 @@ fn answered(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object, answer:
 }
 
 /// As [`cancel`], through whatever holds it off, and in place of a cancellation that waits.
-pub fn cancel_by_force(rt: &'static Runtime, co: Co, reason: *mut sys::zend_object) {
+pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
     // SAFETY: the object of a coroutine that is not complete is alive.
     let own = unsafe { exceptions::for_each(reason, rt.object(co)) };
     let earlier = rt.core.borrow_mut().cancel_by_force(co, own);

@@ -12,7 +12,7 @@
 
 use crate::runtime::Runtime;
 use crate::{exceptions, loading, runtime, stand_ins, zv};
-use spindle_core::sched::{Co, Reason};
+use spindle_core::sched::{CoroutineId, WakeReason};
 use spindle_php_sys as sys;
 use std::cell::{Cell, RefCell};
 use std::ptr::null_mut;
@@ -20,7 +20,7 @@ use std::ptr::null_mut;
 /// A class that a coroutine links.
 struct Linking {
     /// `None`, in the child of a fork: a coroutine of the parent's, which does not go on here.
-    co: Option<Co>,
+    co: Option<CoroutineId>,
     /// What it is found by: its lower-case name; the key of its declaration, if it is anonymous.
     name: *mut sys::zend_string,
     /// The key by which its declaration finds it.
@@ -140,7 +140,7 @@ pub fn notice(rt: &'static Runtime) {
         if !is_unlinked(name) {
             return;
         }
-        let co = Co((*rt.context()).co);
+        let co = CoroutineId((*rt.context()).co);
         let bytes = zv::bytes(name).to_vec();
         let known =
             STATE.0.list.borrow().iter().any(|linking| linking.co == Some(co) && zv::bytes(linking.name) == bytes);
@@ -173,7 +173,7 @@ pub fn notice(rt: &'static Runtime) {
 #[cold]
 pub fn settle(rt: &'static Runtime) {
     // SAFETY: the running context.
-    let co = Co(unsafe { (*rt.context()).co });
+    let co = CoroutineId(unsafe { (*rt.context()).co });
     let done: Vec<Linking> = {
         let mut list = STATE.0.list.borrow_mut();
         // SAFETY: names that the list has references to.
@@ -230,7 +230,7 @@ pub unsafe fn wait_for_declaration(rt: Option<&'static Runtime>) -> *mut sys::ze
 }
 
 /// Is this class being linked by another coroutine than the running one, which sees it? By which one.
-fn linker(name: *mut sys::zend_string) -> Option<Option<Co>> {
+fn linker(name: *mut sys::zend_string) -> Option<Option<CoroutineId>> {
     let list = STATE.0.list.borrow();
     // SAFETY: names that the list has references to, and the caller's.
     let found = list.iter().find(|linking| unsafe { zv::bytes(linking.name) == zv::bytes(name) });
@@ -240,7 +240,7 @@ fn linker(name: *mut sys::zend_string) -> Option<Option<Co>> {
 /// Waits until `other` links the class no more, or may not. Or why it cannot, if that was not thrown.
 unsafe fn wait(
     rt: Option<&'static Runtime>,
-    other: Option<Co>,
+    other: Option<CoroutineId>,
     name: *mut sys::zend_string,
 ) -> Result<(), Option<String>> {
     let class = zv::text(name);
@@ -257,7 +257,7 @@ unsafe fn wait(
     }
     // SAFETY: the caller's string.
     let reason = loading::wait_for_class(rt, other, unsafe { zv::bytes(name) }.to_vec());
-    if reason == Reason::Cancelled && linker(name).is_some() {
+    if reason == WakeReason::Cancelled && linker(name).is_some() {
         let reason = rt.core.borrow_mut().take_cancellation();
         if let Some(reason) = reason {
             // SAFETY: the core's reference is passed on.
@@ -287,7 +287,7 @@ pub fn forget_all() {
 }
 
 /// In the child of a fork: what other coroutines were linking is neither linked nor as it was.
-pub fn lose_others(me: Co) {
+pub fn lose_others(me: CoroutineId) {
     for linking in STATE.0.list.borrow_mut().iter_mut().filter(|linking| linking.co != Some(me)) {
         linking.co = None;
     }
@@ -295,7 +295,7 @@ pub fn lose_others(me: Co) {
 
 /// The coroutine is left: others do not see the classes that it links, and do not link them.
 #[cold]
-pub fn hide(co: Co) {
+pub fn hide(co: CoroutineId) {
     for linking in STATE.0.list.borrow().iter().filter(|linking| linking.co == Some(co)) {
         // SAFETY: strings that the list has references to.
         unsafe {
@@ -312,7 +312,7 @@ pub fn hide(co: Co) {
 
 /// The coroutine goes on, and sees them.
 #[cold]
-pub fn show(co: Co) {
+pub fn show(co: CoroutineId) {
     for linking in STATE.0.list.borrow().iter().filter(|linking| linking.co == Some(co)) {
         // SAFETY: as above.
         unsafe {

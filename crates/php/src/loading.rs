@@ -7,7 +7,7 @@
 use crate::coroutine::Info;
 use crate::runtime::{self, Runtime};
 use crate::{linking, stand_ins, zv};
-use spindle_core::sched::{Co, On, Reason, State as CoroutineState, Ticket};
+use spindle_core::sched::{CoroutineId, State as CoroutineState, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
@@ -20,14 +20,14 @@ type ResolvePath = unsafe extern "C" fn(*mut sys::zend_string) -> *mut sys::zend
 /// Who runs the code of a file for the first time; the id tells it from a later one in the same slot.
 #[derive(Clone, Copy)]
 struct Loader {
-    co: Co,
+    co: CoroutineId,
     id: u64,
 }
 
 /// Somebody who waits, and for whom.
 struct Wait {
     ticket: Ticket,
-    loader: Co,
+    loader: CoroutineId,
     what: What,
 }
 
@@ -49,7 +49,7 @@ struct State {
     autoload: Cell<Option<Autoload>>,
     resolve_path: Cell<Option<ResolvePath>>,
     /// Classes that are being loaded, by their lower-case names.
-    classes: RefCell<Vec<(Vec<u8>, Co)>>,
+    classes: RefCell<Vec<(Vec<u8>, CoroutineId)>>,
     /// Who began to load a file. Whether it still does is asked when it matters.
     files: RefCell<HashMap<Vec<u8>, Loader>>,
     waits: RefCell<Vec<Wait>>,
@@ -119,7 +119,7 @@ pub fn forget_all() {
 }
 
 /// In the child of a fork: nobody but the running coroutine loads anything.
-pub fn forget_others(me: Co) {
+pub fn forget_others(me: CoroutineId) {
     state().classes.borrow_mut().retain(|(_, loader)| *loader == me);
     state().files.borrow_mut().retain(|_, loader| loader.co == me);
     state().waits.borrow_mut().clear();
@@ -128,7 +128,7 @@ pub fn forget_others(me: Co) {
 }
 
 /// Does `from` wait, directly or through others, for `to`? For something it loads, or for its end.
-pub(crate) fn depends_on(from: Co, to: Co) -> bool {
+pub(crate) fn depends_on(from: CoroutineId, to: CoroutineId) -> bool {
     let mut from = from;
     for _ in 0..DEPTH {
         if from == to {
@@ -144,7 +144,7 @@ pub(crate) fn depends_on(from: Co, to: Co) -> bool {
 }
 
 /// The coroutine for whose end, or whose handle, it waits.
-fn awaited(co: Co) -> Option<Co> {
+fn awaited(co: CoroutineId) -> Option<CoroutineId> {
     let rt = runtime::existing()?;
     let this = rt.object(co);
     if this.is_null() || rt.core.borrow().state(co) != CoroutineState::Parked {
@@ -161,21 +161,21 @@ fn awaited(co: Co) -> Option<Co> {
 }
 
 /// Parks until `loader` has loaded what is waited for, or may have.
-fn wait(rt: &'static Runtime, loader: Co, what: What) -> Reason {
+fn wait(rt: &'static Runtime, loader: CoroutineId, what: What) -> WakeReason {
     let ticket = rt.begin_wait();
     let (call, files) = if what.is_file() { ("include", 1) } else { ("autoload", 0) };
     state().waits.borrow_mut().push(Wait { ticket, loader, what });
     WAITING.0.set(WAITING.0.get() + files);
     let loader = rt.core.borrow().id(loader);
     let info = Info { call, awaits: [loader, 0], since: Reactor::now(), ..Info::NONE };
-    let reason = rt.park(None, On::Coroutines, true, info);
+    let reason = rt.park(None, WaitReason::Coroutines, true, info);
     state().waits.borrow_mut().retain(|wait| wait.ticket != ticket);
     WAITING.0.set(WAITING.0.get().saturating_sub(files));
     reason
 }
 
 /// Parks until `loader` has declared a class, or may have.
-pub(crate) fn wait_for_class(rt: &'static Runtime, loader: Co, name: Vec<u8>) -> Reason {
+pub(crate) fn wait_for_class(rt: &'static Runtime, loader: CoroutineId, name: Vec<u8>) -> WakeReason {
     wait(rt, loader, What::Class(name))
 }
 
@@ -220,7 +220,7 @@ unsafe fn load(
             // SAFETY: its values are classes.
             return unsafe { (*found).value.ce };
         }
-        if reason == Reason::Cancelled {
+        if reason == WakeReason::Cancelled {
             let reason = rt.core.borrow_mut().take_cancellation();
             if let Some(reason) = reason {
                 // SAFETY: as an autoloader that throws; the reference is passed on.
@@ -236,7 +236,7 @@ unsafe fn load(
 }
 
 /// `me` loads this class, unless somebody (returned) does already.
-fn begin(name: Vec<u8>, me: Co) -> Option<Co> {
+fn begin(name: Vec<u8>, me: CoroutineId) -> Option<CoroutineId> {
     let mut classes = state().classes.borrow_mut();
     let loader = classes.iter().find(|(known, _)| *known == name).map(|(_, loader)| *loader);
     if loader.is_none() {
@@ -246,7 +246,7 @@ fn begin(name: Vec<u8>, me: Co) -> Option<Co> {
 }
 
 /// `co` has begun to link a class.
-pub(crate) fn begins(name: Vec<u8>, co: Co) {
+pub(crate) fn begins(name: Vec<u8>, co: CoroutineId) {
     begin(name, co);
 }
 
@@ -308,7 +308,7 @@ unsafe fn runs_file(mut frame: *mut sys::zend_execute_data, path: &[u8]) -> bool
 }
 
 /// Who, other than `me`, is still running the code of this file for the first time?
-fn loader_of(rt: &'static Runtime, path: &[u8], me: Co) -> Option<Co> {
+fn loader_of(rt: &'static Runtime, path: &[u8], me: CoroutineId) -> Option<CoroutineId> {
     let loader = *state().files.borrow().get(path)?;
     if loader.co == me || rt.core.borrow().id(loader.co) != loader.id {
         return None;
@@ -340,7 +340,7 @@ unsafe extern "C" fn resolve_path(name: *mut sys::zend_string) -> *mut sys::zend
         if depends_on(loader, me) {
             return path;
         }
-        if wait(rt, loader, What::File(bytes.to_vec())) == Reason::Cancelled {
+        if wait(rt, loader, What::File(bytes.to_vec())) == WakeReason::Cancelled {
             // SAFETY: without a path, and with an exception, the engine includes nothing.
             unsafe {
                 let reason = rt.core.borrow_mut().take_cancellation();

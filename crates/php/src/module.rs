@@ -124,15 +124,15 @@ pub fn activate(rt: &'static Runtime) {
     host::attach_thread();
     let mut unpatched = patch();
     if LIFE.pid.get() != std::process::id() {
-        rt.reactor().shared_descriptions(); // a worker that was forked before its first coroutine
+        rt.reactor().mark_descriptions_shared(); // a worker that was forked before its first coroutine
     }
-    signals::set_around(host::AROUND_HANDLERS);
+    signals::set_handler_hooks(host::AROUND_HANDLERS);
     signals::chain_all();
     // SAFETY: read after module start; a table of the engine's.
     unsafe {
         let dumps = sys::spindle_settings.dump_signal;
         if dumps != 0 && !sys::spindle_signal_is_taken(dumps) {
-            signals::report_on(dumps);
+            signals::set_report_signal(dumps);
         }
     }
     overflow::install(rt);
@@ -194,7 +194,7 @@ unsafe extern "C" fn in_forking_parent() {
     if host::php_thread_host().is_some()
         && let Some(rt) = runtime::existing()
     {
-        rt.reactor().shared_descriptions();
+        rt.reactor().mark_descriptions_shared();
     }
 }
 

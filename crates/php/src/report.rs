@@ -66,7 +66,7 @@ pub fn expect(rt: &'static Runtime) {
     if at_once {
         due(rt);
     } else if !rt.reports.expected.replace(true) {
-        rt.core.borrow_mut().expect_reports(scope::deadline(PATIENCE));
+        rt.core.borrow_mut().schedule_reports(scope::deadline(PATIENCE));
     }
 }
 

@@ -17,12 +17,12 @@ use crate::exceptions::Notes;
 use crate::group::Group;
 use crate::report::Reports;
 use crate::scope::{self, Record};
-use crate::signals::{Hearer, Owners};
+use crate::signals::{Owners, SignalTarget};
 use crate::stack::{self, Ctx, Stacks};
 use crate::state;
 use crate::watch::Watch;
 use crate::{busy, calls, failure, loading, observers, zv};
-use spindle_core::sched::{self, Co, Next, On, Order, Reason, Ticket};
+use spindle_core::sched::{self, CoroutineId, Next, Order, Ticket, WaitReason, WakeReason};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
@@ -95,7 +95,7 @@ pub struct Runtime {
     leaving: Cell<Option<Leaving>>,
     /// Main's own code has ended, and its stack waits for the others.
     draining: Cell<bool>,
-    pub(crate) hearer: Cell<Option<Hearer>>,
+    pub(crate) signal_target: Cell<Option<SignalTarget>>,
     pub(crate) signal_owners: RefCell<Owners>,
     pub(crate) watch: Watch,
 }
@@ -214,7 +214,7 @@ impl Runtime {
             cancelled_in_callback: Cell::new(0),
             leaving: Cell::new(None),
             draining: Cell::new(false),
-            hearer: Cell::new(None),
+            signal_target: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),
             watch: Watch::new(),
         }
@@ -256,20 +256,20 @@ pub fn find(id: u64) -> Option<*mut Coroutine> {
     let rt = existing()?;
     let core = rt.core.borrow();
     let objects = rt.objects.borrow();
-    let found = (0..).zip(objects.iter()).find(|(slot, this)| !this.is_null() && core.id(Co(*slot)) == id);
+    let found = (0..).zip(objects.iter()).find(|(slot, this)| !this.is_null() && core.id(CoroutineId(*slot)) == id);
     found.map(|(_, this)| *this)
 }
 
 /// Where the chosen one is.
 pub(crate) enum To {
-    Fresh(Co),
+    Fresh(CoroutineId),
     Ctx(*mut Ctx),
 }
 
 impl Runtime {
     /// The object of a coroutine.
     #[inline(always)]
-    pub fn object(&self, co: Co) -> *mut Coroutine {
+    pub fn object(&self, co: CoroutineId) -> *mut Coroutine {
         self.objects.borrow()[co.0 as usize]
     }
 
@@ -377,7 +377,7 @@ impl Runtime {
             }
         }
         self.switch_no_more();
-        self.core.borrow_mut().end_with_main();
+        self.core.borrow_mut().run_as_main();
     }
 
     /// This coroutine is never resumed, if it has been left somewhere.
@@ -406,7 +406,7 @@ impl Runtime {
     /// A new coroutine at the tail of the queue, by `spawn`; `object` is its object, of which the runtime keeps a
     /// reference.
     #[inline(always)]
-    pub fn enqueue(&self, object: *mut Coroutine, spawn: impl FnOnce(&mut Core) -> Co) -> Co {
+    pub fn enqueue(&self, object: *mut Coroutine, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
         let co = spawn(&mut self.core.borrow_mut());
         // SAFETY: a new object.
         unsafe { (*object).co = co };
@@ -427,7 +427,7 @@ impl Runtime {
     /// Parks the running coroutine (after [`Runtime::begin_wait`]): others run until it is woken. Says why it goes
     /// on. Only where [`Runtime::can_switch`].
     #[inline]
-    pub fn park(&'static self, deadline: Option<u64>, on: On, cancellable: bool, info: Info) -> Reason {
+    pub fn park(&'static self, deadline: Option<u64>, on: WaitReason, cancellable: bool, info: Info) -> WakeReason {
         if crate::module::forked_unseen() {
             crate::module::in_child(self);
         }
@@ -435,7 +435,7 @@ impl Runtime {
             self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
         }
         if self.is_interrupted_before(on) {
-            return Reason::Interrupted;
+            return WakeReason::Interrupted;
         }
         if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
             return reason;
@@ -449,7 +449,7 @@ impl Runtime {
             (*this).info = info;
         }
         loading::may_have_loaded(self);
-        if on == On::Coroutines && self.keeps_busy() {
+        if on == WaitReason::Coroutines && self.keeps_busy() {
             busy::refuse_circles(self);
         }
         self.leave();
@@ -461,7 +461,7 @@ impl Runtime {
 
     /// Gives way: parks on its turn, in as few steps as can be. Says whether a cancellation waits now.
     #[inline]
-    pub fn give_turn(&'static self) -> bool {
+    pub fn yield_now(&'static self) -> bool {
         if crate::module::forked_unseen() {
             crate::module::in_child(self);
         }
@@ -479,12 +479,12 @@ impl Runtime {
         loading::may_have_loaded(self);
         if self.zombies_given_up.get() && self.is_over() {
             self.begin_wait();
-            self.core.borrow_mut().park(None, On::Turn, false);
+            self.core.borrow_mut().park(None, WaitReason::Yield, false);
             self.leave(); // for good
         }
         let next = {
             let mut core = self.core.borrow_mut();
-            let next = core.give_turn();
+            let next = core.yield_now();
             self.warm(&core);
             next
         };
@@ -501,11 +501,11 @@ impl Runtime {
                     }
                 }
             }
-            Some(Next::Start(co) | Next::NeverStarts(co)) => match self.start(me, co) {
+            Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co) {
                 true => self.back_on(me),
                 false => self.leave(), // it has its turn after those that can run
             },
-            Some(Next::Nobody) => self.leave(), // it has been abandoned, or it would be ready itself
+            Some(Next::Idle) => self.leave(), // it has been abandoned, or it would be ready itself
         }
         self.hears();
         self.core.borrow().cancellation_waits()
@@ -516,7 +516,7 @@ impl Runtime {
     #[inline(always)]
     fn warm(&self, core: &Core) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(soon) = core.upcoming(AHEAD) {
+        if let Some(soon) = core.nth_ready(AHEAD) {
             use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let objects = self.objects.borrow();
             let this = objects[soon.0 as usize];
@@ -529,7 +529,7 @@ impl Runtime {
                         _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64));
                     }
                 }
-                if let Some(later) = core.upcoming(2 * AHEAD) {
+                if let Some(later) = core.nth_ready(2 * AHEAD) {
                     let this: *const i8 = objects[later.0 as usize].cast();
                     for line in 0..4 {
                         _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64));
@@ -551,7 +551,7 @@ impl Runtime {
             }
             crate::report::rest(self, why != Leaving::Over);
             if self.draining.get() && self.is_left() {
-                return; // `run_down` says so
+                return; // `drain` says so
             }
             // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
             // in between own nothing that matters (see `Host`).
@@ -609,7 +609,7 @@ impl Runtime {
     }
 
     /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
-    fn start(&'static self, me: *mut Ctx, co: Co) -> bool {
+    fn start(&'static self, me: *mut Ctx, co: CoroutineId) -> bool {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
@@ -631,7 +631,7 @@ impl Runtime {
     /// stack here lies on that of each coroutine that is left for a fresh one: little.
     #[cold]
     #[inline(never)]
-    fn further_stack(&'static self, co: Co) -> Option<*mut Ctx> {
+    fn further_stack(&'static self, co: CoroutineId) -> Option<*mut Ctx> {
         // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
         // SAFETY: the object of a queued coroutine.
         let last = unsafe { !(*self.object(co)).job.is_null() } || !self.core.borrow().is_started(co);
@@ -641,7 +641,7 @@ impl Runtime {
 
     /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made.
     #[inline(always)]
-    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: Co, fiber: *mut sys::zend_fiber_context) {
+    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: CoroutineId, fiber: *mut sys::zend_fiber_context) {
         let this = self.object(co);
         // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
         unsafe {
@@ -666,18 +666,18 @@ impl Runtime {
             }
             let next = self.core.borrow_mut().next_to_run();
             match next {
-                Next::Start(co) | Next::NeverStarts(co) => return To::Fresh(co),
+                Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
                 // SAFETY: a coroutine that has started and not ended has a context.
                 Next::Resume(co) => return To::Ctx(unsafe { (*self.object(co)).ctx }),
-                Next::Nobody => {}
+                Next::Idle => {}
             }
             if self.is_over() {
                 return self.back_to_main();
             }
             let (hope, deadline) = {
                 let mut core = self.core.borrow_mut();
-                core.watch_zombies(Reactor::now(), zombie_grace());
-                (core.something_to_wait_for(), core.next_deadline())
+                core.update_zombie_timer(Reactor::now(), zombie_grace());
+                (core.has_wake_source(), core.next_deadline())
             };
             if !hope {
                 if !loading::give_up(self) {
@@ -705,7 +705,7 @@ impl Runtime {
             let mut core = self.core.borrow_mut();
             let now = Reactor::now();
             core.expire(now);
-            core.watch_zombies(now, zombie_grace());
+            core.update_zombie_timer(now, zombie_grace());
             core.has_events()
         };
         if events {
@@ -721,34 +721,34 @@ impl Runtime {
 
     /// Gives way if others are ready; now and then asks the reactor whether they could be. Says whether a cancellation
     /// waits, which came meanwhile, or when the coroutine was in a call that could not be given up.
-    pub fn give_way(&'static self, calls_per_look: u32) -> bool {
+    pub fn maybe_yield(&'static self, calls_per_look: u32) -> bool {
         let calls = self.calls_without_park.get() + 1;
         self.calls_without_park.set(calls);
         if calls < calls_per_look {
             return false;
         }
         self.calls_without_park.set(0);
-        if !self.core.borrow().anybody_ready() {
+        if !self.core.borrow().has_ready() {
             self.poll(Some(0));
         }
-        if self.core.borrow().anybody_ready() {
+        if self.core.borrow().has_ready() {
             self.begin_wait();
-            self.park(None, On::Turn, false, Info::NONE);
+            self.park(None, WaitReason::Yield, false, Info::NONE);
         }
         self.core.borrow().cancellation_waits()
     }
 
-    /// Gives way if others are ready, at once; looks for events only now and then. As [`Runtime::give_way`].
-    pub fn give_way_if_ready(&'static self) -> bool {
-        let calls_per_look = if self.core.borrow().anybody_ready() { 0 } else { 16 };
-        self.give_way(calls_per_look)
+    /// Gives way if others are ready, at once; looks for events only now and then. As [`Runtime::maybe_yield`].
+    pub fn yield_if_ready(&'static self) -> bool {
+        let calls_per_look = if self.core.borrow().has_ready() { 0 } else { 16 };
+        self.maybe_yield(calls_per_look)
     }
 
     /// In the child of a fork: only the running coroutine lives on.
     pub fn after_fork(&self) {
         let main_runs = self.context() == self.main;
         let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
-        let dropped = self.core.borrow_mut().keep_only_running();
+        let dropped = self.core.borrow_mut().after_fork();
         self.main_gone.set(!main_runs && !main_had_ended);
         self.watch.after_fork();
         busy::forget_all();
@@ -783,7 +783,7 @@ impl Runtime {
     }
 
     /// The script's own code has ended: everybody else runs on until none is left. `false`: one of them exits.
-    pub fn run_down(&'static self) -> bool {
+    pub fn drain(&'static self) -> bool {
         self.draining.set(true);
         while !self.is_over() && !self.is_left() {
             self.leave();

@@ -10,7 +10,7 @@ use crate::runner::What;
 use crate::runtime::{self, Core, Phase, Runtime, rt};
 use crate::slots::Slots;
 use crate::{diagnostics, exceptions, failure, life, report, runner, state, zv};
-use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId};
+use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use std::cell::Cell;
@@ -153,7 +153,7 @@ pub fn ask(rt: &'static Runtime, id: ScopeId) {
     let unknown = |listed: &Listed| listed.note.warns.get() == Some(id) && !listed.note.known.get();
     // SAFETY: the record of a scope that exists.
     let any = unsafe { (*record).errors.iter().any(unknown) };
-    if any && !rt.core.borrow().is_watched(id) {
+    if any && !rt.core.borrow().has_failure_waiter(id) {
         runner::start(rt, What::Errors, id, None, Level::At(id), id);
     }
 }
@@ -547,7 +547,7 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
 }
 
 /// A scope is finished: what is kept of it goes when nobody can need it.
-pub fn settle(rt: &'static Runtime, id: ScopeId) {
+pub fn collect_if_idle(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
     let (idle, closed) = {
         let core = rt.core.borrow();
@@ -612,17 +612,17 @@ pub unsafe fn free_values(rt: &'static Runtime, id: ScopeId) {
 pub fn cancel(rt: &'static Runtime, id: ScopeId, reason: *mut sys::zend_object) -> bool {
     let order = rt.core.borrow_mut().cancel_scope(id);
     let Some(order) = order else { return false };
-    spread(rt, id, &order, reason, life::cancel);
+    propagate_cancel(rt, id, &order, reason, life::cancel);
     true
 }
 
 /// Cancels those that the core has named, for a scope that it has closed with those below it.
-pub fn spread(
+pub fn propagate_cancel(
     rt: &'static Runtime,
     id: ScopeId,
-    order: &[Co],
+    order: &[CoroutineId],
     reason: *mut sys::zend_object,
-    cancel: fn(&'static Runtime, Co, *mut sys::zend_object),
+    cancel: fn(&'static Runtime, CoroutineId, *mut sys::zend_object),
 ) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
@@ -642,7 +642,7 @@ pub fn spread(
     for co in order {
         cancel(rt, *co, reason);
     }
-    rt.core.borrow_mut().tell_cancelled(id);
+    rt.core.borrow_mut().notify_cancelled(id);
     failure::carry_out(rt);
 }
 
@@ -661,8 +661,8 @@ pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
 
 /// Warns of coroutines that have not ended, `in` what. An error handler may run code, park and throw; after a throw the
 /// rest is left out.
-pub fn warn_of_zombies(rt: &'static Runtime, all: Vec<Co>, what: &str) {
-    let warning = |co: &Co| {
+pub fn warn_of_zombies(rt: &'static Runtime, all: Vec<CoroutineId>, what: &str) {
+    let warning = |co: &CoroutineId| {
         let this = rt.object(*co);
         // SAFETY: a live coroutine's object. The reference to the file is the warning's: the coroutine may end meanwhile.
         unsafe {

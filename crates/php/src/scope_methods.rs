@@ -5,7 +5,7 @@ use crate::coroutine::{self, Info};
 use crate::runtime::{Core, Runtime, rt};
 use crate::scope::{self, Record};
 use crate::{exceptions, failure, functions, state, zv};
-use spindle_core::sched::{Bound, Co, Disposal, Lifetime, ScopeId, Target};
+use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId, Target};
 use spindle_php_sys as sys;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -95,7 +95,7 @@ unsafe extern "C" fn zim_Async_Scope_inherit(execute_data: Frame, result: Value)
     }
 }
 
-unsafe fn spawn(execute_data: Frame, result: Value) -> Option<(ScopeId, Co)> {
+unsafe fn spawn(execute_data: Frame, result: Value) -> Option<(ScopeId, CoroutineId)> {
     // SAFETY: the caller's frame, and place for the result.
     unsafe {
         let id = this(execute_data)?;
@@ -217,9 +217,9 @@ unsafe extern "C" fn zim_Async_Scope_awaitAfterCancellation(execute_data: Frame,
         let targets = [Some(Target::Scope(id)), limit];
         let targets: Vec<Target> = targets.into_iter().flatten().collect();
         // Also those that come while the handler runs are for it.
-        rt.core.borrow_mut().collect(id);
+        rt.core.borrow_mut().start_collecting(id);
         wind_down(rt, execute_data, id, &mut handler, token, &targets, info);
-        rt.core.borrow_mut().collect_no_more(id);
+        rt.core.borrow_mut().stop_collecting(id);
         awaiting::pass_on(rt, &targets);
         if rt.core.borrow().has_completed(id) {
             scope::ask(rt, id); // for those that it has left
@@ -554,7 +554,7 @@ unsafe extern "C" fn zim_Async_BoundedScope_withTimeout(execute_data: Frame, res
             return throw("The scope has a timeout already; it can be set once");
         }
         (*record).timeout = Some(ms);
-        rt().core.borrow_mut().bound_in_time(id, scope::deadline(ms));
+        rt().core.borrow_mut().set_deadline(id, scope::deadline(ms));
         zv::set_object_copy(result, (*execute_data).This.value.obj);
     }
 }

@@ -10,7 +10,7 @@
 //! | somebody else, while the owner is to go on in the middle of a call | that call, if it parks again | in the owner |
 
 use crate::runtime::Runtime;
-use spindle_core::sched::{Co, On, State};
+use spindle_core::sched::{CoroutineId, State, WaitReason};
 use spindle_php_sys as sys;
 use spindle_reactor::{JobKind, Reactor, Waiter, signals};
 use std::time::Duration;
@@ -20,8 +20,8 @@ const PATIENCE: u64 = 10_000_000;
 
 /// The coroutine whose call was interrupted, and in which PHP's handler is to run.
 #[derive(Clone, Copy)]
-pub(crate) struct Hearer {
-    co: Co,
+pub(crate) struct SignalTarget {
+    co: CoroutineId,
     id: u64,
     /// Who computes that long is interrupted after all.
     until: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Hearer {
 }
 
 /// Who has set what is done on each signal: a coroutine's id.
-pub(crate) struct Owners([(Co, u64); 65]);
+pub(crate) struct Owners([(CoroutineId, u64); 65]);
 
 impl Owners {
     pub(crate) fn new() -> Owners {
@@ -55,7 +55,7 @@ impl Runtime {
     }
 
     /// The signal's owner; main if that one has ended.
-    fn signal_owner(&self, core: &crate::runtime::Core, signal: i32) -> Co {
+    fn signal_owner(&self, core: &crate::runtime::Core, signal: i32) -> CoroutineId {
         let (co, id) = self.signal_owners.borrow().0[signal as usize];
         if core.id(co) == id && core.state(co) != State::Done { co } else { crate::runtime::Core::MAIN }
     }
@@ -77,29 +77,29 @@ impl Runtime {
             if from_outside >> (signal - 1) & 1 == 0 {
                 continue;
             }
-            let hearer = if interrupted {
+            let signal_target = if interrupted {
                 Some(owner)
-            } else if core.is_about_to_go_on(owner) {
+            } else if core.will_resume_call(owner) {
                 about_to_run = about_to_run.or(Some(restart).filter(|_| hears.is_none()));
                 Some(owner)
             } else {
                 core.interrupt(restart)
             };
-            unheard = unheard.or(Some(owner).filter(|_| hearer.is_none()));
-            hears = hears.or(hearer);
+            unheard = unheard.or(Some(owner).filter(|_| signal_target.is_none()));
+            hears = hears.or(signal_target);
         }
         if here {
             (hears, about_to_run) = (Some(running), None); // handlers run at once, all together
         }
         if let Some(owner) = unheard
             && hears.is_none()
-            && !core.anybody_ready()
+            && !core.has_ready()
         {
-            hears = if core.nudge_one(owner) { Some(owner) } else { core.nudge() };
+            hears = if core.wake_one_for_signal(owner) { Some(owner) } else { core.wake_for_signal() };
         }
         if let Some(co) = hears {
             let until = Reactor::now() + PATIENCE;
-            self.hearer.set(Some(Hearer { co, id: core.id(co), until, put_off: false, about_to_run }));
+            self.signal_target.set(Some(SignalTarget { co, id: core.id(co), until, put_off: false, about_to_run }));
         }
     }
 
@@ -109,11 +109,11 @@ impl Runtime {
         if signals::pending() {
             self.poll(Some(0));
         }
-        let Some(hearer) = self.hearer.get() else { return false };
+        let Some(signal_target) = self.signal_target.get() else { return false };
         let waits = {
             let core = self.core.borrow();
-            let another = hearer.co != core.running() && core.id(hearer.co) == hearer.id;
-            another && core.state(hearer.co) != State::Done && Reactor::now() < hearer.until
+            let another = signal_target.co != core.running() && core.id(signal_target.co) == signal_target.id;
+            another && core.state(signal_target.co) != State::Done && Reactor::now() < signal_target.until
         };
         // Who computes without a break is interrupted again then, when it has been long enough.
         let alarm = || {
@@ -122,19 +122,20 @@ impl Runtime {
             unsafe { sys::spindle_vm_interrupt_set() };
         };
         let nobody = Waiter(u64::MAX);
-        if waits && (hearer.put_off || self.reactor().submit(JobKind::EndsByItself, alarm, nobody).is_ok()) {
-            self.hearer.set(Some(Hearer { put_off: true, ..hearer }));
+        if waits && (signal_target.put_off || self.reactor().submit(JobKind::Bounded, alarm, nobody).is_ok()) {
+            self.signal_target.set(Some(SignalTarget { put_off: true, ..signal_target }));
             return true;
         }
-        self.hearer.set(None);
+        self.signal_target.set(None);
         false
     }
 
     /// A coroutine goes on: is it the one that handlers wait for?
     #[inline(always)]
     pub(crate) fn hears(&self) {
-        if self.hearer.get().is_some_and(|hearer| {
-            (hearer.put_off || hearer.about_to_run.is_some()) && hearer.co == self.core.borrow().running()
+        if self.signal_target.get().is_some_and(|signal_target| {
+            (signal_target.put_off || signal_target.about_to_run.is_some())
+                && signal_target.co == self.core.borrow().running()
         }) {
             // SAFETY: a flag of the engine.
             unsafe { sys::spindle_vm_interrupt_set() };
@@ -144,13 +145,13 @@ impl Runtime {
     /// A signal came while the running coroutine was in the middle of a call and others ran, and it parks in it again:
     /// is the call interrupted?
     #[inline(always)]
-    pub(crate) fn is_interrupted_before(&self, on: On) -> bool {
-        self.hearer.get().is_some_and(|hearer| {
-            let On::Outside { interruptible: true, restart } = on else { return false };
-            let fits = hearer.about_to_run.is_some_and(|restarts| !(restarts && restart));
-            let ours = fits && hearer.co == self.core.borrow().running();
+    pub(crate) fn is_interrupted_before(&self, on: WaitReason) -> bool {
+        self.signal_target.get().is_some_and(|signal_target| {
+            let WaitReason::External { interruptible: true, restart } = on else { return false };
+            let fits = signal_target.about_to_run.is_some_and(|restarts| !(restarts && restart));
+            let ours = fits && signal_target.co == self.core.borrow().running();
             if ours {
-                self.hearer.set(Some(Hearer { about_to_run: None, put_off: true, ..hearer }));
+                self.signal_target.set(Some(SignalTarget { about_to_run: None, put_off: true, ..signal_target }));
             }
             ours
         })

@@ -8,7 +8,7 @@
 
 use crate::runtime::Runtime;
 use crate::{busy, kinds, links, verdicts};
-use spindle_core::sched::Co;
+use spindle_core::sched::CoroutineId;
 use spindle_interpose::patch;
 use spindle_php_sys as sys;
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ pub(crate) unsafe fn begins(rt: &'static Runtime, call: *mut sys::spindle_call) 
     // SAFETY: the caller's promise.
     unsafe {
         let co = (*rt.context()).co;
-        if is_used_by_another(rt, Co(co), (*call).frame) {
+        if is_used_by_another(rt, CoroutineId(co), (*call).frame) {
             sys::spindle_tls_begins((*call).frame);
             ((*call).co, (*call).holds) = (co, true); // so that its end is seen
         }
@@ -40,14 +40,14 @@ pub(crate) unsafe fn ends(rt: &'static Runtime, call: *mut sys::spindle_call) {
     // SAFETY: the caller's promise.
     unsafe {
         let frame = (*call).frame;
-        if !frame.is_null() && is_used_by_another(rt, Co((*call).co), frame) {
+        if !frame.is_null() && is_used_by_another(rt, CoroutineId((*call).co), frame) {
             sys::spindle_tls_ends(frame);
         }
     }
 }
 
 /// Is the first argument of a call an encrypted stream, and is another coroutine suspended in a call on it?
-unsafe fn is_used_by_another(rt: &'static Runtime, co: Co, frame: *mut sys::zend_execute_data) -> bool {
+unsafe fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: *mut sys::zend_execute_data) -> bool {
     // SAFETY: the caller passes the frame of a call: its arguments follow it.
     unsafe {
         sys::spindle_is_tls(frame) && {

@@ -48,7 +48,7 @@ extern "C" fn spindle_timeout_create(_: *mut sys::zend_class_entry) -> *mut sys:
 /// A new one that completes `ns` nanoseconds, `ms` milliseconds as the program has said it, from now.
 pub fn start(rt: &Runtime, ms: i64, ns: u64) -> *mut sys::zend_object {
     let object = spindle_timeout_create(std::ptr::null_mut());
-    let id = rt.core.borrow_mut().timeout(Reactor::now().saturating_add(ns));
+    let id = rt.core.borrow_mut().add_timeout(Reactor::now().saturating_add(ns));
     // SAFETY: just made.
     unsafe {
         (*of(object)).id = id;

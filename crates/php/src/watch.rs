@@ -7,7 +7,7 @@ use crate::runtime::{Core, Runtime};
 use crate::stack::Ctx;
 use crate::{coroutine, exceptions, state, zv};
 use spindle_php_sys as sys;
-use spindle_reactor::watch::{Finding, Native, Subject, Watchdog, bytes, word};
+use spindle_reactor::watchdog::{Finding, Native, Subject, Watchdog, bytes, word};
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::ptr::{addr_of, null_mut};

@@ -1,6 +1,6 @@
 //! What is known of each descriptor: its registration with epoll, its kind and mode, and its readiness.
 //!
-//! Registration is edge-triggered, once for a descriptor and life. Each direction has a [`Level`]:
+//! Registration is edge-triggered, once for a descriptor and life. Each direction has a [`Readiness`]:
 //!
 //! ```text
 //!            edge                    a poll was answered from it
@@ -55,18 +55,18 @@ pub type Bits = u32;
 
 /// What is known of readiness in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
+pub enum Readiness {
     /// Ask the kernel.
     Unknown,
     /// A call would block, and an edge will tell when that ends.
-    Empty,
+    NotReady,
     /// An edge came and no call has used it up.
-    Fresh,
+    Ready,
 }
 
 /// What sort of thing a descriptor names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FdKind {
     /// Not open.
     Closed,
     /// A TCP socket.
@@ -90,9 +90,9 @@ pub enum Blocking {
     No,
 }
 
-/// The answer of [`crate::Reactor::watch`].
+/// The answer of [`crate::Reactor::register`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Watch {
+pub enum Registration {
     /// Registered: the waiter will be handed out.
     Waiting,
     /// Epoll does not take such a descriptor (`EPERM`): it is always ready.
@@ -114,9 +114,9 @@ enum Origin {
 
 /// What the call that made a descriptor knows of it; the rest is asked when it is needed.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Made {
+pub struct Opened {
     /// Its kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<FdKind>,
     /// Its mode.
     pub blocking: Option<Blocking>,
     /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds, 0 for none.
@@ -127,35 +127,35 @@ pub struct Made {
 
 const STICKY: u32 = (libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP | libc::EPOLLPRI) as u32;
 /// So often found empty, a descriptor is registered though nobody waits.
-const ENOUGH: u8 = 3;
+const REGISTER_AFTER_EMPTY: u8 = 3;
 const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
-struct Entry {
-    life: u32,
-    watched: bool,
+struct FdState {
+    generation: u32,
+    registered: bool,
     /// How often it was found empty while nobody had ever waited for it.
     found_empty: u8,
-    kind: Option<Kind>,
+    kind: Option<FdKind>,
     blocking: Option<Blocking>,
     mode_epoch: u32,
     origin: Origin,
-    levels: [Level; 2],
+    readiness: [Readiness; 2],
     bits: Bits,
     timeouts: [u64; 2],
     waiters: Vec<(Waiter, Interest)>,
 }
 
-impl Entry {
+impl FdState {
     /// Registers the descriptor with epoll, once a life.
-    fn register(&mut self, epoll: RawFd, fd: RawFd) -> Watch {
-        if self.watched {
-            return Watch::Waiting;
+    fn add_to_epoll(&mut self, epoll: RawFd, fd: RawFd) -> Registration {
+        if self.registered {
+            return Registration::Waiting;
         }
-        if self.kind == Some(Kind::File) {
-            return Watch::AlwaysReady;
+        if self.kind == Some(FdKind::File) {
+            return Registration::AlwaysReady;
         }
         let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLPRI | libc::EPOLLET;
-        let data = u64::from(self.life) << 32 | fd as u64;
+        let data = u64::from(self.generation) << 32 | fd as u64;
         let mut event = libc::epoll_event { events: all as u32, u64: data };
         // SAFETY: `event` lives through the call.
         let mut failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } != 0;
@@ -167,26 +167,26 @@ impl Entry {
         if failed {
             return match errno() {
                 libc::EPERM => {
-                    self.kind.get_or_insert(Kind::File);
-                    Watch::AlwaysReady
+                    self.kind.get_or_insert(FdKind::File);
+                    Registration::AlwaysReady
                 }
-                other => Watch::Error(other),
+                other => Registration::Error(other),
             };
         }
-        self.watched = true;
-        Watch::Waiting
+        self.registered = true;
+        Registration::Waiting
     }
 
-    fn new(life: u32) -> Entry {
-        Entry {
-            life,
-            watched: false,
+    fn new(generation: u32) -> FdState {
+        FdState {
+            generation,
+            registered: false,
             found_empty: 0,
             kind: None,
             blocking: None,
             mode_epoch: 0,
             origin: Origin::Unknown,
-            levels: [Level::Unknown; 2],
+            readiness: [Readiness::Unknown; 2],
             bits: 0,
             timeouts: [UNKNOWN_TIMEOUT; 2],
             waiters: Vec::new(),
@@ -196,14 +196,14 @@ impl Entry {
 
 #[derive(Default)]
 pub(crate) struct Fds {
-    entries: Vec<Entry>,
+    entries: Vec<FdState>,
     /// Counts changes of mode that may have reached descriptors we cannot name.
     mode_epoch: u32,
     /// There was a fork: what is of unknown origin may be shared with another process.
     shared: bool,
 }
 
-fn side(interest: Interest) -> usize {
+fn direction(interest: Interest) -> usize {
     usize::from(interest.0 & 1 == 0)
 }
 
@@ -213,20 +213,20 @@ impl Fds {
     }
 
     /// `None` for one that is not open, as far as the table has to grow for it.
-    fn entry(&mut self, fd: RawFd) -> Option<&mut Entry> {
+    fn entry(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let index = usize::try_from(fd).ok()?;
         // Any number may be passed to a libc function: only open ones are worth memory.
         if index >= self.entries.len() && !is_open(fd) {
             return None;
         }
         while self.entries.len() <= index {
-            self.entries.push(Entry::new(0));
+            self.entries.push(FdState::new(0));
         }
         Some(&mut self.entries[index])
     }
 
     /// The same; what may have changed through another descriptor is to be asked again.
-    fn current(&mut self, fd: RawFd) -> Option<&mut Entry> {
+    fn current(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let epoch = self.mode_epoch;
         let entry = self.entry(fd)?;
         if entry.mode_epoch != epoch {
@@ -240,7 +240,7 @@ impl Fds {
     }
 
     /// The mode or an option of `fd` has changed: so it has for those that share its description.
-    fn changed(&mut self, fd: RawFd) -> Option<&mut Entry> {
+    fn changed(&mut self, fd: RawFd) -> Option<&mut FdState> {
         if self.current(fd)?.origin != Origin::Own {
             self.mode_epoch = self.mode_epoch.wrapping_add(1);
         }
@@ -250,35 +250,35 @@ impl Fds {
         Some(entry)
     }
 
-    pub(crate) fn watch(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
-        let Some(entry) = self.entry(fd) else { return Watch::Error(libc::EBADF) };
-        match entry.register(epoll, fd) {
-            Watch::Waiting => {}
+    pub(crate) fn register(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
+        let Some(entry) = self.entry(fd) else { return Registration::Error(libc::EBADF) };
+        match entry.add_to_epoll(epoll, fd) {
+            Registration::Waiting => {}
             refused => return refused,
         }
         entry.waiters.push((waiter, interest));
-        Watch::Waiting
+        Registration::Waiting
     }
 
-    pub(crate) fn unwatch(&mut self, fd: RawFd, waiter: Waiter) {
+    pub(crate) fn deregister(&mut self, fd: RawFd, waiter: Waiter) {
         if let Some(entry) = self.entry(fd) {
             entry.waiters.retain(|(w, _)| *w != waiter);
         }
     }
 
     pub(crate) fn edge(&mut self, data: u64, events: u32, wake: &mut impl FnMut(Waiter)) {
-        let (life, index) = ((data >> 32) as u32, (data & 0xffff_ffff) as usize);
+        let (generation, index) = ((data >> 32) as u32, (data & 0xffff_ffff) as usize);
         let Some(entry) = self.entries.get_mut(index) else { return };
-        if entry.life != life {
+        if entry.generation != generation {
             return; // a description that lives on in another process or under another number
         }
         entry.bits = events | entry.bits & STICKY;
         let hup = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
         if events & (hup | (libc::EPOLLIN | libc::EPOLLRDHUP) as u32) != 0 {
-            entry.levels[0] = Level::Fresh;
+            entry.readiness[0] = Readiness::Ready;
         }
         if events & (hup | libc::EPOLLOUT as u32) != 0 {
-            entry.levels[1] = Level::Fresh;
+            entry.readiness[1] = Readiness::Ready;
         }
         entry.waiters.retain(|&(waiter, interest)| {
             let met = interest.met_by(events);
@@ -289,14 +289,14 @@ impl Fds {
         });
     }
 
-    pub(crate) fn life(&mut self, fd: RawFd) -> u32 {
-        self.entry(fd).map_or(0, |e| e.life)
+    pub(crate) fn generation(&mut self, fd: RawFd) -> u32 {
+        self.entry(fd).map_or(0, |e| e.generation)
     }
 
-    pub(crate) fn kind(&mut self, fd: RawFd) -> Kind {
-        let Some(entry) = self.entry(fd) else { return Kind::Closed };
+    pub(crate) fn kind(&mut self, fd: RawFd) -> FdKind {
+        let Some(entry) = self.entry(fd) else { return FdKind::Closed };
         let kind = entry.kind.unwrap_or_else(|| ask_kind(fd));
-        if kind != Kind::Closed {
+        if kind != FdKind::Closed {
             entry.kind = Some(kind); // a closed number may come to life unseen
         }
         kind
@@ -323,7 +323,7 @@ impl Fds {
         }
     }
 
-    pub(crate) fn shared_descriptions(&mut self) {
+    pub(crate) fn mark_descriptions_shared(&mut self) {
         self.shared = true;
         for entry in &mut self.entries {
             entry.origin = Origin::Shared;
@@ -345,44 +345,44 @@ impl Fds {
         })
     }
 
-    pub(crate) fn made(&mut self, fd: RawFd, made: Made, wake: &mut impl FnMut(Waiter)) {
+    pub(crate) fn opened(&mut self, fd: RawFd, opened: Opened, wake: &mut impl FnMut(Waiter)) {
         self.forget(fd, wake);
         let epoch = self.mode_epoch;
         if let Some(entry) = self.entry(fd) {
-            entry.kind = made.kind;
-            entry.blocking = made.blocking;
+            entry.kind = opened.kind;
+            entry.blocking = opened.blocking;
             entry.mode_epoch = epoch;
-            entry.timeouts = made.timeouts.unwrap_or([UNKNOWN_TIMEOUT; 2]);
-            entry.origin = if made.own { Origin::Own } else { Origin::Unknown };
+            entry.timeouts = opened.timeouts.unwrap_or([UNKNOWN_TIMEOUT; 2]);
+            entry.origin = if opened.own { Origin::Own } else { Origin::Unknown };
         }
     }
 
-    pub(crate) fn set_kind(&mut self, fd: RawFd, kind: Kind) {
+    pub(crate) fn set_kind(&mut self, fd: RawFd, kind: FdKind) {
         if let Some(entry) = self.entry(fd) {
             entry.kind = Some(kind);
         }
     }
 
-    pub(crate) fn restarted(&mut self, fd: RawFd) {
+    pub(crate) fn reset_readiness(&mut self, fd: RawFd) {
         if let Some(entry) = self.entry(fd) {
-            entry.levels = [Level::Unknown; 2];
+            entry.readiness = [Readiness::Unknown; 2];
             entry.bits = 0;
         }
     }
 
     pub(crate) fn socket_timeout(&mut self, fd: RawFd, interest: Interest) -> u64 {
         let Some(entry) = self.current(fd) else { return 0 };
-        let side = side(interest);
-        if entry.timeouts[side] == UNKNOWN_TIMEOUT {
-            let option = [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO][side];
+        let direction = direction(interest);
+        if entry.timeouts[direction] == UNKNOWN_TIMEOUT {
+            let option = [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO][direction];
             let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
             let mut length = size_of::<libc::timeval>() as libc::socklen_t;
             // SAFETY: `time` and `length` are valid and of the size that is passed.
             let ok = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, option, (&raw mut time).cast(), &mut length) };
             let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-            entry.timeouts[side] = if ok == 0 { ns } else { 0 };
+            entry.timeouts[direction] = if ok == 0 { ns } else { 0 };
         }
-        entry.timeouts[side]
+        entry.timeouts[direction]
     }
 
     pub(crate) fn socket_option_set(&mut self, fd: RawFd) {
@@ -391,40 +391,50 @@ impl Fds {
         }
     }
 
-    pub(crate) fn level(&mut self, fd: RawFd, interest: Interest) -> (Level, Bits) {
-        self.entry(fd).map_or((Level::Unknown, 0), |e| (e.levels[side(interest)], e.bits))
+    pub(crate) fn readiness(&mut self, fd: RawFd, interest: Interest) -> (Readiness, Bits) {
+        self.entry(fd).map_or((Readiness::Unknown, 0), |e| (e.readiness[direction(interest)], e.bits))
     }
 
     /// Keeps `errno`.
-    pub(crate) fn learnt(&mut self, epoll: Option<RawFd>, fd: RawFd, interest: Interest, level: Level) {
+    pub(crate) fn record_readiness(
+        &mut self,
+        epoll: Option<RawFd>,
+        fd: RawFd,
+        interest: Interest,
+        readiness: Readiness,
+    ) {
         let Some(entry) = self.entry(fd) else { return };
-        let side = side(interest);
-        let sticky = side == 0 && entry.bits & STICKY != 0;
-        if level == Level::Empty && side == 0 && !entry.watched && !sticky {
+        let direction = direction(interest);
+        let sticky = direction == 0 && entry.bits & STICKY != 0;
+        if readiness == Readiness::NotReady && direction == 0 && !entry.registered && !sticky {
             // A peer that always has something ready never makes it wait, so it would never be registered, and
             // cost a `poll` for each read.
             entry.found_empty = entry.found_empty.saturating_add(1);
-            if entry.found_empty >= ENOUGH
+            if entry.found_empty >= REGISTER_AFTER_EMPTY
                 && let Some(epoll) = epoll
             {
                 let error = errno();
-                entry.register(epoll, fd);
+                entry.add_to_epoll(epoll, fd);
                 // SAFETY: the address of this thread's errno is always valid.
                 unsafe { *libc::__errno_location() = error };
             }
         }
         // Without registration no edge would end it: the next wait registers and gets one.
-        let level = if level == Level::Empty && (sticky || !entry.watched) { Level::Unknown } else { level };
-        entry.levels[side] = level;
-        if level != Level::Fresh {
-            entry.bits &= !([libc::EPOLLIN, libc::EPOLLOUT][side] as u32);
+        let readiness = if readiness == Readiness::NotReady && (sticky || !entry.registered) {
+            Readiness::Unknown
+        } else {
+            readiness
+        };
+        entry.readiness[direction] = readiness;
+        if readiness != Readiness::Ready {
+            entry.bits &= !([libc::EPOLLIN, libc::EPOLLOUT][direction] as u32);
         }
     }
 
     pub(crate) fn forget(&mut self, fd: RawFd, wake: &mut impl FnMut(Waiter)) {
         let Some(entry) = usize::try_from(fd).ok().and_then(|i| self.entries.get_mut(i)) else { return };
         let waiters = std::mem::take(&mut entry.waiters);
-        *entry = Entry::new(entry.life.wrapping_add(1));
+        *entry = FdState::new(entry.generation.wrapping_add(1));
         for (waiter, _) in &waiters {
             wake(*waiter);
         }
@@ -437,10 +447,10 @@ impl Fds {
     /// Returns the waiters of descriptors that cannot be registered.
     pub(crate) fn register_again(&mut self, epoll: RawFd) -> Vec<Waiter> {
         let mut refused = Vec::new();
-        for (entry, fd) in self.entries.iter_mut().zip(0..).filter(|(entry, _)| entry.watched) {
-            entry.watched = false;
-            entry.levels = [Level::Unknown; 2];
-            if !entry.waiters.is_empty() && entry.register(epoll, fd) != Watch::Waiting {
+        for (entry, fd) in self.entries.iter_mut().zip(0..).filter(|(entry, _)| entry.registered) {
+            entry.registered = false;
+            entry.readiness = [Readiness::Unknown; 2];
+            if !entry.waiters.is_empty() && entry.add_to_epoll(epoll, fd) != Registration::Waiting {
                 refused.extend(entry.waiters.drain(..).map(|(waiter, _)| waiter));
             }
         }
@@ -450,11 +460,11 @@ impl Fds {
     /// Nothing is known of any descriptor, and none is registered.
     pub(crate) fn forget_all(&mut self, epoll: Option<RawFd>) {
         for (fd, entry) in self.entries.iter_mut().enumerate() {
-            if let (true, Some(epoll)) = (entry.watched, epoll) {
+            if let (true, Some(epoll)) = (entry.registered, epoll) {
                 // SAFETY: the event is not looked at. One that was closed unseen has left the set by itself.
                 unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, fd as RawFd, std::ptr::null_mut()) };
             }
-            *entry = Entry::new(entry.life.wrapping_add(1));
+            *entry = FdState::new(entry.generation.wrapping_add(1));
         }
     }
 
@@ -462,7 +472,7 @@ impl Fds {
         self.shared = true;
         self.mode_epoch = self.mode_epoch.wrapping_add(1);
         for entry in &mut self.entries {
-            *entry = Entry::new(entry.life.wrapping_add(1));
+            *entry = FdState::new(entry.generation.wrapping_add(1));
         }
     }
 }
@@ -480,23 +490,23 @@ fn is_open(fd: RawFd) -> bool {
     open
 }
 
-fn ask_kind(fd: RawFd) -> Kind {
+fn ask_kind(fd: RawFd) -> FdKind {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the buffer is of the right size; it is read only when the call has filled it.
     let mode = unsafe {
         if libc::fstat(fd, stat.as_mut_ptr()) != 0 {
-            return Kind::Closed;
+            return FdKind::Closed;
         }
         stat.assume_init().st_mode
     };
     match mode & libc::S_IFMT {
-        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
-        libc::S_IFIFO => Kind::Pipe,
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => FdKind::File,
+        libc::S_IFIFO => FdKind::Pipe,
         libc::S_IFSOCK => {
             let tcp = option(fd, libc::SO_PROTOCOL) == libc::IPPROTO_TCP;
-            if tcp { Kind::Tcp } else { Kind::Socket }
+            if tcp { FdKind::Tcp } else { FdKind::Socket }
         }
-        _ => Kind::Other,
+        _ => FdKind::Other,
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The least number of a descriptor of ours, if the limits allow: low numbers are the program's (it may put its
 /// own at 3 and up with `dup2`, and people see them).
-const LEAST: RawFd = 960;
+const MIN_INTERNAL_FD: RawFd = 960;
 
 /// Higher ones are not known to be ours.
 const KNOWN: usize = 1 << 16;
@@ -41,7 +41,7 @@ fn clear(fd: RawFd) {
 
 /// Returns `true` if `fd` is a descriptor of ours. In the child of a fork it is not any more, once this was asked.
 #[inline]
-pub fn owns(fd: RawFd) -> bool {
+pub fn is_internal(fd: RawFd) -> bool {
     bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0) && !inherited(fd)
 }
 
@@ -67,7 +67,7 @@ fn all() -> impl Iterator<Item = RawFd> {
 }
 
 /// All of ours, in ascending order.
-pub fn descriptors() -> Vec<RawFd> {
+pub fn internal_fds() -> Vec<RawFd> {
     all().filter(|fd| !inherited(*fd)).collect()
 }
 
@@ -83,20 +83,20 @@ pub(crate) fn after_fork() {
 
 /// A descriptor of ours.
 #[derive(Debug)]
-pub struct Internal(RawFd);
+pub struct InternalFd(RawFd);
 
-impl Internal {
+impl InternalFd {
     /// Takes the answer of a system call that has made it (`FD_CLOEXEC` set).
     ///
     /// # Errors
     /// If `fd` is negative, the present `errno`.
-    pub fn new(fd: RawFd) -> io::Result<Internal> {
+    pub fn new(fd: RawFd) -> io::Result<InternalFd> {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: system calls without pointers; `fd` is ours, and is closed only when there is another.
         let fd = unsafe {
-            match libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, LEAST) {
+            match libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, MIN_INTERNAL_FD) {
                 -1 => fd,
                 high => {
                     libc::close(fd);
@@ -105,17 +105,17 @@ impl Internal {
             }
         };
         set(fd);
-        Ok(Internal(fd))
+        Ok(InternalFd(fd))
     }
 
     /// A duplicate of a descriptor of the program's.
     ///
     /// # Errors
     /// As `fcntl(2)` with `F_DUPFD_CLOEXEC`.
-    pub fn duplicate(of: RawFd) -> io::Result<Internal> {
+    pub fn duplicate(of: RawFd) -> io::Result<InternalFd> {
         // SAFETY: system calls without pointers.
         let fd = unsafe {
-            match libc::fcntl(of, libc::F_DUPFD_CLOEXEC, LEAST) {
+            match libc::fcntl(of, libc::F_DUPFD_CLOEXEC, MIN_INTERNAL_FD) {
                 -1 => libc::fcntl(of, libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1),
                 high => high,
             }
@@ -124,17 +124,17 @@ impl Internal {
             return Err(io::Error::last_os_error());
         }
         set(fd);
-        Ok(Internal(fd))
+        Ok(InternalFd(fd))
     }
 }
 
-impl AsRawFd for Internal {
+impl AsRawFd for InternalFd {
     fn as_raw_fd(&self) -> RawFd {
         self.0
     }
 }
 
-impl IntoRawFd for Internal {
+impl IntoRawFd for InternalFd {
     fn into_raw_fd(self) -> RawFd {
         let fd = self.0;
         std::mem::forget(self);
@@ -142,13 +142,13 @@ impl IntoRawFd for Internal {
     }
 }
 
-impl FromRawFd for Internal {
-    unsafe fn from_raw_fd(fd: RawFd) -> Internal {
-        Internal(fd)
+impl FromRawFd for InternalFd {
+    unsafe fn from_raw_fd(fd: RawFd) -> InternalFd {
+        InternalFd(fd)
     }
 }
 
-impl Drop for Internal {
+impl Drop for InternalFd {
     fn drop(&mut self) {
         clear(self.0); // first: closed, the number may be the program's at once
         // SAFETY: this is its owner.

@@ -13,7 +13,7 @@ mod internal;
 mod interrupt;
 pub mod pool;
 pub mod signals;
-pub mod watch;
+pub mod watchdog;
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use fds::Fds;
-pub use fds::{Bits, Blocking, Interest, Kind, Level, Made, Watch};
-pub use internal::{Internal, descriptors, owns};
+pub use fds::{Bits, Blocking, FdKind, Interest, Opened, Readiness, Registration};
+pub use internal::{InternalFd, internal_fds, is_internal};
 pub use interrupt::Interrupt;
 pub use pool::JobKind;
 use spindle_inbox::Inbox;
@@ -79,7 +79,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         if self.event() >= 0 {
             // SAFETY: ours, made in `Reactor::epoll`, and nobody has `self` any more.
-            drop(unsafe { Internal::from_raw_fd(self.event()) });
+            drop(unsafe { InternalFd::from_raw_fd(self.event()) });
         }
     }
 }
@@ -102,14 +102,14 @@ pub struct Turn {
     pub signals: u64,
     /// Those of them that were not sent by the running code itself.
     pub from_outside: u64,
-    /// The signal that asks for a report came ([`signals::report_on`]).
+    /// The signal that asks for a report came ([`signals::set_report_signal`]).
     pub report: bool,
 }
 
 /// Epoll, worker threads and signals of one process; used on one thread only.
 pub struct Reactor {
     /// `None` in the child of a fork, until it is needed: most of them execute another program.
-    epoll: RefCell<Option<Internal>>,
+    epoll: RefCell<Option<InternalFd>>,
     fds: RefCell<Fds>,
     shared: RefCell<Arc<Shared>>,
     pools: RefCell<Pools>,
@@ -122,14 +122,14 @@ pub struct Reactor {
     pwait2: Cell<bool>,
 }
 
-fn event_fd() -> io::Result<Internal> {
+fn event_fd() -> io::Result<InternalFd> {
     // SAFETY: a plain system call without pointers.
-    Internal::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
+    InternalFd::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
 }
 
-fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<Internal> {
+fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<InternalFd> {
     // SAFETY: a plain system call without pointers.
-    let epoll = Internal::new(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    let epoll = InternalFd::new(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
     for (fd, data) in [(inbox, INBOX), (signals, SIGNALS)] {
         let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: data };
         // SAFETY: both descriptors are open and `event` lives through the call.
@@ -149,13 +149,13 @@ struct Pools {
 impl Pools {
     fn new() -> Pools {
         let of = |kind, name| pool::Pool::new(pool::Limits::of(kind, POOL_THREADS), name);
-        Pools { waiting: of(JobKind::MayWait, "spindle-waits"), ending: of(JobKind::EndsByItself, "spindle") }
+        Pools { waiting: of(JobKind::Unbounded, "spindle-waits"), ending: of(JobKind::Bounded, "spindle") }
     }
 
     fn of(&self, kind: JobKind) -> &pool::Pool {
         match kind {
-            JobKind::MayWait => &self.waiting,
-            JobKind::EndsByItself => &self.ending,
+            JobKind::Unbounded => &self.waiting,
+            JobKind::Bounded => &self.ending,
         }
     }
 
@@ -395,32 +395,32 @@ impl Reactor {
     }
 
     /// Registers `waiter` for `fd`. See [`Watch`] for the answers.
-    pub fn watch(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Watch {
+    pub fn register(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
         match self.epoll() {
             Ok(epoll) => {
-                let answer = self.fds.borrow_mut().watch(epoll, fd, interest, waiter);
-                if matches!(answer, Watch::Error(_)) && !self.is_epoll(epoll) {
+                let answer = self.fds.borrow_mut().register(epoll, fd, interest, waiter);
+                if matches!(answer, Registration::Error(_)) && !self.is_epoll(epoll) {
                     self.lost();
-                    return self.watch(fd, interest, waiter);
+                    return self.register(fd, interest, waiter);
                 }
                 answer
             }
-            Err(error) => Watch::Error(error.raw_os_error().unwrap_or(libc::EMFILE)),
+            Err(error) => Registration::Error(error.raw_os_error().unwrap_or(libc::EMFILE)),
         }
     }
 
-    /// Takes back what [`Self::watch`] registered; nothing happens when it is no longer there.
-    pub fn unwatch(&self, fd: RawFd, waiter: Waiter) {
-        self.fds.borrow_mut().unwatch(fd, waiter);
+    /// Takes back what [`Self::register`] registered; nothing happens when it is no longer there.
+    pub fn deregister(&self, fd: RawFd, waiter: Waiter) {
+        self.fds.borrow_mut().deregister(fd, waiter);
     }
 
     /// A number that changes when `fd` comes to name another description (as far as we saw it).
-    pub fn life(&self, fd: RawFd) -> u32 {
-        self.fds.borrow_mut().life(fd)
+    pub fn generation(&self, fd: RawFd) -> u32 {
+        self.fds.borrow_mut().generation(fd)
     }
 
     /// What is known of the descriptor: its kind (asked of the kernel once a life).
-    pub fn kind(&self, fd: RawFd) -> Kind {
+    pub fn kind(&self, fd: RawFd) -> FdKind {
         self.fds.borrow_mut().kind(fd)
     }
 
@@ -445,14 +445,14 @@ impl Reactor {
     }
 
     /// What is known of readiness without asking the kernel, and the event bits of the last edge.
-    pub fn level(&self, fd: RawFd, interest: Interest) -> (Level, Bits) {
-        self.fds.borrow_mut().level(fd, interest)
+    pub fn readiness(&self, fd: RawFd, interest: Interest) -> (Readiness, Bits) {
+        self.fds.borrow_mut().readiness(fd, interest)
     }
 
     /// A call on `fd` has shown what its level is now. Hang-up and error are sticky and forbid `Empty`.
-    pub fn learnt(&self, fd: RawFd, interest: Interest, level: Level) {
-        let epoll = self.epoll.borrow().as_ref().map(Internal::as_raw_fd);
-        self.fds.borrow_mut().learnt(epoll, fd, interest, level);
+    pub fn record_readiness(&self, fd: RawFd, interest: Interest, readiness: Readiness) {
+        let epoll = self.epoll.borrow().as_ref().map(InternalFd::as_raw_fd);
+        self.fds.borrow_mut().record_readiness(epoll, fd, interest, readiness);
     }
 
     /// `fd` was made anew, or has been (or is about to be) closed or replaced: all that is kept of it is
@@ -471,8 +471,8 @@ impl Reactor {
 
     /// There was a fork: what is open now is shared with another process. Its mode is not ours to change, not
     /// even for a moment.
-    pub fn shared_descriptions(&self) {
-        self.fds.borrow_mut().shared_descriptions();
+    pub fn mark_descriptions_shared(&self) {
+        self.fds.borrow_mut().mark_descriptions_shared();
     }
 
     /// `fd` has been duplicated: the mode of one may change by the other.
@@ -486,18 +486,18 @@ impl Reactor {
     }
 
     /// `fd` was just made: [`Self::forget`], and what the caller knows of the new one.
-    pub fn made(&self, fd: RawFd, made: Made, mut wake: impl FnMut(Waiter)) {
-        self.fds.borrow_mut().made(fd, made, &mut wake);
+    pub fn opened(&self, fd: RawFd, opened: Opened, mut wake: impl FnMut(Waiter)) {
+        self.fds.borrow_mut().opened(fd, opened, &mut wake);
     }
 
     /// The descriptor behaves as one of this kind from now on.
-    pub fn set_kind(&self, fd: RawFd, kind: Kind) {
+    pub fn set_kind(&self, fd: RawFd, kind: FdKind) {
         self.fds.borrow_mut().set_kind(fd, kind);
     }
 
     /// The socket began a new connection: what its readiness was, hang-up too, is void.
-    pub fn restarted(&self, fd: RawFd) {
-        self.fds.borrow_mut().restarted(fd);
+    pub fn reset_readiness(&self, fd: RawFd) {
+        self.fds.borrow_mut().reset_readiness(fd);
     }
 
     /// Forgets whoever waits, and what is known of descriptors: from now on the numbers of waiters mean others, and

@@ -45,9 +45,9 @@ pub const IDLE: Duration = Duration::from_secs(10);
 pub enum JobKind {
     /// On somebody else (a process, a server, another coroutine): it may wait for ever. What is not known is this.
     #[default]
-    MayWait,
+    Unbounded,
     /// On this machine alone: file reads and writes, `fsync`, a pause.
-    EndsByItself,
+    Bounded,
 }
 
 /// How many threads a pool has, and when it gets more.
@@ -70,8 +70,8 @@ impl Limits {
     pub fn of(kind: JobKind, threads: usize) -> Limits {
         let (patience, refuse_after) = match kind {
             // The next one in the queue may be the one that all others wait for.
-            JobKind::MayWait => (Duration::from_millis(1), Some(Duration::from_secs(1))),
-            JobKind::EndsByItself => (Duration::from_millis(100), None),
+            JobKind::Unbounded => (Duration::from_millis(1), Some(Duration::from_secs(1))),
+            JobKind::Bounded => (Duration::from_millis(100), None),
         };
         Limits { threads: threads.max(1), patience, refuse_after, idle: IDLE, stack_bytes: STACK_BYTES }
     }
@@ -411,7 +411,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn pool(threads: usize, idle: Duration) -> Pool {
-        Pool::new(Limits { idle, ..Limits::of(JobKind::EndsByItself, threads) }, "test")
+        Pool::new(Limits { idle, ..Limits::of(JobKind::Bounded, threads) }, "test")
     }
 
     fn until(what: &str, condition: impl Fn() -> bool) {
@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn jobs_behind_others_that_never_end_get_threads_of_their_own() {
-        let pool = Pool::new(Limits::of(JobKind::MayWait, 2), "test");
+        let pool = Pool::new(Limits::of(JobKind::Unbounded, 2), "test");
         let (begin, begun) = channel();
         let blocked: Vec<_> = (0..40).map(|_| block(&pool, &begin)).collect();
         assert_eq!(pool.threads(), 2);
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn as_long_as_jobs_end_there_are_no_more_threads() {
-        let limits = Limits { patience: LONG, ..Limits::of(JobKind::EndsByItself, 1) };
+        let limits = Limits { patience: LONG, ..Limits::of(JobKind::Bounded, 1) };
         let pool = Pool::new(limits, "test");
         let (begin, begun) = channel();
         let blocked: Vec<_> = (0..3).map(|_| block(&pool, &begin)).collect();
@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn where_the_system_gives_no_thread_what_may_wait_for_ever_is_refused() {
-        let limits = Limits { refuse_after: Some(Duration::ZERO), ..Limits::of(JobKind::MayWait, 1) };
+        let limits = Limits { refuse_after: Some(Duration::ZERO), ..Limits::of(JobKind::Unbounded, 1) };
         let mut pool = Pool::new(limits, "test");
         let (begin, begun) = channel();
         let running = block(&pool, &begin);

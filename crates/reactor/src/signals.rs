@@ -4,12 +4,12 @@
 //! writes an eventfd, and calls the stored one. No `signalfd`: it needs blocked signals, and a child process
 //! inherits the mask. What the program asks about its handlers ([`action`]) is answered as if we were not there.
 //!
-//! One signal may ask for a report of ours ([`report_on`]): as long as the program wants nothing of it, no handler is
+//! One signal may ask for a report of ours ([`set_report_signal`]): as long as the program wants nothing of it, no handler is
 //! called, and it interrupts nothing.
 //!
 //! The table is process-wide, as dispositions are. It is written on the PHP thread only, with the signal blocked.
 
-use crate::Internal;
+use crate::InternalFd;
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
@@ -18,21 +18,22 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 const COUNT: usize = 65;
 
-struct Slot {
+struct Disposition {
     /// Is our handler installed?
     ours: AtomicBool,
     /// What the program wants: valid while `ours`.
     wanted: UnsafeCell<MaybeUninit<libc::sigaction>>,
 }
 
-struct Table([Slot; COUNT]);
+struct Table([Disposition; COUNT]);
 
 // SAFETY: `wanted` is written on the PHP thread only, with the signal blocked in it and before `ours` is set;
 // handlers on other threads read it after they have seen `ours` (acquire).
 unsafe impl Sync for Table {}
 
-static TABLE: Table =
-    Table([const { Slot { ours: AtomicBool::new(false), wanted: UnsafeCell::new(MaybeUninit::uninit()) } }; COUNT]);
+static TABLE: Table = Table(
+    [const { Disposition { ours: AtomicBool::new(false), wanted: UnsafeCell::new(MaybeUninit::uninit()) } }; COUNT],
+);
 static EVENT: AtomicI32 = AtomicI32::new(-1);
 /// The signal that asks for a report and that the program has not taken for itself; 0: none.
 static REPORT: AtomicI32 = AtomicI32::new(0);
@@ -43,24 +44,24 @@ static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 /// Does the reactor wait for events?
 static WAITING: AtomicBool = AtomicBool::new(false);
 
-/// Called around each handler of the program, with what `enter` answered.
+/// Called hooks each handler of the program, with what `enter` answered.
 #[derive(Clone, Copy)]
-pub struct Around {
+pub struct HandlerHooks {
     /// Before it.
     pub enter: fn() -> u64,
     /// After it.
     pub leave: fn(u64),
 }
 
-struct AroundCell(UnsafeCell<Option<Around>>);
+struct HandlerHooksCell(UnsafeCell<Option<HandlerHooks>>);
 // SAFETY: written before the first handler is chained, read by handlers after.
-unsafe impl Sync for AroundCell {}
-static AROUND: AroundCell = AroundCell(UnsafeCell::new(None));
+unsafe impl Sync for HandlerHooksCell {}
+static HANDLER_HOOKS: HandlerHooksCell = HandlerHooksCell(UnsafeCell::new(None));
 
 /// Names what is called around handlers. Before [`chain_all`].
-pub fn set_around(around: Around) {
+pub fn set_handler_hooks(hooks: HandlerHooks) {
     // SAFETY: no handler of ours is installed yet.
-    unsafe { *AROUND.0.get() = Some(around) };
+    unsafe { *HANDLER_HOOKS.0.get() = Some(hooks) };
 }
 
 /// What came since the last turn.
@@ -72,7 +73,7 @@ pub struct Caught {
     pub from_outside: u64,
     /// A child has changed its state.
     pub child: bool,
-    /// The signal of [`report_on`].
+    /// The signal of [`set_report_signal`].
     pub report: bool,
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn open() -> io::Result<RawFd> {
         return Ok(EVENT.load(Ordering::Relaxed));
     }
     // SAFETY: a plain system call without pointers.
-    let event = Internal::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    let event = InternalFd::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
     let fd = event.into_raw_fd(); // as long as the process lives
     EVENT.store(fd, Ordering::Release);
     Ok(fd)
@@ -113,7 +114,7 @@ pub fn caught() -> u64 {
 
 /// These have interrupted a call already, as its caller saw: they interrupt no other. (The end of a child is told to
 /// whoever waits for one nonetheless, and a report is made.)
-pub fn answered(signals: u64) {
+pub fn acknowledge(signals: u64) {
     let report = match REPORT.load(Ordering::Acquire) {
         0 => 0,
         signal => bit(signal),
@@ -155,7 +156,7 @@ fn is_fault(signal: i32) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGABRT)
 }
 
-fn slot(signal: i32) -> Option<&'static Slot> {
+fn slot(signal: i32) -> Option<&'static Disposition> {
     TABLE.0.get(usize::try_from(signal).ok()?).filter(|_| signal > 0)
 }
 
@@ -198,8 +199,8 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     let reports = signal == REPORT.load(Ordering::Acquire);
     if let Some(action) = wanted(signal).filter(|action| is_function(action) && !reports) {
         // SAFETY: set before handlers were chained, and not changed.
-        let around = unsafe { *AROUND.0.get() };
-        let state = around.map(|around| (around.enter)());
+        let hooks = unsafe { *HANDLER_HOOKS.0.get() };
+        let state = hooks.map(|hooks| (hooks.enter)());
         // SAFETY: the program gave this address to `sigaction` as a handler of the kind that its flags name.
         unsafe {
             if action.sa_flags & libc::SA_SIGINFO != 0 {
@@ -211,8 +212,8 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
                 call(signal);
             }
         }
-        if let (Some(around), Some(state)) = (around, state) {
-            (around.leave)(state);
+        if let (Some(hooks), Some(state)) = (hooks, state) {
+            (hooks.leave)(state);
         }
         if action.sa_flags & libc::SA_RESETHAND != 0
             && let Some(slot) = slot(signal)
@@ -335,7 +336,7 @@ pub fn chain_all() {
 
 /// From now on `signal` asks for a report ([`super::Turn::report`]) and does nothing else, whatever was set for it up to
 /// now. What the program sets for it later takes its place.
-pub fn report_on(signal: i32) {
+pub fn set_report_signal(signal: i32) {
     let mut real = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: `real` is large enough; a null action only asks.
     if unsafe { libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) } == 0 {

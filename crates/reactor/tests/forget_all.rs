@@ -1,6 +1,6 @@
 //! What a request has left is forgotten: its waiters are never handed out, and the next one finds all as it was made.
 
-use spindle_reactor::{Interest, JobKind, Reactor, Waiter, Watch};
+use spindle_reactor::{Interest, JobKind, Reactor, Registration, Waiter};
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -25,13 +25,13 @@ fn what_ends_later_wakes_nobody() {
     let job = move || {
         let _ = blocked.recv();
     };
-    reactor.submit(JobKind::EndsByItself, job, Waiter(6)).unwrap();
+    reactor.submit(JobKind::Bounded, job, Waiter(6)).unwrap();
     let remote = reactor.remote();
     reactor.forget_all();
     assert_eq!(reactor.jobs(), 0);
     remote.wake(Waiter(7)); // as the job will, some time after this
     drop(release);
-    reactor.submit(JobKind::EndsByItself, || (), Waiter(8)).unwrap();
+    reactor.submit(JobKind::Bounded, || (), Waiter(8)).unwrap();
     assert_eq!(woken(&reactor), [8]);
     assert_eq!(reactor.jobs(), 0);
 }
@@ -40,10 +40,10 @@ fn what_ends_later_wakes_nobody() {
 fn a_job_that_has_ended_unseen_wakes_nobody() {
     let reactor = Reactor::new().unwrap();
     let (ended, end) = channel::<()>();
-    reactor.submit(JobKind::EndsByItself, move || drop(ended), Waiter(7)).unwrap();
+    reactor.submit(JobKind::Bounded, move || drop(ended), Waiter(7)).unwrap();
     let _ = end.recv();
     reactor.forget_all();
-    reactor.submit(JobKind::EndsByItself, || (), Waiter(8)).unwrap();
+    reactor.submit(JobKind::Bounded, || (), Waiter(8)).unwrap();
     assert_eq!(woken(&reactor), [8]);
 }
 
@@ -52,12 +52,12 @@ fn descriptors_are_as_never_seen() {
     let reactor = Reactor::new().unwrap();
     let (mut one, other) = UnixStream::pair().unwrap();
     let fd = other.as_raw_fd();
-    assert_eq!(reactor.watch(fd, Interest::READ, Waiter(7)), Watch::Waiting);
-    let life = reactor.life(fd);
+    assert_eq!(reactor.register(fd, Interest::READ, Waiter(7)), Registration::Waiting);
+    let life = reactor.generation(fd);
     reactor.forget_all();
-    assert_ne!(reactor.life(fd), life);
+    assert_ne!(reactor.generation(fd), life);
     one.write_all(b"x").unwrap();
     // Registered anew, it is told of what came meanwhile.
-    assert_eq!(reactor.watch(fd, Interest::READ, Waiter(8)), Watch::Waiting);
+    assert_eq!(reactor.register(fd, Interest::READ, Waiter(8)), Registration::Waiting);
     assert_eq!(woken(&reactor), [8]);
 }

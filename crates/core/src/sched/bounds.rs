@@ -1,11 +1,11 @@
 //! What bounds a scope: a time, and something that can be awaited. The first to come cancels it.
 
 use super::scopes::Scope;
-use super::{Alarm, Bound, Core, Event, Follower, ScopeId, Target};
+use super::{Alarm, Bound, Core, Event, ScopeId, Target, Waiter};
 
 impl<X> Core<X> {
     /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
-    pub fn bound_in_time(&mut self, id: ScopeId, deadline: u64) {
+    pub fn set_deadline(&mut self, id: ScopeId, deadline: u64) {
         if !self.scope(id).cancelled {
             let timer = self.timers.insert(deadline, Alarm::Bound(id));
             self.scope_mut(id).time = Some(timer);
@@ -15,7 +15,7 @@ impl<X> Core<X> {
     /// [`Event::Bound`] comes when `target` completes, in place of the one before.
     pub fn bound_by(&mut self, id: ScopeId, target: Target) {
         if let Some(before) = self.scope_mut(id).bound.take() {
-            self.unfollow(before, Follower::Bound(id));
+            self.remove_waiter(before, Waiter::Bound(id));
         }
         if self.scope(id).cancelled {
             return;
@@ -24,7 +24,7 @@ impl<X> Core<X> {
             self.events.push_back(Event::Bound(id, Bound::Constraint));
         } else {
             self.scope_mut(id).bound = Some(target);
-            self.follow(target, Follower::Bound(id));
+            self.add_waiter(target, Waiter::Bound(id));
         }
     }
 
@@ -52,7 +52,7 @@ impl<X> Core<X> {
             self.timers.cancel(timer);
         }
         if let Some(target) = bound {
-            self.unfollow(target, Follower::Bound(id));
+            self.remove_waiter(target, Waiter::Bound(id));
         }
     }
 
@@ -61,6 +61,6 @@ impl<X> Core<X> {
         let coming = |scope: &Scope| {
             scope.time.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
         };
-        self.scopes.iter().any(|scope| scope.there && scope.busy > 0 && coming(scope))
+        self.scopes.iter().any(|scope| scope.allocated && scope.active > 0 && coming(scope))
     }
 }

@@ -7,24 +7,24 @@
 //! below it.
 
 use super::{
-    Alarm, Co, Core, Disposal, EMPTY, Event, Follower, Kind, Lifetime, Link, List, NO_LINK, NONE, On, ScopeId, Slot,
-    State, Target,
+    Alarm, Core, Coroutine, CoroutineId, Disposal, EMPTY, Event, Lifetime, Link, List, NO_LINK, NONE, ScopeId,
+    SpawnKind, State, Target, WaitReason, Waiter,
 };
 use crate::timers::TimerId;
 
 pub(super) struct Scope {
-    pub(super) life: u32,
+    pub(super) generation: u32,
     /// Its slot is taken.
-    pub(super) there: bool,
+    pub(super) allocated: bool,
     pub(super) parent: u32,
     pub(super) children: List,
     pub(super) sibling: Link,
     pub(super) members: List,
     pub(super) lifetime: Lifetime,
     /// Coroutines, failures under way, and busy scopes below.
-    pub(super) busy: usize,
+    pub(super) active: usize,
     /// Runners that are in it, and scopes below that have any.
-    pub(super) pins: u32,
+    pub(super) runners: u32,
     /// The program has an object for it.
     pub(super) handle: bool,
     /// The host has been told that it is gone.
@@ -35,17 +35,17 @@ pub(super) struct Scope {
     pub(super) child_handler: bool,
     pub(super) cancelled: bool,
     /// Those who wait for it have been told that it is cancelled.
-    pub(super) told: bool,
+    pub(super) cancel_notified: bool,
     pub(super) disposed: bool,
     /// By the program, not by the death of its object.
     pub(super) given_up: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
     /// Nobody has taken the failure that it was cancelled for.
-    pub(super) lost: bool,
-    pub(super) followers: Vec<Follower>,
+    pub(super) failure_unhandled: bool,
+    pub(super) waiters: Vec<Waiter>,
     /// Those who ask for each failure of it while they wait for its end.
-    pub(super) collectors: Vec<Co>,
+    pub(super) collectors: Vec<CoroutineId>,
     pub(super) time: Option<TimerId>,
     pub(super) disposal: Option<TimerId>,
     pub(super) bound: Option<Target>,
@@ -81,32 +81,32 @@ impl<X> Core<X> {
     /// cancelled one it is cancelled, too.
     pub fn add_scope(&mut self, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
         let index = self.free_scopes.pop().unwrap_or(self.scopes.len() as u32);
-        let life = self.scopes.get(index as usize).map_or(0, |scope| scope.life.wrapping_add(1));
+        let generation = self.scopes.get(index as usize).map_or(0, |scope| scope.generation.wrapping_add(1));
         let above = parent.map(|parent| &self.scopes[parent.slot()]);
         let zombies = above.is_some_and(|above| above.zombies);
         let cancelled = above.is_some_and(|above| above.cancelled);
         let scope = Scope {
-            life,
-            there: true,
+            generation,
+            allocated: true,
             parent: parent.map_or(NONE, |parent| parent.index),
             children: EMPTY,
             sibling: NO_LINK,
             members: EMPTY,
             lifetime,
-            busy: 0,
-            pins: 0,
+            active: 0,
+            runners: 0,
             handle: true,
             gone: false,
             used: false,
             handler: false,
             child_handler: false,
             cancelled,
-            told: cancelled,
+            cancel_notified: cancelled,
             disposed: false,
             given_up: false,
             zombies,
-            lost: false,
-            followers: Vec::new(),
+            failure_unhandled: false,
+            waiters: Vec::new(),
             collectors: Vec::new(),
             time: None,
             disposal: None,
@@ -121,7 +121,7 @@ impl<X> Core<X> {
             append(&mut self.scopes, &mut children, index, |s| &mut s.sibling);
             self.scopes[parent.slot()].children = children;
         }
-        ScopeId { index, life }
+        ScopeId { index, generation }
     }
 
     pub(super) fn scope(&self, id: ScopeId) -> &Scope {
@@ -133,12 +133,12 @@ impl<X> Core<X> {
     }
 
     fn scope_at(&self, index: u32) -> ScopeId {
-        ScopeId { index, life: self.scopes[index as usize].life }
+        ScopeId { index, generation: self.scopes[index as usize].generation }
     }
 
     /// Is it not gone yet?
     pub fn scope_exists(&self, id: ScopeId) -> bool {
-        self.scopes.get(id.slot()).is_some_and(|scope| scope.there && scope.life == id.life)
+        self.scopes.get(id.slot()).is_some_and(|scope| scope.allocated && scope.generation == id.generation)
     }
 
     /// The one above it.
@@ -162,7 +162,7 @@ impl<X> Core<X> {
 
     /// Those that are nobody's child, the global one first.
     pub fn root_scopes(&self) -> Vec<ScopeId> {
-        let roots = (0..).zip(&self.scopes).filter(|(_, scope)| scope.there && scope.parent == NONE);
+        let roots = (0..).zip(&self.scopes).filter(|(_, scope)| scope.allocated && scope.parent == NONE);
         roots.map(|(index, _)| self.scope_at(index)).collect()
     }
 
@@ -185,32 +185,32 @@ impl<X> Core<X> {
     }
 
     /// Its coroutines that are not complete, the oldest first.
-    pub fn members(&self, id: ScopeId) -> Vec<Co> {
+    pub fn members(&self, id: ScopeId) -> Vec<CoroutineId> {
         let mut found = Vec::new();
         let mut at = self.scope(id).members.first;
         while at != NONE {
-            found.push(Co(at));
+            found.push(CoroutineId(at));
             at = self.slots[at as usize].member.after;
         }
         found
     }
 
     /// Those of them that the scope itself has spawned.
-    pub fn direct_members(&self, id: ScopeId) -> Vec<Co> {
+    pub fn direct_members(&self, id: ScopeId) -> Vec<CoroutineId> {
         let mut members = self.members(id);
-        members.retain(|co| self.slot(*co).kind == Kind::Member);
+        members.retain(|co| self.slot(*co).kind == SpawnKind::Member);
         members
     }
 
     /// The scope of a coroutine.
-    pub fn scope_of(&self, co: Co) -> ScopeId {
+    pub fn scope_of(&self, co: CoroutineId) -> ScopeId {
         self.slot(co).scope
     }
 
     /// Is `co` in `scope` or in one below it? A runner is also in the one that it holds.
-    pub fn is_within(&self, co: Co, scope: ScopeId) -> bool {
+    pub fn is_within(&self, co: CoroutineId, scope: ScopeId) -> bool {
         let slot = self.slot(co);
-        let held = if let Kind::Runner { holds } = slot.kind { holds } else { None };
+        let held = if let SpawnKind::Runner { holds } = slot.kind { holds } else { None };
         [Some(slot.scope), held].into_iter().any(|at| {
             let mut at = at;
             while let Some(id) = at {
@@ -224,11 +224,11 @@ impl<X> Core<X> {
     }
 
     /// Those that `co` has spawned and that are not complete.
-    pub fn children_of(&self, co: Co) -> Vec<Co> {
+    pub fn children_of(&self, co: CoroutineId) -> Vec<CoroutineId> {
         let mut found = Vec::new();
         let mut at = self.slot(co).children.first;
         while at != NONE {
-            found.push(Co(at));
+            found.push(CoroutineId(at));
             at = self.slots[at as usize].sibling.after;
         }
         found
@@ -240,14 +240,14 @@ impl<X> Core<X> {
     }
 
     /// Does anybody wait for its end who will look at its failures?
-    pub fn is_watched(&self, id: ScopeId) -> bool {
+    pub fn has_failure_waiter(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
-        let got = |co: Co| self.deliveries.iter().any(|(to, from, _)| *to == co && *from == id);
-        let waits = |follower: &Follower| match follower {
-            Follower::Park(ticket) => self.will_take(*ticket) && !got(ticket.co),
+        let got = |co: CoroutineId| self.deliveries.iter().any(|(to, from, _)| *to == co && *from == id);
+        let waits = |waiter: &Waiter| match waiter {
+            Waiter::Park(ticket) => self.will_take(*ticket) && !got(ticket.co),
             _ => false,
         };
-        !scope.collectors.is_empty() || scope.followers.iter().any(waits)
+        !scope.collectors.is_empty() || scope.waiters.iter().any(waits)
     }
 
     /// Is everybody who has not ended in the global scope or below it, where graceful shutdown reaches them?
@@ -257,19 +257,19 @@ impl<X> Core<X> {
 
     /// Does no coroutine of it or below it run or wait, and no failure of one look for its place?
     pub fn is_finished(&self, id: ScopeId) -> bool {
-        self.scope(id).busy == 0
+        self.scope(id).active == 0
     }
 
     /// Is it finished, and does no callback or handler run in it or below it? Then no failure can come to it as long as
     /// nobody spawns in it.
     pub fn is_idle(&self, id: ScopeId) -> bool {
-        self.scope(id).busy == 0 && self.scope(id).pins == 0
+        self.scope(id).active == 0 && self.scope(id).runners == 0
     }
 
     /// Has it had a coroutine, and is it finished; or has it been ended?
     pub fn has_completed(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
-        scope.busy == 0 && (scope.used || scope.cancelled || scope.disposed)
+        scope.active == 0 && (scope.used || scope.cancelled || scope.disposed)
     }
 
     /// Was it cancelled?
@@ -289,12 +289,12 @@ impl<X> Core<X> {
 
     /// Has it failed, or has the program cancelled it or disposed of it? What fails then is a consequence, more often than
     /// not.
-    pub fn winds_down(&self, id: ScopeId) -> bool {
+    pub fn is_winding_down(&self, id: ScopeId) -> bool {
         self.scope(id).cancelled || self.scope(id).given_up
     }
 
     /// Do its coroutines not keep the application alive?
-    pub fn is_zombie(&self, co: Co) -> bool {
+    pub fn is_zombie(&self, co: CoroutineId) -> bool {
         self.slot(co).zombie
     }
 
@@ -308,27 +308,27 @@ impl<X> Core<X> {
     // --- membership -----------------------------------------------------------------------------------------------
 
     #[inline]
-    pub(super) fn join(&mut self, co: Co, id: ScopeId) {
+    pub(super) fn join(&mut self, co: CoroutineId, id: ScopeId) {
         let scope = &mut self.scopes[id.slot()];
         append(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
-        self.engage(id);
+        self.add_active(id);
     }
 
     #[inline]
-    pub(super) fn part(&mut self, co: Co, id: ScopeId) {
+    pub(super) fn part(&mut self, co: CoroutineId, id: ScopeId) {
         let scope = &mut self.scopes[id.slot()];
         remove(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
-        self.disengage(id);
+        self.remove_active(id);
     }
 
     #[inline]
-    pub(super) fn engage(&mut self, id: ScopeId) {
+    pub(super) fn add_active(&mut self, id: ScopeId) {
         let mut at = id.index;
         while at != NONE {
             let scope = &mut self.scopes[at as usize];
-            scope.busy += 1;
+            scope.active += 1;
             scope.used = true;
-            if scope.busy > 1 {
+            if scope.active > 1 {
                 break;
             }
             at = scope.parent;
@@ -336,27 +336,27 @@ impl<X> Core<X> {
     }
 
     #[inline]
-    pub(super) fn disengage(&mut self, id: ScopeId) {
+    pub(super) fn remove_active(&mut self, id: ScopeId) {
         let mut at = id.index;
         while at != NONE {
             let scope = &mut self.scopes[at as usize];
-            scope.busy -= 1;
-            if scope.busy > 0 {
+            scope.active -= 1;
+            if scope.active > 0 {
                 break;
             }
-            let (life, parent) = (scope.life, scope.parent);
-            self.events.push_back(Event::Finished(ScopeId { index: at, life }));
+            let (generation, parent) = (scope.generation, scope.parent);
+            self.events.push_back(Event::Finished(ScopeId { index: at, generation }));
             at = parent;
         }
     }
 
     /// A runner is in it.
-    pub(super) fn pin(&mut self, id: ScopeId) {
+    pub(super) fn add_runner(&mut self, id: ScopeId) {
         let mut at = id.index;
         while at != NONE {
             let scope = &mut self.scopes[at as usize];
-            scope.pins += 1;
-            if scope.pins > 1 {
+            scope.runners += 1;
+            if scope.runners > 1 {
                 break;
             }
             at = scope.parent;
@@ -364,12 +364,12 @@ impl<X> Core<X> {
     }
 
     /// A runner of it has ended.
-    pub(super) fn unpin(&mut self, id: ScopeId) {
+    pub(super) fn remove_runner(&mut self, id: ScopeId) {
         let mut at = id.index;
         while at != NONE {
             let scope = &mut self.scopes[at as usize];
-            scope.pins -= 1;
-            if scope.pins > 0 {
+            scope.runners -= 1;
+            if scope.runners > 0 {
                 break;
             }
             let parent = scope.parent;
@@ -377,21 +377,21 @@ impl<X> Core<X> {
             if self.is_idle(id) {
                 self.events.push_back(Event::Idle(id));
             }
-            self.see_whether_gone(id);
+            self.check_if_gone(id);
             at = parent;
         }
     }
 
     #[inline]
-    pub(super) fn adopt(&mut self, co: Co, parent: Co) {
+    pub(super) fn adopt(&mut self, co: CoroutineId, parent: CoroutineId) {
         let mut children = self.slot(parent).children;
         append(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
         self.slot_mut(parent).children = children;
     }
 
     #[inline]
-    pub(super) fn leave_parent(&mut self, co: Co) -> Option<Co> {
-        let parent = Co(std::mem::replace(&mut self.slot_mut(co).spawner, NONE));
+    pub(super) fn leave_parent(&mut self, co: CoroutineId) -> Option<CoroutineId> {
+        let parent = CoroutineId(std::mem::replace(&mut self.slot_mut(co).spawner, NONE));
         if parent.0 == NONE {
             return None;
         }
@@ -401,7 +401,7 @@ impl<X> Core<X> {
         Some(parent)
     }
 
-    pub(super) fn orphan_children(&mut self, co: Co) {
+    pub(super) fn orphan_children(&mut self, co: CoroutineId) {
         let mut at = std::mem::replace(&mut self.slot_mut(co).children, EMPTY).first;
         while at != NONE {
             let child = &mut self.slots[at as usize];
@@ -411,16 +411,16 @@ impl<X> Core<X> {
     }
 
     /// The host has run the callbacks of a finished scope: those who wait for it are woken, if it still is.
-    pub fn tell_finished(&mut self, id: ScopeId) {
+    pub fn notify_finished(&mut self, id: ScopeId) {
         if !self.scope_exists(id) {
             return;
         }
         if self.is_finished(id) {
-            for follower in std::mem::take(&mut self.scope_mut(id).followers) {
-                self.notify(follower, None);
+            for waiter in std::mem::take(&mut self.scope_mut(id).waiters) {
+                self.notify(waiter, None);
             }
         }
-        self.see_whether_gone(id);
+        self.check_if_gone(id);
     }
 
     /// The program's object has died. `true`: nothing else needs the scope, and it is no more.
@@ -436,10 +436,10 @@ impl<X> Core<X> {
 
     fn is_needed(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
-        scope.handle || scope.busy > 0 || scope.pins > 0 || scope.children.first != NONE || id == Self::GLOBAL
+        scope.handle || scope.active > 0 || scope.runners > 0 || scope.children.first != NONE || id == Self::GLOBAL
     }
 
-    pub(super) fn see_whether_gone(&mut self, id: ScopeId) {
+    pub(super) fn check_if_gone(&mut self, id: ScopeId) {
         if !self.is_needed(id) && !self.scope(id).gone {
             self.scope_mut(id).gone = true;
             self.events.push_back(Event::Gone(id));
@@ -457,13 +457,13 @@ impl<X> Core<X> {
         }
         self.unbind(id);
         let scope = self.scope_mut(id);
-        scope.there = false;
+        scope.allocated = false;
         let parent = scope.parent;
         if parent != NONE {
             let mut children = self.scopes[parent as usize].children;
             remove(&mut self.scopes, &mut children, id.index, |s| &mut s.sibling);
             self.scopes[parent as usize].children = children;
-            self.see_whether_gone(self.scope_at(parent));
+            self.check_if_gone(self.scope_at(parent));
         }
         self.free_scopes.push(id.index);
         true
@@ -471,9 +471,9 @@ impl<X> Core<X> {
 
     // --- cancellation and disposal --------------------------------------------------------------------------------
 
-    /// Closes a scope and those below it. `Some`: whom to cancel, in this order; then [`Core::tell_cancelled`].
+    /// Closes a scope and those below it. `Some`: whom to cancel, in this order; then [`Core::notify_cancelled`].
     /// `None`: it has been cancelled before.
-    pub fn cancel_scope(&mut self, id: ScopeId) -> Option<Vec<Co>> {
+    pub fn cancel_scope(&mut self, id: ScopeId) -> Option<Vec<CoroutineId>> {
         if self.scope(id).cancelled {
             return None;
         }
@@ -483,7 +483,7 @@ impl<X> Core<X> {
             self.unbind(id);
             let scope = self.scope_mut(id);
             scope.cancelled = true;
-            let idle = scope.busy == 0;
+            let idle = scope.active == 0;
             order.extend(self.bodies(id));
             if idle {
                 self.events.push_back(Event::Finished(id));
@@ -493,17 +493,19 @@ impl<X> Core<X> {
     }
 
     /// Whom graceful shutdown cancels: what is in the global scope, which stays open, and in those below it, also who
-    /// has swallowed an earlier cancellation. Then [`Core::tell_cancelled`] of the global scope.
-    pub fn shut_down(&mut self) -> Vec<Co> {
+    /// has swallowed an earlier cancellation. Then [`Core::notify_cancelled`] of the global scope.
+    pub fn shut_down(&mut self) -> Vec<CoroutineId> {
         for child in self.child_scopes(Self::GLOBAL) {
             if self.cancel_scope(child).is_some() {
-                self.scope_mut(child).lost = true;
+                self.scope_mut(child).failure_unhandled = true;
             }
         }
         let scopes = self.bottom_up(Self::GLOBAL, |_| false);
-        let mut order: Vec<Co> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
-        let runs = |co: &Co| matches!(self.slot(*co).kind, Kind::Runner { .. }) && self.is_within(*co, Self::GLOBAL);
-        let runners: Vec<Co> = self.coroutines().filter(runs).collect();
+        let mut order: Vec<CoroutineId> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
+        let runs = |co: &CoroutineId| {
+            matches!(self.slot(*co).kind, SpawnKind::Runner { .. }) && self.is_within(*co, Self::GLOBAL)
+        };
+        let runners: Vec<CoroutineId> = self.coroutines().filter(runs).collect();
         order.extend(runners);
         for co in &order {
             let slot = self.slot_mut(*co);
@@ -515,9 +517,9 @@ impl<X> Core<X> {
     /// Begins the second phase of shutdown, or goes on with it. Whom to cancel by force: everybody. From now on nobody
     /// keeps the application alive for longer than zombies do, and who waits again after a second cancellation of
     /// shutdown's is abandoned: it never goes on.
-    pub fn force_shut_down(&mut self) -> Vec<Co> {
+    pub fn force_shut_down(&mut self) -> Vec<CoroutineId> {
         self.forced = true;
-        let mut order: Vec<Co> = self.coroutines().collect();
+        let mut order: Vec<CoroutineId> = self.coroutines().collect();
         order.retain(|co| self.slot(*co).state != State::Ending);
         for co in &order {
             let slot = self.slot_mut(*co);
@@ -551,21 +553,21 @@ impl<X> Core<X> {
         }
         slot.abandoned = true;
         slot.state = State::Parked;
-        slot.on = On::Turn; // no signal is for it
+        slot.on = WaitReason::Yield; // no signal is for it
         slot.epoch = slot.epoch.wrapping_add(1);
         self.abandoned += 1;
         true
     }
 
     /// Its members whose bodies have not ended.
-    fn bodies(&self, id: ScopeId) -> Vec<Co> {
+    fn bodies(&self, id: ScopeId) -> Vec<CoroutineId> {
         let mut members = self.members(id);
         members.retain(|co| self.slot(*co).state != State::Ending);
         members
     }
 
     /// Those whom a cancellation of `co` concerns: it, or those it waits for when its body has ended.
-    pub fn to_cancel(&self, co: Co) -> Vec<Co> {
+    pub fn cancel_targets(&self, co: CoroutineId) -> Vec<CoroutineId> {
         let (mut found, mut open) = (Vec::new(), vec![co]);
         while let Some(co) = open.pop() {
             match self.slot(co).state {
@@ -578,15 +580,15 @@ impl<X> Core<X> {
     }
 
     /// Wakes those who wait for a cancelled scope or for one below it, once.
-    pub fn tell_cancelled(&mut self, id: ScopeId) {
-        for id in self.bottom_up(id, |scope| scope.told) {
+    pub fn notify_cancelled(&mut self, id: ScopeId) {
+        for id in self.bottom_up(id, |scope| scope.cancel_notified) {
             let scope = self.scope_mut(id);
-            scope.told = scope.cancelled;
-            if !scope.told {
+            scope.cancel_notified = scope.cancelled;
+            if !scope.cancel_notified {
                 continue; // the global one
             }
-            for at in 0..self.scope(id).followers.len() {
-                if let Follower::Park(ticket) = self.scope(id).followers[at] {
+            for at in 0..self.scope(id).waiters.len() {
+                if let Waiter::Park(ticket) = self.scope(id).waiters[at] {
                     self.wake(ticket);
                 }
             }
@@ -595,7 +597,7 @@ impl<X> Core<X> {
 
     /// Disposes of a scope and of those below it: says of which coroutines to warn, in this order. Each is warned of
     /// once.
-    pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<Co> {
+    pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<CoroutineId> {
         let mut warn = Vec::new();
         for at in self.bottom_up(id, |_| false) {
             let scope = self.scope_mut(at);
@@ -605,7 +607,7 @@ impl<X> Core<X> {
                 self.timers.cancel(timer);
             }
             if !self.scope(at).cancelled && how != Disposal::Cancel {
-                self.make_zombies(at, matches!(how, Disposal::Safely | Disposal::Released));
+                self.set_zombies(at, matches!(how, Disposal::Safely | Disposal::Released));
             }
             for co in self.bodies(at) {
                 if !std::mem::replace(&mut self.slot_mut(co).warned, true) {
@@ -626,13 +628,13 @@ impl<X> Core<X> {
     }
 
     /// The coroutines of a scope and of those below it are zombies from now on.
-    pub fn abandon(&mut self, id: ScopeId) {
+    pub fn make_zombies(&mut self, id: ScopeId) {
         for id in self.bottom_up(id, |_| false) {
-            self.make_zombies(id, true);
+            self.set_zombies(id, true);
         }
     }
 
-    fn make_zombies(&mut self, id: ScopeId, zombie: bool) {
+    fn set_zombies(&mut self, id: ScopeId, zombie: bool) {
         self.scope_mut(id).zombies = zombie;
         for co in self.members(id) {
             let zombie = zombie || self.forced;
@@ -647,7 +649,7 @@ impl<X> Core<X> {
     }
 
     /// When only zombies are left their time runs, `grace` nanoseconds; else it does not.
-    pub fn watch_zombies(&mut self, now: u64, grace: u64) {
+    pub fn update_zombie_timer(&mut self, now: u64, grace: u64) {
         if self.zombies == 0 && self.grace.is_none() {
             return;
         }
@@ -668,19 +670,19 @@ impl<X> Core<X> {
     }
 
     /// The zombies.
-    pub fn zombies(&self) -> Vec<Co> {
-        let ends = |slot: &Slot<X>| slot.state == State::Ending || slot.abandoned;
+    pub fn zombies(&self) -> Vec<CoroutineId> {
+        let ends = |slot: &Coroutine<X>| slot.state == State::Ending || slot.abandoned;
         self.coroutines().filter(|co| self.slot(*co).zombie && !ends(self.slot(*co))).collect()
     }
 
     /// In the child of a fork: what the scopes know of coroutines that are no more.
-    pub(super) fn empty_scopes_but_for(&mut self, running: Co) {
+    pub(super) fn empty_scopes_but_for(&mut self, running: CoroutineId) {
         for scope in &mut self.scopes {
-            scope.busy = 0;
+            scope.active = 0;
             scope.members = EMPTY;
-            scope.followers.retain(|f| !matches!(f, Follower::Park(_)));
+            scope.waiters.retain(|f| !matches!(f, Waiter::Park(_)));
             scope.collectors.retain(|co| *co == running);
-            scope.pins = 0;
+            scope.runners = 0;
             scope.gone = false; // the event has been forgotten
             // The others will never complete.
             scope.bound = scope.bound.filter(|target| match target {
@@ -697,10 +699,10 @@ impl<X> Core<X> {
         }
         let (id, kind) = (self.slot(running).scope, self.slot(running).kind);
         match kind {
-            Kind::Runner { holds } => {
-                self.pin(id);
+            SpawnKind::Runner { holds } => {
+                self.add_runner(id);
                 if let Some(held) = holds {
-                    self.engage(held);
+                    self.add_active(held);
                 }
             }
             _ => self.join(running, id),

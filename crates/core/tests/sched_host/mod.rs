@@ -1,17 +1,17 @@
 //! The scheduler with the steps that a host always takes together.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use spindle_core::sched::{Co, Core, Lifetime, Next, On, Order, Outcome, Reason, Target, Ticket};
+use spindle_core::sched::{Core, CoroutineId, Lifetime, Next, Order, Outcome, Target, Ticket, WaitReason, WakeReason};
 use std::ops::{Deref, DerefMut};
 
 /// Cancellations carry a word.
 pub type Sched = Core<&'static str>;
 
 /// The main coroutine.
-pub const MAIN: Co = Sched::MAIN;
+pub const MAIN: CoroutineId = Sched::MAIN;
 
 /// A wait for the world that a signal ends.
-pub const SOCKET: On = On::Outside { interruptible: true, restart: false };
+pub const SOCKET: WaitReason = WaitReason::External { interruptible: true, restart: false };
 
 /// Main runs; first in, first out.
 pub struct Host(Sched);
@@ -39,19 +39,19 @@ impl Host {
         Host(Sched::new(0, order, Lifetime::Scope))
     }
 
-    pub fn spawn_many<const N: usize>(&mut self) -> [Co; N] {
+    pub fn spawn_many<const N: usize>(&mut self) -> [CoroutineId; N] {
         [(); N].map(|()| self.spawn())
     }
 
     /// The running one parks, and may be cancelled.
-    pub fn waits(&mut self, deadline: Option<u64>, on: On) -> Ticket {
+    pub fn waits(&mut self, deadline: Option<u64>, on: WaitReason) -> Ticket {
         let ticket = self.begin_wait();
         assert_eq!(self.park(deadline, on, true), None);
         ticket
     }
 
     /// The running one parks, and is not to be cancelled: to be followed by `resumed(false)`.
-    pub fn waits_through(&mut self, on: On) -> Ticket {
+    pub fn waits_through(&mut self, on: WaitReason) -> Ticket {
         let ticket = self.begin_wait();
         assert_eq!(self.park(None, on, false), None);
         ticket
@@ -59,7 +59,7 @@ impl Host {
 
     /// The running one gives way.
     pub fn turn(&mut self) {
-        self.waits(None, On::Turn);
+        self.waits(None, WaitReason::Yield);
     }
 
     /// The running one waits for any of these.
@@ -68,17 +68,17 @@ impl Host {
         for target in targets {
             self.subscribe(*target, ticket);
         }
-        assert_eq!(self.park(None, On::Coroutines, true), None);
+        assert_eq!(self.park(None, WaitReason::Coroutines, true), None);
         ticket
     }
 
     /// It is the turn of `co`, for the first time.
-    pub fn starts(&mut self, co: Co) {
+    pub fn starts(&mut self, co: CoroutineId) {
         assert_eq!(self.next_to_run(), Next::Start(co));
     }
 
     /// It is the turn of `co`, which waited: why it goes on.
-    pub fn goes_on(&mut self, co: Co) -> Reason {
+    pub fn goes_on(&mut self, co: CoroutineId) -> WakeReason {
         assert_eq!(self.next_to_run(), Next::Resume(co));
         self.resumed(true)
     }
@@ -90,16 +90,16 @@ impl Host {
     }
 
     /// Ends and completes one. Did anybody await it?
-    pub fn finish(&mut self, co: Co, outcome: Outcome) -> bool {
+    pub fn finish(&mut self, co: CoroutineId, outcome: Outcome) -> bool {
         let end = self.end(co, outcome);
         assert!(end.complete && end.orphans.is_empty());
         self.complete(co);
-        end.told
+        end.awaited
     }
 
     /// Coroutines that have parked one after the other. Main runs, and nobody is ready.
-    pub fn parked<const N: usize>(&mut self, on: On) -> [(Co, Ticket); N] {
-        assert!(!self.anybody_ready());
+    pub fn parked<const N: usize>(&mut self, on: WaitReason) -> [(CoroutineId, Ticket); N] {
+        assert!(!self.has_ready());
         [(); N].map(|()| {
             let co = self.spawn();
             self.turn();

@@ -38,17 +38,17 @@ impl Both {
             (Step::Force(index), _) => self.force(index),
             (Step::BreakOff(index), _) => {
                 if let Some(n) = pick(&self.held(), index) {
-                    self.core.break_off(self.all[n].co);
+                    self.core.abort_park(self.all[n].co);
                     let it = &self.all[n];
                     if it.state == State::Parked && it.shields == 0 && !it.held {
-                        self.ready(n, Reason::Cancelled);
+                        self.ready(n, WakeReason::Cancelled);
                     }
                 }
             }
             (Step::Release(index), _) => self.release(index),
             (Step::Timeout(after), _) => {
                 let deadline = self.deadline(after);
-                let id = self.core.timeout(deadline.0);
+                let id = self.core.add_timeout(deadline.0);
                 assert!(self.points.iter().all(|it| it.dropped || it.id != id), "{id:?} is in use");
                 let point = Point { id, deadline: Some(deadline), done: false, dropped: false, waiters: Vec::new() };
                 self.points.push(point);
@@ -73,7 +73,9 @@ impl Both {
             }
             (Step::Interrupt { restart }, _) => {
                 let fits = |on| match on {
-                    On::Outside { interruptible, restart: restarts } => interruptible && !(restart && restarts),
+                    WaitReason::External { interruptible, restart: restarts } => {
+                        interruptible && !(restart && restarts)
+                    }
                     _ => false,
                 };
                 let found = self.first_that(fits);
@@ -82,12 +84,12 @@ impl Both {
                 if found == Some(0) && self.all.iter().any(older) {
                     self.events.push("interrupted: main before an older");
                 }
-                found.into_iter().for_each(|n| self.ready(n, Reason::Interrupted));
+                found.into_iter().for_each(|n| self.ready(n, WakeReason::Interrupted));
             }
             (Step::Nudge, _) => {
-                let found = self.first_that(|on| matches!(on, On::Coroutines | On::Timer));
-                assert_eq!(self.core.nudge().is_some(), found.is_some());
-                found.into_iter().for_each(|n| self.ready(n, Reason::Interrupted));
+                let found = self.first_that(|on| matches!(on, WaitReason::Coroutines | WaitReason::Timer));
+                assert_eq!(self.core.wake_for_signal().is_some(), found.is_some());
+                found.into_iter().for_each(|n| self.ready(n, WakeReason::Interrupted));
             }
             (Step::Next { discard }, None) => self.next(discard),
             // Whatever else a running coroutine does.
@@ -97,7 +99,7 @@ impl Both {
                 self.begin_wait(n);
             }
             (Step::Wait(wait), Some(n)) => self.wait(n, wait),
-            (Step::GiveTurn, Some(n)) => self.give_turn(n),
+            (Step::GiveTurn, Some(n)) => self.yield_now(n),
             (Step::Take, Some(n)) => self.take(n),
             (Step::Shield, Some(n)) => {
                 self.core.shield();
@@ -134,14 +136,14 @@ impl Both {
         self.chosen(next, discard);
     }
 
-    fn give_turn(&mut self, n: usize) {
-        let next = self.core.give_turn();
+    fn yield_now(&mut self, n: usize) {
+        let next = self.core.yield_now();
         assert_eq!(next.is_none(), self.all[n].deliverable());
         let Some(next) = next else { return };
         self.parks += 1;
         let it = &mut self.all[n];
-        (it.on, it.cancellable, it.held, it.parked) = (On::Turn, true, false, self.parks);
-        (it.state, it.reason, it.ticket, it.in_one_step) = (State::Ready, Reason::Woken, None, true);
+        (it.on, it.cancellable, it.held, it.parked) = (WaitReason::Yield, true, false, self.parks);
+        (it.state, it.reason, it.ticket, it.in_one_step) = (State::Ready, WakeReason::Woken, None, true);
         it.keeps = false;
         self.queue.push(n);
         self.running = None;
@@ -151,7 +153,7 @@ impl Both {
 
     fn chosen(&mut self, next: Next, discard: bool) {
         let co = match next {
-            Next::Nobody => {
+            Next::Idle => {
                 assert!(self.queue.is_empty(), "a lost wake-up");
                 self.events.push("nobody ready");
                 if !self.hope() && self.all.iter().any(|it| it.state == State::Parked) {
@@ -159,7 +161,7 @@ impl Both {
                 }
                 return;
             }
-            Next::Start(co) | Next::Resume(co) | Next::NeverStarts(co) => co,
+            Next::Start(co) | Next::Resume(co) | Next::CancelledBeforeStart(co) => co,
         };
         let at = self.queue.iter().position(|n| self.all[*n].co == co).expect("it is not ready");
         assert!(at == 0 || !self.fifo, "not the first in the queue");
@@ -172,7 +174,7 @@ impl Both {
             assert_eq!(next, Next::Resume(co));
             self.goes_on(n);
         } else if it.cancellation.is_some() {
-            assert_eq!(next, Next::NeverStarts(co));
+            assert_eq!(next, Next::CancelledBeforeStart(co));
             self.events.push("never started");
             if discard {
                 assert_eq!(self.core.discard_cancellation(co), it.cancellation.take());
@@ -187,30 +189,31 @@ impl Both {
     fn goes_on(&mut self, n: usize) {
         let it = &mut self.all[n];
         // Who waits until its turn comes meets the cancellation, unless what has woken it is for it alone.
-        let expected = if it.cancellable && it.deliverable() && !it.holds_on() { Reason::Cancelled } else { it.reason };
+        let expected =
+            if it.cancellable && it.deliverable() && !it.holds_on() { WakeReason::Cancelled } else { it.reason };
         it.held = false;
         it.ticket = None;
         if std::mem::take(&mut it.in_one_step) {
-            assert_eq!(self.core.cancellation_waits(), expected == Reason::Cancelled);
+            assert_eq!(self.core.cancellation_waits(), expected == WakeReason::Cancelled);
         } else {
             assert_eq!(self.core.resumed(it.cancellable), expected);
         }
         self.events.push(match expected {
-            Reason::Woken => "went on: Woken",
-            Reason::TimedOut => "went on: TimedOut",
-            Reason::Cancelled => "went on: Cancelled",
-            Reason::Interrupted => "went on: Interrupted",
+            WakeReason::Woken => "went on: Woken",
+            WakeReason::TimedOut => "went on: TimedOut",
+            WakeReason::Cancelled => "went on: Cancelled",
+            WakeReason::Interrupted => "went on: Interrupted",
         });
         self.after_wait(n, expected);
     }
 
-    fn after_wait(&mut self, n: usize, reason: Reason) {
+    fn after_wait(&mut self, n: usize, reason: WakeReason) {
         if self.all[n].careless {
             self.all[n].awaits.clear();
             return;
         }
         self.unsubscribe(n);
-        if reason == Reason::Cancelled {
+        if reason == WakeReason::Cancelled {
             self.take(n);
         }
     }
@@ -244,21 +247,21 @@ impl Both {
         }
         self.all[n].careless = wait.careless;
         if wait.keeps {
-            self.core.keep_wake();
+            self.core.prioritize_wake();
             self.all[n].keeps = true;
         }
         if wait.woken_early {
             self.wake(ticket);
         }
         let expected = match &self.all[n] {
-            it if wait.cancellable && it.deliverable() => Some(Reason::Cancelled),
-            it if it.woken_early => Some(Reason::Woken),
+            it if wait.cancellable && it.deliverable() => Some(WakeReason::Cancelled),
+            it if it.woken_early => Some(WakeReason::Woken),
             _ => None,
         };
         let deadline = wait.after.map(|after| self.deadline(after));
         assert_eq!(self.core.park(deadline.map(|d| d.0), wait.on, wait.cancellable), expected);
         if let Some(reason) = expected {
-            let cancelled = reason == Reason::Cancelled;
+            let cancelled = reason == WakeReason::Cancelled;
             self.events.push(if cancelled { "did not park: cancelled" } else { "did not park: woken early" });
             self.after_wait(n, reason);
             return;
@@ -267,9 +270,9 @@ impl Both {
         self.parks += 1;
         let it = &mut self.all[n];
         (it.on, it.cancellable, it.held, it.parked) = (wait.on, wait.cancellable, !wait.cancellable, self.parks);
-        if wait.on == On::Turn {
+        if wait.on == WaitReason::Yield {
             it.state = State::Ready;
-            it.reason = Reason::Woken;
+            it.reason = WakeReason::Woken;
             self.queue.push(n);
             self.events.push("gave way");
         } else {
@@ -300,7 +303,7 @@ impl Both {
         self.reasons += 1;
         let it = &mut self.all[n];
         let answer = if after_failure {
-            it.keeps |= it.state == State::Ready && it.on != On::Turn;
+            it.keeps |= it.state == State::Ready && it.on != WaitReason::Yield;
             self.core.cancel_after_failure(it.co, self.reasons)
         } else {
             self.core.cancel(it.co, self.reasons)
@@ -348,7 +351,7 @@ impl Both {
                 self.all[takes].keeps = true;
             }
         }
-        assert_eq!(self.core.end(co, outcome).told, told);
+        assert_eq!(self.core.end(co, outcome).awaited, told);
         self.core.complete(co);
         self.events.push(if told { "ended: awaited" } else { "ended: not awaited" });
         for ticket in waiters {
@@ -380,7 +383,7 @@ impl Both {
         others.retain(|other| *other != n && self.all[*other].state != State::Done);
         let mut cos: Vec<_> = others.iter().map(|other| self.all[*other].co).collect();
         cos.sort_by_key(|co| co.0);
-        assert_eq!(self.core.keep_only_running(), cos);
+        assert_eq!(self.core.after_fork(), cos);
         for other in others {
             let it = &mut self.all[other];
             (it.state, it.outcome, it.awaited, it.deadline) = (State::Done, Outcome::Cancelled, true, None);
@@ -416,9 +419,9 @@ impl Both {
         assert_eq!(in_state(&[State::Running]), usize::from(self.running.is_some()));
         // With what `next` checks: the queue holds each ready one, and once.
         assert_eq!(core.ready(), in_state(&[State::Queued, State::Ready]));
-        assert_eq!((core.ready(), core.anybody_ready()), (self.queue.len(), !self.queue.is_empty()));
+        assert_eq!((core.ready(), core.has_ready()), (self.queue.len(), !self.queue.is_empty()));
         if self.fifo {
-            let upcoming = (0..=self.queue.len()).map_while(|after| core.upcoming(after));
+            let upcoming = (0..=self.queue.len()).map_while(|after| core.nth_ready(after));
             assert_eq!(upcoming.collect::<Vec<_>>(), self.queue.iter().map(|n| self.all[*n].co).collect::<Vec<_>>());
         }
         if let Some(n) = self.running {
@@ -430,7 +433,7 @@ impl Both {
         assert_eq!(core.deadlines(), deadlines.len());
         assert_eq!(core.next_deadline().is_some(), earliest.is_some());
         assert!(core.next_deadline() <= earliest, "would be late");
-        assert_eq!(core.something_to_wait_for(), self.hope());
+        assert_eq!(core.has_wake_source(), self.hope());
     }
 
     /// Whoever waits is woken, whoever runs ends: then nobody and nothing is left.
@@ -449,8 +452,8 @@ impl Both {
         }
         self.expire(u64::MAX);
         self.compare();
-        assert!(!self.core.something_to_wait_for());
-        assert_eq!((self.core.next_to_run(), self.core.deadlines()), (Next::Nobody, 0));
+        assert!(!self.core.has_wake_source());
+        assert_eq!((self.core.next_to_run(), self.core.deadlines()), (Next::Idle, 0));
     }
 }
 

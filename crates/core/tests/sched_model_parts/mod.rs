@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use spindle_core::sched::{
-    Cancel, Co, Core, Lifetime, Next, On, Order, Outcome, Reason, State, Target, Ticket, TimeoutId,
+    Cancel, Core, CoroutineId, Lifetime, Next, Order, Outcome, State, Target, Ticket, TimeoutId, WaitReason, WakeReason,
 };
 
 /// What happens between steps; indexes choose among what there is.
@@ -37,7 +37,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Wait {
     after: Option<i64>,
-    on: On,
+    on: WaitReason,
     cancellable: bool,
     awaits: Vec<Index>,
     /// It forgets to take its subscriptions back, and the cancellation that ends the wait.
@@ -49,10 +49,10 @@ pub struct Wait {
 
 pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let on = prop_oneof![
-        2 => Just(On::Coroutines),
-        5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(interruptible, restart)| On::Outside { interruptible, restart }),
-        1 => Just(On::Timer),
-        2 => Just(On::Turn),
+        2 => Just(WaitReason::Coroutines),
+        5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(interruptible, restart)| WaitReason::External { interruptible, restart }),
+        1 => Just(WaitReason::Timer),
+        2 => Just(WaitReason::Yield),
     ];
     let rarely = || prop::bool::weighted(0.1);
     let flags = (prop::bool::weighted(0.8), rarely(), rarely(), rarely());
@@ -131,7 +131,7 @@ pub enum What {
 }
 
 struct Coroutine {
-    co: Co,
+    co: CoroutineId,
     id: u64,
     parent: u64,
     state: State,
@@ -143,16 +143,16 @@ struct Coroutine {
     woken_early: bool,
     keeps: bool,
     /// Of its last park.
-    on: On,
+    on: WaitReason,
     cancellable: bool,
     careless: bool,
-    /// It gave way by `give_turn`, which needs no `resumed`.
+    /// It gave way by `yield_now`, which needs no `resumed`.
     in_one_step: bool,
     /// Parked with that deadline, the how manieth that was set.
     deadline: Option<(u64, usize)>,
     /// The how manieth park it was.
     parked: usize,
-    reason: Reason,
+    reason: WakeReason,
     /// The uncancellable wait it is in: a force goes through it.
     held: bool,
     cancellation: Option<u32>,

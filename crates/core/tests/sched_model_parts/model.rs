@@ -3,7 +3,7 @@
 use super::*;
 
 impl Coroutine {
-    pub fn new(co: Co, id: u64, parent: u64) -> Coroutine {
+    pub fn new(co: CoroutineId, id: u64, parent: u64) -> Coroutine {
         Coroutine {
             co,
             id,
@@ -15,13 +15,13 @@ impl Coroutine {
             ticket: None,
             woken_early: false,
             keeps: false,
-            on: On::Turn,
+            on: WaitReason::Yield,
             cancellable: true,
             careless: false,
             in_one_step: false,
             deadline: None,
             parked: 0,
-            reason: Reason::Woken,
+            reason: WakeReason::Woken,
             held: false,
             cancellation: None,
             cancel_requested: false,
@@ -33,12 +33,12 @@ impl Coroutine {
         }
     }
 
-    pub(super) fn parked_on(&self, fits: impl Fn(On) -> bool) -> bool {
+    pub(super) fn parked_on(&self, fits: impl Fn(WaitReason) -> bool) -> bool {
         self.state == State::Parked && fits(self.on)
     }
 
     pub(super) fn holds_on(&self) -> bool {
-        self.keeps && self.reason != Reason::Cancelled
+        self.keeps && self.reason != WakeReason::Cancelled
     }
 
     pub(super) fn deliverable(&self) -> bool {
@@ -48,7 +48,7 @@ impl Coroutine {
 
 /// The model's half.
 impl Both {
-    pub(super) fn ready(&mut self, n: usize, reason: Reason) {
+    pub(super) fn ready(&mut self, n: usize, reason: WakeReason) {
         let it = &mut self.all[n];
         assert_eq!(it.state, State::Parked);
         it.state = State::Ready;
@@ -60,7 +60,7 @@ impl Both {
     pub(super) fn wake_in_model(&mut self, ticket: usize) {
         let named = self.all.iter_mut().position(|it| it.ticket == Some(ticket) && it.state != State::Done);
         match named {
-            Some(n) if self.all[n].state == State::Parked => self.ready(n, Reason::Woken),
+            Some(n) if self.all[n].state == State::Parked => self.ready(n, WakeReason::Woken),
             Some(n) if self.all[n].state == State::Running => self.all[n].woken_early = true,
             _ => self.events.push("stale ticket"),
         }
@@ -70,7 +70,7 @@ impl Both {
     pub(super) fn will_take(&self, ticket: usize) -> bool {
         self.all.iter().filter(|it| it.ticket == Some(ticket)).any(|it| match it.state {
             State::Parked => true,
-            State::Ready => it.reason != Reason::Cancelled,
+            State::Ready => it.reason != WakeReason::Cancelled,
             _ => false,
         })
     }
@@ -86,18 +86,18 @@ impl Both {
         it.cancellation = Some(reason);
         it.cancel_requested = true;
         if it.state == State::Ready && it.deliverable() && !it.holds_on() {
-            it.reason = Reason::Cancelled;
+            it.reason = WakeReason::Cancelled;
             self.events.push("cancelled: woken");
         } else if it.state == State::Ready && it.deliverable() {
             self.events.push("cancelled: woken with what it keeps");
         } else if it.state == State::Parked {
-            if it.deliverable() { self.ready(n, Reason::Cancelled) } else { self.events.push("held off") }
+            if it.deliverable() { self.ready(n, WakeReason::Cancelled) } else { self.events.push("held off") }
         }
         Cancel::Accepted
     }
 
     /// Main if it fits, else the one that has been parked longest.
-    pub(super) fn first_that(&self, fits: impl Fn(On) -> bool) -> Option<usize> {
+    pub(super) fn first_that(&self, fits: impl Fn(WaitReason) -> bool) -> Option<usize> {
         let fitting = (0..self.all.len()).filter(|n| self.all[*n].parked_on(&fits));
         fitting.min_by_key(|n| (*n != 0, self.all[*n].parked))
     }
@@ -119,7 +119,7 @@ impl Both {
         for (_, _, whose) in due {
             match whose {
                 // Unless what fired just before has woken it.
-                What::Coroutine(n) if self.all[n].state == State::Parked => self.ready(n, Reason::TimedOut),
+                What::Coroutine(n) if self.all[n].state == State::Parked => self.ready(n, WakeReason::TimedOut),
                 What::Coroutine(_) => {}
                 What::Timeout(n) => {
                     self.events.push("timeout passed");
@@ -156,7 +156,7 @@ impl Both {
     }
 
     pub(super) fn hope(&self) -> bool {
-        let outside = |it: &Coroutine| it.parked_on(|on| matches!(on, On::Outside { .. }));
+        let outside = |it: &Coroutine| it.parked_on(|on| matches!(on, WaitReason::External { .. }));
         // A timeout that nobody awaits wakes nobody.
         let wakes = |(_, _, whose): &(u64, usize, What)| match whose {
             What::Coroutine(_) => true,

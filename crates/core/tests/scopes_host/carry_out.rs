@@ -4,7 +4,7 @@ use super::*;
 use spindle_core::sched::{Event, Route};
 
 impl Host {
-    pub(super) fn body_ends(&mut self, co: Co, how: Ends) {
+    pub(super) fn body_ends(&mut self, co: CoroutineId, how: Ends) {
         let scope = self.core.scope_of(co);
         let name = self.name(co);
         self.say(match how {
@@ -21,20 +21,20 @@ impl Host {
             for_it && !(it.pending && it.shields == 0)
         };
         let few = self.bodies.len() < 1_000;
-        assert!(end.told || !(few && self.bodies.values().any(takes)), "{name} is awaited");
+        assert!(end.awaited || !(few && self.bodies.values().any(takes)), "{name} is awaited");
         for orphan in end.orphans {
-            for co in self.core.to_cancel(orphan) {
+            for co in self.core.cancel_targets(orphan) {
                 self.cancels_one(co, "parent ended");
             }
         }
         if let Ends::Throws(word) = how {
             *self.thrown.entry(word).or_default() += 1;
-            if end.told {
+            if end.awaited {
                 self.fated(word, Fate::Awaiters);
             } else {
-                let late = self.core.is_late(scope);
+                let secondary = self.core.is_secondary_failure(scope);
                 let route = self.core.failure(scope);
-                self.goes_to(scope, route, word, late);
+                self.goes_to(scope, route, word, secondary);
             }
         }
         if let Some(handler) = callback {
@@ -46,7 +46,7 @@ impl Host {
         self.drain();
     }
 
-    fn completes(&mut self, co: Co) {
+    fn completes(&mut self, co: CoroutineId) {
         let name = self.name(co);
         self.say(format!("{name} complete"));
         assert!(!std::mem::replace(&mut self.body_mut(co).complete, true), "{name} completes twice");
@@ -66,7 +66,7 @@ impl Host {
     }
 
     /// A failure of `origin` on its way.
-    fn goes_to(&mut self, origin: ScopeId, route: Route, word: Word, mut late: bool) {
+    fn goes_to(&mut self, origin: ScopeId, route: Route, word: Word, mut secondary: bool) {
         let mut route = route;
         loop {
             route = match route {
@@ -80,28 +80,28 @@ impl Host {
                     let handler = self.place(at).child.expect("a handler");
                     return self.runs(at, Some(origin), Job::Handle { handler, at, word, of_child: true });
                 }
-                Route::Cancelled { scope, order, tell, stops } => {
-                    assert!(stops || tell.is_empty());
+                Route::Cancelled { scope, order, notify, handled } => {
+                    assert!(handled || notify.is_empty());
                     self.place(scope).cancelled_by.get_or_insert(word);
                     self.place(scope).errors.push(word);
                     for co in order {
                         self.cancels_one_after_failure(co, word);
                     }
-                    self.core.tell_cancelled(scope);
-                    for co in tell {
+                    self.core.notify_cancelled(scope);
+                    for co in notify {
                         self.core.deliver(co, scope, word);
                     }
-                    if stops {
+                    if handled {
                         return self.fated(word, Fate::Waiters(scope));
                     }
                     let parent = self.core.parent_scope(scope);
-                    let above_too = parent.is_some_and(|above| self.core.is_late(above));
-                    let next = self.core.failure_above(scope, late);
-                    late |= above_too;
+                    let above_too = parent.is_some_and(|above| self.core.is_secondary_failure(above));
+                    let next = self.core.failure_above(scope, secondary);
+                    secondary |= above_too;
                     next
                 }
                 Route::Stays => {
-                    assert!(late, "a first failure ends something");
+                    assert!(secondary, "a first failure ends something");
                     self.say(format!("stays {word}"));
                     return self.fated(word, Fate::Stays);
                 }
@@ -125,7 +125,7 @@ impl Host {
         for scope in self.core.child_scopes(GLOBAL) {
             self.place(scope).cancelled_by.get_or_insert("shutdown");
         }
-        self.core.tell_cancelled(GLOBAL);
+        self.core.notify_cancelled(GLOBAL);
     }
 
     /// Events, until there is none.
@@ -137,7 +137,7 @@ impl Host {
                 Event::Bound(scope, _) => _ = self.cancels_scope(scope, "bounded"),
                 Event::DisposalDue(scope) => {
                     self.zombies_in(scope, true, false);
-                    self.core.abandon(scope);
+                    self.core.make_zombies(scope);
                     self.cancels_scope(scope, "disposed");
                 }
                 Event::Failed(set) => self.say(format!("set failed: {set:?}")),
@@ -178,17 +178,17 @@ impl Host {
             assert!(below.iter().all(|it| self.core.is_finished(*it)), "finished before one below it");
             self.say(format!("{} finished", self.scope_name(scope)));
         }
-        self.core.tell_finished(scope);
+        self.core.notify_finished(scope);
         self.drain();
     }
 
     /// It is a runner's turn. It ends, unless it gives way.
-    pub(super) fn runner(&mut self, co: Co, first: bool) {
+    pub(super) fn runner(&mut self, co: CoroutineId, first: bool) {
         let job = self.body(co).job.expect("a runner");
         let (Job::Handle { handler, .. } | Job::Callback { handler, .. } | Job::ScopeCallback { handler, .. }) = job;
         if handler == Handler::Turns && first {
             self.core.begin_wait();
-            if self.core.park(None, On::Turn, true).is_none() {
+            if self.core.park(None, WaitReason::Yield, true).is_none() {
                 return;
             }
         }
@@ -212,17 +212,17 @@ impl Host {
                 let whose = if of_child { "child handler" } else { "handler" };
                 self.say(format!("{name} {whose}: {word}"));
                 if let Some(new) = thrown {
-                    let late = self.core.is_late(at);
-                    let route = self.core.failure_above(at, late);
-                    self.goes_to(at, route, new, late);
+                    let secondary = self.core.is_secondary_failure(at);
+                    let route = self.core.failure_above(at, secondary);
+                    self.goes_to(at, route, new, secondary);
                 }
             }
             Job::Callback { .. } | Job::ScopeCallback { .. } => {
                 self.say(format!("{name} callback"));
                 if let Some(new) = thrown {
-                    let late = self.core.is_late(scope);
+                    let secondary = self.core.is_secondary_failure(scope);
                     let route = self.core.failure(scope);
-                    self.goes_to(scope, route, new, late);
+                    self.goes_to(scope, route, new, secondary);
                 }
             }
         }

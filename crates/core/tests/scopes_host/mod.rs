@@ -5,17 +5,19 @@
 mod carry_out;
 mod wait;
 
-use spindle_core::sched::{Cancel, Co, Core, Disposal, Lifetime, On, Order, Outcome, ScopeId, SetId, Target, Ticket};
+use spindle_core::sched::{
+    Cancel, Core, CoroutineId, Disposal, Lifetime, Order, Outcome, ScopeId, SetId, Target, Ticket, WaitReason,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Deref, DerefMut};
 
 pub type Word = &'static str;
 pub type Sched = Core<Word>;
 
-pub const MAIN: Co = Sched::MAIN;
+pub const MAIN: CoroutineId = Sched::MAIN;
 pub const GLOBAL: ScopeId = Sched::GLOBAL;
 /// A wait for the world.
-pub const SOCKET: On = On::Outside { interruptible: true, restart: false };
+pub const SOCKET: WaitReason = WaitReason::External { interruptible: true, restart: false };
 
 /// What flies through a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +80,7 @@ pub enum Way {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum For {
     Nothing,
-    Coroutine(Co),
+    Coroutine(CoroutineId),
     Scope(ScopeId, Way),
     Set(SetId),
 }
@@ -87,7 +89,7 @@ pub enum For {
 pub struct Wait {
     pub what: For,
     pub token: Option<Target>,
-    pub on: On,
+    pub on: WaitReason,
     ticket: Option<Ticket>,
 }
 
@@ -147,10 +149,10 @@ pub struct Host {
     pub now: u64,
     /// What zombies get when only they are left.
     pub grace: u64,
-    bodies: HashMap<Co, Body>,
+    bodies: HashMap<CoroutineId, Body>,
     places: HashMap<ScopeId, Place>,
     /// The body that runs, if one does.
-    pub current: Option<Co>,
+    pub current: Option<CoroutineId>,
     /// What has happened, in order.
     pub log: Vec<String>,
     /// Each failure, and where it has gone.
@@ -201,7 +203,7 @@ impl Host {
         host
     }
 
-    fn born(&mut self, co: Co, name: Word, scope: ScopeId, spawner: Option<u64>) {
+    fn born(&mut self, co: CoroutineId, name: Word, scope: ScopeId, spawner: Option<u64>) {
         let body = Body {
             name,
             catches: false,
@@ -230,7 +232,7 @@ impl Host {
     }
 
     /// Those whose slots are not released, and the scopes that are not gone.
-    pub fn known(&self) -> (&HashMap<Co, Body>, &HashMap<ScopeId, Place>) {
+    pub fn known(&self) -> (&HashMap<CoroutineId, Body>, &HashMap<ScopeId, Place>) {
         (&self.bodies, &self.places)
     }
 
@@ -251,15 +253,15 @@ impl Host {
         }
     }
 
-    pub fn body(&self, co: Co) -> &Body {
+    pub fn body(&self, co: CoroutineId) -> &Body {
         &self.bodies[&co]
     }
 
-    pub fn body_mut(&mut self, co: Co) -> &mut Body {
+    pub fn body_mut(&mut self, co: CoroutineId) -> &mut Body {
         self.bodies.get_mut(&co).expect("a coroutine of this host")
     }
 
-    pub fn name(&self, co: Co) -> Word {
+    pub fn name(&self, co: CoroutineId) -> Word {
         self.bodies[&co].name
     }
 
@@ -331,7 +333,7 @@ impl Host {
         for co in order {
             self.cancels_one(co, word);
         }
-        self.core.tell_cancelled(id);
+        self.core.notify_cancelled(id);
         self.drain();
         true
     }
@@ -382,7 +384,7 @@ impl Host {
     // --- coroutines -----------------------------------------------------------------------------------------------
 
     /// The running one spawns. `None`: its scope refuses.
-    pub fn spawns(&mut self, name: Word) -> Option<Co> {
+    pub fn spawns(&mut self, name: Word) -> Option<CoroutineId> {
         let scope = self.core.scope_of(self.core.running());
         if self.core.is_cancelled(scope) {
             return None;
@@ -394,12 +396,12 @@ impl Host {
     }
 
     /// A child of the running one.
-    pub fn child(&mut self, name: Word) -> Co {
+    pub fn child(&mut self, name: Word) -> CoroutineId {
         self.spawns(name).expect("an open scope")
     }
 
     /// A scope spawns. `None`: it refuses.
-    pub fn spawns_in(&mut self, scope: ScopeId, name: Word) -> Option<Co> {
+    pub fn spawns_in(&mut self, scope: ScopeId, name: Word) -> Option<CoroutineId> {
         if self.core.is_closed(scope) {
             return None;
         }
@@ -409,26 +411,26 @@ impl Host {
     }
 
     /// A member of the scope.
-    pub fn member(&mut self, scope: ScopeId, name: Word) -> Co {
+    pub fn member(&mut self, scope: ScopeId, name: Word) -> CoroutineId {
         self.spawns_in(scope, name).expect("an open scope")
     }
 
     /// Cancels a coroutine, or those it waits for.
-    pub fn cancels(&mut self, co: Co, word: Word) {
-        for co in self.core.to_cancel(co) {
+    pub fn cancels(&mut self, co: CoroutineId, word: Word) {
+        for co in self.core.cancel_targets(co) {
             self.cancels_one(co, word);
         }
         self.drain();
     }
 
-    fn cancels_one(&mut self, co: Co, word: Word) {
+    fn cancels_one(&mut self, co: CoroutineId, word: Word) {
         if self.core.cancel(co, word) == Cancel::Accepted {
             self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
         }
     }
 
-    fn cancels_one_after_failure(&mut self, co: Co, word: Word) {
+    fn cancels_one_after_failure(&mut self, co: CoroutineId, word: Word) {
         if self.core.cancel_after_failure(co, word) == Cancel::Accepted {
             self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
@@ -472,7 +474,7 @@ impl Host {
     }
 
     /// How it has ended, to those who await it.
-    pub fn outcome_of(&self, co: Co) -> Result<(), Thrown> {
+    pub fn outcome_of(&self, co: CoroutineId) -> Result<(), Thrown> {
         match self.body(co).ended.expect("it has ended") {
             Ends::Returns => Ok(()),
             Ends::Throws(word) => Err(Thrown::Failure(word)),
@@ -481,7 +483,7 @@ impl Host {
     }
 
     /// The program forgets one that is complete.
-    pub fn forgets(&mut self, co: Co) {
+    pub fn forgets(&mut self, co: CoroutineId) {
         assert!(self.bodies.remove(&co).is_some_and(|it| it.complete));
         self.core.release(co);
     }

@@ -1,7 +1,7 @@
 //! Waiting, and whose turn it is.
 
 use super::*;
-use spindle_core::sched::{Next, Reason};
+use spindle_core::sched::{Next, WakeReason};
 
 impl Host {
     /// The running one waits for the world, until [`Host::wakes`].
@@ -11,31 +11,31 @@ impl Host {
 
     /// The running one waits for what only another one can do.
     pub fn waits_for_others(&mut self) {
-        self.parks(For::Nothing, None, On::Coroutines, None);
+        self.parks(For::Nothing, None, WaitReason::Coroutines, None);
     }
 
     /// The running one sleeps.
     pub fn sleeps(&mut self, time: u64) {
         let deadline = self.now + time;
-        self.parks(For::Nothing, None, On::Timer, Some(deadline));
+        self.parks(For::Nothing, None, WaitReason::Timer, Some(deadline));
     }
 
     /// The running one gives way.
     pub fn turns(&mut self) {
-        self.parks(For::Nothing, None, On::Turn, None);
+        self.parks(For::Nothing, None, WaitReason::Yield, None);
     }
 
     /// The running one awaits something. It may be there at once, or throw at once.
     pub fn awaits(&mut self, what: For, token: Option<Target>) {
-        let wait = Wait { what, token, on: On::Coroutines, ticket: None };
+        let wait = Wait { what, token, on: WaitReason::Coroutines, ticket: None };
         match self.answer(&wait) {
             Some(Ok(())) => {}
             Some(Err(thrown)) => self.throws(thrown),
-            None => self.parks(what, token, On::Coroutines, None),
+            None => self.parks(what, token, WaitReason::Coroutines, None),
         }
     }
 
-    fn parks(&mut self, what: For, token: Option<Target>, on: On, deadline: Option<u64>) {
+    fn parks(&mut self, what: For, token: Option<Target>, on: WaitReason, deadline: Option<u64>) {
         let co = self.current.expect("a body runs");
         let ticket = self.core.begin_wait();
         let wait = Wait { what, token, on, ticket: Some(ticket) };
@@ -48,7 +48,7 @@ impl Host {
                 self.current = None;
             }
             Some(reason) => {
-                assert_eq!(reason, Reason::Cancelled);
+                assert_eq!(reason, WakeReason::Cancelled);
                 self.wait_is_over(&wait);
                 let word = self.core.take_cancellation().expect("a cancellation");
                 self.body_mut(co).pending = false;
@@ -85,7 +85,7 @@ impl Host {
                 }
             }
             For::Set(set) if self.core.is_done(Target::Set(set)) => {
-                let failed = self.core.failed_of_set(set);
+                let failed = self.core.failed_in_set(set);
                 return Some(failed.map_or(Ok(()), |co| self.outcome_of(co)));
             }
             For::Coroutine(_) | For::Set(_) => {}
@@ -95,14 +95,14 @@ impl Host {
     }
 
     /// Lets others run until it is a body's turn to act: that one. `None`: nobody is ready.
-    pub fn next(&mut self) -> Option<Co> {
+    pub fn next(&mut self) -> Option<CoroutineId> {
         assert_eq!(self.current, None, "one runs");
         loop {
             self.drain();
-            self.core.watch_zombies(self.now, self.grace);
+            self.core.update_zombie_timer(self.now, self.grace);
             match self.core.next_to_run() {
-                Next::Nobody => return None,
-                Next::NeverStarts(co) => {
+                Next::Idle => return None,
+                Next::CancelledBeforeStart(co) => {
                     let word = self.core.discard_cancellation(co).expect("a cancellation");
                     self.body_ends(co, Ends::Cancelled(word));
                 }
@@ -125,11 +125,11 @@ impl Host {
         }
     }
 
-    fn resumes(&mut self, co: Co) {
+    fn resumes(&mut self, co: CoroutineId) {
         let reason = self.core.resumed(true);
         let wait = self.body_mut(co).waits.take().expect("it waited");
         self.wait_is_over(&wait);
-        if reason == Reason::Cancelled {
+        if reason == WakeReason::Cancelled {
             let word = self.core.take_cancellation().expect("a cancellation");
             self.body_mut(co).pending = false;
             return self.throws(Thrown::Cancellation(word));
@@ -142,7 +142,7 @@ impl Host {
     }
 
     /// Lets all run until nobody is ready: each acts as told.
-    pub fn run(&mut self, mut act: impl FnMut(&mut Host, Co)) {
+    pub fn run(&mut self, mut act: impl FnMut(&mut Host, CoroutineId)) {
         while let Some(co) = self.next() {
             act(self, co);
             assert_ne!(self.current, Some(co), "it has to wait or end");
@@ -163,7 +163,7 @@ impl Host {
     }
 
     /// A scope with coroutines of these names, which all wait for the world, as does main.
-    pub fn waiting<const N: usize>(&mut self, names: [Word; N]) -> (ScopeId, [Co; N]) {
+    pub fn waiting<const N: usize>(&mut self, names: [Word; N]) -> (ScopeId, [CoroutineId; N]) {
         let scope = self.scope("s", None, Lifetime::Scope);
         let members = names.map(|name| self.member(scope, name));
         self.all_wait();
@@ -180,18 +180,18 @@ impl Host {
     }
 
     /// Ends the wait of this one.
-    pub fn wakes(&mut self, co: Co) {
+    pub fn wakes(&mut self, co: CoroutineId) {
         let ticket = self.body(co).waits.and_then(|wait| wait.ticket).expect("it waits");
         self.core.wake(ticket);
     }
 
     /// It is this one's turn.
-    pub fn turn_of(&mut self, co: Co) {
+    pub fn turn_of(&mut self, co: CoroutineId) {
         assert_eq!(self.next(), Some(co), "{:#?}", self.log);
     }
 
     /// This one waits, and goes on now.
-    pub fn resume(&mut self, co: Co) {
+    pub fn resume(&mut self, co: CoroutineId) {
         self.wakes(co);
         self.turn_of(co);
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 impl World {
     pub fn check(&self) {
         let (bodies, places) = self.host.known();
-        let by_id: BTreeMap<u64, (Co, &Body)> = bodies.iter().map(|(co, it)| (it.id, (*co, it))).collect();
+        let by_id: BTreeMap<u64, (CoroutineId, &Body)> = bodies.iter().map(|(co, it)| (it.id, (*co, it))).collect();
         for (co, it) in bodies.iter().filter(|(_, it)| !it.is_runner()) {
             self.check_coroutine(*co, it, &by_id);
         }
@@ -25,7 +25,7 @@ impl World {
         assert_eq!(self.host.root_scopes(), roots, "scopes that nobody knows");
         let live = bodies.values().filter(|it| !it.complete).count();
         assert_eq!(self.host.live(), live);
-        let mut zombies: Vec<Co> =
+        let mut zombies: Vec<CoroutineId> =
             bodies.iter().filter(|(_, it)| it.zombie && it.ended.is_none()).map(|(co, _)| *co).collect();
         zombies.sort_by_key(|co| co.0);
         assert_eq!(self.host.zombies(), zombies);
@@ -34,9 +34,9 @@ impl World {
         }
     }
 
-    fn check_coroutine(&self, co: Co, it: &Body, by_id: &BTreeMap<u64, (Co, &Body)>) {
+    fn check_coroutine(&self, co: CoroutineId, it: &Body, by_id: &BTreeMap<u64, (CoroutineId, &Body)>) {
         let host = &self.host;
-        let children: Vec<Co> =
+        let children: Vec<CoroutineId> =
             by_id.values().filter(|(_, c)| c.spawner == Some(it.id) && !c.complete).map(|(co, _)| *co).collect();
         assert_eq!((host.state(co) == State::Done, host.id(co)), (it.complete, it.id));
         if it.complete {
@@ -61,15 +61,15 @@ impl World {
         }
     }
 
-    fn check_scope(&self, id: ScopeId, by_id: &BTreeMap<u64, (Co, &Body)>) {
+    fn check_scope(&self, id: ScopeId, by_id: &BTreeMap<u64, (CoroutineId, &Body)>) {
         let (host, places) = (&self.host, self.host.known().1);
         let place = &places[&id];
         assert!(host.scope_exists(id));
         let living = || by_id.values().filter(|(_, it)| !it.complete);
         let own = || living().filter(|(_, it)| it.scope == id);
-        let members: Vec<Co> = own().filter(|(_, it)| !it.is_runner()).map(|(co, _)| *co).collect();
+        let members: Vec<CoroutineId> = own().filter(|(_, it)| !it.is_runner()).map(|(co, _)| *co).collect();
         assert_eq!(host.members(id), members);
-        let direct: Vec<Co> =
+        let direct: Vec<CoroutineId> =
             own().filter(|(_, it)| !it.is_runner() && it.spawner.is_none()).map(|(co, _)| *co).collect();
         assert_eq!(host.direct_members(id), direct);
         let below: HashSet<ScopeId> = places.keys().copied().filter(|it| host.below(*it, id)).collect();
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// All end, in the way that the program has left them, and nothing is left.
-    pub fn winds_down(&mut self) {
+    pub fn is_winding_down(&mut self) {
         self.quiet();
         self.timers_come();
         self.all_end(true);
@@ -134,7 +134,7 @@ impl World {
     fn timers_come(&mut self) {
         // Zombies in a shield are due again and again: not for ever.
         for _ in 0..40 {
-            let hope = self.host.something_to_wait_for();
+            let hope = self.host.has_wake_source();
             let waits_outside = |it: &Body| it.waits.is_some_and(|wait| wait.on == crate::scopes_host::SOCKET);
             let outside = self.host.known().0.values().any(waits_outside);
             assert!(hope || !outside, "the world may wake somebody");
@@ -143,7 +143,7 @@ impl World {
                 break;
             };
             self.host.time_passes(next.max(self.host.now) - self.host.now);
-            let woken = |co: &Co| self.host.state(*co) == State::Ready;
+            let woken = |co: &CoroutineId| self.host.state(*co) == State::Ready;
             assert!(hope || !self.coroutines().iter().any(woken), "a timer wakes somebody");
             self.quiet();
             // Zombies that swallow what ends them get it again and again.
@@ -156,7 +156,7 @@ impl World {
     /// Zombies are left to themselves, if so wanted.
     fn all_end(&mut self, but_zombies: bool) {
         let mut rounds = 0;
-        let wanted = |host: &Host, co: Co| !(host.body(co).complete || but_zombies && host.body(co).zombie);
+        let wanted = |host: &Host, co: CoroutineId| !(host.body(co).complete || but_zombies && host.body(co).zombie);
         while self.coroutines().into_iter().any(|co| wanted(&self.host, co)) {
             rounds += 1;
             assert!(rounds < 100, "they do not end: {:#?}", self.host.log);
@@ -208,7 +208,7 @@ impl World {
         }
         self.check();
         assert_eq!((self.host.known().1.len(), self.host.root_scopes()), (1, vec![GLOBAL]), "{:#?}", self.host.log);
-        assert_eq!((self.host.deadlines(), self.host.something_to_wait_for()), (0, false));
+        assert_eq!((self.host.deadlines(), self.host.has_wake_source()), (0, false));
         for co in self.coroutines() {
             assert!(self.host.body(co).complete);
         }

@@ -3,7 +3,7 @@
 use super::scopes_host::{Ends, For, GLOBAL, Handler, Host, MAIN, Way, Word};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use spindle_core::sched::{Co, Disposal, Lifetime, Order, ScopeId, SetId, Target, TimeoutId};
+use spindle_core::sched::{CoroutineId, Disposal, Lifetime, Order, ScopeId, SetId, Target, TimeoutId};
 
 mod check;
 
@@ -122,7 +122,7 @@ pub fn steps(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> 
 pub struct World {
     pub host: Host,
     timeouts: Vec<TimeoutId>,
-    sets: Vec<(SetId, Vec<Co>)>,
+    sets: Vec<(SetId, Vec<CoroutineId>)>,
     bounded: Vec<ScopeId>,
     words: usize,
 }
@@ -158,7 +158,7 @@ impl World {
     }
 
     /// The coroutines that the program knows.
-    fn coroutines(&self) -> Vec<Co> {
+    fn coroutines(&self) -> Vec<CoroutineId> {
         let bodies = self.host.known().0;
         let mut cos: Vec<_> = bodies.iter().filter(|(_, it)| !it.is_runner()).map(|(co, it)| (it.id, *co)).collect();
         cos.sort_by_key(|(id, _)| *id);
@@ -231,7 +231,7 @@ impl World {
                 let free = |id: &ScopeId| !self.bounded.contains(id);
                 if let Some(scope) = self.one_scope(index).filter(free) {
                     let deadline = self.host.now + after;
-                    self.host.bound_in_time(scope, deadline);
+                    self.host.set_deadline(scope, deadline);
                     self.bounded.push(scope);
                 }
             }
@@ -269,8 +269,9 @@ impl World {
                 }
             }
             Step::NewSet { fails_fast, members } => {
-                let set = self.host.set(fails_fast);
-                let mut all: Vec<Co> = members.iter().filter_map(|index| pick(&self.coroutines(), *index)).collect();
+                let set = self.host.add_set(fails_fast);
+                let mut all: Vec<CoroutineId> =
+                    members.iter().filter_map(|index| pick(&self.coroutines(), *index)).collect();
                 all.sort_by_key(|co| co.0);
                 all.dedup();
                 for co in &all {
@@ -287,12 +288,12 @@ impl World {
             }
             Step::Timeout(after) => {
                 let deadline = self.host.now + after;
-                let id = self.host.timeout(deadline);
+                let id = self.host.add_timeout(deadline);
                 self.timeouts.push(id);
             }
             Step::DropTimeout(index) if !self.timeouts.is_empty() => {
                 let n = index.index(self.timeouts.len());
-                if !self.is_waited_for(For::Coroutine(Co(u32::MAX)), Some(Target::Timeout(self.timeouts[n]))) {
+                if !self.is_waited_for(For::Coroutine(CoroutineId(u32::MAX)), Some(Target::Timeout(self.timeouts[n]))) {
                     let id = self.timeouts.remove(n);
                     self.host.drop_timeout(id);
                 }

@@ -73,7 +73,7 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
     let limit = |fd: c_uint| c_int::try_from(fd).unwrap_or(c_int::MAX);
     settle(limit(first), limit(last));
     let mut from = first;
-    for own in spindle_reactor::descriptors().into_iter().map(|fd| fd as c_uint) {
+    for own in spindle_reactor::internal_fds().into_iter().map(|fd| fd as c_uint) {
         if own < from || own > last {
             continue;
         }

@@ -5,7 +5,7 @@ use super::ours;
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait;
 use libc::{c_int, c_void, socklen_t};
-use spindle_reactor::{Blocking, Interest, Kind, Level};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 use std::os::fd::RawFd;
 
 fn set_mode(fd: RawFd, nonblocking: bool) {
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
 fn lock(host: &dyn Host, fd: RawFd, attempt: impl Fn() -> c_int) -> c_int {
     let before = errno();
     let mut nap = 1_000_000;
-    let life = host.reactor().life(fd);
+    let life = host.reactor().generation(fd);
     loop {
         let result = attempt();
         if result == 0 {
@@ -66,7 +66,7 @@ fn lock(host: &dyn Host, fd: RawFd, attempt: impl Fn() -> c_int) -> c_int {
             Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
             Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
         }
-        if host.reactor().life(fd) != life {
+        if host.reactor().generation(fd) != life {
             return fail::<i8>(libc::EBADF).into();
         }
         nap = (nap * 2).min(10_000_000);
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn setsockopt(
             host.reactor().socket_option_set(fd);
         } else if level == libc::IPPROTO_TCP && name == TCP_ULP {
             // The kernel speaks TLS on it: a read ends with a record, not with what is there.
-            host.reactor().set_kind(fd, Kind::Socket);
+            host.reactor().set_kind(fd, FdKind::Socket);
         }
     }
     result
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if let (Some(host), 0) = (php_thread_host(), result) {
         let error = errno();
         for side in [Interest::READ, Interest::WRITE] {
-            host.reactor().learnt(fd, side, Level::Unknown);
+            host.reactor().record_readiness(fd, side, Readiness::Unknown);
         }
         set_errno(error);
     }

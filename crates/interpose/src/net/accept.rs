@@ -4,7 +4,7 @@ use super::{Limit, ask, option, without_blocking, yield_if_due};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
-use spindle_reactor::{Blocking, Interest, Internal, Kind, Level, Made};
+use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
 
 /// Where the caller wants the peer's address.
@@ -47,7 +47,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
     };
     let before = errno();
     let reactor = host.reactor();
-    if !matches!(reactor.kind(fd), Kind::Tcp | Kind::Socket) {
+    if !matches!(reactor.kind(fd), FdKind::Tcp | FdKind::Socket) {
         return original();
     }
     if reactor.blocking(fd) == Blocking::No {
@@ -62,15 +62,15 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
     let mut limit = Limit::new(fd, Interest::READ, call);
     let mut waited = false;
     loop {
-        let mut level = host.reactor().level(fd, Interest::READ).0;
-        if level == Level::Unknown && ask(fd, libc::POLLIN) == 0 {
+        let mut level = host.reactor().readiness(fd, Interest::READ).0;
+        if level == Readiness::Unknown && ask(fd, libc::POLLIN) == 0 {
             if option(fd, libc::SO_ACCEPTCONN) != 1 {
                 return original(); // not a listener: it fails at once
             }
             wait::drained(host, fd, Interest::READ);
-            level = Level::Empty;
+            level = Readiness::NotReady;
         }
-        if level != Level::Empty {
+        if level != Readiness::NotReady {
             let new = if shared {
                 // SAFETY: the caller's own pointers.
                 unsafe { on_a_worker(host, fd, peer, flags, &mut limit) }
@@ -101,7 +101,11 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
 /// What an attempt on the listener has shown.
 fn taken(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     let empty = new < 0 && errno() == libc::EAGAIN;
-    host.reactor().learnt(listener, Interest::READ, if empty { Level::Empty } else { Level::Unknown });
+    host.reactor().record_readiness(
+        listener,
+        Interest::READ,
+        if empty { Readiness::NotReady } else { Readiness::Unknown },
+    );
     if new >= 0 {
         made(host, listener, new, flags);
     }
@@ -113,10 +117,10 @@ fn made(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     let kind = reactor.kind(listener);
     let mode = if flags & libc::SOCK_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
     // A TCP connection inherits its listener's.
-    let timeouts = (kind == Kind::Tcp)
+    let timeouts = (kind == FdKind::Tcp)
         .then(|| [Interest::READ, Interest::WRITE].map(|interest| reactor.socket_timeout(listener, interest)));
-    let known = Made { kind: Some(kind), blocking: Some(mode), timeouts, own: true };
-    reactor.made(new, known, |waiter| host.wake(waiter));
+    let known = Opened { kind: Some(kind), blocking: Some(mode), timeouts, own: true };
+    reactor.opened(new, known, |waiter| host.wake(waiter));
 }
 
 struct Accepted {
@@ -132,7 +136,7 @@ struct Accepted {
 /// # Safety
 /// `peer` is as `accept(2)` wants it.
 unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut Limit) -> RawFd {
-    let Ok(own) = Internal::duplicate(fd) else { return -1 };
+    let Ok(own) = InternalFd::duplicate(fd) else { return -1 };
     limit.ask(host.reactor());
     let job = move || {
         // SAFETY: all zeros is a valid address storage.

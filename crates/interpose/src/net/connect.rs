@@ -4,14 +4,14 @@ use super::{Limit, ask, option, without_blocking};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
-use spindle_reactor::{Blocking, Interest, Internal, Kind, Level};
+use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
 
 /// A new connection makes void what was known of the socket's readiness.
 fn begun(fd: RawFd, result: c_int) -> c_int {
     if let Some(host) = php_thread_host() {
         let error = errno();
-        host.reactor().restarted(fd);
+        host.reactor().reset_readiness(fd);
         set_errno(error);
     }
     result
@@ -29,8 +29,8 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
     let reactor = host.reactor();
     let kind = reactor.kind(fd);
     let waits = match kind {
-        Kind::Tcp => true,
-        Kind::Socket => option(fd, libc::SO_TYPE) != libc::SOCK_DGRAM,
+        FdKind::Tcp => true,
+        FdKind::Socket => option(fd, libc::SO_TYPE) != libc::SOCK_DGRAM,
         _ => false,
     };
     if !waits || reactor.blocking(fd) == Blocking::No || address.is_null() {
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
     }
     let mut limit = Limit::new(fd, Interest::WRITE, "connect");
     loop {
-        reactor.restarted(fd);
+        reactor.reset_readiness(fd);
         let result = without_blocking(fd, original);
         match (result, errno()) {
             (0, _) => {
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
             }
             (_, libc::EINPROGRESS | libc::EALREADY) => {}
             // A Unix listener with a full queue: nothing tells when there is room.
-            (_, libc::EAGAIN) if kind == Kind::Socket => match limit.nap(host) {
+            (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.nap(host) {
                 WaitOutcome::Ready => continue,
                 waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
             },
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
 fn decided(
     host: &dyn Host,
     fd: RawFd,
-    kind: Kind,
+    kind: FdKind,
     before: c_int,
     limit: &mut Limit,
     original: impl FnOnce() -> c_int,
@@ -75,12 +75,12 @@ fn decided(
             WaitOutcome::Ready => {}
             waited => return fail::<i8>(waited.errno(libc::EINPROGRESS)).into(),
         }
-        let fresh = host.reactor().level(fd, Interest::WRITE).0 == Level::Fresh;
+        let fresh = host.reactor().readiness(fd, Interest::WRITE).0 == Readiness::Ready;
         if fresh || ask(fd, libc::POLLOUT) != 0 {
             break;
         }
     }
-    if kind == Kind::Tcp {
+    if kind == FdKind::Tcp {
         // Called again, now that it need not wait: it takes the socket out of its connecting state, as the call
         // that had waited would have.
         let result = original();
@@ -114,10 +114,10 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, leng
     unsafe {
         std::ptr::copy_nonoverlapping(address.cast::<u8>(), (&raw mut copy).cast(), length as usize);
     }
-    let Ok(own) = Internal::duplicate(fd) else { return -1 };
+    let Ok(own) = InternalFd::duplicate(fd) else { return -1 };
     let mut limit = Limit::new(fd, Interest::WRITE, "connect");
     limit.ask(host.reactor());
-    host.reactor().restarted(fd);
+    host.reactor().reset_readiness(fd);
     let before = errno();
     let job = move || {
         // SAFETY: the descriptor and the address are the job's own.

@@ -6,22 +6,22 @@ use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, WaitOutcome};
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
-use spindle_reactor::{Blocking, Interest, Kind, Level, Reactor};
+use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
 /// What the call teaches about the readability of `fd`.
 #[inline]
 fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
     let level = if got < 0 {
-        if errno() == libc::EAGAIN { Level::Empty } else { Level::Unknown }
+        if errno() == libc::EAGAIN { Readiness::NotReady } else { Readiness::Unknown }
     } else if flags & MSG_PEEK != 0 || length == 0 {
         return; // nothing was taken
-    } else if got > 0 && (got as usize) < length && reactor.kind(fd) == Kind::Tcp {
-        Level::Empty
+    } else if got > 0 && (got as usize) < length && reactor.kind(fd) == FdKind::Tcp {
+        Readiness::NotReady
     } else {
-        Level::Unknown
+        Readiness::Unknown
     };
-    reactor.learnt(fd, Interest::READ, level);
+    reactor.record_readiness(fd, Interest::READ, level);
 }
 
 /// The one way of receiving. `attempt(offset, flags)` is the original, into what follows `offset` bytes.
@@ -55,7 +55,7 @@ fn receive(
         return got;
     }
     let before = errno();
-    if reactor.level(fd, Interest::READ).0 != Level::Empty {
+    if reactor.readiness(fd, Interest::READ).0 != Readiness::NotReady {
         let got = attempt(0, flags | MSG_DONTWAIT);
         learn(reactor, fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) 
     {
         // SAFETY: a successful call has filled the header.
         unsafe {
-            message::received_fds(message, |fd| host.reactor().made(fd, Default::default(), |w| host.wake(w)));
+            message::received_fds(message, |fd| host.reactor().opened(fd, Default::default(), |w| host.wake(w)));
         }
     }
     got
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn recvmmsg(
                     // SAFETY: the call has filled so many headers.
                     unsafe {
                         message::received_fds(&raw const (*messages.add(i)).msg_hdr, |fd| {
-                            host.reactor().made(fd, Default::default(), |w| host.wake(w));
+                            host.reactor().opened(fd, Default::default(), |w| host.wake(w));
                         });
                     }
                 }

@@ -7,7 +7,7 @@ use crate::wait::{self, WaitOutcome};
 use libc::{
     MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
 };
-use spindle_reactor::{Blocking, Interest, Kind, Level};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 use std::os::fd::RawFd;
 
 /// The one way of sending. `attempt(offset, flags)` is the original, for what follows `offset` bytes. `named`: the
@@ -31,7 +31,7 @@ fn transmit(
     let before = errno();
     let sent = attempt(0, if waits { flags | MSG_DONTWAIT } else { flags });
     let full = sent < 0 && errno() == libc::EAGAIN;
-    reactor.learnt(fd, Interest::WRITE, if full { Level::Empty } else { Level::Unknown });
+    reactor.record_readiness(fd, Interest::WRITE, if full { Readiness::NotReady } else { Readiness::Unknown });
     if !waits && full {
         set_errno(super::refused(host, libc::EAGAIN));
     }
@@ -60,7 +60,7 @@ fn rest(
     let mut limit = Limit::new(fd, Interest::WRITE, call);
     // A Unix datagram to another's full queue: the sender's own readiness does not tell when there is room, and
     // each attempt makes an edge of its own.
-    let blind = named && host.reactor().kind(fd) == Kind::Socket && option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
+    let blind = named && host.reactor().kind(fd) == FdKind::Socket && option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
     let error = loop {
         if full {
             let waited = if blind { limit.nap(host) } else { limit.wait(host) };
@@ -83,7 +83,11 @@ fn rest(
         let quiet = if done > 0 { MSG_NOSIGNAL } else { 0 };
         let sent = attempt(done, flags | MSG_DONTWAIT | quiet);
         full = sent < 0 && errno() == libc::EAGAIN;
-        host.reactor().learnt(fd, Interest::WRITE, if full { Level::Empty } else { Level::Unknown });
+        host.reactor().record_readiness(
+            fd,
+            Interest::WRITE,
+            if full { Readiness::NotReady } else { Readiness::Unknown },
+        );
         if sent < 0 && !full {
             break if done > 0 { 0 } else { errno() };
         }

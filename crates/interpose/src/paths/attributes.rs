@@ -4,7 +4,7 @@ use super::{is_absolute, on_worker, path_only, with_path};
 use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::pins;
 use libc::{c_char, c_int, c_uint, gid_t, mode_t, off_t, timespec, timeval, uid_t, utimbuf};
-use spindle_reactor::Kind;
+use spindle_reactor::FdKind;
 use std::mem::MaybeUninit;
 
 /// # Safety
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn truncate(path: *const c_char, length: off_t) -> c_int {
 pub unsafe extern "C" fn ftruncate(fd: c_int, length: off_t) -> c_int {
     // SAFETY: a system call without pointers.
     let cut = move || unsafe { libc::ftruncate(fd, length) };
-    let is_for_worker = |host: &&dyn Host| host.reactor().kind(fd) == Kind::File && !host.keeps_files_in_place();
+    let is_for_worker = |host: &&dyn Host| host.reactor().kind(fd) == FdKind::File && !host.keeps_files_in_place();
     let Some(host) = current_host().filter(is_for_worker) else { return cut() };
     let pin = pins::pin(host, fd);
     let done = on_worker(host, "ftruncate", errno(), move || {

@@ -7,7 +7,7 @@ use super::{is_absolute, with_path};
 use crate::books::made;
 use crate::host::{errno, set_errno};
 use libc::{DIR, c_char, c_int, c_void};
-use spindle_reactor::{Blocking, Kind, Made};
+use spindle_reactor::{Blocking, FdKind, Opened};
 
 /// Reads all entries of the directory, from its beginning, and goes back there.
 fn read_ahead(fd: c_int) {
@@ -35,7 +35,7 @@ unsafe fn open_ahead(at: c_int, path: *const c_char) -> c_int {
 
 /// `opendir(3)`.
 pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
-    const KNOWN: Made = Made { kind: Some(Kind::File), blocking: Some(Blocking::No), timeouts: None, own: true };
+    const KNOWN: Opened = Opened { kind: Some(FdKind::File), blocking: Some(Blocking::No), timeouts: None, own: true };
     let open = |at: c_int, path: *const c_char| {
         // SAFETY: a path of the job's; the descriptor is the directory's from then on, or is closed.
         unsafe {

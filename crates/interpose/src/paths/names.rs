@@ -4,7 +4,7 @@ use super::{is_absolute, path_only, two_paths, with_path};
 use crate::books::made;
 use crate::host::errno;
 use libc::{c_char, c_int, mode_t, size_t, ssize_t};
-use spindle_reactor::{Blocking, Kind, Made};
+use spindle_reactor::{Blocking, FdKind, Opened};
 use std::ffi::{CStr, CString};
 
 /// `rename(2)`.
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn mkdirat(at: c_int, path: *const c_char, mode: mode_t) -
 
 /// `mkstemp(3)`.
 pub unsafe extern "C" fn mkstemp(template: *mut c_char) -> c_int {
-    const KNOWN: Made = Made { kind: Some(Kind::File), blocking: Some(Blocking::Yes), timeouts: None, own: true };
+    const KNOWN: Opened = Opened { kind: Some(FdKind::File), blocking: Some(Blocking::Yes), timeouts: None, own: true };
     let make = |_: c_int, path: *const c_char| {
         // SAFETY: the job's own copy, which is written to and of which nobody else knows.
         unsafe {

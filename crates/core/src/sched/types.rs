@@ -2,13 +2,13 @@
 
 /// Names a coroutine as long as its slot is held (until [`super::Core::release`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Co(pub u32);
+pub struct CoroutineId(pub u32);
 
 /// One park of one coroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket {
     /// Whose.
-    pub co: Co,
+    pub co: CoroutineId,
     pub(super) epoch: u32,
 }
 
@@ -20,13 +20,13 @@ impl Ticket {
 
     /// The ticket from its word.
     pub fn from_u64(word: u64) -> Ticket {
-        Ticket { co: Co(word as u32), epoch: (word >> 32) as u32 }
+        Ticket { co: CoroutineId(word as u32), epoch: (word >> 32) as u32 }
     }
 }
 
 /// Why a park ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum WakeReason {
     /// Somebody used the ticket.
     Woken,
     /// Its deadline passed.
@@ -39,11 +39,11 @@ pub enum Reason {
 
 /// What a parked coroutine depends on, for the deadlock question and for signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum On {
+pub enum WaitReason {
     /// Other coroutines only: if none can run, it waits for ever.
     Coroutines,
     /// The world outside; `true`: a caught signal ends it.
-    Outside {
+    External {
         /// Caught signals end this park, if `restart` does not forbid.
         interruptible: bool,
         /// A signal with `SA_RESTART` does not end it.
@@ -52,7 +52,7 @@ pub enum On {
     /// A time only.
     Timer,
     /// Its place in the queue: it gave way.
-    Turn,
+    Yield,
 }
 
 /// How long the coroutines of a scope live, by who spawned them and by the scope's object.
@@ -70,7 +70,7 @@ pub enum Lifetime {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ScopeId {
     pub(super) index: u32,
-    pub(super) life: u32,
+    pub(super) generation: u32,
 }
 
 impl ScopeId {
@@ -97,12 +97,12 @@ pub enum Disposal {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct End {
     /// Somebody awaits it. Else a failure has to find another place: [`super::Core::failure`].
-    pub told: bool,
+    pub awaited: bool,
     /// It is complete: [`super::Core::complete`]. Else it waits for those it spawned, and [`super::Event::Complete`]
     /// comes.
     pub complete: bool,
     /// Those it spawned, who do not outlive it: cancel them.
-    pub orphans: Vec<Co>,
+    pub orphans: Vec<CoroutineId>,
 }
 
 /// Where a failure goes next.
@@ -117,12 +117,12 @@ pub enum Route {
         /// Which.
         scope: ScopeId,
         /// Whom to cancel, in this order.
-        order: Vec<Co>,
+        order: Vec<CoroutineId>,
         /// Who waits for the scope and gets the failure.
-        tell: Vec<Co>,
+        notify: Vec<CoroutineId>,
         /// It stops there: these get it, or somebody else will find it with the first one. Else: on to
         /// [`super::Core::failure_above`].
-        stops: bool,
+        handled: bool,
     },
     /// It has come while the scope winds down, and ends nothing else.
     Stays,
@@ -134,9 +134,9 @@ pub enum Route {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// The last one that this coroutine had to wait for is complete, so it is: [`super::Core::complete`].
-    Complete(Co),
+    Complete(CoroutineId),
     /// The last coroutine of a scope and of those below it is complete: callbacks first, then
-    /// [`super::Core::tell_finished`].
+    /// [`super::Core::notify_finished`].
     Finished(ScopeId),
     /// A scope is finished, and no callback or handler runs in it or below it any more, if none has begun since.
     Idle(ScopeId),
@@ -148,11 +148,11 @@ pub enum Event {
     Failed(SetId),
     /// Only zombies are left, and their time is over: cancel them.
     ZombiesDue,
-    /// A cancelled coroutine has not ended in its time ([`super::Core::expect_end`]).
-    Overdue(Co),
-    /// Nobody has awaited a failed coroutine in its time ([`super::Core::expect_awaiter`]).
-    Unawaited(Co),
-    /// What has been asked for by [`super::Core::expect_reports`].
+    /// A cancelled coroutine has not ended in its time ([`super::Core::schedule_overdue_check`]).
+    Overdue(CoroutineId),
+    /// Nobody has awaited a failed coroutine in its time ([`super::Core::schedule_unawaited_check`]).
+    Unawaited(CoroutineId),
+    /// What has been asked for by [`super::Core::schedule_reports`].
     ReportsDue,
     /// Nothing refers to a scope any more.
     Gone(ScopeId),
@@ -169,7 +169,7 @@ pub enum Bound {
 
 /// Who wants to know of a completion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Follower {
+pub enum Waiter {
     /// A parked coroutine.
     Park(Ticket),
     /// A set that it belongs to.
@@ -210,7 +210,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The end of a coroutine.
-    Coroutine(Co),
+    Coroutine(CoroutineId),
     /// A point in time.
     Timeout(TimeoutId),
     /// The end of all coroutines of a scope and of those below it.
@@ -251,11 +251,11 @@ pub enum Order {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Start this one.
-    Start(Co),
+    Start(CoroutineId),
     /// This one goes on.
-    Resume(Co),
+    Resume(CoroutineId),
     /// This one was cancelled before it ever ran: end it.
-    NeverStarts(Co),
+    CancelledBeforeStart(CoroutineId),
     /// Nobody is ready.
-    Nobody,
+    Idle,
 }
