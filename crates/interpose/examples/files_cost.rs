@@ -3,7 +3,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use spindle_interpose::{books, files, locks, rw};
+use spindle_interpose::hooks::{fd, file, rw, sync::mutex};
 use std::ffi::CString;
 use std::time::Instant;
 
@@ -40,11 +40,11 @@ fn main() {
     });
     // SAFETY: as above.
     let hooked = measure("hooked", |i| unsafe {
-        let fd = files::open(names[i].as_ptr(), libc::O_RDONLY, 0);
+        let fd = file::open(names[i].as_ptr(), libc::O_RDONLY, 0);
         let mut stat = std::mem::zeroed();
         libc::fstat(fd, &mut stat);
         while rw::read(fd, at, 8192) > 0 {}
-        books::close(fd);
+        fd::close(fd);
     });
     println!("{:<40} {:8.2}", "ratio", hooked / plain);
     // SAFETY: as above; the descriptor is closed.
@@ -75,8 +75,8 @@ fn main() {
     });
     // SAFETY: a valid mutex.
     measure("hooked", |_| unsafe {
-        locks::pthread_mutex_lock(mutex);
-        locks::pthread_mutex_unlock(mutex);
+        mutex::pthread_mutex_lock(mutex);
+        mutex::pthread_mutex_unlock(mutex);
     });
     let _ = std::fs::remove_dir_all(directory);
 }

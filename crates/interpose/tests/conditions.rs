@@ -4,11 +4,11 @@ mod coroutines;
 
 use coroutines::{Machine, nap, with_machine};
 use libc::{c_int, c_void, pthread_cond_t, pthread_mutex_t, sem_t, timespec};
-use spindle_interpose::conditions::*;
+use spindle_interpose::hooks::sync::condition::*;
+use spindle_interpose::hooks::sync::join::{pthread_join, thrd_join};
+use spindle_interpose::hooks::sync::mutex::{pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_unlock};
+use spindle_interpose::hooks::sync::semaphore::*;
 use spindle_interpose::host::{errno, set_errno};
-use spindle_interpose::joins::{pthread_join, thrd_join};
-use spindle_interpose::locks::{pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_unlock};
-use spindle_interpose::semaphores::*;
 use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -6,8 +6,8 @@ mod sockets;
 use common::Test;
 use libc::{c_int, iovec, msghdr};
 use sockets::*;
+use spindle_interpose::hooks::{fd, net};
 use spindle_interpose::host::Wake;
-use spindle_interpose::{books, net};
 use spindle_reactor::{FdKind, Interest};
 
 fn both<T: PartialEq + std::fmt::Debug>(scenario: impl Fn(&Calls) -> T) -> usize {
@@ -214,7 +214,7 @@ fn accept_in_every_mode() {
         let (server, error) = calls.accept(listener);
         let nonblocking = if calls.name == "hooked" {
             // SAFETY: a call without pointers.
-            unsafe { books::fcntl(listener, libc::F_SETFL, libc::O_NONBLOCK as usize) }
+            unsafe { fd::fcntl(listener, libc::F_SETFL, libc::O_NONBLOCK as usize) }
         } else {
             set_nonblocking(listener, true);
             0
@@ -235,7 +235,7 @@ fn accept_is_cancelled_or_the_listener_closed() {
     test.inject(1, Wake::Cancelled);
     assert_eq!(HOOKED.accept(first), (-1, libc::ECANCELED));
     // SAFETY: the test's own descriptor.
-    test.at_park(1, move || assert_eq!(unsafe { books::close(first) }, 0));
+    test.at_park(1, move || assert_eq!(unsafe { fd::close(first) }, 0));
     assert_eq!(HOOKED.accept(first), (-1, libc::EBADF));
 }
 

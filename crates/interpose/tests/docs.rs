@@ -1,7 +1,7 @@
 //! The tables of calls in docs/io.md are the tables of hooks. `UPDATE_DOCS=1 cargo test -p spindle-interpose --test docs`
 //! writes them there.
 
-use spindle_interpose::paths;
+use spindle_interpose::hooks::path;
 use spindle_interpose::registry::{Behavior, HookedCall, WaitKind};
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn io_md_lists_the_hooks() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/io.md");
     let page = std::fs::read_to_string(&path).expect("docs/io.md");
     let mut wanted = page.clone();
-    for (begin, entries) in [(BEGIN, spindle_interpose::hooked_calls()), (BEGIN_PATHS, paths::hooked_calls())] {
+    for (begin, entries) in [(BEGIN, spindle_interpose::hooked_calls()), (BEGIN_PATHS, path::hooked_calls())] {
         let (before, rest) = wanted.split_once(begin).expect("the line before the table");
         let (_, after) = rest.split_once(END).expect("the line after the table");
         wanted = format!("{before}{begin}{}{END}{after}", markdown(&entries));

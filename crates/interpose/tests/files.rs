@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::c_int;
+use spindle_interpose::hooks::{fd, file};
 use spindle_interpose::host::Wake;
-use spindle_interpose::{books, files, flocks};
 use spindle_reactor::{Blocking, FdKind};
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -40,25 +40,25 @@ fn files_are_opened_as_they_are() {
     let path = scratch("opened");
     // SAFETY: C strings; the descriptors are closed.
     unsafe {
-        assert_eq!(outcome(files::open(path.as_ptr(), libc::O_RDONLY, 0)), (-1, libc::ENOENT));
+        assert_eq!(outcome(file::open(path.as_ptr(), libc::O_RDONLY, 0)), (-1, libc::ENOENT));
         libc::umask(0o022);
-        let fd = files::open(path.as_ptr(), libc::O_CREAT | libc::O_RDWR, 0o666);
+        let fd = file::open(path.as_ptr(), libc::O_CREAT | libc::O_RDWR, 0o666);
         let mut stat = std::mem::zeroed::<libc::stat>();
         libc::fstat(fd, &mut stat);
         assert_eq!(stat.st_mode & 0o777, 0o644);
-        books::close(fd);
-        let fd = files::open_2(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        fd::close(fd);
+        let fd = file::open_2(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         assert_eq!(libc::fcntl(fd, libc::F_GETFD), libc::FD_CLOEXEC);
         assert_eq!((test.reactor().kind(fd), test.reactor().blocking(fd)), (FdKind::File, Blocking::Yes));
-        books::close(fd);
-        let fd = files::openat(libc::AT_FDCWD, path.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
+        fd::close(fd);
+        let fd = file::openat(libc::AT_FDCWD, path.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
         assert_eq!(test.reactor().blocking(fd), Blocking::No);
-        books::close(fd);
-        let fd = files::creat(path.as_ptr(), 0o600);
+        fd::close(fd);
+        let fd = file::creat(path.as_ptr(), 0o600);
         assert!(fd >= 0);
-        books::close(fd);
+        fd::close(fd);
         let bad = std::ptr::without_provenance(8);
-        assert_eq!(outcome(files::open(bad, libc::O_RDONLY, 0)), (-1, libc::EFAULT));
+        assert_eq!(outcome(file::open(bad, libc::O_RDONLY, 0)), (-1, libc::EFAULT));
     }
     assert_eq!(test.parks(), 0);
     remove(&path);
@@ -78,7 +78,7 @@ fn a_fifo_is_opened_when_its_other_end_is() {
         });
     });
     // SAFETY: a C string.
-    let fd = unsafe { files::open(path.as_ptr(), libc::O_RDONLY, 0) };
+    let fd = unsafe { file::open(path.as_ptr(), libc::O_RDONLY, 0) };
     assert!(fd >= 0);
     assert_eq!(test.reactor().kind(fd), FdKind::Pipe);
     assert_eq!(test.last_park().call, "open");
@@ -92,10 +92,10 @@ fn an_abandoned_open_of_a_fifo_ends() {
     let before = descriptors();
     test.inject(1, Wake::Cancelled);
     // SAFETY: a C string.
-    assert_eq!(outcome(unsafe { files::open(path.as_ptr(), libc::O_RDONLY, 0) }), (-1, libc::ECANCELED));
+    assert_eq!(outcome(unsafe { file::open(path.as_ptr(), libc::O_RDONLY, 0) }), (-1, libc::ECANCELED));
     test.inject(1, Wake::Interrupted);
     // SAFETY: a C string.
-    assert_eq!(outcome(unsafe { files::open(path.as_ptr(), libc::O_RDONLY, 0) }), (-1, libc::EINTR));
+    assert_eq!(outcome(unsafe { file::open(path.as_ptr(), libc::O_RDONLY, 0) }), (-1, libc::EINTR));
     // The workers are got out of the call, though nobody ever opens the other end.
     let started = Instant::now();
     while test.reactor().jobs() > 0 {
@@ -119,24 +119,24 @@ fn what_never_waits_is_not_given_to_a_worker() {
     let path = fifo("non-blocking");
     // SAFETY: C strings; the descriptors are new.
     unsafe {
-        assert_eq!(outcome(files::open(path.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK, 0)), (-1, libc::ENXIO));
-        let both = files::open(path.as_ptr(), libc::O_RDWR, 0);
+        assert_eq!(outcome(file::open(path.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK, 0)), (-1, libc::ENXIO));
+        let both = file::open(path.as_ptr(), libc::O_RDWR, 0);
         assert!(both >= 0);
         assert_eq!(test.parks(), 0);
-        books::close(both);
+        fd::close(both);
     }
     remove(&path);
 }
 
 fn flock(fd: &OwnedFd, operation: c_int) -> (c_int, i32) {
     // SAFETY: no pointers.
-    outcome(unsafe { flocks::flock(fd.as_raw_fd(), operation) })
+    outcome(unsafe { fd::flock(fd.as_raw_fd(), operation) })
 }
 
 fn lock_file(path: &CString) -> OwnedFd {
     // SAFETY: a C string; the descriptor is new.
     unsafe {
-        let fd = files::open(path.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600);
+        let fd = file::open(path.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600);
         assert!(fd >= 0);
         OwnedFd::from_raw_fd(fd)
     }
@@ -153,7 +153,7 @@ fn a_flock_is_had_when_it_is_released() {
     let holder = a.as_raw_fd();
     test.at_park(1, move || {
         // SAFETY: no pointers.
-        assert_eq!(unsafe { flocks::flock(holder, libc::LOCK_UN) }, 0);
+        assert_eq!(unsafe { fd::flock(holder, libc::LOCK_UN) }, 0);
     });
     let started = Instant::now();
     assert_eq!(flock(&b, libc::LOCK_EX), (0, 0));
@@ -163,7 +163,7 @@ fn a_flock_is_had_when_it_is_released() {
     let holder = b.as_raw_fd();
     test.at_park(1, move || {
         // SAFETY: the test's own descriptor, which it then forgets.
-        assert_eq!(unsafe { books::close(holder) }, 0);
+        assert_eq!(unsafe { fd::close(holder) }, 0);
     });
     assert_eq!(flock(&a, libc::LOCK_SH), (0, 0));
     std::mem::forget(b);
@@ -212,7 +212,7 @@ fn a_flock_that_ends_early_says_why() {
     let closed = b.as_raw_fd();
     test.at_park(1, move || {
         // SAFETY: the test's own descriptor, which it then forgets.
-        unsafe { books::close(closed) };
+        unsafe { fd::close(closed) };
     });
     assert_eq!(flock(&b, libc::LOCK_EX), (-1, libc::EBADF));
     std::mem::forget(b);
@@ -222,7 +222,7 @@ fn a_flock_that_ends_early_says_why() {
     let (replaced, by) = (b.as_raw_fd(), another.as_raw_fd());
     test.at_park(1, move || {
         // SAFETY: the test's own descriptors.
-        assert_eq!(unsafe { books::dup2(by, replaced) }, replaced);
+        assert_eq!(unsafe { fd::dup2(by, replaced) }, replaced);
     });
     assert_eq!(flock(&b, libc::LOCK_EX), (-1, libc::EBADF));
     assert_eq!(flock(&a, libc::LOCK_UN), (0, 0));
@@ -253,10 +253,10 @@ fn lockf_waits_for_another_process() {
     };
     // SAFETY: no pointers.
     unsafe {
-        assert_eq!(outcome(flocks::lockf(a.as_raw_fd(), libc::F_TLOCK, 0)).0, -1);
-        assert_eq!(flocks::lockf(a.as_raw_fd(), libc::F_LOCK, 0), 0);
+        assert_eq!(outcome(fd::lockf(a.as_raw_fd(), libc::F_TLOCK, 0)).0, -1);
+        assert_eq!(fd::lockf(a.as_raw_fd(), libc::F_LOCK, 0), 0);
         assert!(test.parks() > 2);
-        assert_eq!(flocks::lockf(a.as_raw_fd(), libc::F_ULOCK, 0), 0);
+        assert_eq!(fd::lockf(a.as_raw_fd(), libc::F_ULOCK, 0), 0);
         libc::waitpid(child, std::ptr::null_mut(), 0);
     }
     remove(&path);

@@ -4,8 +4,9 @@ mod coroutines;
 
 use coroutines::{nap, with_machine};
 use libc::{c_int, pthread_mutex_t, pthread_rwlock_t};
-use spindle_interpose::locks::{self, *};
-use spindle_interpose::{flocks, host, rw};
+use spindle_interpose::hooks::sync::mutex::{self, *};
+use spindle_interpose::hooks::{fd, rw};
+use spindle_interpose::host;
 use spindle_reactor::Reactor;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -91,9 +92,9 @@ fn a_mutex_that_is_not_held_across_a_park_costs_no_wait() {
             machine.spawn(move || unsafe {
                 for _ in 0..3 {
                     assert_eq!(pthread_mutex_lock(m), 0);
-                    assert!(locks::holds_any());
+                    assert!(mutex::holds_any());
                     assert_eq!(pthread_mutex_unlock(m), 0);
-                    assert!(!locks::holds_any());
+                    assert!(!mutex::holds_any());
                     nap(0);
                 }
             });
@@ -223,11 +224,11 @@ fn locks_across_the_gate_keep_the_books_right() {
         // SAFETY: valid mutexes.
         machine.spawn(move || unsafe {
             assert_eq!(pthread_mutex_unlock(outer), 0);
-            assert!(!locks::holds_any());
+            assert!(!mutex::holds_any());
             assert_eq!(pthread_mutex_lock(inner), 0);
             host::disable_suspension();
             assert_eq!(pthread_mutex_unlock(inner), 0);
-            assert!(!locks::holds_any());
+            assert!(!mutex::holds_any());
             assert_eq!(pthread_mutex_lock(inner), 0);
             host::enable_suspension();
             nap(2);
@@ -314,12 +315,12 @@ fn flocks_of_coroutines_are_first_come_first_served() {
                     let file = std::fs::File::create(&path).expect("a file");
                     let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
                     // SAFETY: no pointers.
-                    assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_EX) }, 0);
+                    assert_eq!(unsafe { fd::flock(fd, libc::LOCK_EX) }, 0);
                     say(&log, format!("{id} in"));
                     nap(15);
                     say(&log, format!("{id} out"));
                     // SAFETY: no pointers.
-                    assert_eq!(unsafe { flocks::flock(fd, libc::LOCK_UN) }, 0);
+                    assert_eq!(unsafe { fd::flock(fd, libc::LOCK_UN) }, 0);
                 });
             }
             let start = Reactor::now();

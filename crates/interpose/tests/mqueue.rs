@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_char, c_int, c_uint, mq_attr, timespec};
+use spindle_interpose::hooks::ipc::mqueue;
 use spindle_interpose::host::{Wake, errno, set_errno};
-use spindle_interpose::mqueue;
 use std::ffi::CString;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn in_ms(ms: i64) -> timespec {
     // SAFETY: a place of our own.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
     let ns = now.tv_nsec + ms * 1_000_000;
-    timespec { tv_sec: now.tv_sec + ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 }
+    timespec { tv_sec: now.tv_sec + ns.div_euclid(1_000_000_000), tv_nsec: ns.rem_euclid(1_000_000_000) }
 }
 
 #[test]

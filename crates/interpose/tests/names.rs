@@ -4,9 +4,9 @@ mod common;
 
 use common::Test;
 use libc::{addrinfo, c_char, c_int, hostent};
+use spindle_interpose::hooks::library;
+use spindle_interpose::hooks::name;
 use spindle_interpose::host::{Wake, errno};
-use spindle_interpose::hostent as by_name;
-use spindle_interpose::{load, names, resolver};
 use std::ffi::CStr;
 
 unsafe extern "C" {
@@ -71,17 +71,17 @@ fn getaddrinfo_answers_as_it_does() {
         (c"localhost", Some(c"no such service"), Some(&hints)),
     ] {
         let before = test.parks();
-        let hooked = look_up(names::getaddrinfo, host, service, hints);
+        let hooked = look_up(name::getaddrinfo, host, service, hints);
         assert_eq!(test.parks(), before + 1);
         assert_eq!(hooked, look_up(libc::getaddrinfo, host, service, hints), "{host:?} {service:?}");
     }
     let before = test.parks();
     for number in [c"127.0.0.1", c"127.1", c"0x7f000001", c"::1", c"fe80::1%1", c"1.2.3.4.5"] {
-        let hooked = look_up(names::getaddrinfo, number, Some(c"80"), Some(&hints));
+        let hooked = look_up(name::getaddrinfo, number, Some(c"80"), Some(&hints));
         assert_eq!(hooked, look_up(libc::getaddrinfo, number, Some(c"80"), Some(&hints)), "{number:?}");
     }
     assert_eq!(test.parks(), before, "numbers are not looked up");
-    cancelled(&test, || look_up(names::getaddrinfo, c"localhost", None, None).0 == libc::EAI_SYSTEM);
+    cancelled(&test, || look_up(name::getaddrinfo, c"localhost", None, None).0 == libc::EAI_SYSTEM);
     assert_eq!(errno(), libc::ECANCELED);
 }
 
@@ -113,7 +113,7 @@ fn getnameinfo_answers_as_it_does() {
             if code == 0 { (code, Some((text(name), text(port)))) } else { (code, None) }
         };
         let before = test.parks();
-        let hooked = ask(names::getnameinfo);
+        let hooked = ask(name::getnameinfo);
         assert_eq!(test.parks() - before, usize::from(flags == 0));
         assert_eq!(hooked, ask(libc::getnameinfo));
     }
@@ -152,17 +152,17 @@ fn gethostbyname_answers_as_it_does() {
     let test = Test::new();
     // SAFETY: C strings.
     unsafe {
-        let hooked = contents(by_name::gethostbyname(c"localhost".as_ptr()));
+        let hooked = contents(name::gethostbyname(c"localhost".as_ptr()));
         assert_eq!(test.parks(), 1);
         assert_eq!(hooked, contents(libc_gethostbyname(c"localhost".as_ptr())));
         assert!(hooked.is_some());
-        assert!(contents(by_name::gethostbyname(c"10.1.2.3".as_ptr())).is_some());
+        assert!(contents(name::gethostbyname(c"10.1.2.3".as_ptr())).is_some());
         assert_eq!(test.parks(), 1);
-        assert!(contents(by_name::gethostbyname2(c"localhost".as_ptr(), libc::AF_INET)).is_some());
+        assert!(contents(name::gethostbyname2(c"localhost".as_ptr(), libc::AF_INET)).is_some());
         let address = [127u8, 0, 0, 1];
-        let back = contents(by_name::gethostbyaddr(address.as_ptr().cast(), 4, libc::AF_INET)).expect("a name");
+        let back = contents(name::gethostbyaddr(address.as_ptr().cast(), 4, libc::AF_INET)).expect("a name");
         assert_eq!(back.2, [address]);
-        cancelled(&test, || by_name::gethostbyname(c"localhost".as_ptr()).is_null());
+        cancelled(&test, || name::gethostbyname(c"localhost".as_ptr()).is_null());
         assert_eq!((errno(), h_errno()), (libc::ECANCELED, 2));
     }
 }
@@ -179,7 +179,7 @@ fn the_re_entrant_form_fills_the_caller_s_buffer() {
         // SAFETY: a C string and places of our own; 2,048 bytes from `skew` on.
         let code = unsafe {
             let at = buffer.as_mut_ptr().add(skew).cast();
-            by_name::gethostbyname_r(c"localhost".as_ptr(), &mut entry, at, 2_048, &mut found, &mut error)
+            name::gethostbyname_r(c"localhost".as_ptr(), &mut entry, at, 2_048, &mut found, &mut error)
         };
         assert_eq!(code, 0); // and `error` is as libc leaves it, which is not always 0
         assert!(std::ptr::eq(found, &entry));
@@ -189,7 +189,7 @@ fn the_re_entrant_form_fills_the_caller_s_buffer() {
         // SAFETY: as above, with too little room.
         let code = unsafe {
             let at = buffer.as_mut_ptr().add(skew).cast();
-            by_name::gethostbyname_r(c"localhost".as_ptr(), &mut entry, at, 10, &mut found, &mut error)
+            name::gethostbyname_r(c"localhost".as_ptr(), &mut entry, at, 10, &mut found, &mut error)
         };
         assert_eq!((code, error), (libc::ERANGE, -1));
         assert!(found.is_null());
@@ -204,13 +204,13 @@ fn records_are_asked_for_on_a_worker() {
     // A name that no server is asked for: it fails in the same way with and without a network.
     let name = c"bad..name";
     // SAFETY: a C string and a buffer of that size.
-    let hooked = unsafe { resolver::res_query(name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512) };
+    let hooked = unsafe { name::res_query(name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512) };
     assert_eq!(hooked, -1);
     assert_eq!((test.parks(), test.last_park().call), (1, "res_query"));
     cancelled(&test, || {
         let mut answer = [0u8; 512];
         // SAFETY: as above.
-        let result = unsafe { resolver::res_search(name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512) };
+        let result = unsafe { name::res_search(name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512) };
         assert_eq!(result, -1);
         errno() == libc::ECANCELED
     });
@@ -225,11 +225,11 @@ fn records_are_asked_for_on_a_worker() {
         assert_eq!(__res_ninit(state.as_mut_ptr()), 0);
         let before = test.parks();
         let at = state.as_mut_ptr().cast();
-        assert_eq!(resolver::res_nsearch(at, name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512), -1);
+        assert_eq!(name::res_nsearch(at, name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512), -1);
         assert_eq!(test.parks(), before + 1, "a default state goes to a worker");
         assert_eq!(state[62] as u32 as c_int, h_errno(), "res_h_errno");
         state[0] += 1; // the time between tries
-        assert_eq!(resolver::res_nsearch(at, name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512), -1);
+        assert_eq!(name::res_nsearch(at, name.as_ptr(), 1, 1, answer.as_mut_ptr(), 512), -1);
         assert_eq!(test.parks(), before + 1, "another does not");
         __res_nclose(state.as_mut_ptr());
     }
@@ -240,10 +240,10 @@ fn a_loaded_library_is_reported() {
     let test = Test::new();
     // SAFETY: C strings; libm's constructors do nothing of note.
     unsafe {
-        let library = load::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW);
+        let library = library::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW);
         assert!(!library.is_null());
         assert_eq!(test.loaded(), 1);
-        assert!(load::dlopen(c"/nowhere/at/all.so".as_ptr(), libc::RTLD_NOW).is_null());
+        assert!(library::dlopen(c"/nowhere/at/all.so".as_ptr(), libc::RTLD_NOW).is_null());
         assert_eq!(test.loaded(), 1);
         assert!(spindle_interpose::host::current_host().is_some());
         libc::dlclose(library);

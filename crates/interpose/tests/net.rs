@@ -6,8 +6,8 @@ mod sockets;
 use common::Test;
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use sockets::*;
+use spindle_interpose::hooks::{fd, net};
 use spindle_interpose::host::{OnSignal, Wake};
-use spindle_interpose::{books, net};
 use spindle_reactor::{FdKind, Interest, Readiness};
 
 /// Runs the scenario unhooked and hooked and compares; how often the hooked one parked.
@@ -195,7 +195,7 @@ fn a_timeout_set_through_the_hook_is_seen() {
     let time = libc::timeval { tv_sec: 0, tv_usec: 30_000 };
     // SAFETY: the option takes a timeval.
     unsafe {
-        books::setsockopt(b, libc::SOL_SOCKET, libc::SO_RCVTIMEO, (&raw const time).cast(), size_of_val(&time) as _);
+        fd::setsockopt(b, libc::SOL_SOCKET, libc::SO_RCVTIMEO, (&raw const time).cast(), size_of_val(&time) as _);
     }
     assert_eq!(HOOKED.recv(b, 1, 0), (-1, libc::EAGAIN, vec![]));
     // With a timeout every caught signal interrupts.
@@ -409,14 +409,14 @@ fn closed_meanwhile() {
     let test = Test::new();
     let (a, b) = tcp();
     // SAFETY: the test's own descriptor.
-    test.at_park(1, move || assert_eq!(unsafe { books::close(b) }, 0));
+    test.at_park(1, move || assert_eq!(unsafe { fd::close(b) }, 0));
     assert_eq!(HOOKED.recv(b, 1, 0), (-1, libc::EBADF, vec![]));
     close(a);
     // Replaced meanwhile.
     let (a, b) = tcp();
     let (c, d) = tcp();
     // SAFETY: the test's own descriptors.
-    test.at_park(1, move || assert_eq!(unsafe { books::dup2(c, b) }, b));
+    test.at_park(1, move || assert_eq!(unsafe { fd::dup2(c, b) }, b));
     assert_eq!(HOOKED.recv(b, 1, 0), (-1, libc::EBADF, vec![]));
     // The number is registered anew for what it names now.
     let peer = soon(move || ORIGINAL.send(d, b"d", 0));

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_char, c_int, stat as Stat, statfs as StatFs, statvfs as StatVfs, statx as StatX};
+use spindle_interpose::hooks::{fd, file, path};
 use spindle_interpose::host::{errno, set_errno};
-use spindle_interpose::{books, copying, files, paths};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
@@ -73,38 +73,38 @@ fn asking_answers_alike() {
     // SAFETY: paths, null or not, and places of the right size.
     let calls: [(&str, Call, Call); 14] = unsafe {
         [
-            ("stat", &|p| with(|s| paths::stat(p, s) as isize, whole), &|p| with(|s| libc::stat(p, s) as isize, whole)),
-            ("lstat", &|p| with(|s| paths::lstat(p, s) as isize, whole), &|p| {
+            ("stat", &|p| with(|s| path::stat(p, s) as isize, whole), &|p| with(|s| libc::stat(p, s) as isize, whole)),
+            ("lstat", &|p| with(|s| path::lstat(p, s) as isize, whole), &|p| {
                 with(|s| libc::lstat(p, s) as isize, whole)
             }),
-            ("fstatat", &|p| with(|s| paths::fstatat(HERE, p, s, LINK) as isize, whole), &|p| {
+            ("fstatat", &|p| with(|s| path::fstatat(HERE, p, s, LINK) as isize, whole), &|p| {
                 with(|s| libc::fstatat(HERE, p, s, LINK) as isize, whole)
             }),
-            ("xstat", &|p| with(|s| paths::xstat(1, p, s) as isize, whole), &|p| {
+            ("xstat", &|p| with(|s| path::xstat(1, p, s) as isize, whole), &|p| {
                 with(|s| libc::stat(p, s) as isize, whole)
             }),
-            ("lxstat", &|p| with(|s| paths::lxstat(1, p, s) as isize, whole), &|p| {
+            ("lxstat", &|p| with(|s| path::lxstat(1, p, s) as isize, whole), &|p| {
                 with(|s| libc::lstat(p, s) as isize, whole)
             }),
-            ("statx", &|p| with(|s| paths::statx(HERE, p, 0, 0xfff, s) as isize, ex), &|p| {
+            ("statx", &|p| with(|s| path::statx(HERE, p, 0, 0xfff, s) as isize, ex), &|p| {
                 with(|s| libc::statx(HERE, p, 0, 0xfff, s) as isize, ex)
             }),
-            ("statfs", &|p| with(|s| paths::statfs(p, s) as isize, fs), &|p| with(|s| libc::statfs(p, s) as isize, fs)),
-            ("statvfs", &|p| with(|s| paths::statvfs(p, s) as isize, vfs), &|p| {
+            ("statfs", &|p| with(|s| path::statfs(p, s) as isize, fs), &|p| with(|s| libc::statfs(p, s) as isize, fs)),
+            ("statvfs", &|p| with(|s| path::statvfs(p, s) as isize, vfs), &|p| {
                 with(|s| libc::statvfs(p, s) as isize, vfs)
             }),
-            ("access", &|p| bare(|| paths::access(p, libc::R_OK)), &|p| bare(|| libc::access(p, libc::R_OK))),
-            ("a wrong access", &|p| bare(|| paths::access(p, 99)), &|p| bare(|| libc::access(p, 99))),
-            ("eaccess", &|p| bare(|| paths::eaccess(p, libc::X_OK)), &|p| {
+            ("access", &|p| bare(|| path::access(p, libc::R_OK)), &|p| bare(|| libc::access(p, libc::R_OK))),
+            ("a wrong access", &|p| bare(|| path::access(p, 99)), &|p| bare(|| libc::access(p, 99))),
+            ("eaccess", &|p| bare(|| path::eaccess(p, libc::X_OK)), &|p| {
                 bare(|| libc::faccessat(HERE, p, libc::X_OK, libc::AT_EACCESS))
             }),
-            ("readlink", &|p| with(|s: *mut [u8; 64]| paths::readlink(p, s.cast(), 64), text), &|p| {
+            ("readlink", &|p| with(|s: *mut [u8; 64]| path::readlink(p, s.cast(), 64), text), &|p| {
                 with(|s: *mut [u8; 64]| libc::readlink(p, s.cast(), 64), text)
             }),
-            ("a short readlink", &|p| with(|s: *mut [u8; 64]| paths::readlink(p, s.cast(), 2), text), &|p| {
+            ("a short readlink", &|p| with(|s: *mut [u8; 64]| path::readlink(p, s.cast(), 2), text), &|p| {
                 with(|s: *mut [u8; 64]| libc::readlink(p, s.cast(), 2), text)
             }),
-            ("no readlink", &|p| with(|s: *mut [u8; 64]| paths::readlink(p, s.cast(), 0), text), &|p| {
+            ("no readlink", &|p| with(|s: *mut [u8; 64]| path::readlink(p, s.cast(), 0), text), &|p| {
                 with(|s: *mut [u8; 64]| libc::readlink(p, s.cast(), 0), text)
             }),
         ]
@@ -158,13 +158,13 @@ fn changing_names_changes_them_alike() {
         }
         libc::umask(0o027);
         each![
-            (paths::mkdir, libc::mkdir): (p(c"made"), 0o777) (p(c"made"), 0o777) (p(c"nowhere/made"), 0o777) (p(c""), 0o777);
-            (paths::rename, libc::rename): (p(c"file"), p(c"moved")) (p(c"file"), p(c"moved")) (p(c"moved"), p(c"folder")) (p(c"moved"), p(c"folder/moved"));
-            (paths::link, libc::link): (p(c"folder/moved"), p(c"second")) (p(c"nowhere"), p(c"third")) (p(c"folder"), p(c"third"));
-            (paths::symlink, libc::symlink): (p(c"any text"), p(c"new")) (p(c"other"), p(c"new")) (p(c""), p(c"empty"));
-            (paths::unlink, libc::unlink): (p(c"second")) (p(c"second")) (p(c"folder")) (p(c"folder/moved"));
-            (paths::rmdir, libc::rmdir): (p(c"made")) (p(c"made")) (p(c"new"));
-            (paths::unlinkat, libc::unlinkat): (libc::AT_FDCWD, p(c"folder"), libc::AT_REMOVEDIR) (77, p(c"x"), 0) (libc::AT_FDCWD, p(c"x"), 0x4000_0000);
+            (path::mkdir, libc::mkdir): (p(c"made"), 0o777) (p(c"made"), 0o777) (p(c"nowhere/made"), 0o777) (p(c""), 0o777);
+            (path::rename, libc::rename): (p(c"file"), p(c"moved")) (p(c"file"), p(c"moved")) (p(c"moved"), p(c"folder")) (p(c"moved"), p(c"folder/moved"));
+            (path::link, libc::link): (p(c"folder/moved"), p(c"second")) (p(c"nowhere"), p(c"third")) (p(c"folder"), p(c"third"));
+            (path::symlink, libc::symlink): (p(c"any text"), p(c"new")) (p(c"other"), p(c"new")) (p(c""), p(c"empty"));
+            (path::unlink, libc::unlink): (p(c"second")) (p(c"second")) (p(c"folder")) (p(c"folder/moved"));
+            (path::rmdir, libc::rmdir): (p(c"made")) (p(c"made")) (p(c"new"));
+            (path::unlinkat, libc::unlinkat): (libc::AT_FDCWD, p(c"folder"), libc::AT_REMOVEDIR) (77, p(c"x"), 0) (libc::AT_FDCWD, p(c"x"), 0x4000_0000);
         ]
     });
 }
@@ -186,15 +186,15 @@ fn changing_attributes_changes_them_alike() {
         }
         let (user, group) = (libc::getuid(), libc::getgid());
         each![
-            (paths::chmod, libc::chmod): (p(c"file"), 0o640) (p(c"symbolic"), 0o604) (p(c"nowhere"), 0o640);
-            (paths::fchmodat, libc::fchmodat): (libc::AT_FDCWD, p(c"folder"), 0o711, 0) (libc::AT_FDCWD, p(c"folder"), 0o711, 0x4000_0000);
-            (paths::chown, libc::chown): (p(c"file"), user, group) (p(c"nowhere"), user, group);
-            (paths::lchown, libc::lchown): (p(c"symbolic"), user, group) (p(c"nowhere"), user, group);
-            (paths::utime, libc::utime): (p(c"file"), &old) (p(c"nowhere"), &old) (p(c"file"), null());
-            (paths::utimes, libc::utimes): (p(c"file"), small.as_ptr()) (p(c"file"), bad.as_ptr()) (p(c"nowhere"), small.as_ptr());
-            (paths::lutimes, libc::lutimes): (p(c"symbolic"), small.as_ptr());
-            (paths::utimensat, libc::utimensat): (libc::AT_FDCWD, p(c"folder"), times.as_ptr(), 0) (libc::AT_FDCWD, p(c"file"), wrong.as_ptr(), 0) (libc::AT_FDCWD, p(c"file"), times.as_ptr(), 0);
-            (paths::truncate, libc::truncate): (p(c"file"), 3) (p(c"folder"), 3) (p(c"/nowhere at all"), 3) (p(c"/proc/self/status"), -1);
+            (path::chmod, libc::chmod): (p(c"file"), 0o640) (p(c"symbolic"), 0o604) (p(c"nowhere"), 0o640);
+            (path::fchmodat, libc::fchmodat): (libc::AT_FDCWD, p(c"folder"), 0o711, 0) (libc::AT_FDCWD, p(c"folder"), 0o711, 0x4000_0000);
+            (path::chown, libc::chown): (p(c"file"), user, group) (p(c"nowhere"), user, group);
+            (path::lchown, libc::lchown): (p(c"symbolic"), user, group) (p(c"nowhere"), user, group);
+            (path::utime, libc::utime): (p(c"file"), &old) (p(c"nowhere"), &old) (p(c"file"), null());
+            (path::utimes, libc::utimes): (p(c"file"), small.as_ptr()) (p(c"file"), bad.as_ptr()) (p(c"nowhere"), small.as_ptr());
+            (path::lutimes, libc::lutimes): (p(c"symbolic"), small.as_ptr());
+            (path::utimensat, libc::utimensat): (libc::AT_FDCWD, p(c"folder"), times.as_ptr(), 0) (libc::AT_FDCWD, p(c"file"), wrong.as_ptr(), 0) (libc::AT_FDCWD, p(c"file"), times.as_ptr(), 0);
+            (path::truncate, libc::truncate): (p(c"file"), 3) (p(c"folder"), 3) (p(c"/nowhere at all"), 3) (p(c"/proc/self/status"), -1);
         ]
     });
 }
@@ -205,15 +205,15 @@ fn a_descriptor_of_the_callers_is_where_a_path_starts() {
     std::fs::write("folder/inner", "1").expect("a file");
     // SAFETY: paths and places of our own; descriptors are closed.
     unsafe {
-        let folder = files::open(c"folder".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY, 0);
+        let folder = file::open(c"folder".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY, 0);
         let mut found = std::mem::zeroed::<Stat>();
-        assert_eq!(outcome(paths::fstatat(folder, c"inner".as_ptr(), &mut found, 0)), (0, 0));
+        assert_eq!(outcome(path::fstatat(folder, c"inner".as_ptr(), &mut found, 0)), (0, 0));
         assert_eq!(found.st_size, 1);
-        let file = files::open(c"file".as_ptr(), libc::O_RDWR, 0);
-        assert_eq!(outcome(paths::fstatat(file, c"inner".as_ptr(), &mut found, 0)), (-1, libc::ENOTDIR));
+        let file = file::open(c"file".as_ptr(), libc::O_RDWR, 0);
+        assert_eq!(outcome(path::fstatat(file, c"inner".as_ptr(), &mut found, 0)), (-1, libc::ENOTDIR));
         // It names a file, whose locks must survive.
         assert_eq!(libc::lockf(file, libc::F_TLOCK, 0), 0);
-        assert_eq!(paths::fstatat(file, c"".as_ptr(), &mut found, libc::AT_EMPTY_PATH), 0);
+        assert_eq!(path::fstatat(file, c"".as_ptr(), &mut found, libc::AT_EMPTY_PATH), 0);
         assert_eq!(found.st_size, 7);
         let child = libc::fork();
         if child == 0 {
@@ -222,18 +222,18 @@ fn a_descriptor_of_the_callers_is_where_a_path_starts() {
         let mut status = 0;
         libc::waitpid(child, &mut status, 0);
         assert_eq!(libc::WEXITSTATUS(status), 1, "still locked");
-        assert_eq!(outcome(paths::ftruncate(file, 2)), (0, 0));
-        assert_eq!(outcome(paths::ftruncate(77, 2)), (-1, libc::EBADF));
-        assert_eq!(outcome(paths::mkdirat(folder, c"more".as_ptr(), 0o700)), (0, 0));
-        assert_eq!(outcome(paths::renameat(folder, c"more".as_ptr(), libc::AT_FDCWD, c"out".as_ptr())), (0, 0));
+        assert_eq!(outcome(path::ftruncate(file, 2)), (0, 0));
+        assert_eq!(outcome(path::ftruncate(77, 2)), (-1, libc::EBADF));
+        assert_eq!(outcome(path::mkdirat(folder, c"more".as_ptr(), 0o700)), (0, 0));
+        assert_eq!(outcome(path::renameat(folder, c"more".as_ptr(), libc::AT_FDCWD, c"out".as_ptr())), (0, 0));
         assert!(PathBuf::from("out").is_dir() && std::fs::metadata("file").expect("there").len() == 2);
         // The working directory of the time of the call is meant.
         let elsewhere = scratch.path.join("folder");
         scratch.test.at_park(1, move || std::env::set_current_dir(&elsewhere).expect("it is there"));
-        assert_eq!(outcome(paths::stat(c"file".as_ptr(), &mut found)), (0, 0));
-        assert_eq!(outcome(paths::stat(c"file".as_ptr(), &mut found)), (-1, libc::ENOENT));
-        books::close(folder);
-        books::close(file);
+        assert_eq!(outcome(path::stat(c"file".as_ptr(), &mut found)), (0, 0));
+        assert_eq!(outcome(path::stat(c"file".as_ptr(), &mut found)), (-1, libc::ENOENT));
+        fd::close(folder);
+        fd::close(file);
     }
 }
 
@@ -245,40 +245,40 @@ fn directories_are_read_whole() {
     }
     // SAFETY: paths of our own; the directory is closed.
     unsafe {
-        let directory = paths::opendir(c"folder".as_ptr());
+        let directory = path::opendir(c"folder".as_ptr());
         assert!(!directory.is_null());
         let mut count = 0;
         while !libc::readdir(directory).is_null() {
             count += 1;
         }
         assert_eq!(count, 3_002);
-        assert_eq!(books::closedir(directory), 0);
+        assert_eq!(fd::closedir(directory), 0);
         let before = std::fs::read_dir("/proc/self/fd").expect("procfs").count();
         for (path, error) in [(c"nowhere", libc::ENOENT), (c"file", libc::ENOTDIR), (c"", libc::ENOENT)] {
             set_errno(0);
-            assert!(paths::opendir(path.as_ptr()).is_null());
+            assert!(path::opendir(path.as_ptr()).is_null());
             assert_eq!(errno(), error);
         }
         let mut list = null_mut::<*mut libc::dirent>();
-        let count = paths::scandir(c"folder".as_ptr(), (&raw mut list).cast(), null_mut(), null_mut());
+        let count = path::scandir(c"folder".as_ptr(), (&raw mut list).cast(), null_mut(), null_mut());
         assert_eq!(count, 3_002);
         assert_eq!(
-            outcome(paths::scandir(c"nowhere".as_ptr(), (&raw mut list).cast(), null_mut(), null_mut())),
+            outcome(path::scandir(c"nowhere".as_ptr(), (&raw mut list).cast(), null_mut(), null_mut())),
             (-1, libc::ENOENT)
         );
         assert_eq!(std::fs::read_dir("/proc/self/fd").expect("procfs").count(), before);
         let pattern = scratch.both("folder/entry 1?")[1].clone();
         for pattern in [pattern.as_ptr(), c"folder/entry 1?".as_ptr()] {
             let mut found = std::mem::zeroed::<libc::glob_t>();
-            assert_eq!(paths::glob(pattern, 0, None, &mut found), 0);
+            assert_eq!(path::glob(pattern, 0, None, &mut found), 0);
             assert_eq!(found.gl_pathc, 10);
-            assert_eq!(paths::glob(pattern, libc::GLOB_APPEND, None, &mut found), 0);
+            assert_eq!(path::glob(pattern, libc::GLOB_APPEND, None, &mut found), 0);
             assert_eq!(found.gl_pathc, 20);
             assert!(CStr::from_ptr(*found.gl_pathv).to_bytes().ends_with(b"folder/entry 10"));
             libc::globfree(&mut found);
         }
         let mut none = std::mem::zeroed::<libc::glob_t>();
-        assert_eq!(paths::glob(c"/nowhere at all/*".as_ptr(), 0, None, &mut none), libc::GLOB_NOMATCH);
+        assert_eq!(path::glob(c"/nowhere at all/*".as_ptr(), 0, None, &mut none), libc::GLOB_NOMATCH);
     }
     assert!(scratch.test.parks() >= 8);
 }
@@ -291,10 +291,10 @@ fn real_paths_and_temporary_files() {
         set_errno(5);
         // SAFETY: a path, and a place of the size that is asked for; what is found is freed.
         unsafe {
-            let found = paths::realpath(path.as_ptr(), place.as_mut_ptr());
+            let found = path::realpath(path.as_ptr(), place.as_mut_ptr());
             let error = errno();
             let text = |p: *const c_char| if p.is_null() { None } else { Some(CStr::from_ptr(p).to_owned()) };
-            let own = paths::realpath(path.as_ptr(), null_mut());
+            let own = path::realpath(path.as_ptr(), null_mut());
             assert_eq!(text(own), text(found));
             libc::free(own.cast());
             let libcs = libc::realpath(path.as_ptr(), null_mut());
@@ -313,7 +313,7 @@ fn real_paths_and_temporary_files() {
     assert!(scratch.test.parks() >= 8);
     let mut template = scratch.both("now-XXXXXX")[1].clone().into_bytes_with_nul();
     // SAFETY: a template of our own.
-    let fd = unsafe { paths::mkstemp(template.as_mut_ptr().cast()) };
+    let fd = unsafe { path::mkstemp(template.as_mut_ptr().cast()) };
     assert!(fd >= 0);
     // SAFETY: new, and nobody else's.
     let file = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(fd) });
@@ -322,18 +322,18 @@ fn real_paths_and_temporary_files() {
     assert_eq!(named.ino(), file.metadata().expect("open").ino());
     let mut wrong = *b"/tmp/without the six\0";
     // SAFETY: as above.
-    assert_eq!(outcome(unsafe { paths::mkstemp(wrong.as_mut_ptr().cast()) }), (-1, libc::EINVAL));
+    assert_eq!(outcome(unsafe { path::mkstemp(wrong.as_mut_ptr().cast()) }), (-1, libc::EINVAL));
 }
 
 fn open(path: &CStr, flags: c_int) -> (RawFd, i32) {
     // SAFETY: a path.
-    outcome(unsafe { files::open(path.as_ptr(), flags, 0o600) })
+    outcome(unsafe { file::open(path.as_ptr(), flags, 0o600) })
 }
 
 #[test]
 fn files_are_opened_on_workers_when_all_are_to_be() {
     let scratch = Scratch::new("opened");
-    files::set_open_on_workers(true);
+    file::set_open_on_workers(true);
     let (fd, _) = open(c"new", libc::O_CREAT | libc::O_EXCL | libc::O_RDWR);
     assert!(fd >= 0);
     assert_eq!(scratch.test.parks(), 1);
@@ -347,9 +347,9 @@ fn files_are_opened_on_workers_when_all_are_to_be() {
     assert_eq!(unsafe { libc::mkfifo(c"fifo".as_ptr(), 0o600) }, 0);
     scratch.test.inject(2, spindle_interpose::host::Wake::Cancelled);
     assert_eq!(open(c"fifo", libc::O_RDONLY), (-1, libc::ECANCELED));
-    files::set_open_on_workers(false);
+    file::set_open_on_workers(false);
     // SAFETY: the test's own.
-    unsafe { books::close(fd) };
+    unsafe { fd::close(fd) };
 }
 
 /// Opens a file that is leased, and so can be opened only when the lease has been given up.
@@ -367,7 +367,7 @@ fn slow_open() {
     assert!(opened >= 0);
     giver.join().expect("it ends");
     // SAFETY: the test's own.
-    unsafe { books::close(opened) };
+    unsafe { fd::close(opened) };
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn after_slow_opens_the_next_ones_are_made_on_workers() {
     assert!(on_workers >= 16, "the next sixteen: {on_workers}");
     for fd in all {
         // SAFETY: the test's own.
-        unsafe { books::close(fd) };
+        unsafe { fd::close(fd) };
     }
 }
 
@@ -401,19 +401,19 @@ fn copies_of_ranges_are_made_on_workers() {
     let mut pair = [0; 2];
     // SAFETY: descriptors and places of our own.
     unsafe {
-        assert_eq!(outcome(copying::copy_file_range(from, null_mut(), to, null_mut(), 4, 0)), (4, 0));
+        assert_eq!(outcome(file::copy_file_range(from, null_mut(), to, null_mut(), 4, 0)), (4, 0));
         let (mut at, mut to_at) = (5, 1);
-        assert_eq!(outcome(copying::copy_file_range(from, &mut at, to, &mut to_at, 100, 0)), (2, 0));
+        assert_eq!(outcome(file::copy_file_range(from, &mut at, to, &mut to_at, 100, 0)), (2, 0));
         assert_eq!((at, to_at), (7, 3));
-        assert_eq!(outcome(copying::copy_file_range(from, &mut at, to, &mut to_at, 100, 0)), (0, 0), "the end");
-        assert_eq!(outcome(copying::copy_file_range(from, null_mut(), to, null_mut(), 4, 99)), (-1, libc::EINVAL));
-        assert_eq!(outcome(copying::copy_file_range(to, null_mut(), from, null_mut(), 4, 0)), (-1, libc::EBADF));
+        assert_eq!(outcome(file::copy_file_range(from, &mut at, to, &mut to_at, 100, 0)), (0, 0), "the end");
+        assert_eq!(outcome(file::copy_file_range(from, null_mut(), to, null_mut(), 4, 99)), (-1, libc::EINVAL));
+        assert_eq!(outcome(file::copy_file_range(to, null_mut(), from, null_mut(), 4, 0)), (-1, libc::EBADF));
         assert_eq!(scratch.test.parks(), 5);
         libc::pipe(pair.as_mut_ptr());
-        assert_eq!(outcome(copying::copy_file_range(from, null_mut(), pair[1], null_mut(), 4, 0)), (-1, libc::EINVAL));
+        assert_eq!(outcome(file::copy_file_range(from, null_mut(), pair[1], null_mut(), 4, 0)), (-1, libc::EINVAL));
         assert_eq!(scratch.test.parks(), 5);
         for fd in [from, to, pair[0], pair[1]] {
-            books::close(fd);
+            fd::close(fd);
         }
     }
     assert_eq!(std::fs::read("copy").expect("there"), b"cntt");

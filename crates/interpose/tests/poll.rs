@@ -8,8 +8,8 @@ use libc::{
     POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, c_int, pollfd, timespec, timeval,
 };
 use sockets::*;
+use spindle_interpose::hooks::{fd, poll};
 use spindle_interpose::host::{self, OnSignal, Wake};
-use spindle_interpose::{books, poll};
 use spindle_reactor::{Interest, Readiness};
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
@@ -174,10 +174,10 @@ fn cancelled_interrupted_closed() {
         assert_eq!(test.last_park().on_signal, OnSignal::Interrupt);
     }
     // SAFETY: the test's own descriptor.
-    test.at_park(1, move || assert_eq!(unsafe { books::dup2(c, b) }, b));
+    test.at_park(1, move || assert_eq!(unsafe { fd::dup2(c, b) }, b));
     assert_eq!(poll_all(true, &[(b, POLLIN)], -1), ((1, 0), vec![POLLNVAL]));
     // SAFETY: as above.
-    test.at_park(1, move || assert_eq!(unsafe { books::close(b) }, 0));
+    test.at_park(1, move || assert_eq!(unsafe { fd::close(b) }, 0));
     assert_eq!(poll_all(true, &[(d, POLLIN), (b, POLLIN)], -1), ((1, 0), vec![0, POLLNVAL]));
     [a, c, d].into_iter().for_each(close);
 }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_int, pid_t};
+use spindle_interpose::hooks::process;
 use spindle_interpose::host::{Wake, errno};
-use spindle_interpose::{process, system};
 use std::time::{Duration, Instant};
 
 /// A child that ends with `code` after `ms`.
@@ -174,11 +174,11 @@ fn system_is_as_it_is() {
     let test = Test::new();
     for command in [c"exit 3", c"kill -TERM $$", c"/nowhere/at/all 2>/dev/null"] {
         // SAFETY: C strings.
-        let (hooked, plain) = unsafe { (system::system(command.as_ptr()), libc::system(command.as_ptr())) };
+        let (hooked, plain) = unsafe { (process::system(command.as_ptr()), libc::system(command.as_ptr())) };
         assert_eq!(hooked, plain, "{command:?}");
     }
     // SAFETY: a null command only asks.
-    assert_ne!(unsafe { system::system(std::ptr::null()) }, 0);
+    assert_ne!(unsafe { process::system(std::ptr::null()) }, 0);
     assert!(test.parks() >= 1);
     // SAFETY: asking only.
     let interrupt = || unsafe {
@@ -190,12 +190,12 @@ fn system_is_as_it_is() {
     test.at_park(1, move || assert_eq!(interrupt(), libc::SIG_IGN));
     // The shell's signals are not ignored and not blocked.
     // SAFETY: a C string.
-    let status = unsafe { system::system(c"sleep 0.02; kill -TERM $$; exit 1".as_ptr()) };
+    let status = unsafe { process::system(c"sleep 0.02; kill -TERM $$; exit 1".as_ptr()) };
     assert_eq!(libc::WTERMSIG(status), libc::SIGTERM);
     assert_eq!(interrupt(), before);
     test.inject(1, Wake::Cancelled);
     // SAFETY: a C string.
-    assert_eq!(unsafe { system::system(c"sleep 5".as_ptr()) }, -1);
+    assert_eq!(unsafe { process::system(c"sleep 5".as_ptr()) }, -1);
     assert_eq!(errno(), libc::ECANCELED);
     assert_eq!(waitpid(-1, libc::WNOHANG).1, libc::ECHILD, "killed and reaped");
 }

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_int, c_void, iovec};
+use spindle_interpose::hooks::fd::refs;
+use spindle_interpose::hooks::{file, rw};
 use spindle_interpose::host::{OnSignal, Wake};
-use spindle_interpose::{files, pins, rw};
 use std::ffi::CString;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -36,7 +37,7 @@ impl Scratch {
         let path = CString::new(self.0.as_os_str().as_encoded_bytes()).expect("a path");
         // SAFETY: a C string; the descriptor is new.
         unsafe {
-            let fd = files::open(path.as_ptr(), flags | libc::O_CLOEXEC, 0o600);
+            let fd = file::open(path.as_ptr(), flags | libc::O_CLOEXEC, 0o600);
             assert!(fd >= 0);
             OwnedFd::from_raw_fd(fd)
         }
@@ -288,7 +289,7 @@ fn synchronous_writes_go_to_a_worker() {
     assert!(all[..100_000] == bytes && all[100_000..101_000] == bytes[..1_000] && all.len() == 103_000);
     assert!(test.parks() >= 2, "a worker does it");
     // SAFETY: no pointers.
-    assert_eq!(unsafe { files::fsync(fd.as_raw_fd()) }, 0);
+    assert_eq!(unsafe { file::fsync(fd.as_raw_fd()) }, 0);
     assert_eq!(test.last_park().call, "fsync");
 }
 
@@ -297,7 +298,7 @@ fn memory_file_systems_are_read_in_place() {
     let test = Test::new();
     let read_all = |path: &str| {
         // SAFETY: a C string; the descriptor is new.
-        let fd = unsafe { OwnedFd::from_raw_fd(files::open(CString::new(path).unwrap().as_ptr(), libc::O_RDONLY, 0)) };
+        let fd = unsafe { OwnedFd::from_raw_fd(file::open(CString::new(path).unwrap().as_ptr(), libc::O_RDONLY, 0)) };
         let mut all = Vec::new();
         loop {
             match read(&fd, 100).2 {
@@ -392,7 +393,7 @@ fn wrong_calls_fail_as_they_do() {
         assert_eq!(outcome(rw::writev(writer.as_raw_fd(), list, 5_000)), (-1, libc::EINVAL));
         assert_eq!(outcome(rw::pread(writer.as_raw_fd(), bad, 1, 0)), (-1, libc::ESPIPE));
         assert_eq!(rw::read(file.as_raw_fd(), bad, 0), 0);
-        let directory = files::open(c"/".as_ptr(), libc::O_RDONLY, 0);
+        let directory = file::open(c"/".as_ptr(), libc::O_RDONLY, 0);
         let mut byte = 0u8;
         assert_eq!(outcome(rw::read(directory, (&raw mut byte).cast(), 1)), (-1, libc::EISDIR));
         libc::close(directory);
@@ -407,7 +408,7 @@ fn closing_waits_for_a_job() {
     let number = fd.as_raw_fd();
     test.at_park(1, move || {
         // As another coroutine's `close` does; when it comes back the job has ended.
-        pins::settle(number, number);
+        refs::settle(number, number);
         // SAFETY: whole buffers.
         let length = unsafe {
             let mut stat = std::mem::zeroed::<libc::stat>();
@@ -430,7 +431,7 @@ fn jobs_leave_the_record_locks_of_the_process_alone() {
         (lock.l_type, lock.l_len) = (libc::F_WRLCK as i16, 10);
         assert_eq!(libc::fcntl(fd.as_raw_fd(), libc::F_SETLK, &lock), 0);
         assert_eq!(write(&fd, b"by a worker"), (11, 0));
-        files::fsync(fd.as_raw_fd());
+        file::fsync(fd.as_raw_fd());
         // A child sees whether the lock is still there.
         let child = libc::fork();
         if child == 0 {

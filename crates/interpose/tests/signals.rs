@@ -3,7 +3,7 @@
 mod common;
 
 use common::Test;
-use spindle_interpose::signals;
+use spindle_interpose::hooks::signal::action as signals;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 

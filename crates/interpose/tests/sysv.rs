@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_int, c_long, sembuf, timespec};
+use spindle_interpose::hooks::ipc::sysv;
 use spindle_interpose::host::{Wake, errno, set_errno};
-use spindle_interpose::sysv;
 use spindle_reactor::Reactor;
 use std::ptr::null_mut;
 

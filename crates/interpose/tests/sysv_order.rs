@@ -4,7 +4,7 @@ mod coroutines;
 
 use coroutines::{nap, with_machine};
 use libc::{c_int, c_long, sembuf};
-use spindle_interpose::sysv;
+use spindle_interpose::hooks::ipc::sysv;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_int, timespec};
+use spindle_interpose::hooks::{signal::action as signals, time};
 use spindle_interpose::host::{Wake, errno, set_errno};
-use spindle_interpose::{signals, time};
 use spindle_reactor::Reactor;
 use std::sync::atomic::{AtomicI32, Ordering};
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Test, outcome};
 use libc::{c_char, group, passwd};
+use spindle_interpose::hooks::name as users;
 use spindle_interpose::host::{Wake, errno, set_errno};
-use spindle_interpose::users;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 

@@ -12,7 +12,7 @@ use crate::runtime::{self, Runtime, rt};
 use crate::stack::{Ctx, Failing};
 use crate::{aside, linking, links, loading, persistent};
 use spindle_core::sched::CoroutineId;
-use spindle_interpose::locks;
+use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
 use std::cell::RefCell;
 use std::ptr::{addr_of_mut, null_mut};

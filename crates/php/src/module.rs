@@ -6,7 +6,7 @@ use crate::{
     overflow, persistent, scope, stack, streams, syntax, timeout,
 };
 use spindle_interpose::patch::Patcher;
-use spindle_interpose::{files, host};
+use spindle_interpose::{hooks::file, host};
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
 use std::cell::{Cell, RefCell};
@@ -166,8 +166,8 @@ fn patch() -> Vec<String> {
         excluded.extend(engine_extensions());
         // SAFETY: read after module start.
         let paths = unsafe { sys::spindle_settings.paths_on_workers };
-        files::set_open_on_workers(paths);
-        no_throw::patcher(spindle_interpose::hooks(paths), excluded)
+        file::set_open_on_workers(paths);
+        no_throw::patcher(spindle_interpose::hook_list(paths), excluded)
     });
     let before = patcher.passes();
     let errors = patcher.patch().errors;

@@ -2,8 +2,8 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use libc::ucontext_t;
+use spindle_interpose::hooks::{fd, sync::mutex, time};
 use spindle_interpose::host::{self, BlockedOn, Host, Wake};
-use spindle_interpose::{flocks, locks, time};
 use spindle_reactor::{Reactor, Waiter};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -76,16 +76,16 @@ impl Machine {
         };
         let from = self.current.replace(id);
         // As the host must: the cost is one load when nothing is held.
-        if locks::holds_any() {
-            locks::on_park(from as u64);
-            locks::on_resume(id as u64);
+        if mutex::holds_any() {
+            mutex::on_park(from as u64);
+            mutex::on_resume(id as u64);
         }
         host::enable_suspension();
         // SAFETY: the coroutine's context is valid; boxes do not move.
         unsafe { libc::swapcontext(&mut home, to) };
         host::disable_suspension();
-        if self.all.borrow()[id - 1].ended && locks::holds_any() {
-            locks::on_end(id as u64);
+        if self.all.borrow()[id - 1].ended && mutex::holds_any() {
+            mutex::on_end(id as u64);
         }
     }
 
@@ -235,10 +235,10 @@ pub fn with_machine(then: impl FnOnce(&'static Machine)) {
     MACHINE.set(Some(machine));
     host::set_host(machine);
     host::attach_thread();
-    locks::reset();
-    flocks::reset();
+    mutex::reset();
+    fd::locks::reset();
     then(machine);
-    assert!(!locks::holds_any(), "something is left in the books");
+    assert!(!mutex::holds_any(), "something is left in the books");
     host::detach_thread();
 }
 

@@ -2,8 +2,8 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use libc::{c_int, siginfo_t, sigset_t, timespec};
+use spindle_interpose::hooks::signal::wait as sigwait;
 use spindle_interpose::host::errno;
-use spindle_interpose::sigwait;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 

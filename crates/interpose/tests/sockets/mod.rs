@@ -2,8 +2,8 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use libc::{c_int, c_void, msghdr, sockaddr, socklen_t};
+use spindle_interpose::hooks::net;
 use spindle_interpose::host;
-use spindle_interpose::net;
 use std::thread::JoinHandle;
 use std::time::Duration;
 

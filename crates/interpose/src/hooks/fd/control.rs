@@ -1,0 +1,134 @@
+//! Calls that change a descriptor's mode or options.
+
+use super::create::duplicated;
+use super::tracking::ours;
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait;
+use libc::{c_int, c_void, socklen_t};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
+use std::os::fd::RawFd;
+
+fn set_mode(fd: RawFd, nonblocking: bool) {
+    if let Some(host) = php_thread_host() {
+        let error = errno();
+        host.reactor().set_blocking(fd, Some(if nonblocking { Blocking::No } else { Blocking::Yes }));
+        set_errno(error);
+    }
+}
+
+/// `fcntl(2)`. (Variadic in C: a third argument that was not passed is not looked at.)
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    if ours(fd).is_some() {
+        return fail::<i8>(libc::EBADF).into();
+    }
+    // SAFETY: the caller's own arguments.
+    let original = |command| unsafe { libc::fcntl(fd, command, argument) };
+    match command {
+        libc::F_SETFL => {
+            let result = original(command);
+            if result == 0 {
+                set_mode(fd, argument as c_int & libc::O_NONBLOCK != 0);
+            }
+            result
+        }
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicated(fd, original(command)),
+        libc::F_SETLKW | libc::F_OFD_SETLKW => match current_host() {
+            Some(host) => {
+                let attempt = if command == libc::F_SETLKW { libc::F_SETLK } else { libc::F_OFD_SETLK };
+                lock(host, fd, || original(attempt))
+            }
+            None => original(command),
+        },
+        _ => original(command),
+    }
+}
+
+/// Record locks have no readiness: tried again after 1 ms, then later each time up to 10.
+fn lock(host: &dyn Host, fd: RawFd, attempt: impl Fn() -> c_int) -> c_int {
+    let before = errno();
+    let mut nap = 1_000_000;
+    let life = host.reactor().generation(fd);
+    loop {
+        let result = attempt();
+        if result == 0 {
+            set_errno(before);
+            return 0;
+        }
+        if !matches!(errno(), libc::EAGAIN | libc::EACCES) {
+            return result;
+        }
+        host.begin_wait();
+        match host.park(Some(wait::after(nap)), BlockedOn { call: "fcntl", fd, on_signal: OnSignal::Restart }) {
+            Wake::TimedOut | Wake::Woken => {}
+            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
+            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
+        }
+        if host.reactor().generation(fd) != life {
+            return fail::<i8>(libc::EBADF).into();
+        }
+        nap = (nap * 2).min(10_000_000);
+    }
+}
+
+/// `ioctl(2)`. (Variadic in C, as `fcntl`.)
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn ioctl(fd: c_int, request: libc::Ioctl, argument: *mut c_void) -> c_int {
+    // SAFETY: the caller's own arguments.
+    let result = unsafe { libc::ioctl(fd, request, argument) };
+    if request == libc::FIONBIO && result == 0 {
+        // SAFETY: the kernel has read an int there.
+        set_mode(fd, unsafe { argument.cast::<c_int>().read_unaligned() } != 0);
+    }
+    result
+}
+
+/// `setsockopt(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn setsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: socklen_t,
+) -> c_int {
+    const NEW_TIMEOUTS: std::ops::RangeInclusive<c_int> = 66..=67;
+    const TCP_ULP: c_int = 31;
+    // SAFETY: the caller's own arguments.
+    let result = unsafe { libc::setsockopt(fd, level, name, value, length) };
+    if result == 0
+        && let Some(host) = php_thread_host()
+    {
+        let timeout = matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO) || NEW_TIMEOUTS.contains(&name);
+        if level == libc::SOL_SOCKET && timeout {
+            host.reactor().socket_option_set(fd);
+        } else if level == libc::IPPROTO_TCP && name == TCP_ULP {
+            // The kernel speaks TLS on it: a read ends with a record, not with what is there.
+            host.reactor().set_kind(fd, FdKind::Socket);
+        }
+    }
+    result
+}
+
+/// `shutdown(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    // SAFETY: a system call without pointers.
+    let result = unsafe { libc::shutdown(fd, how) };
+    if let (Some(host), 0) = (php_thread_host(), result) {
+        let error = errno();
+        for side in [Interest::READ, Interest::WRITE] {
+            host.reactor().record_readiness(fd, side, Readiness::Unknown);
+        }
+        set_errno(error);
+    }
+    result
+}

@@ -1,0 +1,41 @@
+//! Files: opening, reading, writing, copying and syncing them.
+
+mod copy;
+mod open;
+mod sync;
+pub(crate) mod transfer;
+pub(crate) mod vectored;
+
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+
+pub use copy::copy_file_range;
+pub use open::{creat, open, open_2, openat, openat_2, set_open_on_workers};
+pub use sync::{fdatasync, fsync};
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const OPEN: Behavior = Behavior {
+        wait: WaitKind::Worker,
+        summary: "FIFOs and devices on a worker thread, the rest in place, on a worker thread where that is slow",
+        on_cancel: on_cancel::LATE_CLOSED,
+    };
+    const FSYNC: Behavior =
+        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+    hooked_calls![
+        c"open" => open, OPEN;
+        c"open64" => open, OPEN;
+        c"__open" => open, OPEN;
+        c"__open64" => open, OPEN;
+        c"openat" => openat, OPEN;
+        c"openat64" => openat, OPEN;
+        c"creat" => creat, OPEN;
+        c"creat64" => creat, OPEN;
+        c"__open_2" => open_2, OPEN;
+        c"__open64_2" => open_2, OPEN;
+        c"__openat_2" => openat_2, OPEN;
+        c"__openat64_2" => openat_2, OPEN;
+        c"fsync" => fsync, FSYNC;
+        c"fdatasync" => fdatasync, FSYNC;
+        c"copy_file_range" => copy_file_range, Behavior { wait: WaitKind::Worker, summary: "files on a worker thread, the rest in place", on_cancel: on_cancel::WAITED };
+    ]
+}

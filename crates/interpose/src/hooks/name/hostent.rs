@@ -1,0 +1,319 @@
+//! `gethostbyname` and its relatives: libc's re-entrant forms on a worker thread, into memory of the job's.
+//!
+//! The forms with a static result get one of ours, overwritten by the next call, as libc's is. The forms with the
+//! caller's buffer get the result moved there: every pointer into the job's memory is moved along.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use super::lookup::{Looked, is_numeric, look_up, set_h_errno};
+use crate::host::{Host, current_host, errno};
+use crate::php_cell::PhpCell;
+use libc::{c_char, c_int, c_void, hostent, size_t, socklen_t};
+use std::ffi::{CStr, CString};
+
+/// `TRY_AGAIN` of `<netdb.h>`.
+const TRY_AGAIN: c_int = 2;
+/// `NETDB_INTERNAL`: look at `errno`.
+const INTERNAL: c_int = -1;
+
+unsafe extern "C" {
+    #[link_name = "gethostbyname"]
+    fn libc_gethostbyname(name: *const c_char) -> *mut hostent;
+    #[link_name = "gethostbyname2"]
+    fn libc_gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent;
+    #[link_name = "gethostbyaddr"]
+    fn libc_gethostbyaddr(address: *const c_void, length: socklen_t, family: c_int) -> *mut hostent;
+    #[link_name = "gethostbyname_r"]
+    fn libc_gethostbyname_r(
+        name: *const c_char,
+        result: *mut hostent,
+        buffer: *mut c_char,
+        room: size_t,
+        found: *mut *mut hostent,
+        error: *mut c_int,
+    ) -> c_int;
+    #[link_name = "gethostbyname2_r"]
+    fn libc_gethostbyname2_r(
+        name: *const c_char,
+        family: c_int,
+        result: *mut hostent,
+        buffer: *mut c_char,
+        room: size_t,
+        found: *mut *mut hostent,
+        error: *mut c_int,
+    ) -> c_int;
+    #[link_name = "gethostbyaddr_r"]
+    fn libc_gethostbyaddr_r(
+        address: *const c_void,
+        length: socklen_t,
+        family: c_int,
+        result: *mut hostent,
+        buffer: *mut c_char,
+        room: size_t,
+        found: *mut *mut hostent,
+        error: *mut c_int,
+    ) -> c_int;
+}
+
+/// What is looked up.
+enum Query {
+    /// By the resolver's default family.
+    Name(CString),
+    NameOf(CString, c_int),
+    Address(Vec<u8>, c_int),
+}
+
+/// A result and the memory that it points into, from `start` on.
+struct Found {
+    entry: hostent,
+    memory: Vec<u8>,
+    start: usize,
+    code: c_int,
+    found: bool,
+    error: c_int,
+}
+// SAFETY: the pointers are into `memory`, which goes with them.
+unsafe impl Send for Found {}
+
+impl Query {
+    /// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns in the
+    /// buffer by address, and the result may be moved to another buffer.
+    fn run(&self, room: usize, skew: usize) -> Found {
+        let mut memory = vec![0u8; room + 32];
+        let start = (skew + 16 - memory.as_ptr().addr() % 16) % 16;
+        // SAFETY: a zeroed `hostent` is one with null pointers.
+        let mut entry: hostent = unsafe { std::mem::zeroed() };
+        let (mut found, mut error) = (std::ptr::null_mut(), 0);
+        let buffer = memory[start..].as_mut_ptr().cast::<c_char>();
+        // SAFETY: arguments of our own; the buffer has `room` bytes from `start` on.
+        let code = unsafe {
+            match self {
+                Query::Name(name) => {
+                    libc_gethostbyname_r(name.as_ptr(), &mut entry, buffer, room, &mut found, &mut error)
+                }
+                Query::NameOf(name, family) => {
+                    libc_gethostbyname2_r(name.as_ptr(), *family, &mut entry, buffer, room, &mut found, &mut error)
+                }
+                Query::Address(address, family) => libc_gethostbyaddr_r(
+                    address.as_ptr().cast(),
+                    address.len() as socklen_t,
+                    *family,
+                    &mut entry,
+                    buffer,
+                    room,
+                    &mut found,
+                    &mut error,
+                ),
+            }
+        };
+        Found { entry, memory, start, code, found: !found.is_null(), error }
+    }
+
+    /// The same with as much room as it needs.
+    fn run_with_room(&self) -> Found {
+        let mut room = 1024;
+        loop {
+            let found = self.run(room, 0);
+            if found.code != libc::ERANGE || room >= 1 << 20 {
+                return found;
+            }
+            room *= 2;
+        }
+    }
+}
+
+/// The result of the forms without a buffer.
+static RESULT: PhpCell<Option<Box<Found>>> = PhpCell::new(None);
+
+fn look_up_static(
+    host: &dyn Host,
+    call: &'static str,
+    query: Query,
+    in_place: impl FnOnce() -> *mut hostent,
+) -> *mut hostent {
+    match look_up(host, call, move || query.run_with_room(), |_| ()) {
+        Looked::Up(found) => {
+            set_h_errno(found.error);
+            if !found.found {
+                return std::ptr::null_mut();
+            }
+            let mut result = Box::new(found);
+            let entry = &raw mut result.entry;
+            RESULT.with(host, |kept| *kept = Some(result));
+            entry
+        }
+        Looked::Cancelled => {
+            set_h_errno(TRY_AGAIN);
+            std::ptr::null_mut()
+        }
+        Looked::InPlace => in_place(),
+    }
+}
+
+/// Where a look-up with the caller's memory leaves its result.
+struct Place {
+    result: *mut hostent,
+    buffer: *mut c_char,
+    room: size_t,
+    found: *mut *mut hostent,
+    error: *mut c_int,
+}
+
+fn look_up_into(
+    host: &dyn Host,
+    call: &'static str,
+    query: Query,
+    place: Place,
+    in_place: impl FnOnce() -> c_int,
+) -> c_int {
+    let (room, skew) = (place.room, place.buffer.addr() % 16);
+    let looked = look_up(host, call, move || query.run(room, skew), |_| ());
+    // SAFETY: the caller's places for the result; its buffer has `room` bytes.
+    unsafe {
+        match looked {
+            Looked::Up(found) => {
+                place.error.write(found.error);
+                place.found.write(std::ptr::null_mut());
+                if found.found {
+                    let memory = &found.memory[found.start..found.start + room];
+                    std::ptr::copy_nonoverlapping(memory.as_ptr(), place.buffer.cast(), room);
+                    let by = place.buffer.addr().wrapping_sub(memory.as_ptr().addr());
+                    place.result.write(moved(found.entry, by));
+                    place.found.write(place.result);
+                }
+                found.code
+            }
+            Looked::Cancelled => {
+                place.error.write(INTERNAL);
+                place.found.write(std::ptr::null_mut());
+                errno()
+            }
+            Looked::InPlace => in_place(),
+        }
+    }
+}
+
+/// The entry with all its pointers `by` bytes further, where what they point at has been copied to.
+///
+/// # Safety
+/// The copy must be complete, and all pointers of the entry and of its lists must be into the original.
+unsafe fn moved(entry: hostent, by: usize) -> hostent {
+    unsafe fn list(at: *mut *mut c_char, by: usize) -> *mut *mut c_char {
+        if at.is_null() {
+            return at;
+        }
+        let start = at.wrapping_byte_add(by);
+        let mut each = start;
+        // SAFETY: the copied list ends with null.
+        unsafe {
+            while !(*each).is_null() {
+                *each = (*each).wrapping_byte_add(by);
+                each = each.add(1);
+            }
+        }
+        start
+    }
+    // SAFETY: the caller vouches for both lists.
+    let (aliases, addresses) = unsafe { (list(entry.h_aliases, by), list(entry.h_addr_list, by)) };
+    hostent { h_name: entry.h_name.wrapping_byte_add(by), h_aliases: aliases, h_addr_list: addresses, ..entry }
+}
+
+/// The host and the name, if it has to be looked up.
+fn name_inside(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
+    let host = current_host().filter(|_| !name.is_null())?;
+    // SAFETY: the caller passes a C string.
+    let name = unsafe { CStr::from_ptr(name) };
+    (!is_numeric(name)).then(|| (host, name.to_owned()))
+}
+
+fn address_inside(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
+    let host = current_host().filter(|_| !address.is_null() && length <= 256)?;
+    // SAFETY: the caller passes that many bytes.
+    Some((host, unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) }.to_vec()))
+}
+
+/// `gethostbyname(3)`. Cancelled: `TRY_AGAIN`, `errno` is `ECANCELED`.
+pub unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
+    // SAFETY: the caller's own argument.
+    let in_place = || unsafe { libc_gethostbyname(name) };
+    match name_inside(name) {
+        Some((host, name)) => look_up_static(host, "gethostbyname", Query::Name(name), in_place),
+        None => in_place(),
+    }
+}
+
+/// `gethostbyname2(3)`.
+pub unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
+    // SAFETY: the caller's own arguments.
+    let in_place = || unsafe { libc_gethostbyname2(name, family) };
+    match name_inside(name) {
+        Some((host, name)) => look_up_static(host, "gethostbyname2", Query::NameOf(name, family), in_place),
+        None => in_place(),
+    }
+}
+
+/// `gethostbyaddr(3)`.
+pub unsafe extern "C" fn gethostbyaddr(address: *const c_void, length: socklen_t, family: c_int) -> *mut hostent {
+    // SAFETY: the caller's own arguments.
+    let in_place = || unsafe { libc_gethostbyaddr(address, length, family) };
+    match address_inside(address, length) {
+        Some((host, bytes)) => look_up_static(host, "gethostbyaddr", Query::Address(bytes, family), in_place),
+        None => in_place(),
+    }
+}
+
+/// `gethostbyname_r(3)`. Cancelled: `ECANCELED`.
+pub unsafe extern "C" fn gethostbyname_r(
+    name: *const c_char,
+    result: *mut hostent,
+    buffer: *mut c_char,
+    room: size_t,
+    found: *mut *mut hostent,
+    error: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's own arguments.
+    let in_place = || unsafe { libc_gethostbyname_r(name, result, buffer, room, found, error) };
+    let place = Place { result, buffer, room, found, error };
+    match name_inside(name) {
+        Some((host, name)) => look_up_into(host, "gethostbyname_r", Query::Name(name), place, in_place),
+        None => in_place(),
+    }
+}
+
+/// `gethostbyname2_r(3)`.
+pub unsafe extern "C" fn gethostbyname2_r(
+    name: *const c_char,
+    family: c_int,
+    result: *mut hostent,
+    buffer: *mut c_char,
+    room: size_t,
+    found: *mut *mut hostent,
+    error: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's own arguments.
+    let in_place = || unsafe { libc_gethostbyname2_r(name, family, result, buffer, room, found, error) };
+    let place = Place { result, buffer, room, found, error };
+    match name_inside(name) {
+        Some((host, name)) => look_up_into(host, "gethostbyname2_r", Query::NameOf(name, family), place, in_place),
+        None => in_place(),
+    }
+}
+
+/// `gethostbyaddr_r(3)`.
+pub unsafe extern "C" fn gethostbyaddr_r(
+    address: *const c_void,
+    length: socklen_t,
+    family: c_int,
+    result: *mut hostent,
+    buffer: *mut c_char,
+    room: size_t,
+    found: *mut *mut hostent,
+    error: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's own arguments.
+    let in_place = || unsafe { libc_gethostbyaddr_r(address, length, family, result, buffer, room, found, error) };
+    let place = Place { result, buffer, room, found, error };
+    match address_inside(address, length) {
+        Some((host, bytes)) => look_up_into(host, "gethostbyaddr_r", Query::Address(bytes, family), place, in_place),
+        None => in_place(),
+    }
+}

@@ -1,0 +1,79 @@
+//! Look-ups on a worker thread.
+
+use crate::host::{BlockedOn, Host, OnSignal, errno, set_errno};
+use crate::wait::{self, Job};
+use libc::c_int;
+use std::ffi::CStr;
+use std::net::IpAddr;
+
+unsafe extern "C" {
+    fn __h_errno_location() -> *mut c_int;
+}
+
+pub(crate) fn h_errno() -> c_int {
+    // SAFETY: the address of this thread's h_errno is always valid.
+    unsafe { *__h_errno_location() }
+}
+
+pub(crate) fn set_h_errno(value: c_int) {
+    // SAFETY: as above.
+    unsafe { *__h_errno_location() = value }
+}
+
+/// What a look-up leaves: its value and the thread's error numbers.
+pub(crate) struct Answer<T> {
+    pub value: T,
+    pub errno: c_int,
+    pub h_errno: c_int,
+}
+
+pub(crate) enum Looked<T> {
+    Up(T),
+    /// Cancelled; `errno` is set.
+    Cancelled,
+    /// Do it in place.
+    InPlace,
+}
+
+/// Runs `job` on a worker and copies its error numbers back.
+pub(crate) fn look_up<T: Send + 'static>(
+    host: &dyn Host,
+    call: &'static str,
+    job: impl FnOnce() -> T + Send + 'static,
+    undo: fn(Answer<T>),
+) -> Looked<T> {
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
+    let job = move || {
+        set_errno(0);
+        let value = job();
+        Answer { value, errno: errno(), h_errno: h_errno() }
+    };
+    let saved = errno();
+    match wait::for_job_or_abandon(host, blocked_on, None, false, job, undo) {
+        Job::Done(answer) => {
+            set_errno(if answer.errno == 0 { saved } else { answer.errno });
+            set_h_errno(answer.h_errno);
+            Looked::Up(answer.value)
+        }
+        Job::Abandoned(waited) => {
+            set_errno(waited.errno(libc::ECANCELED));
+            Looked::Cancelled
+        }
+        Job::NoWorker => {
+            set_errno(saved);
+            Looked::InPlace
+        }
+    }
+}
+
+/// A host that is written as a number needs no looking up.
+pub(crate) fn is_numeric(name: &CStr) -> bool {
+    let text = name.to_bytes();
+    let v6 = text.split(|&b| b == b'%').next().unwrap_or(text); // the zone is a number or an interface
+    let parsed = std::str::from_utf8(v6).ok().and_then(|text| text.parse::<IpAddr>().ok());
+    if parsed.is_some() {
+        return true;
+    }
+    // The short forms of IPv4: digits, dots, hexadecimal.
+    text.first().is_some_and(u8::is_ascii_digit) && text.iter().all(|b| b.is_ascii_hexdigit() || b".xX".contains(b))
+}

@@ -1,0 +1,221 @@
+//! DNS records: `res_query`, `res_search` and the `res_n*` forms, on a worker thread with its own resolver state.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use super::lookup::{Looked, h_errno, look_up, set_h_errno};
+use crate::host::current_host;
+use libc::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_ushort, c_void};
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `TRY_AGAIN` of `<netdb.h>`.
+const TRY_AGAIN: c_int = 2;
+const NO_RECOVERY: c_int = 3;
+
+/// The start of glibc's `struct __res_state` (`<resolv.h>`; the same in all versions).
+#[repr(C)]
+pub struct ResState {
+    retrans: c_int,
+    retry: c_int,
+    options: c_ulong,
+    nscount: c_int,
+    nsaddr_list: [[u8; 16]; 3],
+    id: c_ushort,
+    dnsrch: [*const c_char; 7],
+    defdname: [c_char; 256],
+    pfcode: c_ulong,
+    bits: [c_uint; 1],
+    sort_list: [[u8; 8]; 10],
+    unused: [*const c_void; 2],
+    res_h_errno: c_int,
+}
+
+// As the C compiler lays it out on the processors that are supported.
+const _: () = assert!(std::mem::offset_of!(ResState, res_h_errno) == 496 && size_of::<c_long>() == 8);
+
+type Simple = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut c_uchar, c_int) -> c_int;
+type WithState = unsafe extern "C" fn(*mut ResState, *const c_char, c_int, c_int, *mut c_uchar, c_int) -> c_int;
+
+unsafe extern "C" {
+    #[link_name = "__res_state"]
+    fn libc_res_state() -> *mut ResState;
+    #[link_name = "__res_init"]
+    fn libc_res_init() -> c_int;
+}
+
+/// A function of the resolver: in libc since glibc 2.34, before that in a library of its own with other names.
+struct Original {
+    names: [&'static CStr; 2],
+    address: AtomicUsize,
+}
+
+static QUERY: Original = Original { names: [c"res_query", c"__res_query"], address: AtomicUsize::new(0) };
+static SEARCH: Original = Original { names: [c"res_search", c"__res_search"], address: AtomicUsize::new(0) };
+static NQUERY: Original = Original { names: [c"res_nquery", c"__res_nquery"], address: AtomicUsize::new(0) };
+static NSEARCH: Original = Original { names: [c"res_nsearch", c"__res_nsearch"], address: AtomicUsize::new(0) };
+
+impl Original {
+    /// Its address, or 0: then nobody can have called us by this name.
+    fn find(&self) -> usize {
+        let known = self.address.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // SAFETY: C strings; the library, if it is there, is loaded already and stays.
+        let address = unsafe {
+            let library = libc::dlopen(c"libresolv.so.2".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            [libc::RTLD_DEFAULT, library]
+                .into_iter()
+                .flat_map(|from| self.names.map(|name| libc::dlsym(from, name.as_ptr()).addr()))
+                .find(|&address| address != 0)
+                .unwrap_or(0)
+        };
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+
+    fn simple(&self) -> Option<Simple> {
+        // SAFETY: `QUERY` and `SEARCH` name functions of this type; null is `None`.
+        unsafe { std::mem::transmute::<usize, Option<Simple>>(self.find()) }
+    }
+
+    fn with_state(&self) -> Option<WithState> {
+        // SAFETY: `NQUERY` and `NSEARCH` name functions of this type; null is `None`.
+        unsafe { std::mem::transmute::<usize, Option<WithState>>(self.find()) }
+    }
+}
+
+fn refused() -> c_int {
+    set_h_errno(NO_RECOVERY);
+    -1
+}
+
+/// The call's arguments but the state.
+#[derive(Clone, Copy)]
+struct Ask {
+    name: *const c_char,
+    class: c_int,
+    kind: c_int,
+    answer: *mut c_uchar,
+    room: c_int,
+}
+
+/// `None`: in place.
+fn on_worker(call: &'static str, original: &'static Original, ask: Ask) -> Option<c_int> {
+    let host = current_host().filter(|_| !ask.name.is_null() && (0..=1 << 20).contains(&ask.room))?;
+    let function = original.simple()?;
+    // SAFETY: the caller passes a C string.
+    let name: CString = unsafe { CStr::from_ptr(ask.name) }.to_owned();
+    let (class, kind, room) = (ask.class, ask.kind, ask.room);
+    let job = move || {
+        let mut answer = vec![0u8; room as usize];
+        // SAFETY: a C string and a buffer of our own.
+        let length = unsafe { function(name.as_ptr(), class, kind, answer.as_mut_ptr(), room) };
+        (length, answer)
+    };
+    match look_up(host, call, job, |_| ()) {
+        Looked::Up((length, answer)) => {
+            // A longer answer was cut off, and is reported with its full length.
+            let copied = (length.max(0) as usize).min(answer.len());
+            // SAFETY: the caller's buffer has `room` bytes, the length of `answer`.
+            unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), ask.answer, copied) };
+            Some(length)
+        }
+        Looked::Cancelled => {
+            set_h_errno(TRY_AGAIN);
+            Some(-1)
+        }
+        Looked::InPlace => None,
+    }
+}
+
+fn simple(call: &'static str, original: &'static Original, ask: Ask) -> c_int {
+    on_worker(call, original, ask).unwrap_or_else(|| match original.simple() {
+        // SAFETY: the caller's own arguments.
+        Some(function) => unsafe { function(ask.name, ask.class, ask.kind, ask.answer, ask.room) },
+        None => refused(),
+    })
+}
+
+/// Does the state say what this thread's default says? Then a worker's default does as well.
+fn is_default(state: *mut ResState) -> bool {
+    // SAFETY: the caller's state and this thread's own, initialised by the call if it was not.
+    unsafe {
+        let own = libc_res_state();
+        if (*own).options & 1 == 0 && libc_res_init() != 0 {
+            return false;
+        }
+        let (a, b) = (&*state, &*own);
+        a.retrans == b.retrans
+            && a.retry == b.retry
+            && a.options == b.options
+            && a.nscount == b.nscount
+            && a.nsaddr_list == b.nsaddr_list
+    }
+}
+
+fn with_state(
+    call: &'static str,
+    original: &'static Original,
+    same: &'static Original,
+    state: *mut ResState,
+    ask: Ask,
+) -> c_int {
+    let default = current_host().is_some() && !state.is_null() && is_default(state);
+    let done = if default { on_worker(call, same, ask) } else { None };
+    match (done, original.with_state()) {
+        (Some(length), _) => {
+            // SAFETY: the caller's state.
+            unsafe { (*state).res_h_errno = h_errno() };
+            length
+        }
+        // SAFETY: the caller's own arguments.
+        (None, Some(function)) => unsafe { function(state, ask.name, ask.class, ask.kind, ask.answer, ask.room) },
+        (None, None) => refused(),
+    }
+}
+
+/// `res_query(3)`.
+pub unsafe extern "C" fn res_query(
+    name: *const c_char,
+    class: c_int,
+    kind: c_int,
+    answer: *mut c_uchar,
+    room: c_int,
+) -> c_int {
+    simple("res_query", &QUERY, Ask { name, class, kind, answer, room })
+}
+
+/// `res_search(3)`.
+pub unsafe extern "C" fn res_search(
+    name: *const c_char,
+    class: c_int,
+    kind: c_int,
+    answer: *mut c_uchar,
+    room: c_int,
+) -> c_int {
+    simple("res_search", &SEARCH, Ask { name, class, kind, answer, room })
+}
+
+/// `res_nquery(3)`.
+pub unsafe extern "C" fn res_nquery(
+    state: *mut ResState,
+    name: *const c_char,
+    class: c_int,
+    kind: c_int,
+    answer: *mut c_uchar,
+    room: c_int,
+) -> c_int {
+    with_state("res_nquery", &NQUERY, &QUERY, state, Ask { name, class, kind, answer, room })
+}
+
+/// `res_nsearch(3)`.
+pub unsafe extern "C" fn res_nsearch(
+    state: *mut ResState,
+    name: *const c_char,
+    class: c_int,
+    kind: c_int,
+    answer: *mut c_uchar,
+    room: c_int,
+) -> c_int {
+    with_state("res_nsearch", &NSEARCH, &SEARCH, state, Ask { name, class, kind, answer, room })
+}

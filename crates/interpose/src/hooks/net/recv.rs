@@ -1,0 +1,321 @@
+//! `recv` and its kin.
+
+use super::message::{self, Rest};
+use super::socket::{Limit, ask, is_stream, used_outside};
+use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::{self, WaitOutcome};
+use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
+use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
+use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
+use std::os::fd::RawFd;
+
+/// What the call teaches about the readability of `fd`.
+#[inline]
+fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
+    let level = if got < 0 {
+        if errno() == libc::EAGAIN { Readiness::NotReady } else { Readiness::Unknown }
+    } else if flags & MSG_PEEK != 0 || length == 0 {
+        return; // nothing was taken
+    } else if got > 0 && (got as usize) < length && reactor.kind(fd) == FdKind::Tcp {
+        Readiness::NotReady
+    } else {
+        Readiness::Unknown
+    };
+    reactor.record_readiness(fd, Interest::READ, level);
+}
+
+/// The one way of receiving. `attempt(offset, flags)` is the original, into what follows `offset` bytes.
+#[inline]
+fn receive(
+    call: &'static str,
+    fd: RawFd,
+    flags: c_int,
+    length: usize,
+    attempt: impl Fn(usize, c_int) -> ssize_t,
+) -> ssize_t {
+    let Some(host) = current_host() else {
+        let got = attempt(0, flags);
+        used_outside(fd, Interest::READ);
+        return got;
+    };
+    // Urgent data and the error queue are never waited for.
+    if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 {
+        return attempt(0, flags);
+    }
+    if host.has_pending_cancel() {
+        let got = if host.is_shut_down(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
+        // What a cancelled call took from others now would be thrown away with its result.
+        return if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() };
+    }
+    let reactor = host.reactor();
+    if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
+        let got = attempt(0, flags);
+        learn(reactor, fd, flags, length, got);
+        wait::yield_if_due(host);
+        return got;
+    }
+    let before = errno();
+    if reactor.readiness(fd, Interest::READ).0 != Readiness::NotReady {
+        let got = attempt(0, flags | MSG_DONTWAIT);
+        learn(reactor, fd, flags, length, got);
+        if got >= 0 || errno() != libc::EAGAIN {
+            wait::yield_if_due(host);
+            return whole(host, call, fd, flags, length, got, &attempt);
+        }
+    }
+    let mut limit = Limit::new(fd, Interest::READ, call);
+    loop {
+        match limit.wait(host) {
+            WaitOutcome::Ready => {}
+            waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+        }
+        let got = attempt(0, flags | MSG_DONTWAIT);
+        learn(host.reactor(), fd, flags, length, got);
+        if got >= 0 || errno() != libc::EAGAIN {
+            if got >= 0 {
+                set_errno(before);
+            }
+            return whole(host, call, fd, flags, length, got, &attempt);
+        }
+    }
+}
+
+/// `MSG_WAITALL`: what came first is not all.
+fn whole(
+    host: &dyn Host,
+    call: &'static str,
+    fd: RawFd,
+    flags: c_int,
+    length: usize,
+    got: ssize_t,
+    attempt: &impl Fn(usize, c_int) -> ssize_t,
+) -> ssize_t {
+    if flags & MSG_WAITALL == 0 || got <= 0 || got as usize >= length || !is_stream(host.reactor(), fd) {
+        return got;
+    }
+    let before = errno();
+    let mut done = got as usize;
+    let mut limit = Limit::new(fd, Interest::READ, call);
+    while done < length {
+        // Asked before it is received: the end, or an error, belongs to the program's next call.
+        let seen = ask(fd, libc::POLLIN | libc::POLLRDHUP);
+        let last = seen & (libc::POLLERR | libc::POLLHUP | libc::POLLRDHUP | libc::POLLNVAL) != 0;
+        let peeked = if flags & MSG_PEEK != 0 { done } else { 0 };
+        if last && queued(fd) <= peeked {
+            break;
+        }
+        let waited = if peeked != 0 && queued(fd) <= peeked {
+            limit.nap(host) // readable all the time: no edge will come of it
+        } else if seen & libc::POLLIN == 0 {
+            wait::drained(host, fd, Interest::READ);
+            limit.wait(host)
+        } else {
+            let got = attempt(done - peeked, flags | MSG_DONTWAIT);
+            learn(host.reactor(), fd, flags, length - done, got);
+            if got > 0 {
+                done = done - peeked + got as usize;
+                continue;
+            }
+            if got == 0 || errno() != libc::EAGAIN {
+                break;
+            }
+            limit.nap(host)
+        };
+        if waited != WaitOutcome::Ready {
+            break;
+        }
+    }
+    set_errno(before);
+    done as ssize_t
+}
+
+/// How many bytes could be received now.
+fn queued(fd: RawFd) -> usize {
+    let mut bytes: c_int = 0;
+    // SAFETY: FIONREAD writes an int, which lives through the call.
+    unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
+    usize::try_from(bytes).unwrap_or(0)
+}
+
+/// `recv(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, length: size_t, flags: c_int) -> ssize_t {
+    receive("recv", fd, flags, length, |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been filled already.
+        unsafe { libc::recv(fd, buffer.byte_add(offset), length - offset, flags) }
+    })
+}
+
+/// `recvfrom(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_length: *mut socklen_t,
+) -> ssize_t {
+    receive("recvfrom", fd, flags, length, |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been filled already.
+        unsafe { libc::recvfrom(fd, buffer.byte_add(offset), length - offset, flags, from, from_length) }
+    })
+}
+
+unsafe extern "C" {
+    /// Ends the process: a buffer would have overflowed.
+    fn __chk_fail() -> !;
+}
+
+/// `recv(2)` of a program built with `_FORTIFY_SOURCE`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn __recv_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    room: size_t,
+    flags: c_int,
+) -> ssize_t {
+    if length > room {
+        // SAFETY: it takes nothing and does not return, as the original.
+        unsafe { __chk_fail() }
+    }
+    // SAFETY: the caller's own arguments.
+    unsafe { recv(fd, buffer, length, flags) }
+}
+
+/// `recvfrom(2)` of a program built with `_FORTIFY_SOURCE`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn __recvfrom_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    room: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_length: *mut socklen_t,
+) -> ssize_t {
+    if length > room {
+        // SAFETY: it takes nothing and does not return, as the original.
+        unsafe { __chk_fail() }
+    }
+    // SAFETY: the caller's own arguments.
+    unsafe { recvfrom(fd, buffer, length, flags, from, from_length) }
+}
+
+/// `recvmsg(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: the caller's own header.
+    let Some(length) = (unsafe { message::length(message) }) else {
+        // SAFETY: the caller's own arguments; the kernel refuses them.
+        return unsafe { libc::recvmsg(fd, message, flags) };
+    };
+    // SAFETY: `length` has accepted the header.
+    let (name_room, control_room) = unsafe { ((*message).msg_namelen, (*message).msg_controllen) };
+    let got = receive("recvmsg", fd, flags, length, |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffers have been filled already, and `rest`
+        // lives through the call. Lengths that an earlier part has overwritten are put back.
+        unsafe {
+            if offset == 0 {
+                return libc::recvmsg(fd, message, flags);
+            }
+            if (*message).msg_controllen > 0 && control_room > 0 {
+                return 0; // ancillary data ends a message
+            }
+            let mut rest = Rest::after(message, offset);
+            let mut header = rest.header(message);
+            (header.msg_namelen, header.msg_controllen) = (name_room, control_room);
+            let got = libc::recvmsg(fd, &mut header, flags);
+            if got >= 0 {
+                (*message).msg_namelen = header.msg_namelen;
+                (*message).msg_controllen = header.msg_controllen;
+                (*message).msg_flags = header.msg_flags;
+            }
+            got
+        }
+    });
+    if got >= 0
+        && let Some(host) = php_thread_host()
+    {
+        // SAFETY: a successful call has filled the header.
+        unsafe {
+            message::received_fds(message, |fd| host.reactor().opened(fd, Default::default(), |w| host.wake(w)));
+        }
+    }
+    got
+}
+
+/// `recvmmsg(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn recvmmsg(
+    fd: c_int,
+    messages: *mut libc::mmsghdr,
+    count: c_uint,
+    flags: c_int,
+    timeout: *mut timespec,
+) -> c_int {
+    let waits = current_host().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
+    if waits.is_none() || messages.is_null() || flags & MSG_ERRQUEUE != 0 {
+        // SAFETY: the caller's own arguments.
+        let got = unsafe { libc::recvmmsg(fd, messages, count, flags as _, timeout) };
+        if got > 0 {
+            if let Some(host) = php_thread_host() {
+                for i in 0..got as usize {
+                    // SAFETY: the call has filled so many headers.
+                    unsafe {
+                        message::received_fds(&raw const (*messages.add(i)).msg_hdr, |fd| {
+                            host.reactor().opened(fd, Default::default(), |w| host.wake(w));
+                        });
+                    }
+                }
+            }
+            used_outside(fd, Interest::READ);
+        }
+        return got;
+    }
+    // SAFETY: null or the caller's own timespec.
+    let deadline = unsafe { timeout.as_ref() }.map(|t| (t.tv_sec, t.tv_nsec));
+    if deadline.is_some_and(|(s, ns)| s < 0 || !(0..1_000_000_000).contains(&ns)) {
+        return fail::<i8>(libc::EINVAL).into();
+    }
+    let deadline = deadline.map(|(s, ns)| wait::after((s as u64).saturating_mul(1_000_000_000) + ns as u64));
+    let mut flags = flags;
+    let mut got = 0;
+    while got < count.min(1024) {
+        // SAFETY: the caller says that there are `count`.
+        let one = unsafe { messages.add(got as usize) };
+        // SAFETY: the caller's own header.
+        let result = unsafe { recvmsg(fd, &raw mut (*one).msg_hdr, flags & !libc::MSG_WAITFORONE) };
+        if result < 0 {
+            break;
+        }
+        // SAFETY: as above.
+        unsafe { (*one).msg_len = result as c_uint };
+        got += 1;
+        if flags & libc::MSG_WAITFORONE != 0 {
+            flags |= MSG_DONTWAIT;
+        }
+        if deadline.is_some_and(|d| d <= Reactor::now()) {
+            break;
+        }
+    }
+    // SAFETY: not null if there is a deadline.
+    if let (Some(deadline), Some(timeout)) = (deadline, unsafe { timeout.as_mut() }) {
+        let rest = deadline.saturating_sub(Reactor::now());
+        (timeout.tv_sec, timeout.tv_nsec) = ((rest / 1_000_000_000) as _, (rest % 1_000_000_000) as _);
+    }
+    if got == 0 && count > 0 { -1 } else { got as c_int }
+}

@@ -1,0 +1,190 @@
+//! `send` and its kin.
+
+use super::message::{self, Rest};
+use super::socket::{Limit, ask, option, used_outside};
+use crate::host::{Host, current_host, errno, fail, set_errno};
+use crate::wait::{self, WaitOutcome};
+use libc::{
+    MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
+};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
+use std::os::fd::RawFd;
+
+/// The one way of sending. `attempt(offset, flags)` is the original, for what follows `offset` bytes. `named`: the
+/// destination is given with the call.
+#[inline]
+fn transmit(
+    call: &'static str,
+    fd: RawFd,
+    flags: c_int,
+    length: usize,
+    named: bool,
+    attempt: impl Fn(usize, c_int) -> ssize_t,
+) -> ssize_t {
+    let Some(host) = current_host() else {
+        let sent = attempt(0, flags);
+        used_outside(fd, Interest::WRITE);
+        return sent;
+    };
+    let reactor = host.reactor();
+    let waits = flags & (MSG_DONTWAIT | MSG_FASTOPEN) == 0 && reactor.blocking(fd) == Blocking::Yes;
+    let before = errno();
+    let sent = attempt(0, if waits { flags | MSG_DONTWAIT } else { flags });
+    let full = sent < 0 && errno() == libc::EAGAIN;
+    reactor.record_readiness(fd, Interest::WRITE, if full { Readiness::NotReady } else { Readiness::Unknown });
+    if !waits && full {
+        set_errno(wait::refused(host, libc::EAGAIN));
+    }
+    if !waits || !full && (sent < 0 || sent as usize >= length) {
+        return sent;
+    }
+    rest(host, call, fd, flags, length, named, sent, before, &attempt)
+}
+
+/// The buffer is full: goes on until all is sent.
+#[allow(clippy::too_many_arguments)] // the cold half of `transmit`
+#[cold]
+fn rest(
+    host: &dyn Host,
+    call: &'static str,
+    fd: RawFd,
+    flags: c_int,
+    length: usize,
+    named: bool,
+    sent: ssize_t,
+    before: c_int,
+    attempt: &impl Fn(usize, c_int) -> ssize_t,
+) -> ssize_t {
+    let mut done = sent.max(0) as usize;
+    let mut full = sent < 0;
+    let mut limit = Limit::new(fd, Interest::WRITE, call);
+    // A Unix datagram to another's full queue: the sender's own readiness does not tell when there is room, and
+    // each attempt makes an edge of its own.
+    let blind = named && host.reactor().kind(fd) == FdKind::Socket && option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
+    let error = loop {
+        if full {
+            let waited = if blind { limit.nap(host) } else { limit.wait(host) };
+            if waited != WaitOutcome::Ready {
+                break if done > 0 { 0 } else { waited.errno(libc::EAGAIN) };
+            }
+        }
+        if done > 0 {
+            // A part is sent: an error is for the program's next call, and so is SIGPIPE.
+            let seen = ask(fd, libc::POLLOUT);
+            if seen & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) != 0 {
+                break 0;
+            }
+            if seen & libc::POLLOUT == 0 {
+                wait::drained(host, fd, Interest::WRITE);
+                full = true;
+                continue;
+            }
+        }
+        let quiet = if done > 0 { MSG_NOSIGNAL } else { 0 };
+        let sent = attempt(done, flags | MSG_DONTWAIT | quiet);
+        full = sent < 0 && errno() == libc::EAGAIN;
+        host.reactor().record_readiness(
+            fd,
+            Interest::WRITE,
+            if full { Readiness::NotReady } else { Readiness::Unknown },
+        );
+        if sent < 0 && !full {
+            break if done > 0 { 0 } else { errno() };
+        }
+        done += sent.max(0) as usize;
+        if done >= length || sent == 0 {
+            break 0;
+        }
+    };
+    if error != 0 {
+        return fail::<i8>(error).into();
+    }
+    set_errno(before);
+    done as ssize_t
+}
+
+/// `send(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, length: size_t, flags: c_int) -> ssize_t {
+    transmit("send", fd, flags, length, false, |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been sent already.
+        unsafe { libc::send(fd, buffer.byte_add(offset), length - offset, flags) }
+    })
+}
+
+/// `sendto(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+    flags: c_int,
+    to: *const sockaddr,
+    to_length: socklen_t,
+) -> ssize_t {
+    transmit("sendto", fd, flags, length, !to.is_null(), |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been sent already.
+        unsafe { libc::sendto(fd, buffer.byte_add(offset), length - offset, flags, to, to_length) }
+    })
+}
+
+/// `sendmsg(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: the caller's own header.
+    let Some(length) = (unsafe { message::length(message) }) else {
+        // SAFETY: the caller's own arguments; the kernel refuses them.
+        return unsafe { libc::sendmsg(fd, message, flags) };
+    };
+    // SAFETY: `length` has accepted the header.
+    let named = unsafe { !(*message).msg_name.is_null() };
+    transmit("sendmsg", fd, flags, length, named, |offset, flags| {
+        // SAFETY: the caller's own arguments; `offset` bytes of the buffers have been sent already, and `rest`
+        // lives through the call.
+        unsafe {
+            if offset == 0 {
+                return libc::sendmsg(fd, message, flags);
+            }
+            let mut rest = Rest::after(message, offset);
+            let mut header = rest.header(message);
+            // They went with the first part.
+            header.msg_control = std::ptr::null_mut();
+            header.msg_controllen = 0;
+            libc::sendmsg(fd, &header, flags)
+        }
+    })
+}
+
+/// `sendmmsg(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int) -> c_int {
+    let waits = current_host().filter(|h| flags & MSG_DONTWAIT == 0 && h.reactor().blocking(fd) == Blocking::Yes);
+    if waits.is_none() || messages.is_null() {
+        // SAFETY: the caller's own arguments.
+        let sent = unsafe { libc::sendmmsg(fd, messages, count, flags as _) };
+        used_outside(fd, Interest::WRITE);
+        return sent;
+    }
+    let mut sent = 0;
+    while sent < count.min(1024) {
+        // SAFETY: the caller says that there are `count`.
+        let one = unsafe { messages.add(sent as usize) };
+        // SAFETY: the caller's own header.
+        let result = unsafe { sendmsg(fd, &raw const (*one).msg_hdr, flags) };
+        if result < 0 {
+            break;
+        }
+        // SAFETY: as above.
+        unsafe { (*one).msg_len = result as c_uint };
+        sent += 1;
+    }
+    if sent == 0 && count > 0 { -1 } else { sent as c_int }
+}

@@ -1,0 +1,120 @@
+//! What the calls on sockets share.
+
+use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, php_thread_host, set_errno};
+use crate::wait::{self, WaitOutcome};
+use libc::{c_int, c_short};
+use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
+use std::os::fd::RawFd;
+
+/// How long a call on a socket may wait, and what interrupts it: asked when it first has to wait.
+pub(super) struct Limit {
+    fd: RawFd,
+    interest: Interest,
+    call: &'static str,
+    asked: bool,
+    deadline: Option<u64>,
+    on_signal: OnSignal,
+    nap: u64,
+}
+
+/// The first nap of those who cannot be woken, and the longest.
+const NAPS: (u64, u64) = (1_000_000, 10_000_000);
+
+impl Limit {
+    pub(super) fn new(fd: RawFd, interest: Interest, call: &'static str) -> Limit {
+        Limit { fd, interest, call, asked: false, deadline: None, on_signal: OnSignal::Restart, nap: NAPS.0 }
+    }
+
+    pub(super) fn ask(&mut self, reactor: &Reactor) {
+        if !self.asked {
+            self.asked = true;
+            let ns = reactor.socket_timeout(self.fd, self.interest);
+            if ns != 0 {
+                // signal(7): with a timeout set, SA_RESTART restarts nothing.
+                self.deadline = Some(wait::after(ns));
+                self.on_signal = OnSignal::Interrupt;
+            }
+        }
+    }
+
+    pub(super) fn blocked_on(&self) -> BlockedOn {
+        BlockedOn { call: self.call, fd: self.fd, on_signal: self.on_signal }
+    }
+
+    /// Parks until the descriptor may be ready. The caller has just seen that it is not, or it is *empty*.
+    pub(super) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
+        self.ask(host.reactor());
+        match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {
+            // Epoll has no room for it (memory, max_user_watches): looked at again and again.
+            WaitOutcome::Error(error) if error != libc::EBADF => self.nap(host),
+            waited => waited,
+        }
+    }
+
+    /// Sleeps 1 ms, then longer each time up to 10.
+    pub(super) fn nap(&mut self, host: &dyn Host) -> WaitOutcome {
+        self.ask(host.reactor());
+        let soon = wait::after(self.next_nap());
+        let end = self.deadline.map_or(soon, |d| d.min(soon));
+        host.begin_wait();
+        match host.park(Some(end), self.blocked_on()) {
+            Wake::TimedOut if self.deadline == Some(end) => WaitOutcome::TimedOut,
+            Wake::TimedOut | Wake::Woken => WaitOutcome::Ready,
+            Wake::Cancelled => WaitOutcome::Cancelled,
+            Wake::Interrupted => WaitOutcome::Interrupted,
+        }
+    }
+
+    fn next_nap(&mut self) -> u64 {
+        let nap = self.nap;
+        self.nap = (nap * 2).min(NAPS.1);
+        nap
+    }
+}
+
+/// What a call outside coroutines did to the readiness of `fd` is not known to anybody.
+#[inline]
+pub(super) fn used_outside(fd: RawFd, interest: Interest) {
+    if let Some(host) = php_thread_host() {
+        let error = errno();
+        host.reactor().record_readiness(fd, interest, Readiness::Unknown);
+        set_errno(error);
+    }
+}
+
+/// An `int` socket option, or -1.
+pub(super) fn option(fd: RawFd, name: c_int) -> c_int {
+    let mut value = 0;
+    let mut length = size_of::<c_int>() as libc::socklen_t;
+    // SAFETY: `value` and `length` are valid and of the size that is passed.
+    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut length) };
+    if result == 0 { value } else { -1 }
+}
+
+/// Do bytes flow through it without boundaries?
+pub(super) fn is_stream(reactor: &Reactor, fd: RawFd) -> bool {
+    match reactor.kind(fd) {
+        FdKind::Tcp => true,
+        FdKind::Socket => option(fd, libc::SO_TYPE) == libc::SOCK_STREAM,
+        _ => false,
+    }
+}
+
+/// Runs `call` with `O_NONBLOCK` set on `fd` for this moment; its `errno` stays. For descriptions that nobody
+/// else has. Nothing may switch in `call`.
+pub(super) fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
+    let (mut on, mut off): (c_int, c_int) = (1, 0);
+    // SAFETY: FIONBIO reads an int, which lives through the call.
+    unsafe { libc::ioctl(fd, libc::FIONBIO, &raw mut on) };
+    let result = call();
+    let error = errno();
+    // SAFETY: as above.
+    unsafe { libc::ioctl(fd, libc::FIONBIO, &raw mut off) };
+    set_errno(error);
+    result
+}
+
+/// Polls `fd` without waiting: what holds of `events`, error and hang-up now.
+pub(super) fn ask(fd: RawFd, events: c_short) -> c_short {
+    wait::poll_now(fd, events).unwrap_or(0)
+}

@@ -1,0 +1,146 @@
+//! Running calls on paths on worker threads.
+
+use crate::hooks::fd::refs;
+use crate::host::{Host, current_host, errno, set_errno};
+use crate::wait;
+use libc::{c_char, c_int};
+use spindle_reactor::{InternalFd, JobKind};
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+/// What a relative path starts from.
+enum Base {
+    /// It is not relative.
+    Nothing,
+    /// The working directory of the time of the call.
+    Working(InternalFd),
+    /// The caller's descriptor, which is not closed before the job has ended.
+    Pinned(RawFd, #[allow(dead_code, reason = "held")] refs::Pin),
+}
+
+/// A path of the job's own.
+pub(crate) struct Place {
+    base: Base,
+    path: CString,
+}
+
+impl Place {
+    /// `None`: no descriptor is left for it; in place, then.
+    ///
+    /// # Safety
+    /// `path` is a C string.
+    pub(crate) unsafe fn new(host: &dyn Host, at: RawFd, path: *const c_char) -> Option<Place> {
+        // SAFETY: by contract.
+        let path = unsafe { CStr::from_ptr(path) }.to_owned();
+        let base = match path.to_bytes().first() {
+            Some(b'/') => Base::Nothing,
+            _ if at != libc::AT_FDCWD => Base::Pinned(at, refs::pin(host, at)),
+            _ => Base::Working(working_directory().ok()?),
+        };
+        Some(Place { base, path })
+    }
+
+    pub(crate) fn at(&self) -> RawFd {
+        match &self.base {
+            Base::Nothing => libc::AT_FDCWD,
+            Base::Working(fd) => fd.as_raw_fd(),
+            Base::Pinned(fd, _) => *fd,
+        }
+    }
+
+    pub(crate) fn path(&self) -> *const c_char {
+        self.path.as_ptr()
+    }
+}
+
+pub(crate) fn working_directory() -> io::Result<InternalFd> {
+    // SAFETY: a literal.
+    InternalFd::new(unsafe { libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
+}
+
+/// Runs a job with its result, which is below zero when it has failed and `errno` says why.
+pub(super) fn on_worker<T: Send + 'static>(
+    host: &dyn Host,
+    call: &'static str,
+    saved: c_int,
+    job: impl FnOnce() -> (isize, T) + Send + 'static,
+) -> Option<(isize, T)> {
+    let done = wait::for_job(host, JobKind::Bounded, call, -1, move || {
+        let (result, value) = job();
+        (result, value, errno())
+    });
+    let Some((result, value, error)) = done else {
+        set_errno(saved);
+        return None;
+    };
+    set_errno(if result < 0 { error } else { saved });
+    Some((result, value))
+}
+
+/// Runs `job` with a path on a worker thread. `None`: do it in place, nothing has been done.
+///
+/// # Safety
+/// `path` is null or a C string.
+pub(super) unsafe fn with_path<T: Send + 'static>(
+    call: &'static str,
+    at: RawFd,
+    path: *const c_char,
+    job: impl FnOnce(RawFd, *const c_char) -> (isize, T) + Send + 'static,
+) -> Option<(isize, T)> {
+    let host = current_host().filter(|host| !path.is_null() && !host.keeps_files_in_place())?;
+    let saved = errno();
+    // SAFETY: by contract.
+    let place = unsafe { Place::new(host, at, path) };
+    let Some(place) = place else {
+        set_errno(saved);
+        return None;
+    };
+    on_worker(host, call, saved, move || job(place.at(), place.path()))
+}
+
+/// The same for jobs that answer with a number alone.
+///
+/// # Safety
+/// As [`with_path`].
+pub(super) unsafe fn path_only(
+    call: &'static str,
+    at: RawFd,
+    path: *const c_char,
+    job: impl FnOnce(RawFd, *const c_char) -> c_int + Send + 'static,
+) -> Option<c_int> {
+    // SAFETY: by contract.
+    let done = unsafe { with_path(call, at, path, move |at, path| (job(at, path) as isize, ())) };
+    done.map(|(result, ())| result as c_int)
+}
+
+/// The same with two paths.
+///
+/// # Safety
+/// As [`with_path`], both.
+pub(super) unsafe fn two_paths(
+    call: &'static str,
+    one: (RawFd, *const c_char),
+    other: (RawFd, *const c_char),
+    job: impl FnOnce(RawFd, *const c_char, RawFd, *const c_char) -> c_int + Send + 'static,
+) -> Option<c_int> {
+    let host = current_host().filter(|host| !one.1.is_null() && !other.1.is_null() && !host.keeps_files_in_place())?;
+    let saved = errno();
+    // SAFETY: by contract.
+    let places = unsafe { (Place::new(host, one.0, one.1), Place::new(host, other.0, other.1)) };
+    let (Some(one), Some(other)) = places else {
+        set_errno(saved);
+        return None;
+    };
+    let job = move || (job(one.at(), one.path(), other.at(), other.path()) as isize, ());
+    on_worker(host, call, saved, job).map(|(result, ())| result as c_int)
+}
+
+/// Does it start at the root? Those that do not are used in place where only the working directory would do.
+///
+/// # Safety
+/// `path` is null or a C string.
+pub(super) unsafe fn is_absolute(path: *const c_char) -> bool {
+    // SAFETY: by contract.
+    !path.is_null() && unsafe { *path } == b'/' as c_char
+}

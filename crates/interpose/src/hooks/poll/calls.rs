@@ -1,0 +1,259 @@
+//! `poll` and `ppoll`.
+
+use super::park::{Time, ZERO, ask, interest, letting_in, park_on};
+use crate::hooks::signal::pending::Pending;
+use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::wait::{self, yield_if_due};
+use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
+use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
+use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
+use std::os::fd::RawFd;
+
+/// What is known of a single descriptor without asking.
+enum Known {
+    Ready(c_short),
+    Not,
+    Nothing,
+}
+
+fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
+    const PLAIN: c_short =
+        POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM | POLLPRI | POLLERR | POLLHUP | POLLNVAL;
+    let (read, write) = (events & (POLLIN | POLLRDNORM | POLLRDHUP) != 0, events & (POLLOUT | POLLWRNORM) != 0);
+    if events & !PLAIN != 0 || !(read || write) {
+        return Known::Nothing;
+    }
+    let (level, bits) = reactor.readiness(fd, Interest::READ);
+    let read = if read { level } else { Readiness::NotReady };
+    let write = if write { reactor.readiness(fd, Interest::WRITE).0 } else { Readiness::NotReady };
+    // These may have been true once and not now.
+    let unsure = (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLPRI) as u32;
+    if bits & unsure != 0 || read == Readiness::Unknown || write == Readiness::Unknown {
+        return Known::Nothing;
+    }
+    let mut ready = 0;
+    if read == Readiness::Ready && bits & libc::EPOLLIN as u32 != 0 {
+        ready |= POLLIN | POLLRDNORM;
+    }
+    if bits & libc::EPOLLRDHUP as u32 != 0 {
+        ready |= POLLRDHUP;
+    }
+    if write == Readiness::Ready && bits & libc::EPOLLOUT as u32 != 0 {
+        ready |= POLLOUT | POLLWRNORM;
+    }
+    ready &= events;
+    if ready & (POLLRDNORM | POLLWRNORM) != 0
+        && matches!(reactor.kind(fd), FdKind::Other | FdKind::File | FdKind::Closed)
+    {
+        return Known::Nothing; // an eventfd has POLLIN alone
+    }
+    match (ready, read == Readiness::NotReady && write == Readiness::NotReady) {
+        (0, true) => Known::Not,
+        (0, false) => Known::Nothing,
+        _ => Known::Ready(ready),
+    }
+}
+
+/// # Safety
+/// `one` is valid.
+unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: Time) -> c_int {
+    let before = errno();
+    // SAFETY: valid by contract.
+    let (fd, events) = unsafe { ((*one).fd, (*one).events) };
+    // SAFETY: valid by contract; no reference is kept, others may run between the calls.
+    let answer = |revents: c_short| unsafe { (*one).revents = revents };
+    loop {
+        let mut not = fd < 0;
+        if !not {
+            match known(host.reactor(), fd, events) {
+                Known::Ready(revents) => {
+                    answer(revents);
+                    set_errno(before);
+                    return 1;
+                }
+                Known::Not => not = true,
+                Known::Nothing => {}
+            }
+        }
+        if !not {
+            // SAFETY: valid by contract.
+            let ready = wait::retry_eintr(|| unsafe { libc::poll(one, 1, 0) });
+            if ready != 0 {
+                return ready;
+            }
+            for side in [Interest::READ, Interest::WRITE] {
+                if interest(events).0 & side.0 != 0 {
+                    host.reactor().record_readiness(fd, side, Readiness::NotReady);
+                }
+            }
+        }
+        if time.over() {
+            answer(0);
+            set_errno(before);
+            return 0;
+        }
+        let life = host.reactor().generation(fd);
+        let wake = park_on(host, call, time, None, |each| {
+            if fd >= 0 {
+                each(fd, interest(events));
+            }
+        });
+        if host.reactor().generation(fd) != life {
+            answer(POLLNVAL);
+            set_errno(before);
+            return 1;
+        }
+        match wake {
+            Wake::Woken => {}
+            Wake::TimedOut => {
+                // A last look, at the kernel: an edge may be on its way.
+                for side in [Interest::READ, Interest::WRITE].into_iter().filter(|_| fd >= 0) {
+                    host.reactor().record_readiness(fd, side, Readiness::Unknown);
+                }
+            }
+            Wake::Cancelled | Wake::Interrupted => {
+                answer(0);
+                return fail::<i8>(if wake == Wake::Cancelled { libc::ECANCELED } else { libc::EINTR }).into();
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `fds` is as `poll(2)` wants it, `mask` null or valid.
+unsafe fn polling(
+    host: &dyn Host,
+    call: &'static str,
+    fds: *mut pollfd,
+    count: nfds_t,
+    time: Time,
+    mask: *const sigset_t,
+) -> c_int {
+    if time == Time::Zero {
+        yield_if_due(host);
+        // SAFETY: the caller's own arguments.
+        return ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
+    }
+    // SAFETY: null or valid by contract.
+    let (mask, pending) = unsafe { letting_in(mask) };
+    if count == 1 && !fds.is_null() && mask.is_null() {
+        // SAFETY: one entry, by contract.
+        return unsafe { poll_one(host, call, fds, time) };
+    }
+    // SAFETY: the caller's own arguments.
+    let ready = unsafe { poll_all(host, call, fds, count, time, mask, pending) };
+    if let Some(pending) = pending {
+        pending.close();
+    }
+    ready
+}
+
+/// # Safety
+/// As [`polling`].
+unsafe fn poll_all(
+    host: &dyn Host,
+    call: &'static str,
+    fds: *mut pollfd,
+    count: nfds_t,
+    time: Time,
+    mask: *const sigset_t,
+    pending: Option<Pending>,
+) -> c_int {
+    let before = errno();
+    yield_if_due(host); // before it looks: what it sees shall still be true
+    loop {
+        // SAFETY: the caller's own arguments.
+        let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
+        if ready != 0 {
+            return ready;
+        }
+        if time.over() {
+            set_errno(before);
+            return 0;
+        }
+        let wake = park_on(host, call, time, pending, |each| {
+            for i in 0..count as usize {
+                // SAFETY: the kernel has just accepted so many entries, and they are the caller's until it returns.
+                let (fd, events) = unsafe { ((*fds.add(i)).fd, (*fds.add(i)).events) };
+                if fd >= 0 {
+                    each(fd, interest(events));
+                }
+            }
+        });
+        match wake {
+            Wake::Woken | Wake::TimedOut => {}
+            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
+            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
+        }
+    }
+}
+
+/// `poll(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    match current_host() {
+        // SAFETY: the caller's own arguments.
+        None => unsafe { libc::poll(fds, count, timeout) },
+        // SAFETY: as above.
+        Some(host) => unsafe { polling(host, "poll", fds, count, Time::from_ms(timeout), std::ptr::null()) },
+    }
+}
+
+/// `ppoll(2)`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn ppoll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: null or the caller's own timespec.
+    let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
+    match (current_host(), time) {
+        // SAFETY: the caller's own arguments.
+        (Some(host), Some(time)) => unsafe { polling(host, "ppoll", fds, count, time, mask) },
+        // SAFETY: as above.
+        _ => unsafe { libc::ppoll(fds, count, timeout, mask) },
+    }
+}
+
+unsafe extern "C" {
+    /// Ends the process: a buffer would have overflowed.
+    fn __chk_fail() -> !;
+}
+
+/// `poll(2)` of a program built with `_FORTIFY_SOURCE`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: size_t) -> c_int {
+    if room / size_of::<pollfd>() < count as usize {
+        // SAFETY: it takes nothing and does not return, as the original.
+        unsafe { __chk_fail() }
+    }
+    // SAFETY: the caller's own arguments.
+    unsafe { poll(fds, count, timeout) }
+}
+
+/// `ppoll(2)` of a program built with `_FORTIFY_SOURCE`.
+///
+/// # Safety
+/// As the original.
+pub unsafe extern "C" fn __ppoll_chk(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+    room: size_t,
+) -> c_int {
+    if room / size_of::<pollfd>() < count as usize {
+        // SAFETY: it takes nothing and does not return, as the original.
+        unsafe { __chk_fail() }
+    }
+    // SAFETY: the caller's own arguments.
+    unsafe { ppoll(fds, count, timeout, mask) }
+}

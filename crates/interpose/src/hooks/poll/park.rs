@@ -1,0 +1,119 @@
+//! Parking on a set of descriptors.
+
+use crate::hooks::signal::pending::{self, Pending, let_in_by};
+use crate::host::{BlockedOn, Host, OnSignal, Wake};
+use crate::wait;
+use libc::{POLLIN, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_int, c_short, sigset_t, timespec};
+use spindle_reactor::{Interest, Reactor, Registration};
+use std::os::fd::RawFd;
+
+/// How long a call may wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Time {
+    Zero,
+    Until(u64),
+    Forever,
+}
+
+impl Time {
+    pub(super) fn from_ms(ms: c_int) -> Time {
+        match ms {
+            0 => Time::Zero,
+            1.. => Time::Until(wait::after(ms as u64 * 1_000_000)),
+            _ => Time::Forever,
+        }
+    }
+
+    /// `None` for what the kernel calls invalid.
+    pub(super) fn from_spec(seconds: i64, ns: i64) -> Option<Time> {
+        if seconds < 0 || !(0..1_000_000_000).contains(&ns) {
+            return None;
+        }
+        if seconds == 0 && ns == 0 {
+            return Some(Time::Zero);
+        }
+        Some(Time::Until(wait::after((seconds as u64).saturating_mul(1_000_000_000).saturating_add(ns as u64))))
+    }
+
+    pub(super) fn deadline(self) -> Option<u64> {
+        if let Time::Until(deadline) = self { Some(deadline) } else { None }
+    }
+
+    pub(super) fn over(self) -> bool {
+        match self {
+            Time::Zero => true,
+            Time::Until(deadline) => deadline <= Reactor::now(),
+            Time::Forever => false,
+        }
+    }
+}
+
+/// How long those sleep who cannot be woken by what they wait for.
+const NAP: u64 = 10_000_000;
+
+pub(super) const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// A mask that lets in what the thread blocks, and what tells of such a signal; null for one that does not.
+///
+/// # Safety
+/// `mask` is null or valid.
+pub(super) unsafe fn letting_in(mask: *const sigset_t) -> (*const sigset_t, Option<Pending>) {
+    // SAFETY: valid by contract.
+    let signals = if mask.is_null() { 0 } else { unsafe { let_in_by(mask) } };
+    if signals == 0 { (std::ptr::null(), None) } else { (mask, Some(Pending::of(signals))) }
+}
+
+pub(super) fn interest(events: c_short) -> Interest {
+    let mut interest = Interest(0);
+    if events & (POLLIN | POLLRDNORM | libc::POLLRDBAND | POLLRDHUP) != 0 {
+        interest = interest.and(Interest::READ);
+    }
+    if events & (POLLOUT | POLLWRNORM | libc::POLLWRBAND) != 0 {
+        interest = interest.and(Interest::WRITE);
+    }
+    if events & POLLPRI != 0 {
+        interest = interest.and(Interest::PRIORITY);
+    }
+    interest
+}
+
+/// Registers one waiter for a whole set, parks, and takes the registrations back. The caller has just asked the
+/// kernel, or knows that all is *empty*.
+pub(super) fn park_on(
+    host: &dyn Host,
+    call: &'static str,
+    time: Time,
+    pending: Option<Pending>,
+    each: impl Fn(&mut dyn FnMut(RawFd, Interest)),
+) -> Wake {
+    let reactor = host.reactor();
+    let waiter = host.begin_wait();
+    let (mut only, mut count) = (-1, 0);
+    let mut soon = pending.is_some_and(|pending| !pending.watch(reactor, waiter));
+    each(&mut |fd, interest| {
+        (only, count) = (fd, count + 1);
+        match reactor.register(fd, interest, waiter) {
+            // What is always ready would have been seen, if it were asked for: it never changes.
+            Registration::Waiting | Registration::AlwaysReady => {}
+            Registration::Error(_) => soon = true,
+        }
+    });
+    let mut deadline = time.deadline();
+    if soon {
+        let nap = wait::after(NAP);
+        deadline = Some(deadline.map_or(nap, |d| d.min(nap)));
+    }
+    let fd = if count == 1 { only } else { -1 };
+    let wake = host.park(deadline, BlockedOn { call, fd, on_signal: OnSignal::Interrupt });
+    let reactor = host.reactor();
+    each(&mut |fd, _| reactor.deregister(fd, waiter));
+    if let Some(pending) = pending {
+        pending.unwatch(reactor, waiter);
+    }
+    wake
+}
+
+/// Looks without waiting. No signal interrupts that, unless a mask is there to let one in.
+pub(super) fn ask(mask: *const sigset_t, look: impl Fn() -> c_int) -> c_int {
+    if mask.is_null() { wait::retry_eintr(look) } else { pending::interrupting_one(look) }
+}

@@ -1,0 +1,40 @@
+//! Child processes.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+mod stdio;
+mod system;
+mod wait;
+
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use libc::pid_t;
+
+pub use stdio::{pclose, popen};
+pub use system::system;
+pub use wait::{wait, wait3, wait4, waitid, waitpid};
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Child,
+        summary: "tried, then parked until the child ends (pidfd), or until SIGCHLD",
+        on_cancel: on_cancel::FAILS,
+    };
+    hooked_calls![
+        c"wait" => wait, WAIT;
+        c"waitpid" => waitpid, WAIT;
+        c"__waitpid" => waitpid, WAIT;
+        c"wait3" => wait3, WAIT;
+        c"wait4" => wait4, WAIT;
+        c"waitid" => waitid, WAIT;
+        c"vfork" => vfork, Behavior { wait: WaitKind::Never, summary: "a fork, since a child that shares our memory would edit our books", on_cancel: on_cancel::NEVER };
+        c"popen" => popen, Behavior { wait: WaitKind::Never, summary: "what is kept of the descriptor follows", on_cancel: on_cancel::NEVER };
+        c"pclose" => pclose, Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
+        c"system" => system, Behavior { wait: WaitKind::Child, summary: "the shell is waited for as by waitpid", on_cancel: on_cancel::KILLED };
+    ]
+}
+
+/// `vfork(2)` as `fork(2)`.
+pub unsafe extern "C" fn vfork() -> pid_t {
+    // SAFETY: as the caller's own call would be; a fork may be used wherever a vfork may.
+    unsafe { libc::fork() }
+}

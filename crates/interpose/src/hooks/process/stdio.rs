@@ -1,0 +1,63 @@
+//! `popen` and `pclose`.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use crate::hooks::fd::refs;
+use crate::hooks::fd::tracking::{gone, made};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::{self, Job};
+use libc::{FILE, c_char, c_int};
+use spindle_reactor::{Blocking, FdKind, Opened};
+
+/// `popen(3)`: its descriptor is made inside libc.
+pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
+    const PIPE: Opened = Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
+    // SAFETY: the caller's own arguments.
+    let file = unsafe { libc::popen(command, mode) };
+    if !file.is_null() && php_thread_host().is_some() {
+        // SAFETY: a stream just opened.
+        made(unsafe { libc::fileno(file) }, PIPE);
+    }
+    file
+}
+
+struct Stream(*mut FILE);
+// SAFETY: a stream is locked by its functions and may be used on any thread; its owner has handed it to `pclose`
+// and must not use it again.
+unsafe impl Send for Stream {}
+
+fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send + 'static) -> Option<c_int> {
+    let saved = errno();
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
+    let job = move || {
+        let status = job();
+        (status, errno())
+    };
+    match wait::for_job_or_abandon(host, blocked_on, None, false, job, |_| ()) {
+        Job::Done((status, error)) => {
+            set_errno(if status == -1 { error } else { saved });
+            Some(status)
+        }
+        Job::Abandoned(waited) => Some(fail(waited.errno(libc::EINTR))),
+        Job::NoWorker => None,
+    }
+}
+
+/// `pclose(3)`.
+pub unsafe extern "C" fn pclose(file: *mut FILE) -> c_int {
+    if php_thread_host().is_some() {
+        // SAFETY: the caller's own stream.
+        let fd = unsafe { libc::fileno(file) };
+        refs::settle(fd, fd);
+        gone(fd);
+    }
+    let stream = Stream(file);
+    let on_worker = current_host().and_then(|host| {
+        job(host, "pclose", move || {
+            let stream = stream;
+            // SAFETY: the caller's stream, closed once: here.
+            unsafe { libc::pclose(stream.0) }
+        })
+    });
+    // SAFETY: the caller's own argument; no job has been started.
+    on_worker.unwrap_or_else(|| unsafe { libc::pclose(file) })
+}

@@ -1,0 +1,236 @@
+//! Waiting for child processes: `wait*`, `pclose`, `system`; and the books of `popen`.
+//!
+//! One child is waited for through a pidfd; any child, or one where no pidfd can be had, by `SIGCHLD` and
+//! `WNOHANG`, with a timer behind it, since another library's handler may keep the signal from us. Never by a
+//! worker thread: it could reap somebody else's child.
+//!
+//! `pclose` is libc's own on a worker thread: only libc knows its child, and it reaps no other. Cancelled, it is
+//! left to itself: the child is reaped when it ends, its status is dropped. [`mod@crate::system`] is made anew.
+//! `fork` needs no hook.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use crate::hooks::fd::tracking::{gone, made};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
+use crate::wait::{self, WaitOutcome};
+use libc::{c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
+use spindle_reactor::{Interest, InternalFd, Opened};
+use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Calls `look` (a wait with `WNOHANG`) until it answers anything but 0. `one` is a child that can be waited for
+/// alone: its number, or a pidfd.
+fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMut() -> c_int) -> c_int {
+    let saved = errno();
+    let first = look();
+    if first != 0 {
+        if first > 0 {
+            set_errno(saved);
+        }
+        return first;
+    }
+    let pidfd = one.open();
+    let ended = match pidfd {
+        Some(fd) => by_pidfd(host, call, fd, &mut look),
+        None => Err(()),
+    };
+    if let (One::Child(_), Some(fd)) = (one, pidfd) {
+        gone(fd);
+        // SAFETY: ours, made by `open`.
+        drop(unsafe { InternalFd::from_raw_fd(fd) });
+    }
+    let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut look));
+    match result {
+        Ok(found) => {
+            if found > 0 {
+                set_errno(saved);
+            }
+            found
+        }
+        Err(error) => {
+            if let (libc::ECANCELED, One::Child(child)) = (error, one)
+                && !host.can_wait_for_child_again()
+            {
+                host.reactor().adopt_orphan(child);
+            }
+            fail(error)
+        }
+    }
+}
+
+/// What may be waited for by a descriptor.
+#[derive(Clone, Copy)]
+enum One {
+    Child(pid_t),
+    PidFd(RawFd),
+    No,
+}
+
+impl One {
+    fn open(self) -> Option<RawFd> {
+        match self {
+            One::Child(pid) => {
+                // SAFETY: a system call without pointers.
+                let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
+                InternalFd::new(fd).ok().map(|pidfd| made(pidfd.into_raw_fd(), Opened::default()))
+            }
+            One::PidFd(fd) => Some(fd),
+            One::No => None,
+        }
+    }
+}
+
+/// What `look` said (with its `errno` in place if it failed), or the `errno` to fail with.
+type Found = Result<c_int, c_int>;
+
+/// `Err`: wait in the other way.
+fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMut() -> c_int) -> Result<Found, ()> {
+    loop {
+        let waited = wait::for_fd(host, fd, Interest::READ, None, call, OnSignal::Restart);
+        match waited {
+            WaitOutcome::Ready | WaitOutcome::TimedOut => {}
+            WaitOutcome::Cancelled => return Ok(Err(libc::ECANCELED)),
+            WaitOutcome::Interrupted => {}
+            WaitOutcome::Error(_) => return Err(()),
+        }
+        // A child that has ended comes before the signal that tells of it.
+        let found = look();
+        if found != 0 {
+            return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
+        }
+        if waited == WaitOutcome::Interrupted {
+            return Ok(Err(libc::EINTR));
+        }
+        if waited == WaitOutcome::Ready && wait::poll_now(fd, libc::POLLIN) == Some(0) {
+            continue;
+        }
+        if waited == WaitOutcome::Ready {
+            return Err(()); // ended, and not yet to be reaped (it is traced, or has threads left)
+        }
+    }
+}
+
+fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_int) -> Found {
+    let mut pause = 50 * MILLISECOND;
+    loop {
+        let waiter = host.begin_wait();
+        host.reactor().wait_any_child(waiter);
+        let found = look();
+        if found != 0 {
+            let error = errno();
+            host.reactor().forget_child_waiter(waiter);
+            return if found > 0 { Ok(found) } else { Err(error) };
+        }
+        let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
+        let wake = host.park(Some(wait::after(pause)), blocked_on);
+        host.reactor().forget_child_waiter(waiter);
+        match wake {
+            Wake::Woken => {}
+            Wake::TimedOut => pause = (pause * 2).min(1_000 * MILLISECOND),
+            Wake::Cancelled => return Err(libc::ECANCELED),
+            Wake::Interrupted => {
+                let found = look();
+                return match found {
+                    0 => Err(libc::EINTR),
+                    -1 => Err(errno()),
+                    _ => Ok(found),
+                };
+            }
+        }
+    }
+}
+
+/// With `WNOHANG`. A child that its handle's end did not find ended would stay a zombie: nobody asks again.
+fn look_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    // SAFETY: the caller's own arguments.
+    let found = unsafe { libc::wait4(pid, status, options, usage) };
+    if found == 0 && pid > 0 && options == libc::WNOHANG && !host.can_wait_for_child_again() {
+        host.reactor().adopt_orphan(pid);
+    }
+    found
+}
+
+fn wait_inside(
+    host: &dyn Host,
+    call: &'static str,
+    pid: pid_t,
+    status: *mut c_int,
+    options: c_int,
+    usage: *mut rusage,
+) -> pid_t {
+    // A pidfd tells of the end only.
+    let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 { One::Child(pid) } else { One::No };
+    if options & libc::WNOHANG != 0 {
+        return look_once(host, pid, status, options, usage);
+    }
+    // SAFETY: the caller's own arguments; nothing is written when there is nothing to tell.
+    wait_until(host, call, one, || unsafe { libc::wait4(pid, status, options | libc::WNOHANG, usage) })
+}
+
+/// `waitpid(2)`.
+pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
+    match current_host() {
+        Some(host) => wait_inside(host, "waitpid", pid, status, options, std::ptr::null_mut()),
+        // SAFETY: the caller's own arguments.
+        None => unsafe { libc::waitpid(pid, status, options) },
+    }
+}
+
+/// `wait(2)`.
+pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
+    match current_host() {
+        Some(host) => wait_inside(host, "wait", -1, status, 0, std::ptr::null_mut()),
+        // SAFETY: the caller's own argument.
+        None => unsafe { libc::wait(status) },
+    }
+}
+
+/// `wait4(2)`.
+pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    match current_host() {
+        Some(host) => wait_inside(host, "wait4", pid, status, options, usage),
+        // SAFETY: the caller's own arguments.
+        None => unsafe { libc::wait4(pid, status, options, usage) },
+    }
+}
+
+/// `wait3(2)`.
+pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+    match current_host() {
+        Some(host) => wait_inside(host, "wait3", -1, status, options, usage),
+        // SAFETY: the caller's own arguments; `wait3` is this.
+        None => unsafe { libc::wait4(-1, status, options, usage) },
+    }
+}
+
+/// `waitid(2)`.
+pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int {
+    let Some(host) = current_host() else {
+        // SAFETY: the caller's own arguments.
+        return unsafe { libc::waitid(kind, id, info, options) };
+    };
+    let ends_only = options & (libc::WSTOPPED | libc::WCONTINUED) == 0;
+    let one = match kind {
+        libc::P_PID if ends_only => One::Child(id as pid_t),
+        libc::P_PIDFD if ends_only => One::PidFd(id as RawFd),
+        _ => One::No,
+    };
+    let mut own = std::mem::MaybeUninit::<siginfo_t>::zeroed();
+    let result = wait_until(host, "waitid", one, || {
+        // SAFETY: `own` is a zeroed `siginfo_t`, valid as plain data; it says 0 when there is nothing to tell.
+        unsafe {
+            match libc::waitid(kind, id, own.as_mut_ptr(), options | libc::WNOHANG) {
+                0 => own.assume_init_ref().si_pid(),
+                failed => failed,
+            }
+        }
+    });
+    if result < 0 {
+        return -1;
+    }
+    if !info.is_null() {
+        // SAFETY: the caller passes null or a place for the answer.
+        unsafe { info.write(own.assume_init()) };
+    }
+    0
+}

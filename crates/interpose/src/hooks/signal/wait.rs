@@ -1,0 +1,267 @@
+//! Waiting for signals: `sigwait`, `sigwaitinfo`, `sigtimedwait`, `pause`, `sigsuspend`.
+//!
+//! Who calls `sigwait` and its like has blocked the signals, so no handler tells of them; those that are not blocked are
+//! as long as the wait lasts, since the kernel gives them to the waiter before a handler. A `signalfd` that lives
+//! as long as the wait does: it is never read, only watched. The signal is taken by `sigtimedwait` without time,
+//! with all that the kernel knows of it. (As a general mechanism a `signalfd` would not do, since the signals would
+//! have to be blocked for its sake, and children inherit that. Here the program itself has blocked them. Threads of
+//! the pool block every signal, and wait for none.) A signal that is waited for and not blocked goes to its handler, if
+//! it has one; POSIX leaves open what it does.
+//!
+//! Several coroutines that wait for one signal get it in the order they came.
+//!
+//! `sigsuspend` and the polls with a signal mask let signals in for a moment each time they look. What makes them
+//! look again is a `signalfd` too, for the signals that the thread blocks and the mask does not. Signals that the
+//! mask alone blocks are not held back while others run.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use super::pending::{Pending, Signals, interrupting_one, let_in_by, set_of, signals_of};
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
+use crate::php_cell::PhpCell;
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait;
+use libc::{c_int, siginfo_t, sigset_t, timespec};
+use spindle_reactor::{Reactor, Waiter};
+use std::mem::MaybeUninit;
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Signal,
+        summary: "tried, then parked until such a signal is pending (signalfd) or the time is over",
+        on_cancel: on_cancel::FAILS,
+    };
+    hooked_calls![
+        c"sigwait" => sigwait, WAIT;
+        c"sigwaitinfo" => sigwaitinfo, WAIT;
+        c"sigtimedwait" => sigtimedwait, WAIT;
+        c"pause" => pause, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it", on_cancel: on_cancel::FAILS };
+        c"sigsuspend" => sigsuspend, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it; the mask is in force when it looks", on_cancel: on_cancel::FAILS };
+    ]
+}
+
+const NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// Somebody who waits for signals.
+struct Want {
+    ticket: u64,
+    signals: Signals,
+    waiter: Option<Waiter>,
+}
+
+struct Queue {
+    wants: Vec<Want>,
+    next: u64,
+    /// Blocked for the waiters alone.
+    blocked: Signals,
+}
+
+impl Queue {
+    /// What those want who came before.
+    fn wanted_before(&self, ticket: u64) -> Signals {
+        self.wants.iter().filter(|want| want.ticket < ticket).fold(0, |all, want| all | want.signals)
+    }
+}
+
+static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0, blocked: 0 });
+
+/// Forgets all waiters: after `fork` in the child.
+pub fn reset() {
+    if let Some(host) = php_thread_host() {
+        QUEUE.with(host, |q| q.wants.clear());
+        unblock(host);
+    }
+}
+
+/// Blocks these as long as somebody waits for them.
+fn block(host: &dyn Host, signals: Signals) {
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: sets of our own.
+    let open = unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, &set_of(signals), before.as_mut_ptr());
+        signals & !signals_of(before.as_ptr())
+    };
+    QUEUE.with(host, |q| q.blocked |= open);
+}
+
+/// Nobody waits for some of them any more.
+fn unblock(host: &dyn Host) {
+    let open = QUEUE.with(host, |q| {
+        let open = q.blocked & !q.wants.iter().fold(0, |all, want| all | want.signals);
+        q.blocked &= !open;
+        open
+    });
+    if open != 0 {
+        let saved = errno();
+        // SAFETY: a set of our own; handlers of what has come run here, as they would after a wait.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &set_of(open), std::ptr::null_mut()) };
+        set_errno(saved);
+    }
+}
+
+/// Takes one of these signals if it is pending: its number, 0 for none, or -1 with `errno`.
+fn take(signals: Signals, info: *mut siginfo_t) -> c_int {
+    // SAFETY: sets and times of our own; null or the caller's place for what is known of the signal.
+    let taken = unsafe { libc::sigtimedwait(&set_of(signals), info, &NOW) };
+    if taken < 0 && errno() == libc::EAGAIN { 0 } else { taken }
+}
+
+/// `Err`: the `errno`; the time being over is `EAGAIN`.
+fn wait_for(
+    host: &dyn Host,
+    signals: Signals,
+    info: *mut siginfo_t,
+    deadline: Option<u64>,
+    call: &'static str,
+    on_signal: OnSignal,
+) -> Result<c_int, c_int> {
+    let saved = errno();
+    let ticket = QUEUE.with(host, |q| {
+        q.next += 1;
+        q.next
+    });
+    let mut pending = Pending::NONE;
+    let mut ended = None;
+    block(host, signals);
+    let result = loop {
+        let taken = take(signals & !QUEUE.with(host, |q| q.wanted_before(ticket)), info);
+        if taken != 0 {
+            break if taken > 0 { Ok(taken) } else { Err(errno()) };
+        }
+        if let Some(error) = ended.or(deadline.filter(|d| *d <= Reactor::now()).map(|_| libc::EAGAIN)) {
+            break Err(error);
+        }
+        let waiter = host.begin_wait();
+        if !pending.is_open() {
+            pending = Pending::of(signals);
+        }
+        QUEUE.with(host, |q| match q.wants.iter_mut().find(|want| want.ticket == ticket) {
+            Some(want) => want.waiter = Some(waiter),
+            None => q.wants.push(Want { ticket, signals, waiter: Some(waiter) }),
+        });
+        // However it ends: a signal that came meanwhile is taken first.
+        match pending.park(host, waiter, deadline, call, on_signal) {
+            Wake::Woken | Wake::TimedOut => {}
+            Wake::Cancelled => ended = Some(libc::ECANCELED),
+            Wake::Interrupted => ended = Some(libc::EINTR),
+        }
+    };
+    pending.close();
+    leave(host, ticket);
+    unblock(host);
+    if result.is_ok() {
+        set_errno(saved);
+    }
+    result
+}
+
+/// Takes the entry off. Those behind look again: what it wanted may be theirs now.
+fn leave(host: &dyn Host, ticket: u64) {
+    let mut behind = QUEUE.with(host, |q| {
+        let place = q.wants.iter().position(|want| want.ticket == ticket)?;
+        q.wants.remove(place);
+        Some(place)
+    });
+    while let Some(place) = behind {
+        let (waiter, next) = QUEUE.with(host, |q| match q.wants.get_mut(place) {
+            Some(want) => (want.waiter.take(), Some(place + 1)),
+            None => (None, None),
+        });
+        if let Some(waiter) = waiter {
+            host.wake(waiter);
+        }
+        behind = next;
+    }
+}
+
+/// `sigtimedwait(2)`.
+pub unsafe extern "C" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, timeout: *const timespec) -> c_int {
+    let host = current_host().filter(|_| !set.is_null());
+    // SAFETY: null or the caller's time.
+    let limit =
+        unsafe { timeout.as_ref() }.map(|t| (t.tv_sec >= 0 && (0..1_000_000_000).contains(&t.tv_nsec)).then_some(t));
+    let (Some(host), None | Some(Some(_))) = (host, limit) else {
+        // SAFETY: the caller's own arguments; a time that is none fails there.
+        return unsafe { libc::sigtimedwait(set, info, timeout) };
+    };
+    let deadline = limit
+        .flatten()
+        .map(|t| wait::after((t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64)));
+    host.yield_if_due(); // a program may look in a loop
+    // SAFETY: the caller's own set.
+    let signals = unsafe { signals_of(set) };
+    wait_for(host, signals, info, deadline, "sigtimedwait", OnSignal::Interrupt).unwrap_or_else(fail::<c_int>)
+}
+
+/// `sigwaitinfo(2)`.
+pub unsafe extern "C" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int {
+    // SAFETY: the caller's own arguments; no time limit.
+    unsafe { sigtimedwait(set, info, std::ptr::null()) }
+}
+
+/// `sigwait(3)`: answers with the error itself, and no handler interrupts it.
+pub unsafe extern "C" fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int {
+    let Some(host) = current_host().filter(|_| !set.is_null()) else {
+        // SAFETY: the caller's own arguments.
+        return unsafe { libc::sigwait(set, signal) };
+    };
+    let saved = errno();
+    // SAFETY: the caller's own set.
+    let signals = unsafe { signals_of(set) };
+    let result = wait_for(host, signals, std::ptr::null_mut(), None, "sigwait", OnSignal::Ignore);
+    set_errno(saved);
+    match result {
+        Ok(taken) => {
+            if !signal.is_null() {
+                // SAFETY: null or the caller's place for the number.
+                unsafe { signal.write(taken) };
+            }
+            0
+        }
+        Err(error) => error,
+    }
+}
+
+/// `pause(2)`.
+pub unsafe extern "C" fn pause() -> c_int {
+    let Some(host) = current_host() else {
+        // SAFETY: no arguments.
+        return unsafe { libc::pause() };
+    };
+    suspended(host, Pending::NONE, std::ptr::null(), "pause")
+}
+
+/// `sigsuspend(2)`.
+pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
+    let Some(host) = current_host().filter(|_| !mask.is_null()) else {
+        // SAFETY: the caller's own argument.
+        return unsafe { libc::sigsuspend(mask) };
+    };
+    // SAFETY: the caller's own mask.
+    let let_in = unsafe { let_in_by(mask) };
+    let pending = if let_in == 0 { Pending::NONE } else { Pending::of(let_in) };
+    let result = suspended(host, pending, if let_in == 0 { std::ptr::null() } else { mask }, "sigsuspend");
+    pending.close();
+    result
+}
+
+fn suspended(host: &dyn Host, pending: Pending, mask: *const sigset_t, call: &'static str) -> c_int {
+    loop {
+        // SAFETY: no descriptors; a valid mask.
+        let look = || unsafe { libc::ppoll(std::ptr::null_mut(), 0, &NOW, mask) };
+        if !mask.is_null() && interrupting_one(look) < 0 {
+            return -1;
+        }
+        let waiter = host.begin_wait();
+        let wake = if mask.is_null() {
+            host.park(None, BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt })
+        } else {
+            pending.park(host, waiter, None, call, OnSignal::Interrupt)
+        };
+        match wake {
+            Wake::Woken | Wake::TimedOut => {}
+            Wake::Cancelled => return fail(libc::ECANCELED),
+            Wake::Interrupted => return fail(libc::EINTR),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Locks, condition variables, semaphores and joins of threads.
+
+pub mod condition;
+pub mod join;
+pub mod mutex;
+pub mod semaphore;
+
+use crate::registry::HookedCall;
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    [mutex::hooked_calls(), condition::hooked_calls(), semaphore::hooked_calls(), join::hooked_calls()].concat()
+}

@@ -1,0 +1,262 @@
+//! Condition variables: `pthread_cond_*`, and C11's `cnd_*` and `mtx_*`, which are the same things in the C library.
+//!
+//! A coroutine that waits leaves the mutex as others see it, is listed (`lot`), and parks. A signal on whatever thread
+//! goes to libc as ever, and wakes one listed coroutine besides: of those who wait in libc and those who are parked
+//! here at least one is woken, and a waiter that is woken in vain is what POSIX allows.
+//!
+//! So the signal must come through a patched entry, as the wait did. What is in memory that other processes share is
+//! waited for in place: their signals do not come this way.
+//!
+//! As with locks, such a wait is not interrupted; a `timed` one is ended by a cancellation as if its time had passed,
+//! any other goes on. The clock of a condition is libc's secret. A time of the last years or later is a date, any
+//! other is one of the monotonic clock, which begins when the machine does.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
+use crate::php_cell::PhpCell;
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::address_queue;
+use crate::wait::time::{deadline_of, monotonic_deadline_of, real_time};
+use libc::{c_int, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "parked until it is signalled or the time is over; in shared memory: in place",
+        on_cancel: on_cancel::TIMED_ONLY,
+    };
+    const SIGNAL: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
+    const LOCK: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "parked while another coroutine holds it; another thread is waited for in place",
+        on_cancel: on_cancel::TIMED_ONLY,
+    };
+    const OTHERS: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "noted: who holds the lock", on_cancel: on_cancel::NEVER };
+    hooked_calls![
+        c"pthread_cond_wait" => pthread_cond_wait, WAIT;
+        c"pthread_cond_timedwait" => pthread_cond_timedwait, WAIT;
+        c"pthread_cond_clockwait" => pthread_cond_clockwait, WAIT;
+        c"cnd_wait" => cnd_wait, WAIT;
+        c"cnd_timedwait" => cnd_timedwait, WAIT;
+        c"pthread_cond_signal" => pthread_cond_signal, SIGNAL;
+        c"pthread_cond_broadcast" => pthread_cond_broadcast, SIGNAL;
+        c"cnd_signal" => cnd_signal, SIGNAL;
+        c"cnd_broadcast" => cnd_broadcast, SIGNAL;
+        c"mtx_lock" => mtx_lock, LOCK;
+        c"mtx_timedlock" => mtx_timedlock, LOCK;
+        c"mtx_trylock" => mtx_trylock, OTHERS;
+        c"mtx_unlock" => mtx_unlock, OTHERS;
+    ]
+}
+
+/// What has been found out about addresses: are they in memory that is shared with other processes?
+static KNOWN: PhpCell<Vec<(usize, bool)>> = PhpCell::new(Vec::new());
+
+fn is_shared(host: &dyn Host, address: usize) -> bool {
+    if let Some(known) = KNOWN.with(host, |all| all.iter().find(|k| k.0 == address).map(|k| k.1)) {
+        return known;
+    }
+    let saved = errno();
+    // Without procfs nothing is known: it is taken for shared, then.
+    let shared = std::fs::read_to_string("/proc/self/maps").map_or(true, |maps| {
+        maps.lines().any(|line| {
+            let mut words = line.split(' ');
+            let range = words.next().and_then(|range| range.split_once('-'));
+            let [from, to] =
+                range.map_or([0; 2], |(from, to)| [from, to].map(|n| usize::from_str_radix(n, 16).unwrap_or(0)));
+            (from..to).contains(&address) && words.next().is_some_and(|rights| rights.ends_with('s'))
+        })
+    });
+    KNOWN.with(host, |all| {
+        if all.len() == 256 {
+            all.clear();
+        }
+        all.push((address, shared));
+    });
+    set_errno(saved);
+    shared
+}
+
+/// Who waits, if it is to park.
+fn who_waits(condition: *mut pthread_cond_t) -> Option<&'static dyn Host> {
+    current_host().filter(|host| !is_shared(*host, condition.addr()))
+}
+
+/// # Safety
+/// The mutex is one that the caller holds.
+unsafe fn wait(
+    host: &dyn Host,
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    deadline: Option<u64>,
+    call: &'static str,
+) -> c_int {
+    let saved = errno();
+    let waiter = host.begin_wait();
+    // Before the mutex is given up: who takes it then, and signals, sees the entry.
+    let ticket = address_queue::enter(host, condition.addr(), waiter);
+    // SAFETY: by contract.
+    let given_up = unsafe { pthread_mutex_unlock(mutex) };
+    if given_up != 0 {
+        address_queue::leave(ticket);
+        return given_up;
+    }
+    let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
+    match deadline {
+        Some(_) => _ = host.park(deadline, blocked_on),
+        None => host.park_uncancellable(blocked_on),
+    }
+    let signalled = !address_queue::leave(ticket);
+    // SAFETY: by contract: it is the caller's again.
+    let had = unsafe { pthread_mutex_lock(mutex) };
+    set_errno(saved);
+    match had {
+        0 if !signalled && deadline.is_some() => libc::ETIMEDOUT,
+        had => had,
+    }
+}
+
+/// `pthread_cond_wait(3)`.
+pub unsafe extern "C" fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+    match who_waits(condition) {
+        // SAFETY: the caller's own.
+        Some(host) => unsafe { wait(host, condition, mutex, None, "pthread_cond_wait") },
+        // SAFETY: as above.
+        None => unsafe { libc::pthread_cond_wait(condition, mutex) },
+    }
+}
+
+/// The monotonic deadline of a time by the condition's own clock. `None`: not a time.
+fn deadline_by_its_clock(until: *const timespec) -> Option<u64> {
+    const YEARS: i64 = 10 * 365 * 86_400;
+    // SAFETY: the caller passes a valid time, as for libc's.
+    let seconds = unsafe { until.as_ref() }?.tv_sec;
+    let now = (real_time() / 1_000_000_000) as i64;
+    if seconds >= now - YEARS { deadline_of(until) } else { monotonic_deadline_of(until) }
+}
+
+/// `pthread_cond_timedwait(3)`.
+pub unsafe extern "C" fn pthread_cond_timedwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    until: *const timespec,
+) -> c_int {
+    match (who_waits(condition), deadline_by_its_clock(until)) {
+        // SAFETY: the caller's own.
+        (Some(host), Some(deadline)) => unsafe {
+            wait(host, condition, mutex, Some(deadline), "pthread_cond_timedwait")
+        },
+        // SAFETY: as above.
+        _ => unsafe { libc::pthread_cond_timedwait(condition, mutex, until) },
+    }
+}
+
+type Clockwait = unsafe extern "C" fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int;
+
+/// `pthread_cond_clockwait(3)`.
+pub unsafe extern "C" fn pthread_cond_clockwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    let deadline = match clock {
+        libc::CLOCK_MONOTONIC => monotonic_deadline_of(until),
+        libc::CLOCK_REALTIME => deadline_of(until),
+        _ => None,
+    };
+    if let (Some(host), Some(deadline)) = (who_waits(condition), deadline) {
+        // SAFETY: the caller's own.
+        return unsafe { wait(host, condition, mutex, Some(deadline), "pthread_cond_clockwait") };
+    }
+    // SAFETY: a literal. (Older C libraries do not have it; a caller found it, so this one does.)
+    let original = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pthread_cond_clockwait".as_ptr()) };
+    if original.is_null() {
+        return libc::ENOSYS;
+    }
+    // SAFETY: the function of this name has this type; the caller's own arguments.
+    unsafe { std::mem::transmute::<*mut libc::c_void, Clockwait>(original)(condition, mutex, clock, until) }
+}
+
+/// `pthread_cond_signal(3)`.
+pub unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: the caller's own.
+    let result = unsafe { libc::pthread_cond_signal(condition) };
+    address_queue::notify(condition.addr(), false);
+    result
+}
+
+/// `pthread_cond_broadcast(3)`.
+pub unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: the caller's own.
+    let result = unsafe { libc::pthread_cond_broadcast(condition) };
+    address_queue::notify(condition.addr(), true);
+    result
+}
+
+/// The answer of C11's functions.
+pub(crate) fn thrd(error: c_int) -> c_int {
+    match error {
+        0 => 0,
+        libc::EBUSY => 1,
+        libc::ENOMEM => 3,
+        libc::ETIMEDOUT => 4,
+        _ => 2,
+    }
+}
+
+/// `cnd_wait(3)`.
+pub unsafe extern "C" fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_cond_wait(condition, mutex) })
+}
+
+/// `cnd_timedwait(3)`.
+pub unsafe extern "C" fn cnd_timedwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_cond_timedwait(condition, mutex, until) })
+}
+
+/// `cnd_signal(3)`.
+pub unsafe extern "C" fn cnd_signal(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_cond_signal(condition) })
+}
+
+/// `cnd_broadcast(3)`.
+pub unsafe extern "C" fn cnd_broadcast(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_cond_broadcast(condition) })
+}
+
+/// `mtx_lock(3)`.
+pub unsafe extern "C" fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_mutex_lock(mutex) })
+}
+
+/// `mtx_timedlock(3)`.
+pub unsafe extern "C" fn mtx_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_mutex_timedlock(mutex, until) })
+}
+
+/// `mtx_trylock(3)`.
+pub unsafe extern "C" fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_mutex_trylock(mutex) })
+}
+
+/// `mtx_unlock(3)`.
+pub unsafe extern "C" fn mtx_unlock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's own.
+    thrd(unsafe { pthread_mutex_unlock(mutex) })
+}

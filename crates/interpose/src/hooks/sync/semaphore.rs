@@ -1,0 +1,125 @@
+//! POSIX semaphores: `sem_wait` and its like park until a `sem_post`, on whatever thread, makes them look again; and by
+//! a timer, after 1 ms, then later each time up to 10, since another process may have posted.
+#![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
+
+use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::time::{deadline_of, monotonic_deadline_of};
+use crate::wait::{self, address_queue};
+use libc::{c_int, clockid_t, sem_t, timespec};
+use spindle_reactor::Reactor;
+
+/// The family's functions.
+pub fn hooked_calls() -> Vec<HookedCall> {
+    const WAIT: Behavior = Behavior {
+        wait: WaitKind::Queue,
+        summary: "tried, then again after a sem_post of this process, and every 1 to 10 ms",
+        on_cancel: on_cancel::FAILS,
+    };
+    hooked_calls![
+        c"sem_wait" => sem_wait, WAIT;
+        c"sem_timedwait" => sem_timedwait, WAIT;
+        c"sem_clockwait" => sem_clockwait, WAIT;
+        c"sem_post" => sem_post, Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
+    ]
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// # Safety
+/// `semaphore` is one.
+unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>, call: &'static str) -> c_int {
+    let saved = errno();
+    let mut pause = MILLISECOND;
+    loop {
+        // SAFETY: by contract.
+        let had = || unsafe { libc::sem_trywait(semaphore) == 0 };
+        if had() {
+            set_errno(saved);
+            return 0;
+        }
+        if errno() != libc::EAGAIN {
+            return -1;
+        }
+        if deadline.is_some_and(|d| d <= Reactor::now()) {
+            return fail(libc::ETIMEDOUT);
+        }
+        let waiter = host.begin_wait();
+        let ticket = address_queue::enter(host, semaphore.addr(), waiter);
+        // Looked at again once it is listed: a post in between has told nobody.
+        let late = had();
+        let mut wake = Wake::Woken;
+        if !late {
+            let soon = wait::after(pause);
+            let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
+            wake = host.park(Some(deadline.map_or(soon, |d| d.min(soon))), blocked_on);
+            pause = (pause * 2).min(10 * MILLISECOND);
+        }
+        let told = !address_queue::leave(ticket);
+        let error = match wake {
+            _ if late => 0,
+            Wake::Cancelled => libc::ECANCELED,
+            Wake::Interrupted => libc::EINTR,
+            Wake::Woken | Wake::TimedOut => continue,
+        };
+        if told {
+            address_queue::notify(semaphore.addr(), false); // the post that told this one may be another's
+        }
+        if error != 0 {
+            return fail(error);
+        }
+        set_errno(saved);
+        return 0;
+    }
+}
+
+/// `sem_wait(3)`.
+pub unsafe extern "C" fn sem_wait(semaphore: *mut sem_t) -> c_int {
+    match current_host() {
+        // SAFETY: the caller's own.
+        Some(host) => unsafe { wait_for(host, semaphore, None, "sem_wait") },
+        // SAFETY: as above.
+        None => unsafe { libc::sem_wait(semaphore) },
+    }
+}
+
+/// `sem_timedwait(3)`.
+pub unsafe extern "C" fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int {
+    match (current_host(), deadline_of(until)) {
+        // SAFETY: the caller's own.
+        (Some(host), Some(deadline)) => unsafe { wait_for(host, semaphore, Some(deadline), "sem_timedwait") },
+        // SAFETY: as above.
+        _ => unsafe { libc::sem_timedwait(semaphore, until) },
+    }
+}
+
+type Clockwait = unsafe extern "C" fn(*mut sem_t, clockid_t, *const timespec) -> c_int;
+
+/// `sem_clockwait(3)`.
+pub unsafe extern "C" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int {
+    let deadline = match clock {
+        libc::CLOCK_MONOTONIC => monotonic_deadline_of(until),
+        libc::CLOCK_REALTIME => deadline_of(until),
+        _ => None,
+    };
+    if let (Some(host), Some(deadline)) = (current_host(), deadline) {
+        // SAFETY: the caller's own.
+        return unsafe { wait_for(host, semaphore, Some(deadline), "sem_clockwait") };
+    }
+    // SAFETY: a literal. (Older C libraries do not have it; a caller found it, so this one does.)
+    let original = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"sem_clockwait".as_ptr()) };
+    if original.is_null() {
+        return fail(libc::ENOSYS);
+    }
+    // SAFETY: the function of this name has this type; the caller's own arguments.
+    unsafe { std::mem::transmute::<*mut libc::c_void, Clockwait>(original)(semaphore, clock, until) }
+}
+
+/// `sem_post(3)`.
+pub unsafe extern "C" fn sem_post(semaphore: *mut sem_t) -> c_int {
+    // Only the address is used after the post: whoever waited may have freed it by then.
+    // SAFETY: the caller's own.
+    let result = unsafe { libc::sem_post(semaphore) };
+    address_queue::notify(semaphore.addr(), false);
+    result
+}
