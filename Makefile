@@ -68,6 +68,12 @@ clean: rust ## removes what was built
 .PHONY: check
 check: lint test-rust test-phpt ## format, lints, API docs and the fast tests
 
+# Runs a suite, and fails where one ended without its closing line, or skipped what tests/may-skip does not name.
+suite = $(TARGET)/debug/xtask suite
+.PHONY: xtask
+xtask: rust
+	@$(CARGO) build --quiet -p xtask
+
 # Suites go on after one that failed (-k), so that one run tells all.
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
@@ -100,91 +106,91 @@ deny: rust
 seed := $(filter-out random,$(or $(SEED),7))
 
 .PHONY: test-rust
-test-rust: rust
+test-rust: rust xtask
 	@echo "== Rust"
-	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) tests/run-rust --workspace
+	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) $(suite) rust tests/run-rust --workspace
 
 # Every interleaving of the one part that several threads share.
 .PHONY: test-loom
-test-loom: rust
+test-loom: rust xtask
 	@echo "== loom"
-	@RUSTFLAGS="--cfg loom" tests/run-rust -p spindle-inbox --release --target-dir $(TARGET)/loom
+	@RUSTFLAGS="--cfg loom" $(suite) loom tests/run-rust -p spindle-inbox --release --target-dir $(TARGET)/loom
 
 .PHONY: test-phpt
-test-phpt: build
+test-phpt: build xtask
 	@echo "== phpt"
-	@tests/run-phpt
+	@$(suite) phpt tests/run-phpt
 
 # A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
 SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope syntax)
 .PHONY: test-seeds
-test-seeds: build
+test-seeds: build xtask
 	@seed=$(or $(seed),$$((RANDOM * 32768 + RANDOM + 1))); \
 	    echo "== phpt in another order, by the seed $$seed"; \
-	    tests/run-phpt -d async.seed=$$seed $(SEEDED)
+	    $(suite) seeds tests/run-phpt -d async.seed=$$seed $(SEEDED)
 
 # Debuggers, profilers and tracers.
 .PHONY: test-observers
-test-observers: build
+test-observers: build xtask
 	@echo "== observers"
-	@tests/observers/run
+	@$(suite) observers tests/observers/run
 
 .PHONY: test-observers-all
-test-observers-all: build
+test-observers-all: build xtask
 	@echo "== phpt under each mode of Xdebug"
-	@tests/observers/run --phpt
+	@$(suite) observers tests/observers/run --phpt
 
 .PHONY: test-matrix
-test-matrix: build
+test-matrix: build xtask
 	@echo "== extensions and real servers"
-	@tests/ext-matrix/run
+	@$(suite) matrix tests/ext-matrix/run
 
 .PHONY: test-sapi
-test-sapi: build
+test-sapi: build xtask
 	@echo "== web servers and other SAPIs"
-	@$(PHP) tests/sapi/run
+	@$(suite) sapi $(PHP) tests/sapi/run
 
 .PHONY: test-faults
-test-faults: build-faults
+test-faults: build-faults xtask
 	@echo "== faults"
-	@tests/faults/run
+	@$(suite) faults tests/faults/run
 
 .PHONY: test-faults-all
-test-faults-all: build-faults
+test-faults-all: build-faults xtask
 	@echo "== faults, every call in turn"
-	@tests/faults/run --all
+	@$(suite) faults tests/faults/run --all
 
 .PHONY: test-chaos
-test-chaos: build-faults
+test-chaos: build-faults xtask
 	@echo "== chaos"
-	@tests/chaos/run $(if $(seed),--seed $(seed))
+	@$(suite) chaos tests/chaos/run $(if $(seed),--seed $(seed))
 
 # Rust's sanitizers are not stable yet: the variable lets a stable compiler take the option.
 triple = $(shell rustc -vV | sed -n 's/^host: //p')
 .PHONY: test-asan
-test-asan: rust
+test-asan: rust xtask
 	@echo "== phpt with AddressSanitizer"
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg asan" \
 	    CFLAGS_$(subst -,_,$(triple))="-fsanitize=address -fno-omit-frame-pointer" \
 	    $(CARGO) build -p spindle-php --target $(triple) --target-dir $(TARGET)/asan
-	@tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
+	@$(suite) asan tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
 
 # Every extension that is installed, suspended in its calls. In another order, and another one: SEEDS="1 2".
 .PHONY: test-extensions
-test-extensions: build
+test-extensions: build xtask
 	@echo "== calls of every extension, suspended"
-	@tests/extensions/run --seeds "$(or $(SEEDS),0 1)"
+	@$(suite) extensions tests/extensions/run --seeds "$(or $(SEEDS),0 1)"
 
 # Functions of all extensions, called at random by coroutines that share what they are called with. Takes an hour or so.
 .PHONY: test-calls
-test-calls: build
+test-calls: build xtask
 	@echo "== calls at random"
-	@tests/calls/run
+	@$(suite) calls tests/calls/run
 
 .PHONY: test-docs
-test-docs: build
+test-docs: build xtask
 	@echo "== examples in the documentation"
-	@tests/run-docs
+	@$(suite) docs tests/run-docs
 
 .PHONY: test-demo
 test-demo: build
@@ -193,14 +199,14 @@ test-demo: build
 
 # The other examples, under load.
 .PHONY: test-examples
-test-examples: build
+test-examples: build xtask
 	@echo "== examples"
-	@$(PHP) tests/examples/supervisor
+	@$(suite) examples $(PHP) tests/examples/supervisor
 
 .PHONY: test-syntax
-test-syntax: rust
+test-syntax: rust xtask
 	@echo "== the lexer and the rewriter, against PHP's own lexer and real sources"
-	@tests/syntax/run
+	@$(suite) syntax tests/syntax/run
 
 # Each rule disabled in turn: which test notices? Takes an hour or two.
 .PHONY: test-mutations
@@ -210,28 +216,28 @@ test-mutations: rust
 
 # With the operators, and as the plain PHP that the command makes of them.
 .PHONY: test-transpiled
-test-transpiled: build
+test-transpiled: build xtask
 	@echo "== transpiled programs"
-	@tests/syntax/transpiled
+	@$(suite) transpiled tests/syntax/transpiled
 
 # PHP's own tests: all of them take about half an hour.
 .PHONY: test-php-src
-test-php-src: build
+test-php-src: build xtask
 	@echo "== PHP's own tests"
-	@tests/php-src/run
+	@$(suite) php-src tests/php-src/run
 
 .PHONY: test-php-src-sample
-test-php-src-sample: build
+test-php-src-sample: build xtask
 	@echo "== PHP's own tests, a sample"
-	@tests/php-src/run --sample
+	@$(suite) php-src tests/php-src/run --sample
 
 # The own tests of software in PHP, and pages of WordPress and phpMyAdmin: all of it takes about an hour.
 .PHONY: test-applications
-test-applications: build
+test-applications: build xtask
 	@echo "== applications"
-	@status=0; tests/applications/run || status=1; tests/applications/pages || status=1; exit $$status
+	@status=0; $(suite) applications tests/applications/run || status=1; $(suite) pages tests/applications/pages || status=1; exit $$status
 
 .PHONY: test-applications-sample
-test-applications-sample: build
+test-applications-sample: build xtask
 	@echo "== applications, a sample"
-	@status=0; tests/applications/run --sample || status=1; tests/applications/pages --only wordpress || status=1; exit $$status
+	@status=0; $(suite) applications tests/applications/run --sample || status=1; $(suite) pages tests/applications/pages --only wordpress || status=1; exit $$status

@@ -1,4 +1,4 @@
-//! Checks of the tree that no compiler makes. `cargo xtask` lists them, `make lint` runs them.
+//! Checks of the tree that no compiler makes, which `make lint` runs, and what runs a suite of tests for the Makefile.
 
 use std::{
     env,
@@ -8,6 +8,7 @@ use std::{
 
 mod dependencies;
 mod json;
+mod suite;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
 type Check = fn(&Path) -> Result<String, Vec<String>>;
@@ -17,11 +18,15 @@ const CHECKS: &[(&str, &str, Check)] =
     &[("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check)];
 
 fn main() -> ExitCode {
-    let mut arguments = env::args().skip(1);
-    match arguments.next().as_deref() {
-        Some("lint") => lint(&arguments.collect::<Vec<_>>()),
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    match &arguments[..] {
+        [word, names @ ..] if word == "lint" => lint(names),
+        [word, name, command @ ..] if word == "suite" => suite::run(&root(), name, command),
         _ => {
-            eprintln!("cargo xtask lint [CHECK...]    runs the checks named, or all of them:");
+            eprintln!(
+                "xtask suite NAME COMMAND...    runs a suite of tests; a skip that tests/may-skip does not name has failed"
+            );
+            eprintln!("xtask lint [CHECK...]          runs the checks named, or all of them:");
             for (name, about, _) in CHECKS {
                 eprintln!("  {name:<16} {about}");
             }
