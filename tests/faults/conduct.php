@@ -537,7 +537,7 @@ for ($i = 1; $i < $argc; $i++) {
         '--only' => $options['only'][] = $argv[++$i],
         '--seed', '--jobs' => $options[substr($argv[$i], 2)] = (int) $argv[++$i],
         '--log', '--plan' => $options[substr($argv[$i], 2)] = $argv[++$i],
-        default => exit("conduct: unknown argument $argv[$i]\n"),
+        default => throw new \RuntimeException("unknown argument $argv[$i]"),
     };
 }
 [$php, $extension, $faults, $work] = array_map(getenv(...), ['FAULTS_PHP', 'FAULTS_EXTENSION', 'FAULTS_MODULE', 'FAULTS_WORK']);

@@ -132,7 +132,7 @@ function known(string $file): array
     foreach (file($file, FILE_IGNORE_NEW_LINES) as $line) {
         if ($line !== '' && $line[0] !== '#') {
             [$pattern, $reason] = preg_split('/\s+/', $line, 2) + [1 => ''];
-            $reason !== '' || exit("known-differences: no reason is given for $pattern\n");
+            $reason !== '' || throw new RuntimeException("known-differences: no reason is given for $pattern");
             $known[$pattern] = $reason;
         }
     }

@@ -1,0 +1,60 @@
+<?php
+/*
+ * What the suites' runners in PHP begin and end with.
+ */
+
+declare(strict_types=1);
+
+namespace Runner;
+
+/** Ends a run that cannot begin, or go on: without a closing line, with status 2. */
+function fail(string $why): never
+{
+    fwrite(STDERR, basename($_SERVER['argv'][0]) . ": $why\n");
+    exit(2);
+}
+
+/**
+ * The options that a runner was given, as getopt() has them. With --help, and where there is something else, it prints the
+ * comment at the top of the runner.
+ *
+ * @param list<string> $known
+ * @return array<string, mixed>
+ */
+function options(array $known): array
+{
+    $options = getopt('', [...$known, 'help'], $rest);
+    if (isset($options['help']) || $rest < $_SERVER['argc']) {
+        preg_match('~^/\*\*?\n(.*?)\n \*/~ms', file_get_contents($_SERVER['argv'][0]), $found);
+        fwrite(STDERR, preg_replace('/^ \* ?/m', '', $found[1]) . "\n");
+        exit(2);
+    }
+    return $options;
+}
+
+/** The extension that is tested: the file that is named, SPINDLE_EXTENSION's, or what `make build` makes. */
+function extension(?string $named = null): string
+{
+    $file = $named ?? (getenv('SPINDLE_EXTENSION') ?: dirname(__DIR__) . '/build/spindle.so');
+    return realpath($file) ?: fail("there is no $file; 'make build' makes it");
+}
+
+/** Makes a folder for the run, which servers that run as users of their own may enter. Signals end the run in order. */
+function work(string $name): string
+{
+    $folder = sys_get_temp_dir() . "/spindle-$name." . bin2hex(random_bytes(4));
+    mkdir($folder);
+    chmod($folder, 0755);
+    pcntl_async_signals(true);
+    foreach ([SIGINT, SIGTERM, SIGHUP] as $signal) {
+        pcntl_signal($signal, static fn (int $signal) => exit(128 + $signal));
+    }
+    return $folder;
+}
+
+/** Prints the closing line and ends the run. */
+function close(int $passed, int $failed, int $skipped, string $label = ''): never
+{
+    echo $label === '' ? '' : "$label: ", "$passed passed, $failed failed, $skipped skipped\n";
+    exit($failed === 0 && $passed > 0 ? 0 : 1);
+}
