@@ -7,6 +7,7 @@ use std::{
 };
 
 mod dependencies;
+mod floors;
 mod json;
 mod suite;
 
@@ -14,8 +15,10 @@ mod suite;
 type Check = fn(&Path) -> Result<String, Vec<String>>;
 
 /// What `cargo xtask lint` runs: name, what it checks, the check.
-const CHECKS: &[(&str, &str, Check)] =
-    &[("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check)];
+const CHECKS: &[(&str, &str, Check)] = &[
+    ("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check),
+    ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();

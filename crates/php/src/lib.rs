@@ -3,57 +3,16 @@
 //! This crate is the only one that knows zvals: module life, switching, bailouts, classes and engine hooks. Who
 //! runs, who is cancelled and who is told is decided in `spindle-core`.
 
-#[cfg(asan)]
-mod asan;
-mod aside;
-mod awaiting;
-mod busy;
-mod calls;
-mod context;
-mod coroutine;
-mod diagnostics;
-mod dump;
+mod api;
 mod engine;
-mod exceptions;
-mod failure;
-mod functions;
-mod globals;
-mod group;
-mod guard;
-mod handlers;
-mod hosting;
-mod iterators;
-mod kinds;
-mod life;
-mod linking;
-mod links;
-mod loading;
+mod handles;
+mod isolation;
 mod module;
-mod no_throw;
-mod observers;
-mod openssl;
-mod operators;
-mod output;
-mod overflow;
-mod persistent;
-mod report;
-mod runner;
+mod moments;
+mod observe;
 mod runtime;
-mod scope;
-mod scope_methods;
-mod scope_slots;
-mod signals;
-mod slots;
 mod stack;
-mod stand_ins;
-mod state;
-mod streams;
-mod switch;
-mod syntax;
-mod timeout;
-mod verdicts;
-mod watch;
-mod zv;
+mod zend;
 
 use spindle_php_sys as sys;
 

@@ -1,0 +1,210 @@
+//! What the interposed libc calls need from the runtime: the `Host`.
+
+use crate::engine::interposition;
+use crate::handles::classify;
+use crate::isolation::openssl;
+use crate::runtime::{
+    coroutine::Info,
+    ctx::Failing,
+    pending_cancel,
+    scheduler::{self, Runtime, rt},
+};
+use spindle_core::sched::{Ticket, WaitReason, WakeReason};
+use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
+use spindle_php_sys as sys;
+use spindle_reactor::{Reactor, Waiter};
+use std::ffi::c_char;
+
+/// The one host.
+pub struct PhpHost;
+
+/// The host's address is given to the hooks once.
+pub static HOST: PhpHost = PhpHost;
+
+/// A cancelled call that is tried again and again, whatever it answers, must not burn the processor for ever:
+/// after so many failures it is let through.
+const PATIENCE: u32 = 10_000;
+
+fn on(blocked_on: &BlockedOn) -> WaitReason {
+    WaitReason::External {
+        interruptible: blocked_on.on_signal != OnSignal::Ignore,
+        restart: blocked_on.on_signal == OnSignal::Restart,
+    }
+}
+
+fn info(blocked_on: &BlockedOn) -> Info {
+    Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::now(), ..Info::NONE }
+}
+
+/// Is the C code of the running coroutine being made to fail?
+fn fails(rt: &'static Runtime) -> bool {
+    // SAFETY: the running context is alive.
+    unsafe {
+        let ctx = rt.context();
+        if (*ctx).failing == Failing::No {
+            return false;
+        }
+        (*ctx).failed_parks += 1;
+        (*ctx).failed_parks < PATIENCE
+    }
+}
+
+/// How a hook is told that its call is to fail.
+fn cancelled() -> Wake {
+    if classify::bears_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
+}
+
+/// PHP resolves names into a buffer that it keeps in its globals, and frees at the next call. Who parks in the
+/// middle of such a call takes it along.
+struct HostBuffer(Option<(*mut c_char, usize)>);
+
+impl HostBuffer {
+    #[inline]
+    fn take(call: &'static str) -> HostBuffer {
+        if call != "gethostbyname_r" {
+            return HostBuffer(None);
+        }
+        // SAFETY: globals of the engine; without a buffer the next call makes one.
+        unsafe {
+            let globals = &raw mut sys::file_globals;
+            let length = std::mem::replace(&mut (*globals).tmp_host_buf_len, 0);
+            HostBuffer(Some((std::mem::replace(&mut (*globals).tmp_host_buf, std::ptr::null_mut()), length)))
+        }
+    }
+
+    #[inline]
+    fn put_back(self) {
+        let Some((buffer, length)) = self.0 else { return };
+        // SAFETY: what lies there now is from a call that is over: its result was used before anybody could park.
+        unsafe {
+            let globals = &raw mut sys::file_globals;
+            if !(*globals).tmp_host_buf.is_null() {
+                libc::free((*globals).tmp_host_buf.cast());
+            }
+            (*globals).tmp_host_buf = buffer;
+            (*globals).tmp_host_buf_len = length;
+        }
+    }
+}
+
+/// A cancellation came while a call gave way that had not waited: it keeps what it has, and the next ones fail. But not in
+/// the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
+#[cold]
+fn cancelled_between_calls(rt: &'static Runtime) {
+    if classify::converses() {
+        return;
+    }
+    let reason = rt.core.borrow_mut().take_cancellation();
+    if let Some(reason) = reason {
+        pending_cancel::throw_on_return(rt, reason);
+    }
+}
+
+impl Host for PhpHost {
+    fn reactor(&self) -> &Reactor {
+        rt().reactor()
+    }
+
+    fn begin_wait(&self) -> Waiter {
+        scheduler::waiter(rt().begin_wait())
+    }
+
+    fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
+        let rt = rt();
+        if fails(rt) {
+            return cancelled();
+        }
+        let names = HostBuffer::take(blocked_on.call);
+        let errors = openssl::take();
+        let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
+        openssl::put_back(errors);
+        names.put_back();
+        match reason {
+            WakeReason::Woken => Wake::Woken,
+            WakeReason::TimedOut => Wake::TimedOut,
+            WakeReason::Interrupted => Wake::Interrupted,
+            WakeReason::Cancelled => {
+                let reason = rt.core.borrow_mut().take_cancellation();
+                if let Some(reason) = reason {
+                    pending_cancel::throw_on_return(rt, reason);
+                }
+                if blocked_on.fd >= 0 && classify::converses() {
+                    // Its answer will come, and must not be taken for the next question's: not every library gives
+                    // up a connection because it could not wait. A library that does is not disturbed.
+                    // SAFETY: no memory is involved; what is no socket says so. The running context.
+                    unsafe {
+                        if libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
+                            (*rt.context()).given_up = blocked_on.fd;
+                        }
+                    }
+                }
+                cancelled()
+            }
+        }
+    }
+
+    fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
+        rt().core.borrow_mut().prioritize_wake();
+        self.park(deadline, blocked_on)
+    }
+
+    fn park_uncancellable(&self, blocked_on: BlockedOn) {
+        let rt = rt();
+        let errors = openssl::take();
+        rt.park(None, on(&blocked_on), false, info(&blocked_on));
+        openssl::put_back(errors);
+    }
+
+    fn wake(&self, waiter: Waiter) {
+        rt().core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+    }
+
+    fn yield_if_due(&self) {
+        let rt = rt();
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.maybe_yield(32) {
+            cancelled_between_calls(rt);
+        }
+    }
+
+    fn yield_for_file(&self) {
+        let rt = rt();
+        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.yield_if_ready() {
+            cancelled_between_calls(rt);
+        }
+    }
+
+    fn coroutine(&self) -> u64 {
+        u64::from(rt().core.borrow().running().0)
+    }
+
+    fn has_pending_cancel(&self) -> bool {
+        // SAFETY: the running context is alive.
+        unsafe { (*rt().context()).failing != Failing::No }
+    }
+
+    fn is_shut_down(&self, fd: i32) -> bool {
+        // SAFETY: as above.
+        unsafe { (*rt().context()).given_up == fd }
+    }
+
+    fn can_wait_for_child_again(&self) -> bool {
+        classify::waits_for_child_again()
+    }
+
+    fn writes_in_place(&self) -> bool {
+        // SAFETY: globals of the engine.
+        unsafe { sys::core_globals.in_error_log || !sys::output_globals.running.is_null() }
+    }
+
+    fn keeps_files_in_place(&self) -> bool {
+        self.writes_in_place() || classify::is_writing_a_log()
+    }
+
+    fn signal_action_changed(&self, signal: i32) {
+        rt().signal_set(signal);
+    }
+
+    fn library_loaded(&self) {
+        interposition::library_loaded();
+    }
+}

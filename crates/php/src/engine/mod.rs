@@ -1,0 +1,11 @@
+//! Hooks into the engine, and what the interposed libc calls need of the runtime.
+
+pub mod hooks;
+pub mod host_impl;
+pub mod interposition;
+pub mod linking;
+pub mod loading;
+pub mod no_throw;
+pub mod output;
+pub mod stand_ins;
+pub mod syntax;

@@ -1,0 +1,229 @@
+//! What is known of PHP's extensions: which of their calls may be suspended while others of the same extension run.
+//!
+//! Code that nobody has looked at takes turns: of an extension that is not named here, one call at a time is in the middle
+//! of anything, whatever its handles (`Kind::Alone`). An entry only ever widens that, and each was made after reading the
+//! extension's source for what it keeps outside of its objects while it calls PHP code, waits, writes output, or reports
+//! an error. The names of functions are those of PHP 8.2; one that a later version adds is not named, and takes turns.
+
+use crate::handles::classify::Kind;
+use std::collections::HashMap;
+
+/// What holds for the functions of an extension that have no entry of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// Neither wait in libc nor hold anything: no trampoline.
+    Free,
+    /// May wait, but keep nothing outside of their own stack meanwhile.
+    Plain,
+    /// What they use lies in handles: the objects of the extension and the resources among their arguments.
+    Handles,
+    /// Unknown.
+    Alone,
+}
+
+/// The verdict on an extension, by its lower-case name.
+pub(crate) fn of_module(name: &str) -> Verdict {
+    match name {
+        "core" | "pcre" | "json" | "ctype" | "date" | "reflection" | "gmp" | "bcmath" | "iconv" | "gettext"
+        | "sodium" | "calendar" | "filter" | "libxml" | "mbstring" => Verdict::Free,
+        "posix" | "pcntl" | "sysvmsg" | "sysvsem" | "shmop" => Verdict::Plain,
+        "pdo" | "pdo_mysql" | "pdo_pgsql" | "pdo_sqlite" | "mysqli" | "pgsql" | "sqlite3" | "redis" | "curl"
+        | "memcached" | "amqp" | "mongodb" | "imap" | "ldap" | "soap" | "ssh2" | "ftp" | "zmq" | "openssl" | "zlib"
+        | "bz2" | "zip" | "gd" | "exif" | "fileinfo" | "xml" | "xmlreader" | "xmlwriter" | "hash" | "spl"
+        | "random" | "sockets" => Verdict::Handles,
+        _ => Verdict::Alone,
+    }
+}
+
+/// Extensions that work on the same trees in memory, by the name of the first.
+pub(crate) fn family(name: &str) -> &str {
+    match name {
+        "simplexml" | "xsl" => "dom",
+        name => name,
+    }
+}
+
+/// Has the extension functions that set something of its library for the time of their call (`Kind::Exclusive`)?
+pub(crate) fn has_exclusive(name: &str) -> bool {
+    name == "imap"
+}
+
+/// Drivers of PDO whose connections have nothing in common but their code.
+pub(crate) const PDO_DRIVERS: &[&str] = &["mysql", "pgsql", "sqlite"];
+
+/// Streams that share nothing with others of their kind, by the label of their operations.
+pub(crate) const WRAPPERS: &[&str] =
+    &["plainfile", "PHP", "http", "ftp", "RFC2397", "glob", "ZLIB", "BZip2", "zip wrapper", "user-space"];
+
+/// The entry of a function, `Some(None)`: no trampoline.
+pub(crate) fn of_function(module: &str, class: Option<&[u8]>, name: &str) -> Option<Option<Kind>> {
+    let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
+    let found = match (module, class) {
+        ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(Kind::Fiber),
+        ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(Kind::Matches),
+        ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(Kind::Signals),
+        ("mbstring", None) if name == "mb_send_mail" => Some(Kind::Plain),
+        // The pattern that is being replaced is kept in globals.
+        ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(Kind::Alone),
+        // It tells the library where to put what anybody fetches, and at its end to put it there no more.
+        ("imap", None) if name == "imap_savebody" => Some(Kind::Exclusive),
+        ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(Kind::Plain),
+        ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(Kind::Plain),
+        ("spl" | "random", None) => return Some(None),
+        ("hash", None) if is_in(HASH_FREE) => return Some(None),
+        ("curl", None) if name == "curl_multi_exec" => Some(Kind::Performs),
+        ("curl", None) if name == "curl_multi_select" => Some(Kind::Watches),
+        ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
+            Some(Kind::Plain)
+        }
+        ("amqp", Some(_)) if is_in(AMQP_PLAIN) => Some(Kind::Plain),
+        ("amqp", Some(b"AMQPQueue")) if name == "consume" => Some(Kind::Receives),
+        ("amqp", Some(b"AMQPQueue")) if is_in("ack nack reject") => Some(Kind::Sends),
+        ("amqp", Some(b"AMQPExchange")) if name == "publish" => Some(Kind::Sends),
+        ("standard" | "sockets", None) => return standard(name),
+        _ => return None,
+    };
+    Some(found)
+}
+
+/// The entries of ext/standard and ext/sockets, by name.
+fn standard(name: &str) -> Option<Option<Kind>> {
+    static ENTRIES: std::sync::LazyLock<HashMap<&'static str, Option<Kind>>> = std::sync::LazyLock::new(|| {
+        let lists = [
+            (FREE, None),
+            (PLAIN, Some(Kind::Plain)),
+            (MAKES, Some(Kind::Makes)),
+            (READS, Some(Kind::Reads)),
+            (WRITES, Some(Kind::Writes)),
+            (BOTH, Some(Kind::Stream)),
+            (CLOSES, Some(Kind::Closes)),
+            ("dl", Some(Kind::Loads)),
+        ];
+        lists
+            .into_iter()
+            .flat_map(|(names, kind)| names.split_ascii_whitespace().map(move |name| (name, kind)))
+            .collect()
+    });
+    ENTRIES.get(name).copied()
+}
+
+/// Functions that may call PHP code or wait, but set no flags against endless recursion on what they are called with.
+pub(crate) fn never_flags(module: &str, class: Option<&str>, name: &str) -> bool {
+    let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
+    match (module, class) {
+        ("pcre" | "pdo" | "pdo_mysql" | "pdo_pgsql" | "pdo_sqlite" | "mysqli" | "pgsql" | "sqlite3" | "curl", _) => {
+            true
+        }
+        ("core", Some("Closure" | "Fiber" | "Generator")) => true,
+        ("core", None) => is_in(
+            "class_exists interface_exists trait_exists enum_exists is_a is_subclass_of method_exists
+            property_exists get_parent_class trigger_error user_error func_get_args",
+        ),
+        ("reflection", Some(_)) => is_in("__construct invoke invokeargs newinstance newinstanceargs getvalue setvalue"),
+        ("spl", None) => true,
+        ("spl", Some(class)) => class.ends_with("Iterator") && !class.ends_with("ArrayIterator"),
+        ("standard", None) => is_in(CALLING_BACK),
+        _ => false,
+    }
+}
+
+/// Functions that set such flags and write output meanwhile, which may wait.
+pub(crate) fn flags_while_it_writes(module: &str, name: &str) -> bool {
+    module == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
+}
+
+/// Of ext/standard: what calls PHP code, without comparing values or walking through them.
+const CALLING_BACK: &str =
+    "array_map array_filter array_walk array_reduce usort uasort uksort array_diff_ukey array_udiff
+    array_udiff_assoc array_diff_uassoc array_udiff_uassoc array_intersect_ukey array_uintersect array_uintersect_assoc
+    array_intersect_uassoc array_uintersect_uassoc call_user_func call_user_func_array forward_static_call
+    forward_static_call_array ob_start ob_flush ob_clean ob_end_flush ob_end_clean ob_get_flush ob_get_clean
+    register_shutdown_function header_register_callback unserialize sprintf vsprintf implode join str_replace";
+
+const HASH_FREE: &str =
+    "hash hash_hmac hash_equals hash_algos hash_hmac_algos hash_pbkdf2 hash_hkdf mhash_get_block_size
+    mhash_get_hash_name mhash_keygen_s2k mhash_count mhash";
+
+/// What ext-amqp answers from memory.
+const AMQP_PLAIN: &str = "getname setname getflags setflags getargument getarguments setargument setarguments hasargument
+    getchannel getconnection getconsumertag gettype settype isconnected getchannelid getconsumers getprefetchcount
+    getprefetchsize getglobalprefetchcount getglobalprefetchsize ispersistent getlogin getpassword gethost getport getvhost
+    gettimeout getreadtimeout getwritetimeout getrpctimeout getusedchannels getmaxchannels getmaxframesize
+    getheartbeatinterval";
+
+/// Of ext/standard and ext/sockets: what one direction of a stream is enough for.
+const READS: &str = "fread fgets fgetc fgetcsv fscanf fpassthru stream_get_contents stream_get_line
+    stream_socket_recvfrom stream_socket_accept readdir socket_read socket_recv socket_recvfrom socket_recvmsg
+    socket_accept";
+const WRITES: &str = "fwrite fputs fputcsv fprintf vfprintf stream_socket_sendto socket_write socket_send socket_sendto
+    socket_sendmsg";
+/// What uses both, its position, or what the stream is made of.
+const BOTH: &str = "fflush fseek rewind ftell ftruncate fstat fsync fdatasync stream_copy_to_stream
+    stream_socket_enable_crypto rewinddir flock file_put_contents proc_close stream_filter_append
+    stream_filter_prepend stream_filter_remove socket_connect stream_set_write_buffer set_file_buffer stream_set_read_buffer";
+/// Those that may return a stream that was opened before.
+const MAKES: &str = "pfsockopen stream_socket_client";
+const CLOSES: &str = "fclose pclose closedir socket_close";
+
+/// Those that wait, or call PHP code, and keep nothing but what is on their stack and in the fields of the engine that
+/// belong to a coroutine (see `state`).
+const PLAIN: &str = "sleep usleep time_nanosleep time_sleep_until exec system passthru shell_exec proc_open popen
+    proc_terminate proc_get_status mail error_log syslog gethostbyname gethostbynamel gethostbyaddr dns_check_record
+    checkdnsrr dns_get_record dns_get_mx getmxrr net_get_interfaces fsockopen stream_socket_server stream_socket_pair
+    stream_select stream_socket_shutdown feof
+    opendir dir scandir glob readfile mkdir rmdir fopen rename copy tempnam tmpfile file file_get_contents unlink
+    realpath fileatime filectime filegroup fileinode filemtime fileowner fileperms filesize filetype file_exists
+    is_writable is_writeable is_readable is_executable is_file is_dir is_link stat lstat chown chgrp lchown lchgrp chmod
+    touch disk_total_space disk_free_space diskfreespace readlink linkinfo symlink link chdir chroot getcwd
+    move_uploaded_file md5_file sha1_file getimagesize get_headers get_meta_tags iptcembed printf vprintf flush
+    var_dump var_export print_r debug_zval_dump
+    stream_resolve_include_path
+    socket_select socket_create socket_create_pair socket_create_listen socket_bind socket_listen socket_shutdown
+    socket_last_error socket_clear_error socket_set_option socket_setopt socket_set_nonblock socket_set_block
+    socket_getsockname socket_getpeername socket_get_option socket_getopt socket_strerror socket_addrinfo_lookup
+    socket_cmsg_space socket_import_stream socket_export_stream socket_atmark socket_addrinfo_bind
+    socket_addrinfo_connect socket_addrinfo_explain";
+
+/// Those that never wait in libc themselves, and hold nothing while they call PHP code.
+const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob_clean ob_end_flush ob_end_clean
+    ob_get_flush ob_get_clean ob_get_contents ob_get_level ob_get_length ob_list_handlers ob_get_status
+    ob_implicit_flush output_reset_rewrite_vars output_add_rewrite_var stream_wrapper_register stream_register_wrapper
+    stream_wrapper_unregister stream_wrapper_restore array_push count sizeof end prev next reset current pos key
+    min max array_walk array_walk_recursive in_array array_search extract compact array_fill array_fill_keys
+    range shuffle array_pop array_shift array_unshift array_splice array_slice array_merge array_merge_recursive
+    array_replace array_replace_recursive array_keys array_key_first array_key_last array_values array_count_values
+    array_column array_reverse array_pad array_flip array_change_key_case array_intersect_key array_diff_key array_rand
+    array_sum array_product array_reduce array_filter array_map array_key_exists key_exists array_chunk array_combine
+    array_is_list usort uasort uksort array_intersect_ukey array_uintersect array_uintersect_assoc
+    array_intersect_uassoc array_uintersect_uassoc array_diff_ukey array_udiff array_diff_uassoc array_udiff_assoc
+    array_udiff_uassoc array_diff array_intersect array_diff_assoc array_intersect_assoc base64_encode base64_decode
+    constant ip2long long2ip getenv putenv getopt get_current_user get_cfg_var error_get_last error_clear_last
+    call_user_func call_user_func_array forward_static_call forward_static_call_array register_shutdown_function ini_get
+    ini_get_all ini_parse_quantity get_include_path connection_aborted
+    connection_status ignore_user_abort register_tick_function unregister_tick_function is_uploaded_file sys_getloadavg
+    crc32 crypt strptime gethostname ftok hrtime md5 getmyuid getmygid getmypid getmyinode getlastmod sha1 openlog
+    closelog inet_ntop inet_pton metaphone header header_remove setrawcookie setcookie http_response_code headers_sent
+    headers_list htmlspecialchars htmlspecialchars_decode html_entity_decode htmlentities get_html_translation_table
+    assert assert_options bin2hex hex2bin strspn strcspn nl_langinfo strcoll trim rtrim chop ltrim wordwrap explode
+    implode join strtok strtoupper strtolower basename dirname pathinfo stristr strstr strchr strpos stripos strrpos
+    strripos strrchr str_contains str_starts_with str_ends_with chunk_split substr substr_replace quotemeta ord chr
+    ucfirst lcfirst ucwords strtr strrev similar_text addcslashes addslashes stripcslashes stripslashes str_replace
+    str_ireplace hebrev nl2br strip_tags setlocale parse_str str_getcsv str_repeat count_chars strnatcmp localeconv
+    strnatcasecmp substr_count str_pad sscanf str_rot13 str_shuffle str_word_count str_split strpbrk substr_compare
+    utf8_encode utf8_decode escapeshellcmd escapeshellarg proc_nice umask fnmatch sys_get_temp_dir clearstatcache
+    realpath_cache_get realpath_cache_size sprintf vsprintf http_build_query image_type_to_mime_type
+    image_type_to_extension getimagesizefromstring phpversion php_sapi_name php_uname php_ini_scanned_files
+    php_ini_loaded_file iptcparse levenshtein abs ceil floor round sin cos tan asin acos atan atanh atan2 sinh cosh tanh
+    asinh acosh expm1 log1p pi is_finite is_nan intdiv is_infinite pow exp log log10 sqrt hypot deg2rad rad2deg bindec
+    hexdec octdec decbin decoct dechex base_convert number_format fmod fdiv microtime gettimeofday getrusage pack unpack
+    password_get_info password_hash password_needs_rehash password_verify password_algos quoted_printable_decode
+    quoted_printable_encode soundex stream_context_create stream_context_set_params stream_context_get_params
+    stream_context_set_option stream_context_get_options stream_context_get_default stream_context_set_default
+    stream_socket_get_name stream_supports_lock stream_set_blocking socket_set_blocking stream_get_meta_data
+    socket_get_status stream_get_wrappers stream_get_transports stream_is_local stream_isatty stream_set_chunk_size
+    stream_set_timeout socket_set_timeout gettype get_debug_type settype intval floatval doubleval boolval strval is_null
+    is_resource is_bool is_int is_integer is_long is_float is_double is_numeric is_string is_array is_object is_scalar
+    is_callable is_iterable is_countable uniqid parse_url urlencode urldecode rawurlencode rawurldecode
+    stream_bucket_make_writeable stream_bucket_prepend stream_bucket_append stream_bucket_new stream_get_filters
+    stream_filter_register convert_uuencode convert_uudecode serialize unserialize memory_get_usage memory_get_peak_usage
+    memory_reset_peak_usage version_compare cli_set_process_title cli_get_process_title";

@@ -1,0 +1,149 @@
+//! What happens at each moment of a coroutine's life, in this order: see `runtime::moments`, which announces them.
+
+use crate::engine::{linking, loading};
+use crate::handles::{handle_locks, trampolines};
+use crate::isolation::{marks, switch_hooks};
+use crate::module;
+use crate::observe::{diagnostics, dump, watch};
+use crate::runtime::{
+    coroutine::Coroutine,
+    ctx::Ctx,
+    pending_cancel,
+    scheduler::{Runtime, rt},
+};
+use spindle_core::sched::CoroutineId;
+use spindle_interpose::hooks::sync::mutex as locks;
+use spindle_php_sys as sys;
+
+/// Defines functions that `runtime::moments` declares, with the types that it declares.
+macro_rules! moments {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {$(
+        #[unsafe(export_name = concat!("spindle_moment_", stringify!($name)))]
+        fn $name($($argument: $type),*) $(-> $result)? $body
+
+        const _: [fn($($type),*) $(-> $result)?; 2] = [$name, crate::runtime::moments::$name];
+    )*};
+}
+
+moments! {
+    fn first_spawn(rt: &'static Runtime) {
+        module::activate(rt);
+    }
+
+    fn turn_ends(rt: &'static Runtime) {
+        watch::turn_ends(rt);
+    }
+
+    fn loop_waits() {
+        watch::pause();
+    }
+
+    fn loop_wakes() {
+        watch::go_on();
+    }
+
+    fn suspending(rt: &'static Runtime) {
+        handle_locks::parking(rt);
+        loading::may_have_loaded(rt);
+    }
+
+    fn awaits_others(rt: &'static Runtime) {
+        handle_locks::refuse_circles(rt);
+    }
+
+    fn left(ctx: *mut Ctx) {
+        // SAFETY: the context that is being left.
+        let co = unsafe {
+            let ctx = &mut *ctx;
+            ctx.calls = trampolines::take_calls();
+            marks::leave(&mut ctx.marks, ctx.loads > 0);
+            ctx.aside = switch_hooks::leave();
+            CoroutineId(ctx.co)
+        };
+        if linking::is_any() {
+            linking::hide(co);
+        }
+        if locks::holds_any() {
+            locks::on_park(u64::from(co.0));
+        }
+    }
+
+    fn resumed(ctx: *mut Ctx) {
+        pending_cancel::refresh_checks(ctx);
+        // SAFETY: the context that is about to run.
+        let co = unsafe {
+            let ctx = &mut *ctx;
+            trampolines::put_calls(ctx.calls);
+            marks::resume(&mut ctx.marks);
+            switch_hooks::resume(ctx.aside);
+            CoroutineId(ctx.co)
+        };
+        if linking::is_any() {
+            linking::show(co);
+        }
+        if locks::holds_any() {
+            locks::on_resume(u64::from(co.0));
+        }
+    }
+
+    fn ended(ctx: *mut Ctx) {
+        loading::may_have_loaded(rt());
+        // SAFETY: the running context.
+        unsafe { trampolines::coroutine_ends(ctx) };
+    }
+
+    fn stalled(rt: &'static Runtime) -> bool {
+        loading::give_up(rt)
+    }
+
+    fn forked(rt: &'static Runtime) {
+        watch::after_fork();
+        handle_locks::forget_all();
+        let running = rt.core.borrow().running();
+        loading::forget_others(running);
+    }
+
+    fn cancelled(rt: &'static Runtime, co: CoroutineId) {
+        diagnostics::cancelled(rt, co);
+    }
+
+    fn failure_held(rt: &'static Runtime, this: *mut Coroutine) {
+        diagnostics::failed(rt, this);
+    }
+
+    fn unawaited(rt: &'static Runtime, co: CoroutineId) {
+        diagnostics::unawaited(rt, co);
+    }
+
+    fn overdue(rt: &'static Runtime, co: CoroutineId) {
+        diagnostics::overdue(rt, co);
+    }
+
+    fn exits(rt: &'static Runtime) {
+        diagnostics::exits(rt);
+    }
+
+    fn drained(rt: &'static Runtime) -> bool {
+        diagnostics::script_ended(rt)
+    }
+
+    fn script_over(rt: &'static Runtime) {
+        watch::report_rest(rt);
+    }
+
+    fn object_dies(rt: &'static Runtime, this: *mut Coroutine) {
+        diagnostics::object_dies(rt, this);
+    }
+
+    fn dump_requested(rt: &'static Runtime) {
+        dump::to_stderr(rt);
+    }
+
+    fn vm_interrupted(frame: *mut sys::zend_execute_data) {
+        watch::interrupted(frame);
+    }
+
+    fn request_ended() {
+        watch::stop();
+    }
+}

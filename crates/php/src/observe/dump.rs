@@ -1,0 +1,194 @@
+//! What there is, for people: the scopes and their coroutines, and what each waits for.
+
+use crate::runtime::{
+    coroutine::{self, Coroutine},
+    describe, failure, report,
+    scheduler::{Core, Phase, Runtime, rt},
+    scope,
+};
+use crate::zend::{exception, zv};
+use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
+use spindle_php_sys as sys;
+use std::fmt::Write;
+
+/// Scopes deeper than this are not indented further.
+const INDENTED: usize = 32;
+
+/// `1 coroutine`, `2 coroutines`.
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The whole text. Runs no PHP code.
+pub fn text(rt: &'static Runtime) -> String {
+    let over = rt.phase.get() == Phase::Ended;
+    let (mut scopes, mut roots, live) = {
+        let core = rt.core.borrow();
+        let live = core.coroutines().filter(|co| !(over && *co == Core::MAIN)).count();
+        (0, core.root_scopes(), live)
+    };
+    if over && live == 0 {
+        return "Async\\dump: no coroutine is left\n".to_owned();
+    }
+    roots.reverse();
+    let mut open: Vec<(ScopeId, usize)> = roots.into_iter().map(|id| (id, 0)).collect();
+    let mut list = String::new();
+    let runners: Vec<CoroutineId> = {
+        let core = rt.core.borrow();
+        core.coroutines().filter(|co| is_runner(rt, *co)).collect()
+    };
+    while let Some((id, depth)) = open.pop() {
+        scopes += 1;
+        let (mut members, below, others) = {
+            let core = rt.core.borrow();
+            let others: Vec<CoroutineId> = runners.iter().copied().filter(|co| core.scope_of(*co) == id).collect();
+            (core.members(id), core.child_scopes(id), others)
+        };
+        members.retain(|co| !(over && *co == Core::MAIN));
+        let indent = "  ".repeat(depth.min(INDENTED));
+        let _ = writeln!(list, "{indent}{}: {}", scope_line(rt, id), count(members.len(), "coroutine"));
+        for co in members.into_iter().chain(others) {
+            let _ = writeln!(list, "{indent}  {}", coroutine_line(rt, co, over));
+        }
+        if id == Core::GLOBAL {
+            for this in failure::unseen_failures(rt) {
+                let _ = writeln!(list, "{indent}  {}", failed_line(rt, this));
+            }
+        }
+        open.extend(below.into_iter().rev().map(|id| (id, depth + 1)));
+    }
+    let coroutines = count(live - runners.len(), "coroutine");
+    let after = if over { ", and none of them runs again" } else { "" };
+    format!("Async\\dump: {coroutines} in {}{after}\n{list}", count(scopes, "scope"))
+}
+
+fn is_runner(rt: &'static Runtime, co: CoroutineId) -> bool {
+    // SAFETY: the object of a coroutine that is not complete is alive.
+    unsafe { !(*rt.object(co)).job.is_null() }
+}
+
+fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
+    let mut text = match scope::existing_record(rt, id) {
+        _ if id == Core::GLOBAL => "global scope".to_owned(),
+        Some(record) => {
+            // SAFETY: the record of a scope that exists.
+            let (bounded, place) = unsafe { ((*record).bounded, exception::place((*record).file, (*record).line)) };
+            format!("{} created at {place}", if bounded { "BoundedScope" } else { "Scope" })
+        }
+        None => "Scope".to_owned(), // it is being made
+    };
+    let core = rt.core.borrow();
+    text += match core.lifetime(id) {
+        Lifetime::Scope => ", lifetime scope",
+        Lifetime::TopDown => ", lifetime top-down",
+        Lifetime::BottomUp => ", lifetime bottom-up",
+    };
+    let words = [
+        (core.is_cancelled(id), ", cancelled"),
+        (core.is_disposed(id), ", disposed"),
+        (!core.is_closed(id), ", open"),
+        (core.has_completed(id), ", finished"),
+    ];
+    text.extend(words.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word));
+    text
+}
+
+/// One coroutine that is not complete.
+fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
+    let this = rt.object(co);
+    let core = rt.core.borrow();
+    let state = core.state(co);
+    let mut text = format!("#{}", core.id(co));
+    text += match state {
+        _ if over => " abandoned",
+        State::Queued => " queued, not started",
+        State::Ready => " queued",
+        State::Running => " running",
+        State::Parked => " suspended",
+        State::Ending => " ending",
+        State::Done => " completed",
+    };
+    if core.is_zombie(co) {
+        text += ", zombie";
+    }
+    if core.is_cancel_requested(co) {
+        text += ", cancellation requested";
+    }
+    // SAFETY: the object of a coroutine that is not complete is alive, and so is one that a job is about.
+    unsafe {
+        if !(*this).job.is_null() {
+            let (what, of) = (*(*this).job).about();
+            let _ = write!(text, ", {what}");
+            if let Some(of) = of {
+                let id = if (*of).co == coroutine::NO_SLOT { 0 } else { core.id((*of).co) };
+                let _ = write!(text, " #{id}");
+            }
+        } else if co == Core::MAIN {
+            text += ", the script itself";
+        } else {
+            let _ = write!(text, ", spawned at {}", exception::place((*this).spawn_file, (*this).spawn_line));
+        }
+        if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
+            let _ = write!(text, ", suspended at {}", exception::place((*this).suspend_file, (*this).suspend_line));
+        }
+        let info = (*this).info;
+        drop(core);
+        if state == State::Ending {
+            let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
+        }
+        if state == State::Parked && !info.call.is_empty() {
+            let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
+        }
+    }
+    text
+}
+
+/// One that has failed, while user code holds it and nobody has awaited it.
+fn failed_line(rt: &'static Runtime, this: *mut Coroutine) -> String {
+    // SAFETY: a live object of a coroutine that has failed.
+    unsafe {
+        let id = rt.core.borrow().id((*this).co);
+        let place = exception::place((*this).spawn_file, (*this).spawn_line);
+        format!("#{id} failed, not awaited, spawned at {place}: {}", report::described((*this).exception))
+    }
+}
+
+/// How long standard error may keep the text from being written, in milliseconds.
+const PATIENCE: i32 = 1000;
+
+/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. Who reads it may be a
+/// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
+pub fn to_stderr(rt: &'static Runtime) {
+    let text = text(rt);
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+        // So much goes into a pipe that is ready, whole.
+        let length = rest.len().min(libc::PIPE_BUF);
+        // SAFETY: one valid entry; a slice's own bytes. This object's calls are libc's own, not the hooks.
+        let written = unsafe {
+            match libc::poll(&mut poll, 1, PATIENCE) {
+                1 => libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length),
+                ready => ready as isize,
+            }
+        };
+        match written {
+            0 => return,
+            written if written > 0 => rest = &rest[written as usize..],
+            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn zif_Async_dump(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
+    // SAFETY: the engine's frame. Output may run PHP code and wait: what is held meanwhile is the engine's.
+    unsafe {
+        if sys::spindle_parse_none(execute_data) {
+            let mut printed = zv::string(&text(rt()));
+            sys::spindle_print(printed.value.str_);
+            sys::spindle_zval_dtor(&mut printed);
+        }
+    }
+}

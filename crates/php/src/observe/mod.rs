@@ -1,0 +1,5 @@
+//! Diagnostics: dumps, warnings, and the watchdog's reports.
+
+pub mod diagnostics;
+pub mod dump;
+pub mod watch;

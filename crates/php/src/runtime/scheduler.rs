@@ -1,0 +1,850 @@
+//! The runtime: binds the core's decisions to stacks, the engine's state and the reactor. All switching happens in
+//! [`Runtime::switch`].
+//!
+//! A coroutine that parks picks who runs next and switches to it directly; when nobody is ready it waits for
+//! events right there. A stack that has finished a coroutine starts the next fresh one in place.
+//!
+//! ```text
+//!   park ─► pick ─┬─ somebody ready ──► switch (or return, if it is oneself)
+//!                 ├─ nobody ─► events ─► again
+//!                 ├─ nothing to wait for ─► deadlock: everybody is cancelled ─► again
+//!                 └─ all have ended ─► main's stack, where the script's end waits
+//! ```
+//! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
+
+use crate::isolation::state;
+use crate::runtime::{
+    coroutine::{self, Coroutine, Info},
+    ctx::Ctx,
+    failure, fork,
+    group::Group,
+    moments, observers,
+    report::Reports,
+    scope::{self, Record},
+    signals::{Owners, SignalTarget},
+    suspension,
+};
+use crate::stack::{
+    arch,
+    stacks::{self, Stacks},
+};
+use crate::zend::{exception::Notes, settings, zv};
+use spindle_core::sched::{self, CoroutineId, Next, Order, Ticket, WaitReason, WakeReason};
+use spindle_interpose::host;
+use spindle_php_sys as sys;
+use spindle_reactor::{Reactor, Waiter};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::null_mut;
+
+/// The core, with exceptions (owned references) as reasons.
+pub type Core = sched::Core<*mut sys::zend_object>;
+
+/// Where the application is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// As usual.
+    Running,
+    /// Graceful shutdown: everybody is cancelled and runs down.
+    ShuttingDown,
+    /// No coroutine runs again.
+    Ended,
+}
+
+/// Why main's stack ends the request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaving {
+    /// A coroutine exits.
+    Exit,
+    /// There is nobody else, and it is the stack of no coroutine that can go on: in the child of a fork by another one, or
+    /// where main waits for what nobody waits for any more.
+    Over,
+    /// A fatal error has been reported in a coroutine.
+    Fatal,
+}
+
+/// How often, in picks, the reactor is asked though somebody is ready.
+const PICKS_PER_POLL: u32 = 64;
+
+/// How far ahead in the queue memory is fetched.
+const AHEAD: usize = 3;
+
+/// The coroutines of a request, and what the process keeps for those of the next.
+pub struct Runtime {
+    pub(crate) core: RefCell<Core>,
+    pub(crate) objects: RefCell<Vec<*mut Coroutine>>,
+    /// What is kept of scopes, by slot.
+    pub(crate) scopes: RefCell<Vec<*mut Record>>,
+    /// The groups of the program, by their sets.
+    pub(crate) groups: RefCell<Vec<*mut Group>>,
+    /// How often zombies were cancelled because their time was over, and whether nobody waits for them any more.
+    pub(crate) zombie_rounds: Cell<u8>,
+    pub(crate) zombies_given_up: Cell<bool>,
+    /// Failures that nothing handles, to be reported.
+    pub(crate) reports: Reports,
+    /// Exceptions that the program has handed in to cancel with, and their previous ones then.
+    pub(crate) given: Notes,
+    /// Copies that coroutines have got, and of what.
+    pub(crate) copies: Notes,
+    /// The one that is reported.
+    pub(crate) deadlock: Cell<*mut sys::zend_object>,
+    pub(crate) phase: Cell<Phase>,
+    reactor: OnceCell<Reactor>,
+    pub(crate) stacks: RefCell<Stacks<Ctx>>,
+    main: *mut Ctx,
+    no_switch: Cell<u32>,
+    picks: Cell<u32>,
+    calls_without_park: Cell<u32>,
+    main_gone: Cell<bool>,
+    /// Whose cancellation was held off because C code had called it back: a coroutine's id, or 0.
+    pub(crate) cancelled_in_callback: Cell<u64>,
+    /// Why main's stack ends the request when it is switched to.
+    leaving: Cell<Option<Leaving>>,
+    /// Main's own code has ended, and its stack waits for the others.
+    draining: Cell<bool>,
+    pub(crate) signal_target: Cell<Option<SignalTarget>>,
+    pub(crate) signal_owners: RefCell<Owners>,
+    /// The first `spawn` of the request has been seen.
+    pub(crate) active: Cell<bool>,
+}
+
+struct TheRuntime {
+    /// That of this request.
+    current: Cell<Option<&'static Runtime>>,
+    /// The one that the process has, once a request has needed it.
+    made: Cell<*mut Runtime>,
+}
+// SAFETY: the module is for PHP without threads: only the PHP thread gets here. Hooks on other threads stop at
+// the gate, before they could.
+unsafe impl Sync for TheRuntime {}
+static RUNTIME: TheRuntime = TheRuntime { current: Cell::new(None), made: Cell::new(null_mut()) };
+
+/// The runtime, if anything has asked for it in this request.
+#[inline(always)]
+pub fn existing() -> Option<&'static Runtime> {
+    RUNTIME.current.get()
+}
+
+/// The runtime, begun at the first use in a request.
+#[inline(always)]
+pub fn rt() -> &'static Runtime {
+    match RUNTIME.current.get() {
+        Some(rt) => rt,
+        None => begin(),
+    }
+}
+
+#[cold]
+fn begin() -> &'static Runtime {
+    if RUNTIME.made.get().is_null() {
+        let kept = Kept { reactor: OnceCell::new(), stacks: Stacks::new(stacks::wanted_size()) };
+        RUNTIME.made.set(Box::into_raw(Box::new(Runtime::new(kept))));
+    }
+    // SAFETY: never freed, and changed in `give_back` only.
+    let rt = unsafe { &*RUNTIME.made.get() };
+    RUNTIME.current.set(Some(rt));
+    stacks::set_running(rt.main.cast());
+    rt.begin_request();
+    rt
+}
+
+/// The request is over, and nothing runs again. Objects know the runtime until [`give_back`]: they die after this, and other
+/// modules may run code at their request's end.
+pub fn end_request() {
+    if let Some(rt) = existing() {
+        rt.end();
+        moments::request_ended();
+    }
+}
+
+/// The event loop forgets what it knows, as long as it is known what was closed.
+pub fn forget_events() {
+    if let Some(reactor) = existing().and_then(|rt| rt.reactor.get()) {
+        reactor.forget_all();
+    }
+}
+
+/// The request's objects are gone too. Event loop, threads and some stacks stay for the next one, all else is given back.
+pub fn give_back() {
+    if let Some(rt) = RUNTIME.current.take() {
+        scope::forget_all(rt);
+        // SAFETY: no code of the request runs any more, nor does its watchdog: nobody uses the runtime. Main's context was
+        // made by `Runtime::new`, and is that of none of the objects, which are gone.
+        unsafe {
+            let rt = RUNTIME.made.get();
+            stacks::set_running(null_mut());
+            drop(Box::from_raw((*rt).main));
+            let mut stacks = (*rt).stacks.replace(Stacks::new(stacks::wanted_size()));
+            if !stacks.are_worth_keeping() {
+                stacks = Stacks::new(stacks::wanted_size());
+            }
+            let kept = Kept { reactor: std::mem::take(&mut (*rt).reactor), stacks };
+            *rt = Runtime::new(kept);
+        }
+    }
+}
+
+/// What stays from one request to the next.
+struct Kept {
+    reactor: OnceCell<Reactor>,
+    stacks: Stacks<Ctx>,
+}
+
+/// A core for a request, by the settings of the time.
+fn new_core() -> Core {
+    let seed = settings::seed();
+    let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
+    Core::new(Reactor::now(), order, scope::default_lifetime())
+}
+
+impl Runtime {
+    /// One in which nothing has run.
+    fn new(kept: Kept) -> Runtime {
+        let main = Box::into_raw(Box::new(Ctx::of_main()));
+        Runtime {
+            core: RefCell::new(new_core()),
+            objects: RefCell::new(Vec::new()),
+            scopes: RefCell::new(Vec::new()),
+            groups: RefCell::new(Vec::new()),
+            zombie_rounds: Cell::new(0),
+            zombies_given_up: Cell::new(false),
+            reports: Reports::new(),
+            given: Notes::new(),
+            copies: Notes::new(),
+            deadlock: Cell::new(null_mut()),
+            phase: Cell::new(Phase::Ended),
+            reactor: kept.reactor,
+            stacks: RefCell::new(kept.stacks),
+            main,
+            no_switch: Cell::new(0),
+            picks: Cell::new(0),
+            calls_without_park: Cell::new(0),
+            main_gone: Cell::new(false),
+            cancelled_in_callback: Cell::new(0),
+            leaving: Cell::new(None),
+            draining: Cell::new(false),
+            signal_target: Cell::new(None),
+            signal_owners: RefCell::new(Owners::new()),
+            active: Cell::new(false),
+        }
+    }
+
+    fn begin_request(&'static self) {
+        *self.core.borrow_mut() = new_core();
+        let size = stacks::wanted_size();
+        if !self.stacks.borrow().are_of(size) {
+            *self.stacks.borrow_mut() = Stacks::new(size);
+        }
+        self.phase.set(if suspension::script_is_over() { Phase::Ended } else { Phase::Running });
+        self.no_switch.set(suspension::no_switch());
+        let object = coroutine::create();
+        // SAFETY: just made; main runs in the context above.
+        unsafe {
+            (*object).co = Core::MAIN;
+            (*object).ctx = self.main;
+            (*self.main).id = self.core.borrow().id(Core::MAIN);
+        }
+        self.objects.borrow_mut().push(object);
+        if self.phase.get() == Phase::Running {
+            // SAFETY: the request runs, and its end is not watched yet.
+            unsafe { sys::spindle_watch_request_end() };
+        }
+        if fork::forked_unseen() {
+            fork::in_child(self);
+        }
+    }
+}
+
+/// Asks the core something.
+pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
+    ask(&rt().core.borrow())
+}
+
+/// The coroutine with this number, if its object is still there.
+pub fn find(id: u64) -> Option<*mut Coroutine> {
+    let rt = existing()?;
+    let core = rt.core.borrow();
+    let objects = rt.objects.borrow();
+    let found = (0..).zip(objects.iter()).find(|(slot, this)| !this.is_null() && core.id(CoroutineId(*slot)) == id);
+    found.map(|(_, this)| *this)
+}
+
+/// Where the chosen one is.
+pub(crate) enum To {
+    Fresh(CoroutineId),
+    Ctx(*mut Ctx),
+}
+
+impl Runtime {
+    /// The object of a coroutine.
+    #[inline(always)]
+    pub fn object(&self, co: CoroutineId) -> *mut Coroutine {
+        self.objects.borrow()[co.0 as usize]
+    }
+
+    /// The one that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
+    #[inline(always)]
+    pub fn running(&self) -> *mut Coroutine {
+        if self.context() == self.main {
+            return self.object(Core::MAIN);
+        }
+        let co = self.core.borrow().running();
+        self.object(co)
+    }
+
+    /// What the main coroutine hands down, whoever runs.
+    pub fn inherited_of_main(&self) -> state::Inherited {
+        if self.context() == self.main {
+            return state::Inherited::capture();
+        }
+        // SAFETY: main's context lives as long as the runtime, and was left.
+        state::Inherited::from(unsafe { &(*self.main).saved })
+    }
+
+    /// Is none of its parts in the middle of a change?
+    pub fn is_whole(&self) -> bool {
+        self.core.try_borrow_mut().is_ok() && self.stacks.try_borrow_mut().is_ok()
+    }
+
+    /// The context that runs.
+    #[inline(always)]
+    pub fn context(&self) -> *mut Ctx {
+        stacks::running().cast()
+    }
+
+    /// The innermost frame of a coroutine's stack. One that the core has parked still runs while it looks for the next one:
+    /// when that cannot start, its failure is dealt with there.
+    ///
+    /// # Safety
+    /// `ctx` is the context of a coroutine that has started and not ended.
+    pub unsafe fn frame_of(&self, ctx: *mut Ctx) -> *mut sys::zend_execute_data {
+        if ctx == self.context() {
+            // SAFETY: a global of the engine.
+            unsafe { sys::executor_globals.current_execute_data }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { (*ctx).saved.frame() }
+        }
+    }
+
+    /// The reactor, made at the first use.
+    pub fn reactor(&self) -> &Reactor {
+        self.reactor.get_or_init(|| {
+            Reactor::new().unwrap_or_else(|error| {
+                let text = std::ffi::CString::new(format!("Spindle cannot make its event loop: {error}"));
+                // SAFETY: ends the request like any fatal error, before anything depends on the reactor.
+                unsafe { sys::spindle_fatal(text.unwrap_or_default().as_ptr()) };
+                std::process::abort()
+            })
+        })
+    }
+
+    /// Is it the error that a deadlock has given somebody?
+    pub fn is_deadlock(&self, exception: *mut sys::zend_object) -> bool {
+        // SAFETY: a live exception; filled at module start.
+        !self.deadlock.get().is_null() && unsafe { (*exception).ce == sys::spindle_ce.deadlock }
+    }
+
+    /// May the running code be left here?
+    #[inline(always)]
+    pub fn can_switch(&self) -> bool {
+        self.no_switch.get() == 0 && self.phase.get() != Phase::Ended
+    }
+
+    /// No switch until [`Runtime::allow_switch`]; nests.
+    pub fn forbid_switch(&self) {
+        self.no_switch.set(self.no_switch.get() + 1);
+        host::disable_suspension();
+    }
+
+    /// Ends one [`Runtime::forbid_switch`].
+    pub fn allow_switch(&self) {
+        self.no_switch.set(self.no_switch.get() - 1);
+        self.set_gate();
+    }
+
+    /// The gate is open where switching is allowed.
+    pub fn set_gate(&self) {
+        if self.can_switch() && self.active.get() {
+            host::enable_suspension();
+        } else {
+            host::disable_suspension();
+        }
+    }
+
+    /// No coroutine runs again: the script has ended, or it exits.
+    pub fn end(&self) {
+        if self.phase.get() != Phase::Ended {
+            for &this in self.objects.borrow().iter() {
+                self.abandon(this);
+            }
+        }
+        self.switch_no_more();
+        self.core.borrow_mut().run_as_main();
+    }
+
+    /// This coroutine is never resumed, if it has been left somewhere.
+    fn abandon(&self, this: *mut Coroutine) {
+        // SAFETY: null, or a live object, which has a context while it is started and not ended; that of one that was left
+        // has its frames.
+        unsafe {
+            if !this.is_null() && !(*this).ctx.is_null() && (*this).ctx != self.context() {
+                sys::spindle_abandon(self.frame_of((*this).ctx));
+                sys::spindle_marks_forget(&mut (*(*this).ctx).marks);
+            }
+        }
+    }
+
+    /// Has main's stack been left for good, though there was no fatal error?
+    pub fn is_left(&self) -> bool {
+        self.leaving.get().is_some_and(|why| why != Leaving::Fatal)
+    }
+
+    fn switch_no_more(&self) {
+        self.phase.set(Phase::Ended);
+        moments::loop_waits();
+        host::disable_suspension();
+    }
+
+    /// A new coroutine at the tail of the queue, by `spawn`; `object` is its object, of which the runtime keeps a
+    /// reference.
+    #[inline(always)]
+    pub fn enqueue(&self, object: *mut Coroutine, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
+        let co = spawn(&mut self.core.borrow_mut());
+        // SAFETY: a new object.
+        unsafe { (*object).co = co };
+        let mut objects = self.objects.borrow_mut();
+        if objects.len() <= co.0 as usize {
+            objects.resize(co.0 as usize + 1, null_mut());
+        }
+        objects[co.0 as usize] = object;
+        co
+    }
+
+    /// A ticket for the running coroutine's next park.
+    #[inline(always)]
+    pub fn begin_wait(&self) -> Ticket {
+        self.core.borrow_mut().begin_wait()
+    }
+
+    /// Parks the running coroutine (after [`Runtime::begin_wait`]): others run until it is woken. Says why it goes
+    /// on. Only where [`Runtime::can_switch`].
+    #[inline]
+    pub fn park(&'static self, deadline: Option<u64>, on: WaitReason, cancellable: bool, info: Info) -> WakeReason {
+        if fork::forked_unseen() {
+            fork::in_child(self);
+        }
+        if spindle_reactor::signals::pending() {
+            self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
+        }
+        if self.is_interrupted_before(on) {
+            return WakeReason::Interrupted;
+        }
+        if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
+            return reason;
+        }
+        let this = self.running();
+        self.calls_without_park.set(0);
+        // SAFETY: the running coroutine's object lives as long as it runs.
+        unsafe {
+            note_position(this);
+            (*this).info = info;
+        }
+        moments::suspending(self);
+        if on == WaitReason::Coroutines {
+            moments::awaits_others(self);
+        }
+        self.leave();
+        // SAFETY: as above.
+        unsafe { (*this).info.call = "" };
+        self.hears();
+        self.core.borrow_mut().resumed(cancellable)
+    }
+
+    /// Gives way: parks on its turn, in as few steps as can be. Says whether a cancellation waits now.
+    #[inline]
+    pub fn yield_now(&'static self) -> bool {
+        if fork::forked_unseen() {
+            fork::in_child(self);
+        }
+        moments::turn_ends(self);
+        let picks = self.picks.get().wrapping_add(1);
+        self.picks.set(picks);
+        if picks.is_multiple_of(PICKS_PER_POLL) || spindle_reactor::signals::pending() {
+            self.poll(Some(0));
+        }
+        let this = self.running();
+        self.calls_without_park.set(0);
+        // SAFETY: the running coroutine's object.
+        unsafe { note_position(this) };
+        moments::suspending(self);
+        if self.zombies_given_up.get() && self.is_over() {
+            self.begin_wait();
+            self.core.borrow_mut().park(None, WaitReason::Yield, false);
+            self.leave(); // for good
+        }
+        let next = {
+            let mut core = self.core.borrow_mut();
+            let next = core.yield_now();
+            self.warm(&core);
+            next
+        };
+        let me = self.context();
+        match next {
+            None => {}
+            Some(Next::Resume(co)) => {
+                // SAFETY: a coroutine that has started and not ended has a context; the core chose it.
+                unsafe {
+                    let to = (*self.object(co)).ctx;
+                    if to != me {
+                        self.switch(me, to);
+                        self.back_on(me);
+                    }
+                }
+            }
+            Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co) {
+                true => self.back_on(me),
+                false => self.leave(), // it has its turn after those that can run
+            },
+            Some(Next::Idle) => self.leave(), // it has been abandoned, or it would be ready itself
+        }
+        self.hears();
+        self.core.borrow().cancellation_waits()
+    }
+
+    /// Thousands of coroutines that give way are each cold when their turn comes: what the next ones will touch is
+    /// fetched while this one still runs.
+    #[inline(always)]
+    fn warm(&self, core: &Core) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(soon) = core.nth_ready(AHEAD) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let objects = self.objects.borrow();
+            let this = objects[soon.0 as usize];
+            // SAFETY: prefetching any address is allowed; the object is alive, as its coroutine is queued.
+            unsafe {
+                let ctx: *const i8 = (*this).ctx.cast();
+                if !ctx.is_null() {
+                    // Its state above, and below it the frames by which it was left.
+                    for line in -14..7 {
+                        _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64));
+                    }
+                }
+                if let Some(later) = core.nth_ready(2 * AHEAD) {
+                    let this: *const i8 = objects[later.0 as usize].cast();
+                    for line in 0..4 {
+                        _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64));
+                    }
+                }
+            }
+        }
+    }
+
+    /// After a switch back to `me`.
+    #[inline(always)]
+    fn back_on(&'static self, me: *mut Ctx) {
+        if let Some(why) = self.leaving.get()
+            && me == self.main
+        {
+            self.end();
+            if why == Leaving::Over {
+                failure::report_unseen(self);
+            }
+            crate::runtime::report::rest(self, why != Leaving::Over);
+            if self.draining.get() && self.is_left() {
+                return; // `drain` says so
+            }
+            // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
+            // in between own nothing that matters (see `Host`).
+            unsafe { sys::spindle_bailout() }
+        }
+        // SAFETY: the running context; a flag of the engine.
+        unsafe {
+            if (*me).stack.overflowed {
+                sys::spindle_vm_interrupt_set(); // another one may have taken it
+            }
+        }
+    }
+
+    /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
+    fn leave(&'static self) {
+        moments::turn_ends(self);
+        let me = self.context();
+        loop {
+            match self.pick() {
+                To::Ctx(to) if to == me => break,
+                To::Ctx(to) => {
+                    // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
+                    unsafe { self.switch(me, to) };
+                    break;
+                }
+                To::Fresh(co) if self.start(me, co) => break,
+                To::Fresh(_) => {} // it has failed: who is next?
+            }
+        }
+        self.back_on(me);
+    }
+
+    /// The one place where stacks are switched.
+    ///
+    /// # Safety
+    /// `from` is running; `to` was left by this function or has been prepared; its saved state is loaded here.
+    #[inline(always)]
+    unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            observers::switch(to);
+            (*from).saved.store();
+            moments::left(from);
+            (*to).saved.load();
+            self.arrive(to);
+            arch::switch(&mut (*from).stack.sp, to.cast());
+        }
+    }
+
+    /// `to` runs now: tells whoever depends on that.
+    #[inline(always)]
+    pub(crate) unsafe fn arrive(&self, to: *mut Ctx) {
+        stacks::set_running(to.cast());
+        moments::resumed(to);
+    }
+
+    /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
+    fn start(&'static self, me: *mut Ctx, co: CoroutineId) -> bool {
+        let taken = self.stacks.borrow_mut().take();
+        let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
+        #[cfg(asan)]
+        crate::stack::asan::begin(ctx.cast());
+        // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
+        unsafe {
+            (*ctx).stack.sp = arch::prepare(ctx.cast(), crate::runtime::life::stack_main, ctx.cast());
+            let fiber = observers::begin(ctx, self.object(co));
+            (*me).saved.store();
+            moments::left(me);
+            self.adopt(ctx, co, fiber);
+            self.arrive(ctx);
+            arch::switch(&mut (*me).stack.sp, ctx.cast());
+        }
+        true
+    }
+
+    /// A new stack for a fresh coroutine, or the last free one. `None`: there is none, and it has ended. What lies on the
+    /// stack here lies on that of each coroutine that is left for a fresh one: little.
+    #[cold]
+    #[inline(never)]
+    fn further_stack(&'static self, co: CoroutineId) -> Option<*mut Ctx> {
+        // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
+        // SAFETY: the object of a queued coroutine.
+        let last = unsafe { !(*self.object(co)).job.is_null() } || !self.core.borrow().is_started(co);
+        let made = self.stacks.borrow_mut().make_or_last(last);
+        made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
+    }
+
+    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made.
+    #[inline(always)]
+    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: CoroutineId, fiber: *mut sys::zend_fiber_context) {
+        let this = self.object(co);
+        // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
+        unsafe {
+            (*ctx).co = co.0;
+            (*ctx).calls = null_mut();
+            (*ctx).aside = null_mut();
+            (*ctx).id = self.core.borrow().id(co);
+            (*this).ctx = ctx;
+            state::begin((*ctx).stack.vm_page, (*ctx).stack.vm_end, &mut (*this).inherited, fiber, (*ctx).stack.low);
+        }
+    }
+
+    /// Who runs next. Waits for events while nobody can.
+    pub(crate) fn pick(&'static self) -> To {
+        loop {
+            let picks = self.picks.get().wrapping_add(1);
+            self.picks.set(picks);
+            if picks.is_multiple_of(PICKS_PER_POLL) {
+                self.poll(Some(0));
+            }
+            if self.zombies_given_up.get() && self.is_over() {
+                return self.back_to_main();
+            }
+            let next = self.core.borrow_mut().next_to_run();
+            match next {
+                Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
+                // SAFETY: a coroutine that has started and not ended has a context.
+                Next::Resume(co) => return To::Ctx(unsafe { (*self.object(co)).ctx }),
+                Next::Idle => {}
+            }
+            if self.is_over() {
+                return self.back_to_main();
+            }
+            let (hope, deadline) = {
+                let mut core = self.core.borrow_mut();
+                core.update_zombie_timer(Reactor::now(), zombie_grace());
+                (core.has_wake_source(), core.next_deadline())
+            };
+            if !hope {
+                if !moments::stalled(self) {
+                    failure::deadlock(self);
+                }
+                continue;
+            }
+            self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
+        }
+    }
+
+    /// Looks after events for at most `timeout` nanoseconds: wakes coroutines, lets timers fire.
+    pub fn poll(&'static self, timeout: Option<u64>) {
+        moments::turn_ends(self);
+        if timeout != Some(0) {
+            moments::loop_waits();
+        }
+        let turn = self.reactor().turn(timeout, |waiter| {
+            self.core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+        });
+        if timeout != Some(0) {
+            moments::loop_wakes();
+        }
+        let events = {
+            let mut core = self.core.borrow_mut();
+            let now = Reactor::now();
+            core.expire(now);
+            core.update_zombie_timer(now, zombie_grace());
+            core.has_events()
+        };
+        if events {
+            failure::carry_out(self);
+        }
+        if turn.signals != 0 {
+            self.signalled(turn.signals, turn.from_outside);
+        }
+        if turn.report {
+            moments::dump_requested(self);
+        }
+    }
+
+    /// Gives way if others are ready; now and then asks the reactor whether they could be. Says whether a cancellation
+    /// waits, which came meanwhile, or when the coroutine was in a call that could not be given up.
+    pub fn maybe_yield(&'static self, calls_per_look: u32) -> bool {
+        let calls = self.calls_without_park.get() + 1;
+        self.calls_without_park.set(calls);
+        if calls < calls_per_look {
+            return false;
+        }
+        self.calls_without_park.set(0);
+        if !self.core.borrow().has_ready() {
+            self.poll(Some(0));
+        }
+        if self.core.borrow().has_ready() {
+            self.begin_wait();
+            self.park(None, WaitReason::Yield, false, Info::NONE);
+        }
+        self.core.borrow().cancellation_waits()
+    }
+
+    /// Gives way if others are ready, at once; looks for events only now and then. As [`Runtime::maybe_yield`].
+    pub fn yield_if_ready(&'static self) -> bool {
+        let calls_per_look = if self.core.borrow().has_ready() { 0 } else { 16 };
+        self.maybe_yield(calls_per_look)
+    }
+
+    /// In the child of a fork: only the running coroutine lives on.
+    pub fn after_fork(&'static self) {
+        let main_runs = self.context() == self.main;
+        let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
+        let dropped = self.core.borrow_mut().after_fork();
+        self.main_gone.set(!main_runs && !main_had_ended);
+        moments::forked(self);
+        for co in dropped {
+            let this = self.object(co);
+            // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
+            // coroutine that lives on in the parent may be destroyed here.
+            unsafe { failure::disown(this) };
+            self.abandon(this);
+        }
+        if let Some(reactor) = self.reactor.get() {
+            reactor.after_fork();
+        }
+    }
+
+    /// The main stack, which ends the request; at once in the child of a fork, whose main coroutine is not there, and where
+    /// the main coroutine waits for what nobody waits for any more.
+    fn back_to_main(&self) -> To {
+        let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
+        if self.main_gone.get() || waits {
+            self.leaving.set(Some(Leaving::Over));
+        }
+        To::Ctx(self.main)
+    }
+
+    /// Is nobody left to run, those apart who were abandoned or given up?
+    #[inline]
+    fn is_over(&self) -> bool {
+        let core = self.core.borrow();
+        core.live() == core.abandoned() || self.zombies_given_up.get() && core.only_zombies()
+    }
+
+    /// The script's own code has ended: everybody else runs on until none is left. `false`: one of them exits.
+    pub fn drain(&'static self) -> bool {
+        self.draining.set(true);
+        while !self.is_over() && !self.is_left() {
+            self.leave();
+        }
+        self.draining.set(false);
+        !self.is_left()
+    }
+
+    /// A coroutine's stack has bailed out, or a coroutine exits: main's stack ends the request.
+    pub(crate) fn end_on_main(&self, ctx: *mut Ctx, why: Leaving) -> ! {
+        self.end();
+        self.leaving.set(Some(why));
+        // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
+        unsafe {
+            let fiber = observers::end();
+            observers::switch(self.main);
+            (*ctx).saved.store();
+            (*self.main).saved.load();
+            (*ctx).saved.hand_over(); // as the script's own
+            self.arrive(self.main);
+            sys::zend_observer_fiber_destroy_notify(fiber);
+            arch::switch(&mut (*ctx).stack.sp, self.main.cast());
+        }
+        std::process::abort()
+    }
+}
+
+/// The place in the user's code where `this` is suspended.
+///
+/// # Safety
+/// `this` is the running coroutine.
+#[inline(always)]
+unsafe fn note_position(this: *mut Coroutine) {
+    // SAFETY: the caller's promise. The file's reference is kept because the code may be gone when it is asked for.
+    unsafe {
+        let mut file = null_mut();
+        (*this).suspend_line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
+        if file != (*this).suspend_file && !file.is_null() {
+            zv::add_ref(file);
+            let old = std::mem::replace(&mut (*this).suspend_file, file);
+            if !old.is_null() {
+                sys::spindle_string_release(old);
+            }
+        }
+    }
+}
+
+/// How long zombies run that are alone, in nanoseconds.
+fn zombie_grace() -> u64 {
+    // SAFETY: read after module start.
+    (unsafe { sys::spindle_settings.zombie_timeout } * 1e9) as u64
+}
+
+/// The waiter of a ticket.
+pub fn waiter(ticket: Ticket) -> Waiter {
+    Waiter(ticket.to_u64())
+}
+
+impl Runtime {
+    /// How many stacks there are, and the bytes of each C stack.
+    pub fn stack_figures(&self) -> (usize, usize) {
+        let stacks = self.stacks.borrow();
+        (stacks.made(), stacks.size())
+    }
+}

@@ -1,0 +1,52 @@
+//! Tells AddressSanitizer which stack runs, in a build for it (`--cfg asan`, see `tests/asan`). It knows a thread's own
+//! stack only, and takes what lies on others for rubbish when a frame is left without returning.
+
+use crate::stack::stacks::Stack;
+use core::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+unsafe extern "C" {
+    fn __sanitizer_start_switch_fiber(left: *mut *mut c_void, bottom: *const c_void, size: usize);
+    fn __sanitizer_finish_switch_fiber(left: *mut c_void, bottom: *mut *const c_void, size: *mut usize);
+    fn __asan_unpoison_memory_region(from: *const c_void, size: usize);
+}
+
+/// Main's stack, as it was told at the first switch, which leaves it.
+static MAIN: (AtomicPtr<c_void>, AtomicUsize) = (AtomicPtr::new(null_mut()), AtomicUsize::new(0));
+
+/// Before a switch to the stack of `to`. What it returns is for [`arrive`], when this stack is resumed.
+pub fn leave(to: *mut Stack) -> *mut c_void {
+    let mut left = null_mut();
+    // SAFETY: a live context, which lies at the upper end of its stack; main's has none.
+    unsafe {
+        let low = (*to).low;
+        let (bottom, size) = match low.is_null() {
+            true => (MAIN.0.load(Ordering::Relaxed).cast_const(), MAIN.1.load(Ordering::Relaxed)),
+            false => (low.cast_const().cast(), to as usize - low as usize),
+        };
+        __sanitizer_start_switch_fiber(&mut left, bottom, size);
+    }
+    left
+}
+
+/// After a switch, on the stack that runs now; null on one that has just begun.
+pub fn arrive(left: *mut c_void) {
+    let (mut bottom, mut size) = (null(), 0);
+    // SAFETY: follows the start of a switch; the places live through the call.
+    unsafe { __sanitizer_finish_switch_fiber(left, &mut bottom, &mut size) };
+    if MAIN.1.load(Ordering::Relaxed) == 0 {
+        MAIN.0.store(bottom.cast_mut(), Ordering::Relaxed);
+        MAIN.1.store(size, Ordering::Relaxed);
+    }
+}
+
+/// Before a stack is used anew: the frames in its upper part were left without returning, and have their marks there.
+pub fn begin(on: *mut Stack) {
+    const UPPER: usize = 64 << 10;
+    // SAFETY: a context at the upper end of its stack, which nobody uses.
+    unsafe {
+        let size = UPPER.min(on as usize - (*on).low as usize);
+        __asan_unpoison_memory_region(on.cast::<u8>().sub(size).cast(), size);
+    }
+}

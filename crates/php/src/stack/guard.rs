@@ -1,0 +1,110 @@
+//! Guards: pages that nobody can touch. Since Linux 6.13 they need no mappings of their own.
+
+use crate::stack::stacks::{Zones, errno};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+/// Linux 6.13: a guard within a mapping.
+const MADV_GUARD_INSTALL: i32 = 102;
+const MADV_GUARD_REMOVE: i32 = 103;
+
+/// Mappings that are left to others, where each guard splits one.
+const LEFT_TO_OTHERS: usize = 4096;
+
+/// How a guard is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// By an advice to the kernel.
+    Advised,
+    /// By a mapping without access.
+    Mapped,
+}
+
+const UNKNOWN: u8 = 0;
+const ADVICE_WORKS: u8 = 1;
+const NO_ADVICE: u8 = 2;
+/// What is known of the kernel.
+static ADVICE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// The kernel's page size.
+pub fn page_size() -> usize {
+    // SAFETY: a plain question.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// Guards the zones at `start`, in a writable mapping in which others (`mapped`: how many) are guarded by mappings already.
+///
+/// # Errors
+/// An `errno`: the kernel has no mapping left for it, or hardly any.
+pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
+    let (floor, reserve, wire) = (zones.floor as usize, zones.reserve as usize, zones.wire as usize);
+    if advise(start, floor) && advise(start + floor + reserve, wire) {
+        return Ok(Kind::Advised);
+    }
+    // The heap needs mappings as well, and PHP does not survive without.
+    if mapped >= most_mapped() {
+        return Err(libc::ENOMEM);
+    }
+    // All of them at once: each mapping counts.
+    if map(start, floor + reserve + wire) { Ok(Kind::Mapped) } else { Err(errno()) }
+}
+
+/// Guards pages that [`open`] has opened; or does not, if the kernel does not want to.
+pub fn close(start: usize, bytes: usize) {
+    let _ = advise(start, bytes) || map(start, bytes);
+}
+
+/// Opens pages, however they were guarded. It can be called in a signal handler.
+pub fn open(start: usize, bytes: usize) -> bool {
+    let at = start as *mut libc::c_void;
+    // SAFETY: pages of a guard of ours. The advice has no effect, or is not known, where it was not used; and the
+    // mapping of an advised guard allows all access anyway.
+    unsafe {
+        libc::madvise(at, bytes, MADV_GUARD_REMOVE);
+        libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) == 0
+    }
+}
+
+fn advise(start: usize, bytes: usize) -> bool {
+    // SAFETY: pages of a mapping of the caller's, in which nothing is alive.
+    let taken = ADVICE.load(Ordering::Relaxed) != NO_ADVICE
+        && unsafe { libc::madvise(start as *mut libc::c_void, bytes, MADV_GUARD_INSTALL) } == 0;
+    // There are kernels (of sandboxes) that say yes to any advice.
+    let works = taken && (ADVICE.load(Ordering::Relaxed) == ADVICE_WORKS || are_closed([start, start + bytes - 8]));
+    ADVICE.store(if works { ADVICE_WORKS } else { NO_ADVICE }, Ordering::Relaxed);
+    works
+}
+
+fn map(start: usize, bytes: usize) -> bool {
+    // SAFETY: as in `advise`.
+    unsafe { libc::mprotect(start as *mut libc::c_void, bytes, libc::PROT_NONE) == 0 }
+}
+
+/// Can nobody read these addresses? Asks the kernel to, which does not fault: to add the number there, which is zero if
+/// there is one, to a counter. (Valgrind looks itself at texts that are passed to the kernel, and would fault.)
+fn are_closed(words: [usize; 2]) -> bool {
+    // SAFETY: plain system calls, on a descriptor of ours.
+    unsafe {
+        let counter = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
+        if counter < 0 {
+            return false;
+        }
+        let is_closed = |word: usize| libc::syscall(libc::SYS_write, counter, word, 8) == -1 && errno() == libc::EFAULT;
+        let are_closed = words.into_iter().all(is_closed);
+        libc::close(counter);
+        are_closed
+    }
+}
+
+/// How many guards with mappings of their own there may be: each splits one in two.
+fn most_mapped() -> usize {
+    static MOST: AtomicUsize = AtomicUsize::new(0);
+    let known = MOST.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+    let all: usize = text.trim().parse().unwrap_or(65_530);
+    let most = ((all - LEFT_TO_OTHERS.min(all / 4)) / 2).max(1);
+    MOST.store(most, Ordering::Relaxed);
+    most
+}

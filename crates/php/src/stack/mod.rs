@@ -1,0 +1,8 @@
+//! C stacks: where they lie, how they are guarded, what happens when one overflows, and the switch between them.
+
+pub mod arch;
+#[cfg(asan)]
+pub mod asan;
+pub mod guard;
+pub mod overflow;
+pub mod stacks;
