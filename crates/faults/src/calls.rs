@@ -156,9 +156,11 @@ macro_rules! on_lists {
             };
             match decide(Call::$name, able) {
                 Some(What::Error(error)) => lost($fd, error),
-                Some(What::Short) if let Some(piece) = first($iov, $count) => {
-                    // SAFETY: the caller's own arguments; the list is ours and names a part of theirs.
-                    unsafe { libc::$name($fd, &raw const piece, 1 $(, $arg)*) }
+                Some(What::Short) => {
+                    let piece = first($iov, $count);
+                    let (iov, count) = piece.as_ref().map_or(($iov, $count), |piece| (std::ptr::from_ref(piece), 1));
+                    // SAFETY: the caller's own arguments; a list of ours names a part of theirs.
+                    unsafe { libc::$name($fd, iov, count $(, $arg)*) }
                 }
                 // SAFETY: the caller's own arguments.
                 _ => unsafe { libc::$name($fd, $iov, $count $(, $arg)*) },
