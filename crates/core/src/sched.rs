@@ -10,20 +10,24 @@
 //!                                             Parked ──► Ready      (wake, timer, cancel, signal)
 //! ```
 //! Each park has an *epoch*: a [`Ticket`] names one park of one coroutine, and is void once that park has ended.
-//! So a late wake-up, timer or cancellation can neither reach the next park nor the next coroutine in the slot.
+//! So a late wake-up, timer or cancellation can neither reach the next park nor the next coroutine in the coroutine.
 //!
 //! A cancellation is a reason that waits to be delivered, once, at a park: the first one wins while it waits. Who has been
 //! woken and has not run since still waits: it is delivered there, unless being woken has given it what nobody else gets.
 //! One that nobody has delivered when its coroutine ends is the host's to deliver there ([`Core::discard_cancellation`]).
 //! The reasons `X` are the host's (PHP exceptions); the core only keeps them and hands them over.
 
+use crate::arena::{Arena, Key};
 use crate::timers::{TimerId, Timers};
+use list::{Link, List};
 use scopes::Scope;
 use std::collections::VecDeque;
 
 mod awaiting;
 mod bounds;
-mod ends;
+mod completion;
+mod disposal;
+mod list;
 mod scopes;
 mod signals;
 mod types;
@@ -40,26 +44,6 @@ enum Alarm {
     Unawaited { co: CoroutineId, id: u64 },
     Reports,
 }
-
-/// No slot.
-const NONE: u32 = u32::MAX;
-
-/// A place in a list of slots.
-#[derive(Clone, Copy)]
-struct Link {
-    before: u32,
-    after: u32,
-}
-
-/// A list of slots.
-#[derive(Clone, Copy)]
-struct List {
-    first: u32,
-    last: u32,
-}
-
-const NO_LINK: Link = Link { before: NONE, after: NONE };
-const EMPTY: List = List { first: NONE, last: NONE };
 
 /// What a coroutine is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,7 +65,7 @@ struct Coroutine<X> {
     member: Link,
     /// Its place among those that its parent spawned, and whose.
     sibling: Link,
-    spawner: u32,
+    spawner: Option<CoroutineId>,
     children: List,
     zombie: bool,
     warned: bool,
@@ -112,6 +96,41 @@ struct Coroutine<X> {
 }
 
 impl<X> Coroutine<X> {
+    fn new(scope: ScopeId) -> Coroutine<X> {
+        Coroutine {
+            id: 0,
+            parent: 0,
+            scope,
+            kind: SpawnKind::Member,
+            member: Link::NONE,
+            sibling: Link::NONE,
+            spawner: None,
+            children: List::EMPTY,
+            zombie: false,
+            warned: false,
+            state: State::Done,
+            started: false,
+            has_stack: false,
+            shielded: 0,
+            epoch: 0,
+            woken_early: false,
+            wake_prioritized: false,
+            reason: WakeReason::Woken,
+            on: WaitReason::Yield,
+            parked_at: 0,
+            timer: None,
+            cancellation: None,
+            cancel_requested: false,
+            shutdowns: 0,
+            abandoned: false,
+            outcome: Outcome::Returned,
+            awaited: false,
+            awaited_at_end: false,
+            ever_awaited: false,
+            waiters: Vec::new(),
+        }
+    }
+
     /// Has it been woken with what nobody else gets?
     fn wake_wins(&self) -> bool {
         self.wake_prioritized && self.reason != WakeReason::Cancelled
@@ -120,15 +139,11 @@ impl<X> Coroutine<X> {
 
 /// The scheduler's state. `X` is what a cancellation carries.
 pub struct Core<X> {
-    slots: Vec<Coroutine<X>>,
-    free: Vec<u32>,
+    coroutines: Arena<Coroutine<X>>,
     ready: VecDeque<u32>,
-    timeouts: Vec<awaiting::Timeout>,
-    free_timeouts: Vec<u32>,
-    sets: Vec<awaiting::Set>,
-    free_sets: Vec<u32>,
-    scopes: Vec<Scope>,
-    free_scopes: Vec<u32>,
+    timeouts: Arena<awaiting::Timeout>,
+    sets: Arena<awaiting::Set>,
+    scopes: Arena<Scope>,
     events: VecDeque<Event>,
     deliveries: Vec<(CoroutineId, ScopeId, X)>,
     timers: Timers<Alarm>,
@@ -155,15 +170,11 @@ impl<X> Core<X> {
     /// global scope.
     pub fn new(now: u64, order: Order, lifetime: Lifetime) -> Core<X> {
         let mut core = Core {
-            slots: Vec::new(),
-            free: Vec::new(),
+            coroutines: Arena::new(),
             ready: VecDeque::new(),
-            timeouts: Vec::new(),
-            free_timeouts: Vec::new(),
-            sets: Vec::new(),
-            free_sets: Vec::new(),
-            scopes: Vec::new(),
-            free_scopes: Vec::new(),
+            timeouts: Arena::new(),
+            sets: Arena::new(),
+            scopes: Arena::new(),
             events: VecDeque::new(),
             deliveries: Vec::new(),
             timers: Timers::new(now),
@@ -183,9 +194,10 @@ impl<X> Core<X> {
         core.add_scope(None, lifetime);
         let main = core.add(Self::GLOBAL, SpawnKind::Member);
         core.ready.clear();
-        core.slots[main.0 as usize].state = State::Running;
-        core.slots[main.0 as usize].started = true;
-        core.slots[main.0 as usize].has_stack = true;
+        let coroutine = core.coroutine_mut(main);
+        coroutine.state = State::Running;
+        coroutine.started = true;
+        coroutine.has_stack = true;
         core
     }
 
@@ -194,20 +206,20 @@ impl<X> Core<X> {
     /// Its id.
     pub const MAIN_ID: u64 = 1;
     /// The scope of the main coroutine, and of all that are in no other.
-    pub const GLOBAL: ScopeId = ScopeId { index: 0, generation: 0 };
+    pub const GLOBAL: ScopeId = ScopeId(Key::FIRST);
 
-    fn slot(&self, co: CoroutineId) -> &Coroutine<X> {
-        &self.slots[co.0 as usize]
+    fn coroutine(&self, co: CoroutineId) -> &Coroutine<X> {
+        &self.coroutines[co.0]
     }
 
-    fn slot_mut(&mut self, co: CoroutineId) -> &mut Coroutine<X> {
-        &mut self.slots[co.0 as usize]
+    fn coroutine_mut(&mut self, co: CoroutineId) -> &mut Coroutine<X> {
+        &mut self.coroutines[co.0]
     }
 
     /// A new coroutine at the tail of the queue, in the scope of the running one, and a child of it.
     #[inline]
     pub fn spawn(&mut self) -> CoroutineId {
-        let running = self.slot(self.running);
+        let running = self.coroutine(self.running);
         let childless = matches!(running.kind, SpawnKind::Runner { .. }) || running.state != State::Running;
         let scope = running.scope;
         self.add(scope, if childless { SpawnKind::Member } else { SpawnKind::Child })
@@ -232,78 +244,41 @@ impl<X> Core<X> {
         let id = self.next_id;
         self.next_id += 1;
         self.live += 1;
-        let spawner = if kind == SpawnKind::Child { self.running.0 } else { NONE };
-        let parent = if spawner == NONE { 0 } else { self.slot(self.running).id };
-        let zombie = self.forced || self.scopes[scope.slot()].zombies && !matches!(kind, SpawnKind::Runner { .. });
+        let spawner = (kind == SpawnKind::Child).then_some(self.running);
+        let parent = spawner.map_or(0, |spawner| self.coroutine(spawner).id);
+        let zombie = self.forced || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
-        let index = if let Some(index) = self.free.pop() {
-            let slot = &mut self.slots[index as usize];
-            slot.id = id;
-            slot.parent = parent;
-            slot.scope = scope;
-            slot.kind = kind;
-            slot.spawner = spawner;
-            slot.children = EMPTY;
-            slot.zombie = zombie;
-            slot.warned = false;
-            slot.state = State::Queued;
-            slot.started = false;
-            slot.has_stack = false;
-            slot.shielded = 0;
-            slot.epoch = slot.epoch.wrapping_add(1);
-            slot.woken_early = false;
-            slot.wake_prioritized = false;
-            slot.cancel_requested = false;
-            slot.shutdowns = 0;
-            slot.abandoned = false;
-            slot.awaited = false;
-            slot.awaited_at_end = false;
-            slot.ever_awaited = false;
-            index
-        } else {
-            let index = self.slots.len() as u32;
-            self.slots.push(Coroutine {
-                id,
-                parent,
-                scope,
-                kind,
-                member: NO_LINK,
-                sibling: NO_LINK,
-                spawner,
-                children: EMPTY,
-                zombie,
-                warned: false,
-                state: State::Queued,
-                started: false,
-                has_stack: false,
-                shielded: 0,
-                epoch: 0,
-                woken_early: false,
-                wake_prioritized: false,
-                reason: WakeReason::Woken,
-                on: WaitReason::Yield,
-                parked_at: 0,
-                timer: None,
-                cancellation: None,
-                cancel_requested: false,
-                shutdowns: 0,
-                abandoned: false,
-                outcome: Outcome::Returned,
-                awaited: false,
-                awaited_at_end: false,
-                ever_awaited: false,
-                waiters: Vec::new(),
-            });
-            index
-        };
+        let (key, coroutine) = self.coroutines.insert_vacated(|| Coroutine::new(scope));
+        coroutine.id = id;
+        coroutine.parent = parent;
+        coroutine.scope = scope;
+        coroutine.kind = kind;
+        coroutine.spawner = spawner;
+        coroutine.children = List::EMPTY;
+        coroutine.zombie = zombie;
+        coroutine.warned = false;
+        coroutine.state = State::Queued;
+        coroutine.started = false;
+        coroutine.has_stack = false;
+        coroutine.shielded = 0;
+        coroutine.epoch = coroutine.epoch.wrapping_add(1); // tickets of the entry's last coroutine stay void
+        coroutine.woken_early = false;
+        coroutine.wake_prioritized = false;
+        coroutine.cancel_requested = false;
+        coroutine.shutdowns = 0;
+        coroutine.abandoned = false;
+        coroutine.awaited = false;
+        coroutine.awaited_at_end = false;
+        coroutine.ever_awaited = false;
+        let co = CoroutineId(key.index);
         if !matches!(kind, SpawnKind::Runner { .. }) {
-            self.join(CoroutineId(index), scope);
+            self.join(co, scope);
         }
-        if spawner != NONE {
-            self.adopt(CoroutineId(index), CoroutineId(spawner));
+        if let Some(spawner) = spawner {
+            self.adopt(co, spawner);
         }
-        self.ready.push_back(index);
-        CoroutineId(index)
+        self.ready.push_back(co.0);
+        co
     }
 
     /// The one that runs.
@@ -333,8 +308,8 @@ impl<X> Core<X> {
 
     /// The live ones, in order of their slots.
     pub fn coroutines(&self) -> impl Iterator<Item = CoroutineId> + '_ {
-        let free = |slot: &Coroutine<X>| slot.state == State::Done;
-        self.slots.iter().enumerate().filter(move |(_, s)| !free(s)).map(|(i, _)| CoroutineId(i as u32))
+        let live = |coroutine: &Coroutine<X>| coroutine.state != State::Done;
+        self.coroutines.iter().filter(move |(_, coroutine)| live(coroutine)).map(|(key, _)| CoroutineId(key.index))
     }
 
     /// Takes the next from the queue and makes it the running one.
@@ -354,14 +329,14 @@ impl<X> Core<X> {
         let Some(index) = index else { return Next::Idle };
         let co = CoroutineId(index);
         self.running = co;
-        let slot = self.slot_mut(co);
-        slot.state = State::Running;
-        if std::mem::replace(&mut slot.has_stack, true) {
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Running;
+        if std::mem::replace(&mut coroutine.has_stack, true) {
             Next::Resume(co)
-        } else if slot.cancellation.is_some() && !matches!(slot.kind, SpawnKind::Runner { .. }) {
+        } else if coroutine.cancellation.is_some() && !matches!(coroutine.kind, SpawnKind::Runner { .. }) {
             Next::CancelledBeforeStart(co)
         } else {
-            slot.started = true;
+            coroutine.started = true;
             Next::Start(co)
         }
     }
@@ -371,20 +346,20 @@ impl<X> Core<X> {
     /// in place of [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
-        if self.forced && self.abandons() {
+        if self.forced && self.abandon_if_unstoppable() {
             return Some(self.next_to_run());
         }
-        let slot = self.slot_mut(co);
-        if slot.shielded == 0 && slot.cancellation.is_some() {
+        let coroutine = self.coroutine_mut(co);
+        if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
             return None;
         }
-        slot.epoch = slot.epoch.wrapping_add(1);
-        slot.woken_early = false;
-        slot.wake_prioritized = false;
-        slot.on = WaitReason::Yield;
-        slot.parked_at = parks;
-        slot.state = State::Ready;
-        slot.reason = WakeReason::Woken;
+        coroutine.epoch = coroutine.epoch.wrapping_add(1);
+        coroutine.woken_early = false;
+        coroutine.wake_prioritized = false;
+        coroutine.on = WaitReason::Yield;
+        coroutine.parked_at = parks;
+        coroutine.state = State::Ready;
+        coroutine.reason = WakeReason::Woken;
         self.parks += 1;
         self.ready.push_back(co.0);
         Some(self.next_to_run())
@@ -398,52 +373,52 @@ impl<X> Core<X> {
     /// A ticket for the running coroutine's next park. Earlier ones are void.
     pub fn begin_wait(&mut self) -> Ticket {
         let co = self.running;
-        let slot = self.slot_mut(co);
-        slot.epoch = slot.epoch.wrapping_add(1);
-        slot.woken_early = false;
-        slot.wake_prioritized = false;
-        Ticket { co, epoch: slot.epoch }
+        let coroutine = self.coroutine_mut(co);
+        coroutine.epoch = coroutine.epoch.wrapping_add(1);
+        coroutine.woken_early = false;
+        coroutine.wake_prioritized = false;
+        Ticket { co, epoch: coroutine.epoch }
     }
 
     /// Whoever uses the running coroutine's ticket has taken something for it: once woken it goes on as woken, and a
     /// cancellation that comes later waits for the next park.
     pub fn prioritize_wake(&mut self) {
-        self.slot_mut(self.running).wake_prioritized = true;
+        self.coroutine_mut(self.running).wake_prioritized = true;
     }
 
     /// The running coroutine parks (after [`Core::begin_wait`]). `Some`: it need not, for this reason.
     /// With `WaitReason::Yield` it goes to the tail of the queue.
     pub fn park(&mut self, deadline: Option<u64>, on: WaitReason, cancellable: bool) -> Option<WakeReason> {
         let (co, parks) = (self.running, self.parks);
-        if self.forced && cancellable && self.abandons() {
+        if self.forced && cancellable && self.abandon_if_unstoppable() {
             return None;
         }
-        let slot = self.slot_mut(co);
-        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() {
+        let coroutine = self.coroutine_mut(co);
+        if cancellable && coroutine.shielded == 0 && coroutine.cancellation.is_some() {
             return Some(WakeReason::Cancelled);
         }
-        if slot.woken_early {
+        if coroutine.woken_early {
             return Some(WakeReason::Woken);
         }
-        slot.on = on;
-        slot.parked_at = parks;
+        coroutine.on = on;
+        coroutine.parked_at = parks;
         if !cancellable {
-            slot.shielded += 1;
+            coroutine.shielded += 1;
         }
         self.parks += 1;
         if on == WaitReason::Yield {
-            let slot = self.slot_mut(co);
-            slot.state = State::Ready;
-            slot.reason = WakeReason::Woken;
+            let coroutine = self.coroutine_mut(co);
+            coroutine.state = State::Ready;
+            coroutine.reason = WakeReason::Woken;
             self.ready.push_back(co.0);
             return None;
         }
-        let slot = self.slot_mut(co);
-        slot.state = State::Parked;
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Parked;
         if let Some(deadline) = deadline {
-            let ticket = Ticket { co, epoch: slot.epoch };
+            let ticket = Ticket { co, epoch: coroutine.epoch };
             let timer = self.timers.insert(deadline, Alarm::Park(ticket));
-            self.slot_mut(co).timer = Some(timer);
+            self.coroutine_mut(co).timer = Some(timer);
             self.timed += 1;
         }
         if matches!(on, WaitReason::External { .. }) {
@@ -454,23 +429,23 @@ impl<X> Core<X> {
 
     /// The running coroutine goes on after a park: why. `cancellable` as it was for [`Core::park`].
     pub fn resumed(&mut self, cancellable: bool) -> WakeReason {
-        let slot = self.slot_mut(self.running);
-        slot.epoch = slot.epoch.wrapping_add(1);
+        let coroutine = self.coroutine_mut(self.running);
+        coroutine.epoch = coroutine.epoch.wrapping_add(1);
         if !cancellable {
-            slot.shielded = slot.shielded.saturating_sub(1);
+            coroutine.shielded = coroutine.shielded.saturating_sub(1);
         }
-        if cancellable && slot.shielded == 0 && slot.cancellation.is_some() && !slot.wake_wins() {
+        if cancellable && coroutine.shielded == 0 && coroutine.cancellation.is_some() && !coroutine.wake_wins() {
             return WakeReason::Cancelled;
         }
-        slot.reason
+        coroutine.reason
     }
 
     fn make_ready(&mut self, co: CoroutineId, reason: WakeReason) {
-        let slot = self.slot_mut(co);
-        slot.state = State::Ready;
-        slot.reason = reason;
-        let outside = matches!(slot.on, WaitReason::External { .. });
-        let timer = slot.timer.take();
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Ready;
+        coroutine.reason = reason;
+        let outside = matches!(coroutine.on, WaitReason::External { .. });
+        let timer = coroutine.timer.take();
         if let Some(timer) = timer {
             self.timers.cancel(timer);
             self.timed -= 1;
@@ -483,13 +458,13 @@ impl<X> Core<X> {
 
     /// Uses a ticket. A void one does nothing; before the park it is remembered.
     pub fn wake(&mut self, ticket: Ticket) {
-        let Some(slot) = self.slots.get_mut(ticket.co.0 as usize) else { return };
-        if slot.epoch != ticket.epoch {
+        let Some(coroutine) = self.coroutines.at_mut(ticket.co.0) else { return };
+        if coroutine.epoch != ticket.epoch {
             return;
         }
-        match slot.state {
+        match coroutine.state {
             State::Parked => self.make_ready(ticket.co, WakeReason::Woken),
-            State::Running => slot.woken_early = true,
+            State::Running => coroutine.woken_early = true,
             _ => {}
         }
     }
@@ -504,9 +479,9 @@ impl<X> Core<X> {
         for alarm in due {
             match alarm {
                 Alarm::Park(ticket) => {
-                    let slot = self.slot_mut(ticket.co);
-                    if slot.epoch == ticket.epoch && slot.state == State::Parked {
-                        slot.timer = None;
+                    let coroutine = self.coroutine_mut(ticket.co);
+                    if coroutine.epoch == ticket.epoch && coroutine.state == State::Parked {
+                        coroutine.timer = None;
                         self.timed -= 1;
                         self.make_ready(ticket.co, WakeReason::TimedOut);
                     }
@@ -515,14 +490,14 @@ impl<X> Core<X> {
                 Alarm::Bound(scope) => self.time_is_over(scope),
                 Alarm::Disposal(scope) => self.disposal_is_due(scope),
                 Alarm::Overdue { co, id } => {
-                    let slot = self.slot(co);
-                    if slot.id == id && !matches!(slot.state, State::Done | State::Ending) {
+                    let coroutine = self.coroutine(co);
+                    if coroutine.id == id && !matches!(coroutine.state, State::Done | State::Ending) {
                         self.events.push_back(Event::Overdue(co));
                     }
                 }
                 Alarm::Unawaited { co, id } => {
-                    let slot = self.slot(co);
-                    if slot.id == id && slot.state == State::Done && !slot.awaited {
+                    let coroutine = self.coroutine(co);
+                    if coroutine.id == id && coroutine.state == State::Done && !coroutine.awaited {
                         self.events.push_back(Event::Unawaited(co));
                     }
                 }
@@ -549,20 +524,20 @@ impl<X> Core<X> {
 
     /// Asks for the end of a coroutine.
     pub fn cancel(&mut self, co: CoroutineId, reason: X) -> Cancel {
-        let slot = self.slot_mut(co);
-        if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
+        let coroutine = self.coroutine_mut(co);
+        if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
             return Cancel::TooLate;
         }
-        if slot.cancellation.is_some() {
+        if coroutine.cancellation.is_some() {
             return Cancel::Pending;
         }
-        slot.cancellation = Some(reason);
-        slot.cancel_requested = true;
-        if slot.state == State::Parked && slot.shielded == 0 {
+        coroutine.cancellation = Some(reason);
+        coroutine.cancel_requested = true;
+        if coroutine.state == State::Parked && coroutine.shielded == 0 {
             self.make_ready(co, WakeReason::Cancelled);
-        } else if slot.state == State::Ready && slot.shielded == 0 && !slot.wake_wins() {
+        } else if coroutine.state == State::Ready && coroutine.shielded == 0 && !coroutine.wake_wins() {
             // It was woken, and has not run since: whatever it waited for loses nothing by staying there.
-            slot.reason = WakeReason::Cancelled;
+            coroutine.reason = WakeReason::Cancelled;
         }
         Cancel::Accepted
     }
@@ -570,60 +545,60 @@ impl<X> Core<X> {
     /// As [`Core::cancel`], because another one has failed: one that has been woken by what has made that one fail gets to
     /// say so first. It meets the cancellation where it waits next.
     pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> Cancel {
-        let slot = self.slot_mut(co);
-        slot.wake_prioritized |= slot.state == State::Ready && slot.on != WaitReason::Yield;
+        let coroutine = self.coroutine_mut(co);
+        coroutine.wake_prioritized |= coroutine.state == State::Ready && coroutine.on != WaitReason::Yield;
         self.cancel(co, reason)
     }
 
     /// Takes the cancellation that waits for the running coroutine, if it may be delivered now.
     pub fn take_cancellation(&mut self) -> Option<X> {
-        let slot = self.slot_mut(self.running);
-        if slot.shielded > 0 { None } else { slot.cancellation.take() }
+        let coroutine = self.coroutine_mut(self.running);
+        if coroutine.shielded > 0 { None } else { coroutine.cancellation.take() }
     }
 
     /// Takes a cancellation whatever shields it: for one that never starts, or has ended.
     pub fn discard_cancellation(&mut self, co: CoroutineId) -> Option<X> {
-        self.slot_mut(co).cancellation.take()
+        self.coroutine_mut(co).cancellation.take()
     }
 
     /// Does a cancellation wait that may be delivered to the running coroutine now?
     pub fn cancellation_waits(&self) -> bool {
-        let slot = self.slot(self.running);
-        slot.shielded == 0 && slot.cancellation.is_some()
+        let coroutine = self.coroutine(self.running);
+        coroutine.shielded == 0 && coroutine.cancellation.is_some()
     }
 
     /// Cancellations are held back until [`Core::unshield`]; nests.
     pub fn shield(&mut self) {
-        self.slot_mut(self.running).shielded += 1;
+        self.coroutine_mut(self.running).shielded += 1;
     }
 
     /// Ends one [`Core::shield`].
     pub fn unshield(&mut self) {
-        let slot = self.slot_mut(self.running);
-        slot.shielded = slot.shielded.saturating_sub(1); // a forced cancellation has cleared it
+        let coroutine = self.coroutine_mut(self.running);
+        coroutine.shielded = coroutine.shielded.saturating_sub(1); // a forced cancellation has cleared it
     }
 
     /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
     pub fn cancel_by_force(&mut self, co: CoroutineId, reason: X) -> Option<X> {
-        let slot = self.slot_mut(co);
-        if matches!(slot.state, State::Done | State::Ending) || slot.abandoned {
+        let coroutine = self.coroutine_mut(co);
+        if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
             return Some(reason);
         }
-        slot.shielded = 0;
-        let earlier = slot.cancellation.take();
+        coroutine.shielded = 0;
+        let earlier = coroutine.cancellation.take();
         self.cancel(co, reason);
         earlier
     }
 
     /// [`Event::Overdue`] comes at this moment if the coroutine, which has been cancelled, has not ended by then.
     pub fn schedule_overdue_check(&mut self, co: CoroutineId, deadline: u64) {
-        let id = self.slot(co).id;
+        let id = self.coroutine(co).id;
         self.timers.insert(deadline, Alarm::Overdue { co, id });
     }
 
     /// [`Event::Unawaited`] comes at this moment if the coroutine, which has failed, has not been awaited by then.
     pub fn schedule_unawaited_check(&mut self, co: CoroutineId, deadline: u64) {
-        let id = self.slot(co).id;
+        let id = self.coroutine(co).id;
         self.timers.insert(deadline, Alarm::Unawaited { co, id });
     }
 
@@ -634,8 +609,8 @@ impl<X> Core<X> {
 
     /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.
     pub fn abort_park(&mut self, co: CoroutineId) {
-        let slot = self.slot_mut(co);
-        if slot.state == State::Parked && slot.shielded == 0 && !slot.abandoned {
+        let coroutine = self.coroutine_mut(co);
+        if coroutine.state == State::Parked && coroutine.shielded == 0 && !coroutine.abandoned {
             self.make_ready(co, WakeReason::Cancelled);
         }
     }
@@ -660,25 +635,24 @@ impl<X> Core<X> {
         self.awaited = 0;
         let running = self.running;
         let mut dropped = Vec::new();
-        for index in 0..self.slots.len() {
-            let slot = &mut self.slots[index];
-            if index as u32 == running.0 || slot.state == State::Done {
+        for (key, coroutine) in self.coroutines.iter_mut() {
+            if key.index == running.0 || coroutine.state == State::Done {
                 continue;
             }
-            slot.state = State::Done;
-            slot.outcome = Outcome::Cancelled;
-            slot.awaited = true;
-            slot.abandoned = false;
-            slot.waiters.clear();
-            if let Some(timer) = slot.timer.take() {
+            coroutine.state = State::Done;
+            coroutine.outcome = Outcome::Cancelled;
+            coroutine.awaited = true;
+            coroutine.abandoned = false;
+            coroutine.waiters.clear();
+            if let Some(timer) = coroutine.timer.take() {
                 self.timers.cancel(timer);
             }
-            dropped.push(CoroutineId(index as u32));
+            dropped.push(CoroutineId(key.index));
         }
         self.forget_waiters_but_for(running);
-        self.slot_mut(running).awaited = false; // whoever did is not there
+        self.coroutine_mut(running).awaited = false; // whoever did is not there
         self.live = 1;
-        self.zombies = usize::from(self.slot(running).zombie);
+        self.zombies = usize::from(self.coroutine(running).zombie);
         self.abandoned = 0;
         self.events.clear();
         self.deliveries.clear();
@@ -688,36 +662,36 @@ impl<X> Core<X> {
 
     /// Its number, never used twice.
     pub fn id(&self, co: CoroutineId) -> u64 {
-        self.slot(co).id
+        self.coroutine(co).id
     }
 
     /// The number of the coroutine that spawned it; 0 for main.
     pub fn parent_id(&self, co: CoroutineId) -> u64 {
-        self.slot(co).parent
+        self.coroutine(co).parent
     }
 
     /// Where it is in its life.
     pub fn state(&self, co: CoroutineId) -> State {
-        self.slot(co).state
+        self.coroutine(co).state
     }
 
     /// How it ended, once it has.
     pub fn outcome(&self, co: CoroutineId) -> Outcome {
-        self.slot(co).outcome
+        self.coroutine(co).outcome
     }
 
     /// Has it ever run?
     pub fn is_started(&self, co: CoroutineId) -> bool {
-        self.slot(co).started
+        self.coroutine(co).started
     }
 
     /// Has it been given a stack? So is one that never starts, to let go of what it was to run with, which may wait.
     pub fn has_stack(&self, co: CoroutineId) -> bool {
-        self.slot(co).has_stack
+        self.coroutine(co).has_stack
     }
 
     /// Was a cancellation accepted for it?
     pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
-        self.slot(co).cancel_requested
+        self.coroutine(co).cancel_requested
     }
 }

@@ -33,47 +33,28 @@
 //!    in order of insertion, and no sequence number is needed.
 //! 3. `List::min` is never later than the earliest deadline in its list.
 
-/// The end of a list, and "no free entry".
-const NIL: u32 = u32::MAX;
+use crate::arena::{Arena, Key, NONE};
+
 const BITS: u32 = 6;
 const SLOTS: usize = 1 << BITS;
 /// Eleven groups of six bits cover 64; one more level for what is already past.
 const LEVELS: usize = 12;
-/// `Entry::home` of a timer that has left the wheel and is about to be reported.
+/// `Timer::home` of a timer that has left the wheel and is about to be reported.
 const DUE: u32 = (LEVELS * SLOTS) as u32;
 
 /// Names one inserted timer.
 ///
 /// An id is never given out twice by the same [`Timers`], so one that is kept too long is harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TimerId {
-    index: u32,
-    generation: u32,
-}
+pub struct TimerId(Key);
 
-impl TimerId {
-    /// The id as a number, for places that can only carry one. It is never 0.
-    pub fn to_u64(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
-
-    /// The inverse of [`TimerId::to_u64`]. Any other number gives an id that names no timer, or
-    /// one that somebody else inserted; it is safe in either case.
-    pub fn from_u64(number: u64) -> Self {
-        Self { index: number as u32, generation: (number >> 32) as u32 }
-    }
-}
-
-struct Entry<T> {
+struct Timer<T> {
     deadline: u64,
     prev: u32,
-    /// The next of the list, or of the free list.
     next: u32,
-    /// From 1; grows with every release.
-    generation: u32,
     /// The list that holds it (level and slot as one number), or [`DUE`].
     home: u32,
-    /// `None` while the entry is free.
+    /// `None` once the timer has fired or was cancelled.
     value: Option<T>,
 }
 
@@ -85,7 +66,7 @@ struct List {
     min: u64,
 }
 
-const EMPTY: List = List { head: NIL, tail: NIL, min: 0 };
+const EMPTY: List = List { head: NONE, tail: NONE, min: 0 };
 
 /// A timer on its way out of the wheel.
 struct Due {
@@ -107,8 +88,7 @@ pub struct Timers<T> {
     /// Bit per slot: has timers.
     occupied: [u64; LEVELS],
     lists: Box<[List; LEVELS * SLOTS]>,
-    entries: Vec<Entry<T>>,
-    free: u32,
+    timers: Arena<Timer<T>>,
     len: usize,
     due: Vec<Due>,
     /// How many of `due` were reported. Differs from 0 between calls only after `fire` panicked.
@@ -123,8 +103,7 @@ impl<T> Timers<T> {
             levels: 0,
             occupied: [0; LEVELS],
             lists: Box::new([EMPTY; LEVELS * SLOTS]),
-            entries: Vec::new(),
-            free: NIL,
+            timers: Arena::new(),
             len: 0,
             due: Vec::new(),
             reported: 0,
@@ -138,41 +117,22 @@ impl<T> Timers<T> {
     /// If there are 2^32 - 1 timers.
     #[inline]
     pub fn insert(&mut self, deadline: u64, value: T) -> TimerId {
-        let index = self.free;
-        let id = if let Some(entry) = self.entries.get_mut(index as usize) {
-            self.free = entry.next;
-            entry.deadline = deadline;
-            entry.value = Some(value);
-            TimerId { index, generation: entry.generation }
-        } else {
-            self.grow(deadline, value)
-        };
+        let key = self.timers.insert(Timer { deadline, prev: NONE, next: NONE, home: DUE, value: Some(value) });
         self.len += 1;
-        self.link(id.index);
-        id
-    }
-
-    #[cold]
-    fn grow(&mut self, deadline: u64, value: T) -> TimerId {
-        let index = self.entries.len() as u32;
-        assert!(self.entries.len() < NIL as usize, "too many timers");
-        self.entries.push(Entry { deadline, prev: NIL, next: NIL, generation: 1, home: DUE, value: Some(value) });
-        TimerId { index, generation: 1 }
+        self.link(key.index);
+        TimerId(key)
     }
 
     /// Takes a timer back. `None` when it has fired or was cancelled before.
     #[inline]
     pub fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let entry = self.entries.get_mut(id.index as usize)?;
-        if entry.generation != id.generation {
-            return None;
-        }
-        let value = entry.value.take()?;
-        if entry.home != DUE {
-            let (home, prev, next) = (entry.home as usize, entry.prev, entry.next);
+        let timer = self.timers.get_mut(id.0)?;
+        let value = timer.value.take()?;
+        if timer.home != DUE {
+            let (home, prev, next) = (timer.home as usize, timer.prev, timer.next);
             self.unlink(home, prev, next);
         }
-        self.release(id.index);
+        self.release(id);
         Some(value)
     }
 
@@ -251,15 +211,15 @@ impl<T> Timers<T> {
         // Before placing again: the rest belongs relative to the new time.
         self.elapsed = last.min(now);
         let mut index = list.head;
-        while index != NIL {
-            let entry = &mut self.entries[index as usize];
-            let next = entry.next;
-            if entry.deadline <= now {
-                entry.home = DUE;
+        while index != NONE {
+            let timer = &mut self.timers[index];
+            let next = timer.next;
+            if timer.deadline <= now {
+                timer.home = DUE;
                 self.due.push(Due {
-                    deadline: entry.deadline,
+                    deadline: timer.deadline,
                     order: self.due.len() as u32,
-                    id: TimerId { index, generation: entry.generation },
+                    id: TimerId(self.timers.key(index)),
                 });
             } else {
                 self.link(index);
@@ -275,12 +235,9 @@ impl<T> Timers<T> {
         while let Some(due) = self.due.get(self.reported) {
             let id = due.id;
             self.reported += 1;
-            let entry = &mut self.entries[id.index as usize];
             // It may have been cancelled if an earlier `fire` panicked.
-            if entry.generation == id.generation
-                && let Some(value) = entry.value.take()
-            {
-                self.release(id.index);
+            if let Some(value) = self.timers.get_mut(id.0).and_then(|timer| timer.value.take()) {
+                self.release(id);
                 fire(id, value);
             }
         }
@@ -288,10 +245,10 @@ impl<T> Timers<T> {
         self.reported = 0;
     }
 
-    /// Appends the entry to the list its deadline belongs to.
+    /// Appends the timer to the list its deadline belongs to.
     #[inline]
     fn link(&mut self, index: u32) {
-        let deadline = self.entries[index as usize].deadline;
+        let deadline = self.timers[index].deadline;
         let (level, slot) = if deadline <= self.elapsed {
             (0, 0)
         } else {
@@ -302,32 +259,32 @@ impl<T> Timers<T> {
         let home = level * SLOTS + slot;
         let list = &mut self.lists[home];
         let tail = std::mem::replace(&mut list.tail, index);
-        if tail == NIL {
+        if tail == NONE {
             list.head = index;
             list.min = deadline;
             self.occupied[level] |= 1 << slot;
             self.levels |= 1 << level;
         } else {
             list.min = list.min.min(deadline);
-            self.entries[tail as usize].next = index;
+            self.timers[tail].next = index;
         }
-        let entry = &mut self.entries[index as usize];
-        entry.prev = tail;
-        entry.next = NIL;
-        entry.home = home as u32;
+        let timer = &mut self.timers[index];
+        timer.prev = tail;
+        timer.next = NONE;
+        timer.home = home as u32;
     }
 
     #[inline]
     fn unlink(&mut self, home: usize, prev: u32, next: u32) {
         match next {
-            NIL => self.lists[home].tail = prev,
-            _ => self.entries[next as usize].prev = prev,
+            NONE => self.lists[home].tail = prev,
+            _ => self.timers[next].prev = prev,
         }
         match prev {
-            NIL => self.lists[home].head = next,
-            _ => self.entries[prev as usize].next = next,
+            NONE => self.lists[home].head = next,
+            _ => self.timers[prev].next = next,
         }
-        if prev == NIL && next == NIL {
+        if prev == NONE && next == NONE {
             self.clear(home);
         }
     }
@@ -342,17 +299,11 @@ impl<T> Timers<T> {
         }
     }
 
-    /// Frees an entry that is in no list and whose value was taken.
+    /// Vacates the entry of a timer that is in no list and whose value was taken.
     #[inline]
-    fn release(&mut self, index: u32) {
+    fn release(&mut self, id: TimerId) {
         self.len -= 1;
-        let entry = &mut self.entries[index as usize];
-        // An entry whose generations are used up is retired, so that no id ever comes again.
-        if entry.generation < u32::MAX {
-            entry.generation += 1;
-            entry.next = self.free;
-            self.free = index;
-        }
+        self.timers.vacate(id.0);
     }
 }
 
@@ -430,29 +381,11 @@ mod tests {
         assert_eq!(timers.cancel(cancelled), Some('a'));
         assert_eq!(timers.cancel(cancelled), None);
         let fires = timers.insert(10, 'b');
-        assert_eq!(fires.index, cancelled.index);
+        assert_eq!(fires.0.index, cancelled.0.index);
         assert_eq!(timers.cancel(cancelled), None);
         assert_eq!(fired(&mut timers, 10), ['b']);
         assert_eq!(timers.cancel(fires), None);
-        assert_eq!(timers.cancel(TimerId::from_u64(0)), None);
-        assert_eq!(timers.cancel(TimerId::from_u64(u64::MAX)), None);
-        // The generation the free entry would get next.
-        assert_eq!(timers.cancel(TimerId::from_u64(3 << 32)), None);
-        assert_eq!(TimerId::from_u64(fires.to_u64()), fires);
         assert!(timers.is_empty());
-    }
-
-    #[test]
-    fn an_entry_out_of_generations_is_retired() {
-        let mut timers = Timers::new(0);
-        let early = timers.insert(1, 'a');
-        timers.cancel(early);
-        timers.entries[0].generation = u32::MAX;
-        let last = timers.insert(1, 'b');
-        assert_eq!((last.index, last.generation), (0, u32::MAX));
-        assert_eq!(timers.cancel(last), Some('b'));
-        assert_eq!(timers.insert(1, 'c').index, 1);
-        assert_eq!(timers.cancel(last), None);
     }
 
     #[test]
@@ -490,8 +423,8 @@ mod tests {
     fn what_is_left_of_a_split_slot_moves_down() {
         let mut timers = Timers::new(0);
         timers.insert(70_000, 'a');
-        let left = timers.insert(73_000, 'b').index as usize;
-        let level = |timers: &Timers<char>| timers.entries[left].home as usize / SLOTS;
+        let left = timers.insert(73_000, 'b').0.index;
+        let level = |timers: &Timers<char>| timers.timers[left].home as usize / SLOTS;
         let before = level(&timers);
         assert_eq!(fired(&mut timers, 70_000), ['a']);
         assert!(level(&timers) < before);
@@ -508,7 +441,7 @@ mod tests {
             timers.expire(now * 100 + 99, |_, _| ());
         }
         assert!(timers.is_empty());
-        assert_eq!(timers.entries.len(), 10);
+        assert!((0..10).all(|n| timers.insert(u64::MAX, n).0.index < 10));
         assert!(timers.due.capacity() <= 16);
     }
 }

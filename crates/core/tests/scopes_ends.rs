@@ -532,10 +532,28 @@ fn a_dropped_set_awaits_nobody() {
     host.add_to_set(set, a);
     host.drop_set(set, [a]);
     let next = host.add_set(true);
-    assert_eq!(next, set);
+    assert_ne!(next, set);
     fails(&mut host, a);
     assert_eq!(host.fates["boom"], [Fate::Unhandled]);
     assert_eq!(host.failed_in_set(next), None);
+}
+
+#[test]
+fn the_id_of_a_dropped_set_does_not_name_the_next_one() {
+    let mut host = Host::new();
+    let [a, b] = [host.member(GLOBAL, "a"), host.member(GLOBAL, "b")];
+    host.all_wait();
+    let set = host.add_set(true);
+    host.drop_set(set, []);
+    let next = host.add_set(true);
+    host.add_to_set(next, a);
+    host.add_to_set(set, b);
+    assert!(host.is_done(Target::Set(set)) && !host.is_done(Target::Set(next)));
+    host.drop_set(set, [a]);
+    assert_eq!(host.pending_in_set(next, 9), [a]);
+    fails(&mut host, a);
+    assert_eq!((host.failed_in_set(set), host.failed_in_set(next)), (None, Some(a)));
+    assert!(!host.ever_awaited(b));
 }
 
 // --- deep and wide --------------------------------------------------------------------------------------------------

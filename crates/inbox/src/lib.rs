@@ -1,8 +1,12 @@
-//! The one cross-thread part: what worker threads hand to the thread that runs the coroutines.
+//! A queue from many threads to one, which wakes its receiver once per sleep.
 //!
-//! Many threads push, one thread (the receiver) drains, and it is woken once per sleep. The inbox
-//! does not wake anybody itself: [`Inbox::push`] tells its caller when to (in the reactor: write
-//! the eventfd that the receiver polls).
+//! Worker threads, and threads of libraries, hand the thread that runs coroutines what they are to wake ([`Inbox::push`]);
+//! that thread, the receiver, drains the inbox. The inbox wakes nobody itself: `push` returns whether its caller has to (the
+//! reactor writes to the eventfd that the receiver polls).
+//!
+//! Its state is an atomic that the receiver changes without taking the lock, so all interleavings are tested
+//! (`tests/loom.rs`). It is not all that threads share: the queue of the worker pool and the notes of the watchdog in
+//! `reactor`, and the waiters by address in `interpose`, are each under a lock of their own.
 //!
 //! # States
 //!
@@ -16,29 +20,27 @@
 //!    └──────────────────────────────── drain ◀──────────────────────  Full
 //! ```
 //!
-//! | state | items | the receiver | push answers |
+//! | state | items | the receiver | `push` returns |
 //! |---|---|---|---|
 //! | Idle | none | is awake and arms before it sleeps | `false` |
 //! | Armed | none | sleeps or is about to | `true` |
-//! | Full | some | is awake, or was told by whoever left Armed | `false` |
+//! | Full | some | is awake, or is being woken by the push that left Armed | `false` |
 //!
 //! Rules:
-//! 1. Full exactly when there are items. Both change together, under the lock.
-//! 2. Only the receiver moves between Idle and Armed. It needs no lock for that: all states are one
-//!    atomic, so either `arm` comes first and the push finds Armed, or the push comes first and
-//!    `arm` finds Full. There is no third order, hence no lost wake-up.
-//! 3. Out of Armed leads one push only, hence one wake-up per sleep.
+//! 1. The state is Full exactly when there are items. Both change together, under the lock.
+//! 2. Only the receiver moves between Idle and Armed, and it needs no lock for that. All states are one atomic, so either
+//!    `arm` comes first and the push finds Armed, or the push comes first and `arm` finds Full. Hence no wake-up is lost.
+//! 3. Only one push leaves Armed, hence one wake-up per sleep.
 //!
-//! The receiver's turn:
+//! The receiver's loop:
 //!
 //! ```text
-//! loop { drain; run what can run; if arm { sleep (epoll_wait) ; disarm } }
+//! loop { drain; run what is ready; if arm { sleep (epoll_wait) ; disarm } }
 //! ```
 //!
-//! Not guaranteed: the order between items of different threads; that a woken receiver finds
-//! something (it may have drained already when the wake-up arrives). After a fork the child must
-//! forget its copy (`mem::forget`) and make a new one: the lock may be held by a thread that the
-//! child does not have.
+//! Not guaranteed: the order of items from different threads; that a receiver that was woken finds an item (it may have
+//! drained it before the wake-up arrives). The child of a fork must forget its copy (`mem::forget`) and make a new one: the
+//! lock may be held by a thread that the child does not have.
 
 #[cfg(not(loom))]
 use std::sync::{
@@ -56,7 +58,7 @@ const IDLE: u8 = 0;
 const ARMED: u8 = 1;
 const FULL: u8 = 2;
 
-/// Items on their way from any thread to one receiver. See the crate's documentation.
+/// A queue from any thread to one receiver. See the crate's documentation.
 pub struct Inbox<T> {
     state: AtomicU8,
     items: Mutex<Vec<T>>,
@@ -74,8 +76,8 @@ impl<T: Send> Inbox<T> {
         Self::default()
     }
 
-    /// Adds an item; any thread may. `true`: the receiver sleeps or is about to, and the caller
-    /// must wake it, for nobody else will.
+    /// Adds an item, from any thread. Returns `true` if the receiver sleeps or is about to: the caller must wake it, since no
+    /// other push will.
     #[must_use = "the receiver sleeps on if it is not woken"]
     pub fn push(&self, item: T) -> bool {
         let mut items = self.lock();
@@ -83,15 +85,15 @@ impl<T: Send> Inbox<T> {
         self.state.swap(FULL, Ordering::AcqRel) == ARMED
     }
 
-    /// Moves all items to the end of `out`, those of one thread in the order it pushed them. Only
-    /// the receiver may call this. Takes no lock when there is nothing.
+    /// Moves all items to the end of `out`, those of one thread in the order it pushed them. Only the receiver may call
+    /// this. Takes no lock when the inbox is empty.
     pub fn drain(&self, out: &mut Vec<T>) {
         if self.state.load(Ordering::Acquire) != FULL {
             return;
         }
         let mut items = self.lock();
         if out.is_empty() {
-            // Both vectors keep their room: no allocation in the long run.
+            // Both vectors keep their capacity, so nothing is allocated in the long run.
             std::mem::swap(&mut *items, out);
         } else {
             out.append(&mut items);
@@ -99,20 +101,20 @@ impl<T: Send> Inbox<T> {
         self.state.store(IDLE, Ordering::Release);
     }
 
-    /// The receiver is about to sleep. `false`: something is there, drain instead. After `true`
-    /// the next push answers `true`.
+    /// Announces that the receiver is about to sleep. Returns `false` if there are items, which it must drain instead. After
+    /// `true` the next push returns `true`.
     #[must_use = "the receiver may only sleep after `true`"]
     pub fn arm(&self) -> bool {
         self.change(IDLE, ARMED) != FULL
     }
 
-    /// The receiver is awake, for whatever reason. Without this call nothing is lost; the next push
-    /// would ask for a needless wake-up.
+    /// Announces that the receiver is awake. Without this call nothing is lost, but the next push asks for a wake-up that is
+    /// not needed.
     pub fn disarm(&self) {
         self.change(ARMED, IDLE);
     }
 
-    /// From one state to another if it is in the first; answers with the state before.
+    /// Changes the state if it is `from`. Returns the state before.
     fn change(&self, from: u8, to: u8) -> u8 {
         let changed = self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
         changed.unwrap_or_else(|other| other)

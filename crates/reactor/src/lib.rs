@@ -11,7 +11,7 @@
 mod fds;
 mod internal;
 mod interrupt;
-pub mod pool;
+mod pool;
 pub mod signals;
 pub mod watchdog;
 
@@ -26,7 +26,7 @@ use fds::Fds;
 pub use fds::{Bits, Blocking, FdKind, Interest, Opened, Readiness, Registration};
 pub use internal::{InternalFd, internal_fds, is_internal};
 pub use interrupt::Interrupt;
-pub use pool::JobKind;
+pub use pool::{JobKind, SpawnError};
 use spindle_inbox::Inbox;
 
 /// Whoever waits, in a word of its own choosing.
@@ -34,7 +34,7 @@ use spindle_inbox::Inbox;
 pub struct Waiter(pub u64);
 
 /// So many worker threads of each kind are started as jobs come in; further ones when none of their jobs ends.
-pub const POOL_THREADS: usize = 64;
+const POOL_THREADS: usize = 64;
 
 /// Nanoseconds until an abandoned job is kicked again.
 const KICK_AGAIN: u64 = 10_000_000;
@@ -201,11 +201,6 @@ impl Reactor {
         Ok(self.epoll.borrow_mut().insert(epoll).as_raw_fd())
     }
 
-    /// The name of the back end, for people.
-    pub fn backend(&self) -> &'static str {
-        "epoll"
-    }
-
     /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`).
     pub fn now() -> u64 {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -329,12 +324,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When no thread could be started and none is there; the job is dropped unrun.
-    pub fn submit(
-        &self,
-        kind: JobKind,
-        job: impl FnOnce() + Send + 'static,
-        waiter: Waiter,
-    ) -> Result<(), pool::SpawnError> {
+    pub fn submit(&self, kind: JobKind, job: impl FnOnce() + Send + 'static, waiter: Waiter) -> Result<(), SpawnError> {
         let shared = Arc::clone(&self.shared.borrow());
         // Told even when the job panics, or is dropped unrun: the waiter would wait for ever.
         let tell = Tell { shared, waiter };

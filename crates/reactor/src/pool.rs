@@ -114,7 +114,6 @@ impl std::error::Error for SpawnError {
 
 struct State {
     queue: VecDeque<Job>,
-    running: usize,
     /// All threads: starting, running and idle.
     threads: usize,
     /// Those that were started or called and have not yet looked at the queue.
@@ -167,7 +166,6 @@ impl Pool {
         let now = Instant::now();
         let state = State {
             queue: VecDeque::new(),
-            running: 0,
             threads: 0,
             coming: 0,
             moved: now,
@@ -240,22 +238,6 @@ impl Pool {
         Some(self.limits.patience)
     }
 
-    /// How many jobs are queued or running.
-    pub fn len(&self) -> usize {
-        let state = self.shared.lock();
-        state.queue.len() + state.running
-    }
-
-    /// Whether no job is queued or running.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many threads there are, idle ones included.
-    pub fn threads(&self) -> usize {
-        self.shared.lock().threads
-    }
-
     /// Drops the queued jobs without running them and lets each thread end after its present job.
     /// Waits for none of them: a job may be stuck. Later submissions fail.
     pub fn shutdown(&self) {
@@ -313,11 +295,9 @@ fn work(shared: &Shared) {
     state.coming -= 1;
     while !state.closed {
         if let Some(job) = state.queue.pop_front() {
-            state.running += 1;
             drop(state);
             run(job);
             state = shared.lock();
-            state.running -= 1;
             state.moved = Instant::now();
             continue;
         }
@@ -406,6 +386,22 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{Sender, channel};
+
+    impl Pool {
+        /// The number of jobs that are queued or running.
+        fn len(&self) -> usize {
+            let state = self.shared.lock();
+            state.queue.len() + state.threads - state.idle.len() - state.coming
+        }
+
+        fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        fn threads(&self) -> usize {
+            self.shared.lock().threads
+        }
+    }
 
     /// Generous: a loaded machine may be slow, and only a failure waits so long.
     const LONG: Duration = Duration::from_secs(60);

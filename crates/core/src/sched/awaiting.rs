@@ -3,6 +3,7 @@
 use super::{Alarm, Core, CoroutineId, Event, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter};
 use crate::timers::TimerId;
 
+#[derive(Default)]
 pub(super) struct Timeout {
     timer: Option<TimerId>,
     done: bool,
@@ -18,6 +19,12 @@ pub(super) struct Set {
     waiters: Vec<Waiter>,
 }
 
+impl Set {
+    fn is_complete(&self) -> bool {
+        self.pending == 0 || self.fails_fast && self.failed.is_some()
+    }
+}
+
 /// Waiting for something, and not only ending with it.
 fn waits(waiter: &Waiter) -> bool {
     !matches!(waiter, Waiter::Bound(_))
@@ -27,22 +34,20 @@ impl<X> Core<X> {
     /// Is it complete?
     pub fn is_done(&self, target: Target) -> bool {
         match target {
-            Target::Coroutine(co) => self.slot(co).state == State::Done,
-            Target::Timeout(id) => self.timeouts[id.0 as usize].done,
+            Target::Coroutine(co) => self.coroutine(co).state == State::Done,
+            Target::Timeout(id) => self.timeouts.get(id.0).is_none_or(|timeout| timeout.done),
             Target::Scope(id) => self.is_finished(id),
-            Target::Set(id) => {
-                let set = &self.sets[id.0 as usize];
-                set.pending == 0 || set.fails_fast && set.failed.is_some()
-            }
+            Target::Set(id) => self.sets.get(id.0).is_none_or(Set::is_complete),
         }
     }
 
-    fn waiters(&mut self, target: Target) -> &mut Vec<Waiter> {
+    /// Those who wait for `target`; `None` if it has been dropped.
+    fn waiters(&mut self, target: Target) -> Option<&mut Vec<Waiter>> {
         match target {
-            Target::Coroutine(co) => &mut self.slots[co.0 as usize].waiters,
-            Target::Timeout(id) => &mut self.timeouts[id.0 as usize].waiters,
-            Target::Scope(id) => &mut self.scopes[id.slot()].waiters,
-            Target::Set(id) => &mut self.sets[id.0 as usize].waiters,
+            Target::Coroutine(co) => Some(&mut self.coroutines[co.0].waiters),
+            Target::Timeout(id) => self.timeouts.get_mut(id.0).map(|timeout| &mut timeout.waiters),
+            Target::Scope(id) => self.scopes.get_mut(id.0).map(|scope| &mut scope.waiters),
+            Target::Set(id) => self.sets.get_mut(id.0).map(|set| &mut set.waiters),
         }
     }
 
@@ -56,22 +61,24 @@ impl<X> Core<X> {
         self.remove_waiter(target, Waiter::Park(ticket));
     }
 
+    #[inline]
     pub(super) fn add_waiter(&mut self, target: Target, waiter: Waiter) {
-        self.waiters(target).push(waiter);
-        if let Target::Coroutine(co) = target
-            && waits(&waiter)
-        {
-            self.slot_mut(co).ever_awaited = true;
+        if let Target::Coroutine(co) = target {
+            let coroutine = self.coroutine_mut(co);
+            coroutine.waiters.push(waiter);
+            coroutine.ever_awaited |= waits(&waiter);
+            return;
         }
+        let Some(waiters) = self.waiters(target) else { return };
+        waiters.push(waiter);
         self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
     }
 
     pub(super) fn remove_waiter(&mut self, target: Target, waiter: Waiter) {
-        let waiters = self.waiters(target);
-        if let Some(at) = waiters.iter().position(|f| *f == waiter) {
-            waiters.remove(at);
-            self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
-        }
+        let Some(waiters) = self.waiters(target) else { return };
+        let Some(at) = waiters.iter().position(|other| *other == waiter) else { return };
+        waiters.remove(at);
+        self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
     }
 
     /// Something has completed, `failed` if by a failure or a cancellation of this one.
@@ -85,19 +92,15 @@ impl<X> Core<X> {
 
     /// A point in time that can be awaited.
     pub fn add_timeout(&mut self, deadline: u64) -> TimeoutId {
-        let index = self.free_timeouts.pop().unwrap_or_else(|| {
-            self.timeouts.push(Timeout { timer: None, done: false, waiters: Vec::new() });
-            self.timeouts.len() as u32 - 1
-        });
-        let timer = self.timers.insert(deadline, Alarm::Timeout(TimeoutId(index)));
-        let timeout = &mut self.timeouts[index as usize];
-        timeout.timer = Some(timer);
+        let (key, timeout) = self.timeouts.insert_vacated(Timeout::default);
+        let id = TimeoutId(key);
+        timeout.timer = Some(self.timers.insert(deadline, Alarm::Timeout(id)));
         timeout.done = false;
-        TimeoutId(index)
+        id
     }
 
     pub(super) fn timeout_is_over(&mut self, id: TimeoutId) {
-        let timeout = &mut self.timeouts[id.0 as usize];
+        let Some(timeout) = self.timeouts.get_mut(id.0) else { return };
         timeout.timer = None;
         timeout.done = true;
         for waiter in std::mem::take(&mut timeout.waiters) {
@@ -108,7 +111,7 @@ impl<X> Core<X> {
 
     /// The timeout's object has died: its timer goes too.
     pub fn drop_timeout(&mut self, id: TimeoutId) {
-        let timeout = &mut self.timeouts[id.0 as usize];
+        let Some(timeout) = self.timeouts.get_mut(id.0) else { return };
         if let Some(timer) = timeout.timer.take() {
             self.timers.cancel(timer);
         }
@@ -118,68 +121,59 @@ impl<X> Core<X> {
                 self.bound_is_lost(scope);
             }
         }
-        self.free_timeouts.push(id.0);
+        self.timeouts.vacate(id.0);
     }
 
     /// A set of coroutines, which completes when the last of them does; `fails_fast`: or at the first failure.
     /// It counts as an awaiter of each.
     pub fn add_set(&mut self, fails_fast: bool) -> SetId {
-        let set = Set { pending: 0, failed: None, fails_fast, waiters: Vec::new() };
-        match self.free_sets.pop() {
-            Some(index) => {
-                self.sets[index as usize] = set;
-                SetId(index)
-            }
-            None => {
-                self.sets.push(set);
-                SetId(self.sets.len() as u32 - 1)
-            }
-        }
+        SetId(self.sets.insert(Set { pending: 0, failed: None, fails_fast, waiters: Vec::new() }))
     }
 
     /// Adds one.
     pub fn add_to_set(&mut self, id: SetId, co: CoroutineId) {
-        let slot = self.slot_mut(co);
-        if slot.state == State::Done {
-            slot.awaited = true;
-            let failed = slot.outcome != Outcome::Returned;
-            self.sets[id.0 as usize].pending += 1;
+        let Some(set) = self.sets.get_mut(id.0) else { return };
+        set.pending += 1;
+        let coroutine = &mut self.coroutines[co.0];
+        if coroutine.state == State::Done {
+            coroutine.awaited = true;
+            let failed = coroutine.outcome != Outcome::Returned;
             self.one_of_set(id, failed.then_some(co));
         } else {
-            self.sets[id.0 as usize].pending += 1;
             self.add_waiter(Target::Coroutine(co), Waiter::Set(id));
         }
     }
 
     fn one_of_set(&mut self, id: SetId, failed: Option<CoroutineId>) {
-        let set = &mut self.sets[id.0 as usize];
+        let Some(set) = self.sets.get_mut(id.0) else { return };
         set.pending -= 1;
         if failed.is_some() && set.failed.is_none() {
             set.failed = failed;
             self.events.push_back(Event::Failed(id));
         }
-        if self.is_done(Target::Set(id)) {
-            let fails = self.sets[id.0 as usize].failed.is_some();
-            for waiter in std::mem::take(&mut self.sets[id.0 as usize].waiters) {
-                if let Waiter::Park(ticket) = waiter
-                    && fails
-                    && self.will_take(ticket)
-                {
-                    self.slot_mut(ticket.co).wake_prioritized = true; // the set has taken the failure for it alone
-                }
-                self.notify(waiter, failed);
+        if !set.is_complete() {
+            return;
+        }
+        let fails = set.failed.is_some();
+        for waiter in std::mem::take(&mut set.waiters) {
+            if let Waiter::Park(ticket) = waiter
+                && fails
+                && self.will_take(ticket)
+            {
+                self.coroutine_mut(ticket.co).wake_prioritized = true; // the set has taken the failure for it alone
             }
+            self.notify(waiter, failed);
         }
     }
 
     /// The first of a set that failed or was cancelled.
     pub fn failed_in_set(&self, id: SetId) -> Option<CoroutineId> {
-        self.sets[id.0 as usize].failed
+        self.sets.get(id.0).and_then(|set| set.failed)
     }
 
     /// Those of a set that are not complete, at most `limit` of them. Looks at everybody: for people who ask.
     pub fn pending_in_set(&self, id: SetId, limit: usize) -> Vec<CoroutineId> {
-        let waits = |co: &CoroutineId| self.slot(*co).waiters.contains(&Waiter::Set(id));
+        let waits = |co: &CoroutineId| self.coroutine(*co).waiters.contains(&Waiter::Set(id));
         self.coroutines().filter(waits).take(limit).collect()
     }
 
@@ -188,8 +182,7 @@ impl<X> Core<X> {
         for co in members {
             self.remove_waiter(Target::Coroutine(co), Waiter::Set(id));
         }
-        self.sets[id.0 as usize].waiters.clear();
-        self.free_sets.push(id.0);
+        self.sets.vacate(id.0);
     }
 
     /// Nobody is ready: can anything still come from outside, or is it a deadlock? A timeout that nobody awaits wakes
@@ -200,26 +193,26 @@ impl<X> Core<X> {
 
     /// Somebody has taken the outcome of a complete coroutine.
     pub fn mark_awaited(&mut self, co: CoroutineId) {
-        self.slot_mut(co).awaited = true;
+        self.coroutine_mut(co).awaited = true;
     }
 
     /// Has anybody awaited it up to now?
     pub fn was_awaited(&self, co: CoroutineId) -> bool {
-        self.slot(co).awaited
+        self.coroutine(co).awaited
     }
 
     /// Has anybody ever begun to await it, or taken its outcome?
     pub fn ever_awaited(&self, co: CoroutineId) -> bool {
-        self.slot(co).ever_awaited || self.slot(co).awaited
+        self.coroutine(co).ever_awaited || self.coroutine(co).awaited
     }
 
     /// A failure goes to `co`. If it waits for `scope` it wakes; else it will ask.
     pub fn deliver(&mut self, co: CoroutineId, scope: ScopeId, failure: X) {
         self.deliveries.push((co, scope, failure));
         let of = |f: &Waiter| if let Waiter::Park(ticket) = f { Some(*ticket) } else { None };
-        let mut tickets = self.scopes[scope.slot()].waiters.iter().filter_map(of);
+        let mut tickets = self.scope(scope).waiters.iter().filter_map(of);
         if let Some(ticket) = tickets.find(|ticket| ticket.co == co) {
-            self.slot_mut(co).wake_prioritized |= self.will_take(ticket);
+            self.coroutine_mut(co).wake_prioritized |= self.will_take(ticket);
             self.wake(ticket);
         }
     }
@@ -228,13 +221,13 @@ impl<X> Core<X> {
     /// and it wakes for each.
     pub fn start_collecting(&mut self, scope: ScopeId) {
         let running = self.running;
-        self.scopes[scope.slot()].collectors.push(running);
+        self.scope_mut(scope).collectors.push(running);
     }
 
     /// Ends one [`Core::start_collecting`] of the running coroutine.
     pub fn stop_collecting(&mut self, scope: ScopeId) {
         let running = self.running;
-        let collectors = &mut self.scopes[scope.slot()].collectors;
+        let collectors = &mut self.scope_mut(scope).collectors;
         if let Some(at) = collectors.iter().position(|co| *co == running) {
             collectors.swap_remove(at);
         }
@@ -249,18 +242,20 @@ impl<X> Core<X> {
 
     /// In the child of a fork: nobody waits. What the running one belongs to or ends goes on.
     pub(super) fn forget_waiters_but_for(&mut self, running: CoroutineId) {
-        for timeout in &mut self.timeouts {
+        for (_, timeout) in self.timeouts.iter_mut() {
             timeout.waiters.retain(|waiter| !waits(waiter));
         }
-        for set in &mut self.sets {
+        for (_, set) in self.sets.iter_mut() {
             set.waiters.clear();
             set.pending = 0;
         }
-        let waiters = &mut self.slots[running.0 as usize].waiters;
+        let waiters = &mut self.coroutines[running.0].waiters;
         waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_)));
         for waiter in waiters {
-            if let Waiter::Set(id) = waiter {
-                self.sets[id.0 as usize].pending += 1;
+            if let Waiter::Set(id) = waiter
+                && let Some(set) = self.sets.get_mut(id.0)
+            {
+                set.pending += 1;
             }
         }
     }

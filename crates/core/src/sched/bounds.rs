@@ -6,9 +6,9 @@ use super::{Alarm, Bound, Core, Event, ScopeId, Target, Waiter};
 impl<X> Core<X> {
     /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
     pub fn set_deadline(&mut self, id: ScopeId, deadline: u64) {
-        if !self.scope(id).cancelled {
+        if !self.is_cancelled(id) {
             let timer = self.timers.insert(deadline, Alarm::Bound(id));
-            self.scope_mut(id).time = Some(timer);
+            self.scope_mut(id).deadline = Some(timer);
         }
     }
 
@@ -17,7 +17,7 @@ impl<X> Core<X> {
         if let Some(before) = self.scope_mut(id).bound.take() {
             self.remove_waiter(before, Waiter::Bound(id));
         }
-        if self.scope(id).cancelled {
+        if self.is_cancelled(id) {
             return;
         }
         if self.is_done(target) {
@@ -29,7 +29,7 @@ impl<X> Core<X> {
     }
 
     pub(super) fn time_is_over(&mut self, id: ScopeId) {
-        self.scope_mut(id).time = None;
+        self.scope_mut(id).deadline = None;
         self.events.push_back(Event::Bound(id, Bound::Time));
     }
 
@@ -47,8 +47,8 @@ impl<X> Core<X> {
 
     pub(super) fn unbind(&mut self, id: ScopeId) {
         let scope = self.scope_mut(id);
-        let (time, disposal, bound) = (scope.time.take(), scope.disposal.take(), scope.bound.take());
-        for timer in [time, disposal].into_iter().flatten() {
+        let (deadline, disposal, bound) = (scope.deadline.take(), scope.disposal.take(), scope.bound.take());
+        for timer in [deadline, disposal].into_iter().flatten() {
             self.timers.cancel(timer);
         }
         if let Some(target) = bound {
@@ -59,8 +59,8 @@ impl<X> Core<X> {
     /// Can a bound still end coroutines that nothing else would wake?
     pub(super) fn some_bound_may_come(&self) -> bool {
         let coming = |scope: &Scope| {
-            scope.time.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
+            scope.deadline.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))
         };
-        self.scopes.iter().any(|scope| scope.allocated && scope.active > 0 && coming(scope))
+        self.scopes.iter().any(|(_, scope)| scope.active > 0 && coming(scope))
     }
 }

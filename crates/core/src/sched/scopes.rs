@@ -1,183 +1,183 @@
-//! Scopes: who belongs together, who has spawned whom, and what ends together.
+//! Scopes: the tree of scopes, which coroutines belong to each, and who spawned whom.
 //!
-//! A scope is *busy* as long as a coroutine of it is not complete, a failure of one looks for its place, or a scope below
-//! it is busy. When that ends it is finished, and may become busy again.
+//! A scope is *active* while a coroutine of it is not complete, a failure of one is being routed, or a scope below it is
+//! active. When that ends the scope is finished, and it may become active again.
 //!
-//! The program holds a scope by its object (`handle`). It is gone when nothing needs it: no object, no coroutine, no scope
-//! below it.
+//! User code holds a scope by its object (the *handle*). A scope is gone when nothing needs it: no handle, no coroutine, no
+//! scope below it.
 
-use super::{
-    Alarm, Core, Coroutine, CoroutineId, Disposal, EMPTY, Event, Lifetime, Link, List, NO_LINK, NONE, ScopeId,
-    SpawnKind, State, Target, WaitReason, Waiter,
-};
+use super::{Core, Coroutine, CoroutineId, Event, Lifetime, Link, List, ScopeId, SpawnKind, State, Target, Waiter};
 use crate::timers::TimerId;
 
+/// Who keeps a scope besides what is in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Handle {
+    /// User code has an object for it.
+    Held,
+    /// The object has died.
+    Dropped,
+    /// The object has died and nothing else needs the scope: [`Event::Gone`] is queued.
+    GoneQueued,
+}
+
+/// How far the cancellation of a scope is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cancellation {
+    None,
+    /// It is cancelled; those who wait for it have not been woken for that yet.
+    Requested,
+    /// Those who wait for it have been woken.
+    Notified,
+}
+
+/// Whether a scope was disposed of, and by what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disposed {
+    No,
+    /// By the death of its object only.
+    Released,
+    /// By a call of user code.
+    Explicitly,
+}
+
+/// Which handlers for failures user code has set.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Handlers {
+    /// For failures of its own coroutines.
+    pub(super) own: bool,
+    /// For failures of scopes below it.
+    pub(super) child: bool,
+}
+
 pub(super) struct Scope {
-    pub(super) generation: u32,
-    /// Its slot is taken.
-    pub(super) allocated: bool,
-    pub(super) parent: u32,
+    pub(super) parent: Option<ScopeId>,
     pub(super) children: List,
-    pub(super) sibling: Link,
-    pub(super) members: List,
-    pub(super) lifetime: Lifetime,
-    /// Coroutines, failures under way, and busy scopes below.
+    sibling: Link,
+    members: List,
+    lifetime: Lifetime,
+    /// The number of its coroutines that are not complete, failures that are being routed, and active scopes below it.
     pub(super) active: usize,
-    /// Runners that are in it, and scopes below that have any.
-    pub(super) runners: u32,
-    /// The program has an object for it.
-    pub(super) handle: bool,
-    /// The host has been told that it is gone.
-    pub(super) gone: bool,
-    /// It has had a coroutine.
-    pub(super) used: bool,
-    pub(super) handler: bool,
-    pub(super) child_handler: bool,
-    pub(super) cancelled: bool,
-    /// Those who wait for it have been told that it is cancelled.
-    pub(super) cancel_notified: bool,
-    pub(super) disposed: bool,
-    /// By the program, not by the death of its object.
-    pub(super) given_up: bool,
+    /// The number of runners in it, and of scopes below it that have any.
+    runners: u32,
+    handle: Handle,
+    pub(super) cancellation: Cancellation,
+    pub(super) disposed: Disposed,
+    pub(super) handlers: Handlers,
+    /// A coroutine has ever been in it.
+    used: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
-    /// Nobody has taken the failure that it was cancelled for.
+    /// Nobody has handled the failure that it was cancelled for.
     pub(super) failure_unhandled: bool,
     pub(super) waiters: Vec<Waiter>,
-    /// Those who ask for each failure of it while they wait for its end.
+    /// Coroutines that take each failure of it while they wait for its end.
     pub(super) collectors: Vec<CoroutineId>,
-    pub(super) time: Option<TimerId>,
+    pub(super) deadline: Option<TimerId>,
     pub(super) disposal: Option<TimerId>,
     pub(super) bound: Option<Target>,
 }
 
-/// Appends to a list; `links` gives a slot's place in it.
-#[inline]
-fn append<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
-    *link(&mut slots[index as usize]) = Link { before: list.last, after: NONE };
-    match list.last {
-        NONE => list.first = index,
-        last => link(&mut slots[last as usize]).after = index,
+impl Scope {
+    fn new(lifetime: Lifetime) -> Scope {
+        Scope {
+            parent: None,
+            children: List::EMPTY,
+            sibling: Link::NONE,
+            members: List::EMPTY,
+            lifetime,
+            active: 0,
+            runners: 0,
+            handle: Handle::Held,
+            cancellation: Cancellation::None,
+            disposed: Disposed::No,
+            handlers: Handlers::default(),
+            used: false,
+            zombies: false,
+            failure_unhandled: false,
+            waiters: Vec::new(),
+            collectors: Vec::new(),
+            deadline: None,
+            disposal: None,
+            bound: None,
+        }
     }
-    list.last = index;
-}
 
-/// Takes one out of a list.
-#[inline]
-fn remove<T>(slots: &mut [T], list: &mut List, index: u32, link: fn(&mut T) -> &mut Link) {
-    let Link { before, after } = std::mem::replace(link(&mut slots[index as usize]), NO_LINK);
-    match before {
-        NONE => list.first = after,
-        before => link(&mut slots[before as usize]).after = after,
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancellation != Cancellation::None
     }
-    match after {
-        NONE => list.last = before,
-        after => link(&mut slots[after as usize]).before = before,
+
+    fn is_needed(&self) -> bool {
+        self.handle == Handle::Held || self.active > 0 || self.runners > 0 || !self.children.is_empty()
     }
 }
 
 impl<X> Core<X> {
-    /// A new scope: below `parent`, or independent of all others. It has a handle ([`Core::drop_handle`]). Below a
-    /// cancelled one it is cancelled, too.
+    /// Adds a scope below `parent`, or one that is independent of all others. It has a handle ([`Core::drop_handle`]). Below
+    /// a cancelled scope it is cancelled, too.
     pub fn add_scope(&mut self, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
-        let index = self.free_scopes.pop().unwrap_or(self.scopes.len() as u32);
-        let generation = self.scopes.get(index as usize).map_or(0, |scope| scope.generation.wrapping_add(1));
-        let above = parent.map(|parent| &self.scopes[parent.slot()]);
+        let above = parent.map(|parent| self.scope(parent));
         let zombies = above.is_some_and(|above| above.zombies);
-        let cancelled = above.is_some_and(|above| above.cancelled);
-        let scope = Scope {
-            generation,
-            allocated: true,
-            parent: parent.map_or(NONE, |parent| parent.index),
-            children: EMPTY,
-            sibling: NO_LINK,
-            members: EMPTY,
-            lifetime,
-            active: 0,
-            runners: 0,
-            handle: true,
-            gone: false,
-            used: false,
-            handler: false,
-            child_handler: false,
-            cancelled,
-            cancel_notified: cancelled,
-            disposed: false,
-            given_up: false,
-            zombies,
-            failure_unhandled: false,
-            waiters: Vec::new(),
-            collectors: Vec::new(),
-            time: None,
-            disposal: None,
-            bound: None,
-        };
-        match self.scopes.get_mut(index as usize) {
-            Some(slot) => *slot = scope,
-            None => self.scopes.push(scope),
-        }
+        let cancelled = above.is_some_and(Scope::is_cancelled);
+        let cancellation = if cancelled { Cancellation::Notified } else { Cancellation::None };
+        let (key, scope) = self.scopes.insert_vacated(|| Scope::new(lifetime));
+        *scope = Scope { parent, cancellation, zombies, ..Scope::new(lifetime) };
+        let id = ScopeId(key);
         if let Some(parent) = parent {
-            let mut children = self.scopes[parent.slot()].children;
-            append(&mut self.scopes, &mut children, index, |s| &mut s.sibling);
-            self.scopes[parent.slot()].children = children;
+            let mut children = self.scope(parent).children;
+            children.append(&mut self.scopes, id.0.index, |scope| &mut scope.sibling);
+            self.scope_mut(parent).children = children;
         }
-        ScopeId { index, generation }
+        id
     }
 
+    #[inline]
     pub(super) fn scope(&self, id: ScopeId) -> &Scope {
-        &self.scopes[id.slot()]
+        &self.scopes[id.0.index]
     }
 
+    #[inline]
     pub(super) fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
-        &mut self.scopes[id.slot()]
+        &mut self.scopes[id.0.index]
     }
 
-    fn scope_at(&self, index: u32) -> ScopeId {
-        ScopeId { index, generation: self.scopes[index as usize].generation }
-    }
-
-    /// Is it not gone yet?
+    /// Returns `true` until the scope is gone.
     pub fn scope_exists(&self, id: ScopeId) -> bool {
-        self.scopes.get(id.slot()).is_some_and(|scope| scope.allocated && scope.generation == id.generation)
+        self.scopes.get(id.0).is_some()
     }
 
-    /// The one above it.
+    /// The scope above it.
     pub fn parent_scope(&self, id: ScopeId) -> Option<ScopeId> {
-        match self.scope(id).parent {
-            NONE => None,
-            parent => Some(self.scope_at(parent)),
-        }
+        self.scope(id).parent
     }
 
-    /// Those directly below it, the oldest first.
+    /// It and the scopes above it, up to the root.
+    fn ancestors(&self, id: ScopeId) -> impl Iterator<Item = ScopeId> {
+        std::iter::successors(Some(id), |id| self.parent_scope(*id))
+    }
+
+    fn child_scopes_of(&self, id: ScopeId) -> impl Iterator<Item = ScopeId> {
+        let children = self.scope(id).children.iter(&self.scopes, |scope| scope.sibling);
+        children.map(|index| ScopeId(self.scopes.key(index)))
+    }
+
+    /// The scopes directly below it, the oldest first.
     pub fn child_scopes(&self, id: ScopeId) -> Vec<ScopeId> {
-        let mut found = Vec::new();
-        let mut at = self.scope(id).children.first;
-        while at != NONE {
-            found.push(self.scope_at(at));
-            at = self.scopes[at as usize].sibling.after;
-        }
-        found
+        self.child_scopes_of(id).collect()
     }
 
-    /// Those that are nobody's child, the global one first.
+    /// The scopes without a parent, the global one first.
     pub fn root_scopes(&self) -> Vec<ScopeId> {
-        let roots = (0..).zip(&self.scopes).filter(|(_, scope)| scope.allocated && scope.parent == NONE);
-        roots.map(|(index, _)| self.scope_at(index)).collect()
+        self.scopes.iter().filter(|(_, scope)| scope.parent.is_none()).map(|(key, _)| ScopeId(key)).collect()
     }
 
-    /// It and all below it, children before their parents; but for those that fit, and what is below these.
-    fn bottom_up(&self, id: ScopeId, but: fn(&Scope) -> bool) -> Vec<ScopeId> {
+    /// It and all scopes below it, children before their parents; without those for which `skip` is true and all below
+    /// these.
+    pub(super) fn bottom_up(&self, id: ScopeId, skip: fn(&Scope) -> bool) -> Vec<ScopeId> {
         let (mut found, mut open) = (Vec::new(), vec![id]);
-        while let Some(scope) = open.pop() {
-            if but(self.scope(scope)) {
-                continue;
-            }
-            found.push(scope);
-            let mut at = self.scope(scope).children.first;
-            while at != NONE {
-                open.push(self.scope_at(at));
-                at = self.scopes[at as usize].sibling.after;
+        while let Some(id) = open.pop() {
+            if !skip(self.scope(id)) {
+                found.push(id);
+                open.extend(self.child_scopes_of(id));
             }
         }
         found.reverse();
@@ -186,52 +186,33 @@ impl<X> Core<X> {
 
     /// Its coroutines that are not complete, the oldest first.
     pub fn members(&self, id: ScopeId) -> Vec<CoroutineId> {
-        let mut found = Vec::new();
-        let mut at = self.scope(id).members.first;
-        while at != NONE {
-            found.push(CoroutineId(at));
-            at = self.slots[at as usize].member.after;
-        }
-        found
+        let members = self.scope(id).members.iter(&self.coroutines, |coroutine| coroutine.member);
+        members.map(CoroutineId).collect()
     }
 
-    /// Those of them that the scope itself has spawned.
+    /// Those of its members that the scope itself has spawned.
     pub fn direct_members(&self, id: ScopeId) -> Vec<CoroutineId> {
         let mut members = self.members(id);
-        members.retain(|co| self.slot(*co).kind == SpawnKind::Member);
+        members.retain(|co| self.coroutine(*co).kind == SpawnKind::Member);
         members
     }
 
     /// The scope of a coroutine.
     pub fn scope_of(&self, co: CoroutineId) -> ScopeId {
-        self.slot(co).scope
+        self.coroutine(co).scope
     }
 
-    /// Is `co` in `scope` or in one below it? A runner is also in the one that it holds.
+    /// Returns `true` if `co` is in `scope` or in one below it. A runner is also in the scope that it holds.
     pub fn is_within(&self, co: CoroutineId, scope: ScopeId) -> bool {
-        let slot = self.slot(co);
-        let held = if let SpawnKind::Runner { holds } = slot.kind { holds } else { None };
-        [Some(slot.scope), held].into_iter().any(|at| {
-            let mut at = at;
-            while let Some(id) = at {
-                if id == scope {
-                    return true;
-                }
-                at = self.parent_scope(id);
-            }
-            false
-        })
+        let coroutine = self.coroutine(co);
+        let held = if let SpawnKind::Runner { holds } = coroutine.kind { holds } else { None };
+        [Some(coroutine.scope), held].into_iter().flatten().any(|at| self.ancestors(at).any(|id| id == scope))
     }
 
-    /// Those that `co` has spawned and that are not complete.
+    /// The coroutines that `co` has spawned and that are not complete.
     pub fn children_of(&self, co: CoroutineId) -> Vec<CoroutineId> {
-        let mut found = Vec::new();
-        let mut at = self.slot(co).children.first;
-        while at != NONE {
-            found.push(CoroutineId(at));
-            at = self.slots[at as usize].sibling.after;
-        }
-        found
+        let children = self.coroutine(co).children.iter(&self.coroutines, |coroutine| coroutine.sibling);
+        children.map(CoroutineId).collect()
     }
 
     /// How long its coroutines live.
@@ -239,7 +220,7 @@ impl<X> Core<X> {
         self.scope(id).lifetime
     }
 
-    /// Does anybody wait for its end who will look at its failures?
+    /// Returns `true` if a coroutine waits for its end that will see its failures.
     pub fn has_failure_waiter(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
         let got = |co: CoroutineId| self.deliveries.iter().any(|(to, from, _)| *to == co && *from == id);
@@ -250,167 +231,150 @@ impl<X> Core<X> {
         !scope.collectors.is_empty() || scope.waiters.iter().any(waits)
     }
 
-    /// Is everybody who has not ended in the global scope or below it, where graceful shutdown reaches them?
+    /// Returns `true` if all live coroutines are in the global scope or below it, where graceful shutdown reaches them.
     pub fn all_are_global(&self) -> bool {
         self.coroutines().all(|co| self.is_within(co, Self::GLOBAL))
     }
 
-    /// Does no coroutine of it or below it run or wait, and no failure of one look for its place?
+    /// Returns `true` if no coroutine of it or below it is incomplete, and no failure of one is being routed.
     pub fn is_finished(&self, id: ScopeId) -> bool {
         self.scope(id).active == 0
     }
 
-    /// Is it finished, and does no callback or handler run in it or below it? Then no failure can come to it as long as
-    /// nobody spawns in it.
+    /// Returns `true` if it is finished and no callback or handler runs in it or below it. Then no failure can reach it as
+    /// long as nothing is spawned in it.
     pub fn is_idle(&self, id: ScopeId) -> bool {
         self.scope(id).active == 0 && self.scope(id).runners == 0
     }
 
-    /// Has it had a coroutine, and is it finished; or has it been ended?
+    /// Returns `true` if it is finished and has had a coroutine, or was cancelled or disposed of.
     pub fn has_completed(&self, id: ScopeId) -> bool {
-        let scope = self.scope(id);
-        scope.active == 0 && (scope.used || scope.cancelled || scope.disposed)
+        self.is_finished(id) && (self.scope(id).used || self.is_closed(id))
     }
 
-    /// Was it cancelled?
+    /// Returns `true` if it was cancelled.
     pub fn is_cancelled(&self, id: ScopeId) -> bool {
-        self.scope(id).cancelled
+        self.scope(id).is_cancelled()
     }
 
-    /// Was it disposed of?
+    /// Returns `true` if it was disposed of.
     pub fn is_disposed(&self, id: ScopeId) -> bool {
-        self.scope(id).disposed
+        self.scope(id).disposed != Disposed::No
     }
 
-    /// May it not be given new coroutines? Those that are in it may spawn until it is cancelled.
+    /// Returns `true` if it takes no new coroutines. Those that are in it may spawn until it is cancelled.
     pub fn is_closed(&self, id: ScopeId) -> bool {
-        self.scope(id).cancelled || self.scope(id).disposed
+        self.is_cancelled(id) || self.is_disposed(id)
     }
 
-    /// Has it failed, or has the program cancelled it or disposed of it? What fails then is a consequence, more often than
-    /// not.
+    /// Returns `true` if it has failed, or user code has cancelled it or disposed of it. A failure in it is then probably a
+    /// consequence.
     pub fn is_winding_down(&self, id: ScopeId) -> bool {
-        self.scope(id).cancelled || self.scope(id).given_up
+        self.is_cancelled(id) || self.scope(id).disposed == Disposed::Explicitly
     }
 
-    /// Do its coroutines not keep the application alive?
+    /// Returns `true` if the coroutine does not keep the application alive.
     pub fn is_zombie(&self, co: CoroutineId) -> bool {
-        self.slot(co).zombie
+        self.coroutine(co).zombie
     }
 
-    /// Which handlers the program has set for failures of it, and of those below it.
+    /// Records which handlers user code has set for failures of it, and of scopes below it. `None` changes nothing.
     pub fn set_handlers(&mut self, id: ScopeId, own: Option<bool>, child: Option<bool>) {
-        let scope = self.scope_mut(id);
-        scope.handler = own.unwrap_or(scope.handler);
-        scope.child_handler = child.unwrap_or(scope.child_handler);
+        let handlers = &mut self.scope_mut(id).handlers;
+        handlers.own = own.unwrap_or(handlers.own);
+        handlers.child = child.unwrap_or(handlers.child);
     }
 
     // --- membership -----------------------------------------------------------------------------------------------
 
     #[inline]
     pub(super) fn join(&mut self, co: CoroutineId, id: ScopeId) {
-        let scope = &mut self.scopes[id.slot()];
-        append(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
+        let scope = &mut self.scopes[id.0.index];
+        scope.members.append(&mut self.coroutines, co.0, |coroutine| &mut coroutine.member);
         self.add_active(id);
     }
 
     #[inline]
-    pub(super) fn part(&mut self, co: CoroutineId, id: ScopeId) {
-        let scope = &mut self.scopes[id.slot()];
-        remove(&mut self.slots, &mut scope.members, co.0, |s| &mut s.member);
+    pub(super) fn leave(&mut self, co: CoroutineId, id: ScopeId) {
+        let scope = &mut self.scopes[id.0.index];
+        scope.members.remove(&mut self.coroutines, co.0, |coroutine| &mut coroutine.member);
         self.remove_active(id);
     }
 
     #[inline]
     pub(super) fn add_active(&mut self, id: ScopeId) {
-        let mut at = id.index;
-        while at != NONE {
-            let scope = &mut self.scopes[at as usize];
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let scope = self.scope_mut(id);
             scope.active += 1;
             scope.used = true;
-            if scope.active > 1 {
-                break;
-            }
-            at = scope.parent;
+            next = if scope.active == 1 { scope.parent } else { None };
         }
     }
 
     #[inline]
     pub(super) fn remove_active(&mut self, id: ScopeId) {
-        let mut at = id.index;
-        while at != NONE {
-            let scope = &mut self.scopes[at as usize];
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let scope = self.scope_mut(id);
             scope.active -= 1;
             if scope.active > 0 {
                 break;
             }
-            let (generation, parent) = (scope.generation, scope.parent);
-            self.events.push_back(Event::Finished(ScopeId { index: at, generation }));
-            at = parent;
+            next = scope.parent;
+            self.events.push_back(Event::Finished(id));
         }
     }
 
-    /// A runner is in it.
     pub(super) fn add_runner(&mut self, id: ScopeId) {
-        let mut at = id.index;
-        while at != NONE {
-            let scope = &mut self.scopes[at as usize];
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let scope = self.scope_mut(id);
             scope.runners += 1;
-            if scope.runners > 1 {
-                break;
-            }
-            at = scope.parent;
+            next = if scope.runners == 1 { scope.parent } else { None };
         }
     }
 
-    /// A runner of it has ended.
     pub(super) fn remove_runner(&mut self, id: ScopeId) {
-        let mut at = id.index;
-        while at != NONE {
-            let scope = &mut self.scopes[at as usize];
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let scope = self.scope_mut(id);
             scope.runners -= 1;
             if scope.runners > 0 {
                 break;
             }
-            let parent = scope.parent;
-            let id = self.scope_at(at);
+            next = scope.parent;
             if self.is_idle(id) {
                 self.events.push_back(Event::Idle(id));
             }
             self.check_if_gone(id);
-            at = parent;
         }
     }
 
     #[inline]
     pub(super) fn adopt(&mut self, co: CoroutineId, parent: CoroutineId) {
-        let mut children = self.slot(parent).children;
-        append(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
-        self.slot_mut(parent).children = children;
+        let mut children = self.coroutine(parent).children;
+        children.append(&mut self.coroutines, co.0, |coroutine| &mut coroutine.sibling);
+        self.coroutine_mut(parent).children = children;
     }
 
     #[inline]
     pub(super) fn leave_parent(&mut self, co: CoroutineId) -> Option<CoroutineId> {
-        let parent = CoroutineId(std::mem::replace(&mut self.slot_mut(co).spawner, NONE));
-        if parent.0 == NONE {
-            return None;
-        }
-        let mut children = self.slot(parent).children;
-        remove(&mut self.slots, &mut children, co.0, |s| &mut s.sibling);
-        self.slot_mut(parent).children = children;
+        let parent = self.coroutine_mut(co).spawner.take()?;
+        let mut children = self.coroutine(parent).children;
+        children.remove(&mut self.coroutines, co.0, |coroutine| &mut coroutine.sibling);
+        self.coroutine_mut(parent).children = children;
         Some(parent)
     }
 
     pub(super) fn orphan_children(&mut self, co: CoroutineId) {
-        let mut at = std::mem::replace(&mut self.slot_mut(co).children, EMPTY).first;
-        while at != NONE {
-            let child = &mut self.slots[at as usize];
-            child.spawner = NONE;
-            at = std::mem::replace(&mut child.sibling, NO_LINK).after;
+        let mut children = std::mem::replace(&mut self.coroutine_mut(co).children, List::EMPTY);
+        while let Some(child) = children.pop(&mut self.coroutines, |coroutine| &mut coroutine.sibling) {
+            self.coroutines[child].spawner = None;
         }
     }
 
-    /// The host has run the callbacks of a finished scope: those who wait for it are woken, if it still is.
+    /// Wakes those who wait for a finished scope whose callbacks the host has run, if it still is finished.
     pub fn notify_finished(&mut self, id: ScopeId) {
         if !self.scope_exists(id) {
             return;
@@ -423,267 +387,56 @@ impl<X> Core<X> {
         self.check_if_gone(id);
     }
 
-    /// The program's object has died. `true`: nothing else needs the scope, and it is no more.
+    /// The scope's object has died. Returns `true` if nothing else needs the scope and it has been released.
     pub fn drop_handle(&mut self, id: ScopeId) -> bool {
-        self.scope_mut(id).handle = false;
+        self.scope_mut(id).handle = Handle::Dropped;
         self.release_scope(id)
     }
 
-    /// The program has an object for it again.
+    /// User code has an object for the scope again.
     pub fn take_handle(&mut self, id: ScopeId) {
-        self.scope_mut(id).handle = true;
-    }
-
-    fn is_needed(&self, id: ScopeId) -> bool {
-        let scope = self.scope(id);
-        scope.handle || scope.active > 0 || scope.runners > 0 || scope.children.first != NONE || id == Self::GLOBAL
+        self.scope_mut(id).handle = Handle::Held;
     }
 
     pub(super) fn check_if_gone(&mut self, id: ScopeId) {
-        if !self.is_needed(id) && !self.scope(id).gone {
-            self.scope_mut(id).gone = true;
+        let scope = self.scope_mut(id);
+        if scope.handle == Handle::Dropped && !scope.is_needed() && id != Self::GLOBAL {
+            scope.handle = Handle::GoneQueued;
             self.events.push_back(Event::Gone(id));
         }
     }
 
-    /// Gives up the slot of a scope that is gone. `false`: it is needed again, or has been given up.
+    /// Releases a scope that is gone. Returns `false` if it is needed again, or has been released before.
     pub fn release_scope(&mut self, id: ScopeId) -> bool {
-        if !self.scope_exists(id) {
+        let Some(scope) = self.scopes.get_mut(id.0) else { return false };
+        if scope.handle == Handle::GoneQueued {
+            scope.handle = Handle::Dropped;
+        }
+        if scope.is_needed() || id == Self::GLOBAL {
             return false;
         }
-        self.scope_mut(id).gone = false;
-        if self.is_needed(id) {
-            return false;
-        }
-        self.unbind(id);
-        let scope = self.scope_mut(id);
-        scope.allocated = false;
         let parent = scope.parent;
-        if parent != NONE {
-            let mut children = self.scopes[parent as usize].children;
-            remove(&mut self.scopes, &mut children, id.index, |s| &mut s.sibling);
-            self.scopes[parent as usize].children = children;
-            self.check_if_gone(self.scope_at(parent));
+        self.unbind(id);
+        if let Some(parent) = parent {
+            let mut children = self.scope(parent).children;
+            children.remove(&mut self.scopes, id.0.index, |scope| &mut scope.sibling);
+            self.scope_mut(parent).children = children;
+            self.check_if_gone(parent);
         }
-        self.free_scopes.push(id.index);
-        true
+        self.scopes.vacate(id.0)
     }
 
-    // --- cancellation and disposal --------------------------------------------------------------------------------
-
-    /// Closes a scope and those below it. `Some`: whom to cancel, in this order; then [`Core::notify_cancelled`].
-    /// `None`: it has been cancelled before.
-    pub fn cancel_scope(&mut self, id: ScopeId) -> Option<Vec<CoroutineId>> {
-        if self.scope(id).cancelled {
-            return None;
-        }
-        let mut order = Vec::new();
-        // A failure that goes up comes by here at each scope: what is below a cancelled one has been cancelled with it.
-        for id in self.bottom_up(id, |scope| scope.cancelled) {
-            self.unbind(id);
-            let scope = self.scope_mut(id);
-            scope.cancelled = true;
-            let idle = scope.active == 0;
-            order.extend(self.bodies(id));
-            if idle {
-                self.events.push_back(Event::Finished(id));
-            }
-        }
-        Some(order)
-    }
-
-    /// Whom graceful shutdown cancels: what is in the global scope, which stays open, and in those below it, also who
-    /// has swallowed an earlier cancellation. Then [`Core::notify_cancelled`] of the global scope.
-    pub fn shut_down(&mut self) -> Vec<CoroutineId> {
-        for child in self.child_scopes(Self::GLOBAL) {
-            if self.cancel_scope(child).is_some() {
-                self.scope_mut(child).failure_unhandled = true;
-            }
-        }
-        let scopes = self.bottom_up(Self::GLOBAL, |_| false);
-        let mut order: Vec<CoroutineId> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
-        let runs = |co: &CoroutineId| {
-            matches!(self.slot(*co).kind, SpawnKind::Runner { .. }) && self.is_within(*co, Self::GLOBAL)
-        };
-        let runners: Vec<CoroutineId> = self.coroutines().filter(runs).collect();
-        order.extend(runners);
-        for co in &order {
-            let slot = self.slot_mut(*co);
-            slot.shutdowns = slot.shutdowns.max(1);
-        }
-        order
-    }
-
-    /// Begins the second phase of shutdown, or goes on with it. Whom to cancel by force: everybody. From now on nobody
-    /// keeps the application alive for longer than zombies do, and who waits again after a second cancellation of
-    /// shutdown's is abandoned: it never goes on.
-    pub fn force_shut_down(&mut self) -> Vec<CoroutineId> {
-        self.forced = true;
-        let mut order: Vec<CoroutineId> = self.coroutines().collect();
-        order.retain(|co| self.slot(*co).state != State::Ending);
-        for co in &order {
-            let slot = self.slot_mut(*co);
-            // One that has not been thrown yet is replaced.
-            let given = if slot.cancellation.is_some() { 0 } else { 1 };
-            slot.shutdowns = (slot.shutdowns + given).clamp(1, 2);
-        }
-        for slot in self.slots.iter_mut().filter(|slot| slot.state != State::Done) {
-            slot.zombie = true;
-        }
-        self.zombies = self.live;
-        order
-    }
-
-    /// Is shutdown in its second phase?
-    pub fn is_forced(&self) -> bool {
-        self.forced
-    }
-
-    /// How many have been abandoned.
-    pub fn abandoned(&self) -> usize {
-        self.abandoned
-    }
-
-    /// Abandons the running coroutine, which is about to wait, if it has swallowed two cancellations of shutdown.
-    #[cold]
-    pub(super) fn abandons(&mut self) -> bool {
-        let slot = self.slot_mut(self.running);
-        if slot.shutdowns < 2 || slot.cancellation.is_some() || slot.state != State::Running {
-            return false;
-        }
-        slot.abandoned = true;
-        slot.state = State::Parked;
-        slot.on = WaitReason::Yield; // no signal is for it
-        slot.epoch = slot.epoch.wrapping_add(1);
-        self.abandoned += 1;
-        true
-    }
-
-    /// Its members whose bodies have not ended.
-    fn bodies(&self, id: ScopeId) -> Vec<CoroutineId> {
-        let mut members = self.members(id);
-        members.retain(|co| self.slot(*co).state != State::Ending);
-        members
-    }
-
-    /// Those whom a cancellation of `co` concerns: it, or those it waits for when its body has ended.
-    pub fn cancel_targets(&self, co: CoroutineId) -> Vec<CoroutineId> {
-        let (mut found, mut open) = (Vec::new(), vec![co]);
-        while let Some(co) = open.pop() {
-            match self.slot(co).state {
-                State::Done => {}
-                State::Ending => open.extend(self.children_of(co).into_iter().rev()),
-                _ => found.push(co),
-            }
-        }
-        found
-    }
-
-    /// Wakes those who wait for a cancelled scope or for one below it, once.
-    pub fn notify_cancelled(&mut self, id: ScopeId) {
-        for id in self.bottom_up(id, |scope| scope.cancel_notified) {
-            let scope = self.scope_mut(id);
-            scope.cancel_notified = scope.cancelled;
-            if !scope.cancel_notified {
-                continue; // the global one
-            }
-            for at in 0..self.scope(id).waiters.len() {
-                if let Waiter::Park(ticket) = self.scope(id).waiters[at] {
-                    self.wake(ticket);
-                }
-            }
-        }
-    }
-
-    /// Disposes of a scope and of those below it: says of which coroutines to warn, in this order. Each is warned of
-    /// once.
-    pub fn dispose_scope(&mut self, id: ScopeId, how: Disposal) -> Vec<CoroutineId> {
-        let mut warn = Vec::new();
-        for at in self.bottom_up(id, |_| false) {
-            let scope = self.scope_mut(at);
-            scope.disposed = true;
-            scope.given_up |= how != Disposal::Released;
-            if let Some(timer) = scope.disposal.take() {
-                self.timers.cancel(timer);
-            }
-            if !self.scope(at).cancelled && how != Disposal::Cancel {
-                self.set_zombies(at, matches!(how, Disposal::Safely | Disposal::Released));
-            }
-            for co in self.bodies(at) {
-                if !std::mem::replace(&mut self.slot_mut(co).warned, true) {
-                    warn.push(co);
-                }
-            }
-            if self.is_finished(at) {
-                self.events.push_back(Event::Finished(at));
-            }
-        }
-        if let Disposal::Until(deadline) = how
-            && !self.scope(id).cancelled
-        {
-            let timer = self.timers.insert(deadline, Alarm::Disposal(id));
-            self.scope_mut(id).disposal = Some(timer);
-        }
-        warn
-    }
-
-    /// The coroutines of a scope and of those below it are zombies from now on.
-    pub fn make_zombies(&mut self, id: ScopeId) {
-        for id in self.bottom_up(id, |_| false) {
-            self.set_zombies(id, true);
-        }
-    }
-
-    fn set_zombies(&mut self, id: ScopeId, zombie: bool) {
-        self.scope_mut(id).zombies = zombie;
-        for co in self.members(id) {
-            let zombie = zombie || self.forced;
-            let was = std::mem::replace(&mut self.slot_mut(co).zombie, zombie);
-            self.zombies = self.zombies + usize::from(zombie) - usize::from(was);
-        }
-    }
-
-    pub(super) fn disposal_is_due(&mut self, id: ScopeId) {
-        self.scope_mut(id).disposal = None;
-        self.events.push_back(Event::DisposalDue(id));
-    }
-
-    /// When only zombies are left their time runs, `grace` nanoseconds; else it does not.
-    pub fn update_zombie_timer(&mut self, now: u64, grace: u64) {
-        if self.zombies == 0 && self.grace.is_none() {
-            return;
-        }
-        let alone = self.only_zombies();
-        match self.grace {
-            None if alone => self.grace = Some(self.timers.insert(now.saturating_add(grace), Alarm::Zombies)),
-            Some(timer) if !alone => {
-                self.timers.cancel(timer);
-                self.grace = None;
-            }
-            _ => {}
-        }
-    }
-
-    /// Are those that have not ended all zombies?
-    pub fn only_zombies(&self) -> bool {
-        self.live == self.zombies && self.zombies > 0
-    }
-
-    /// The zombies.
-    pub fn zombies(&self) -> Vec<CoroutineId> {
-        let ends = |slot: &Coroutine<X>| slot.state == State::Ending || slot.abandoned;
-        self.coroutines().filter(|co| self.slot(*co).zombie && !ends(self.slot(*co))).collect()
-    }
-
-    /// In the child of a fork: what the scopes know of coroutines that are no more.
+    /// In the child of a fork: forgets all coroutines but the running one.
     pub(super) fn empty_scopes_but_for(&mut self, running: CoroutineId) {
-        for scope in &mut self.scopes {
+        for (_, scope) in self.scopes.iter_mut() {
             scope.active = 0;
-            scope.members = EMPTY;
-            scope.waiters.retain(|f| !matches!(f, Waiter::Park(_)));
+            scope.members = List::EMPTY;
+            scope.waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_)));
             scope.collectors.retain(|co| *co == running);
             scope.runners = 0;
-            scope.gone = false; // the event has been forgotten
+            if scope.handle == Handle::GoneQueued {
+                scope.handle = Handle::Dropped; // the event has been forgotten
+            }
             // The others will never complete.
             scope.bound = scope.bound.filter(|target| match target {
                 Target::Coroutine(co) => *co == running,
@@ -691,21 +444,28 @@ impl<X> Core<X> {
                 Target::Scope(_) | Target::Set(_) => false,
             });
         }
-        for slot in &mut self.slots {
-            slot.spawner = NONE;
-            slot.children = EMPTY;
-            slot.member = NO_LINK;
-            slot.sibling = NO_LINK;
+        for (_, coroutine) in self.coroutines.iter_mut() {
+            coroutine.spawner = None;
+            coroutine.children = List::EMPTY;
+            coroutine.member = Link::NONE;
+            coroutine.sibling = Link::NONE;
         }
-        let (id, kind) = (self.slot(running).scope, self.slot(running).kind);
+        let Coroutine { scope, kind, .. } = *self.coroutine(running);
         match kind {
             SpawnKind::Runner { holds } => {
-                self.add_runner(id);
+                self.add_runner(scope);
                 if let Some(held) = holds {
                     self.add_active(held);
                 }
             }
-            _ => self.join(running, id),
+            _ => self.join(running, scope),
         }
+    }
+
+    /// Its members whose bodies have not ended.
+    pub(super) fn bodies(&self, id: ScopeId) -> Vec<CoroutineId> {
+        let mut members = self.members(id);
+        members.retain(|co| self.coroutine(*co).state != State::Ending);
+        members
     }
 }

@@ -15,8 +15,8 @@ fn is_resumable(on: WaitReason) -> bool {
 impl<X> Core<X> {
     /// [`Core::interrupt`] of this one alone: does its park allow it?
     pub fn interrupt_one(&mut self, co: CoroutineId, restart: bool) -> bool {
-        let slot = self.slot(co);
-        let fits = slot.state == State::Parked && is_interruptible(slot.on, restart);
+        let coroutine = self.coroutine(co);
+        let fits = coroutine.state == State::Parked && is_interruptible(coroutine.on, restart);
         if fits {
             self.make_ready(co, WakeReason::Interrupted);
         }
@@ -25,42 +25,40 @@ impl<X> Core<X> {
 
     /// Returns `true` if it was in the middle of a call of the outside, or on its turn in one, and will go on.
     pub fn will_resume_call(&self, co: CoroutineId) -> bool {
-        let slot = self.slot(co);
-        slot.state == State::Ready && matches!(slot.on, WaitReason::External { .. } | WaitReason::Yield)
+        let coroutine = self.coroutine(co);
+        coroutine.state == State::Ready && matches!(coroutine.on, WaitReason::External { .. } | WaitReason::Yield)
     }
 
     /// [`Core::wake_for_signal`] of this one alone.
     pub fn wake_one_for_signal(&mut self, co: CoroutineId) -> bool {
-        let slot = self.slot(co);
-        let fits = slot.state == State::Parked && is_resumable(slot.on);
+        let coroutine = self.coroutine(co);
+        let fits = coroutine.state == State::Parked && is_resumable(coroutine.on);
         if fits {
             self.make_ready(co, WakeReason::Interrupted);
         }
         fits
     }
 
-    /// A caught signal: ends the park of main, else of the one that has been parked longest, if the park allows.
-    /// `restart`: the signal has `SA_RESTART`. Says which one it is.
+    /// Ends the park that a caught signal interrupts: main's, or else that of the coroutine parked longest, if there is one
+    /// that the signal may interrupt. `restart`: the signal has `SA_RESTART`. Returns whose park it was.
     pub fn interrupt(&mut self, restart: bool) -> Option<CoroutineId> {
-        let fits = |slot: &Coroutine<X>| slot.state == State::Parked && is_interruptible(slot.on, restart);
-        let co = if fits(self.slot(Self::MAIN)) {
-            Some(Self::MAIN)
-        } else {
-            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
-            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| CoroutineId(i as u32))
-        };
-        co.inspect(|&co| self.make_ready(co, WakeReason::Interrupted))
+        self.interrupt_longest_parked(|on| is_interruptible(on, restart))
     }
 
-    /// A caught signal wants PHP code to run, and nobody is ready: wakes main, else the one parked longest, out of
-    /// a wait that can be taken up again. Says which one it is.
+    /// Wakes a coroutine so that PHP's handler of a caught signal can run, when none is ready: main, or else the one parked
+    /// longest, out of a wait that can be resumed. Returns which one it is.
     pub fn wake_for_signal(&mut self) -> Option<CoroutineId> {
-        let fits = |slot: &Coroutine<X>| slot.state == State::Parked && is_resumable(slot.on);
-        let co = if fits(self.slot(Self::MAIN)) {
+        self.interrupt_longest_parked(is_resumable)
+    }
+
+    fn interrupt_longest_parked(&mut self, may_end: impl Fn(WaitReason) -> bool) -> Option<CoroutineId> {
+        let fits = |coroutine: &Coroutine<X>| coroutine.state == State::Parked && may_end(coroutine.on);
+        let co = if fits(self.coroutine(Self::MAIN)) {
             Some(Self::MAIN)
         } else {
-            let parked = self.slots.iter().enumerate().filter(|(_, s)| fits(s));
-            parked.min_by_key(|(_, s)| s.parked_at).map(|(i, _)| CoroutineId(i as u32))
+            let parked = self.coroutines.iter().filter(|(_, coroutine)| fits(coroutine));
+            let longest = parked.min_by_key(|(_, coroutine)| coroutine.parked_at);
+            longest.map(|(key, _)| CoroutineId(key.index))
         };
         co.inspect(|&co| self.make_ready(co, WakeReason::Interrupted))
     }

@@ -1,5 +1,7 @@
 //! The words that the scheduler and its host speak in.
 
+use crate::arena::Key;
+
 /// Names a coroutine as long as its slot is held (until [`super::Core::release`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CoroutineId(pub u32);
@@ -68,15 +70,12 @@ pub enum Lifetime {
 
 /// Names a scope until it is gone ([`super::Event::Gone`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ScopeId {
-    pub(super) index: u32,
-    pub(super) generation: u32,
-}
+pub struct ScopeId(pub(super) Key);
 
 impl ScopeId {
-    /// Its slot: unique among those that are not gone.
+    /// Its index: unique among the scopes that exist.
     pub fn slot(self) -> usize {
-        self.index as usize
+        self.0.index as usize
     }
 }
 
@@ -221,11 +220,18 @@ pub enum Target {
 
 /// Names a timeout until [`super::Core::drop_timeout`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimeoutId(pub u32);
+pub struct TimeoutId(pub(super) Key);
 
 /// Names a set until [`super::Core::drop_set`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SetId(pub u32);
+pub struct SetId(pub(super) Key);
+
+impl SetId {
+    /// Its index: unique among the sets that exist.
+    pub fn slot(self) -> usize {
+        self.0.index as usize
+    }
+}
 
 /// The answer to a cancellation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

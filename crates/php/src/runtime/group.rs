@@ -61,10 +61,10 @@ extern "C" fn spindle_group_create(_: *mut sys::zend_class_entry) -> *mut sys::z
         let set = rt.core.borrow_mut().add_set(false);
         (*this).set = set;
         let mut groups = rt.groups.borrow_mut();
-        if groups.len() <= set.0 as usize {
-            groups.resize(set.0 as usize + 1, null_mut());
+        if groups.len() <= set.slot() {
+            groups.resize(set.slot() + 1, null_mut());
         }
-        groups[set.0 as usize] = this;
+        groups[set.slot()] = this;
         addr_of_mut!((*this).std)
     }
 }
@@ -111,8 +111,9 @@ pub unsafe fn add(this: *mut Group, co: CoroutineId) {
 
 /// One of a set has failed, the first: if the set is a group's, the rest is cancelled.
 pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
-    let this = rt.groups.borrow().get(set.0 as usize).copied().unwrap_or(null_mut());
-    if !this.is_null() {
+    let this = rt.groups.borrow().get(set.slot()).copied().unwrap_or(null_mut());
+    // SAFETY: a live group, if there is one.
+    if !this.is_null() && unsafe { (*this).set } == set {
         let text = "cancelled because another coroutine of its group has failed";
         // SAFETY: a live group of live coroutines; our reference.
         unsafe {
@@ -228,7 +229,7 @@ unsafe extern "C" fn dies(object: *mut sys::zend_object) {
         let this = of(object);
         if let Some(rt) = scheduler::existing()
             && rt.phase.get() != scheduler::Phase::Ended
-            && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
+            && rt.groups.borrow().get((*this).set.slot()).copied() == Some(this)
             && let Some(member) = unseen(rt, this)
         {
             (*this).seen = true;
@@ -245,9 +246,9 @@ unsafe extern "C" fn free(object: *mut sys::zend_object) {
     unsafe {
         let this = of(object);
         if let Some(rt) = scheduler::existing()
-            && rt.groups.borrow().get((*this).set.0 as usize).copied() == Some(this)
+            && rt.groups.borrow().get((*this).set.slot()).copied() == Some(this)
         {
-            rt.groups.borrow_mut()[(*this).set.0 as usize] = null_mut();
+            rt.groups.borrow_mut()[(*this).set.slot()] = null_mut();
             let all: Vec<CoroutineId> = members(this).into_iter().map(|member| (*member).co).collect();
             rt.core.borrow_mut().drop_set((*this).set, all);
         }

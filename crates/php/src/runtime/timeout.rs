@@ -9,13 +9,12 @@ use std::ptr::addr_of_mut;
 
 #[repr(C)]
 struct Timeout {
-    id: TimeoutId,
+    id: Option<TimeoutId>,
     ms: i64,
     std: sys::zend_object,
 }
 
 const OFFSET: usize = std::mem::offset_of!(Timeout, std);
-const NONE: TimeoutId = TimeoutId(u32::MAX);
 
 static HANDLERS: Handlers = Handlers::new();
 
@@ -37,7 +36,7 @@ extern "C" fn spindle_timeout_create(_: *mut sys::zend_class_entry) -> *mut sys:
     unsafe {
         let this = sys::_emalloc(size_of::<Timeout>()).cast::<Timeout>();
         this.write_bytes(0, 1);
-        (*this).id = NONE;
+        (*this).id = None;
         sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.timeout);
         (*this).std.handlers = HANDLERS.get();
         addr_of_mut!((*this).std)
@@ -50,7 +49,7 @@ pub fn start(rt: &Runtime, ms: i64, ns: u64) -> *mut sys::zend_object {
     let id = rt.core.borrow_mut().add_timeout(Reactor::now().saturating_add(ns));
     // SAFETY: just made.
     unsafe {
-        (*of(object)).id = id;
+        (*of(object)).id = Some(id);
         (*of(object)).ms = ms;
     }
     object
@@ -71,16 +70,15 @@ pub unsafe fn milliseconds(object: *mut sys::zend_object) -> i64 {
 /// An object of the class.
 pub unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
     // SAFETY: the caller's promise.
-    let id = unsafe { (*of(object)).id };
-    (id != NONE).then_some(Target::Timeout(id))
+    unsafe { (*of(object)).id }.map(Target::Timeout)
 }
 
 unsafe extern "C" fn free(object: *mut sys::zend_object) {
     // SAFETY: called once by the engine when the object dies.
     unsafe {
         let this = of(object);
-        if let (true, Some(rt)) = ((*this).id != NONE, scheduler::existing()) {
-            rt.core.borrow_mut().drop_timeout((*this).id);
+        if let (Some(id), Some(rt)) = ((*this).id, scheduler::existing()) {
+            rt.core.borrow_mut().drop_timeout(id);
         }
         sys::zend_object_std_dtor(object);
     }

@@ -16,20 +16,19 @@
 //! A handler of the program runs in a coroutine of its own, which holds the scope: it does not finish meanwhile.
 
 use super::{
-    Core, CoroutineId, End, Event, Lifetime, NONE, Outcome, Route, ScopeId, SpawnKind, State, Ticket, Waiter,
-    WakeReason,
+    Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, Waiter, WakeReason,
 };
 
 impl<X> Core<X> {
     /// The body of a coroutine has ended, or will never begin. Its awaiters are not woken yet.
     #[inline]
     pub fn end(&mut self, co: CoroutineId, outcome: Outcome) -> End {
-        let slot = self.slot_mut(co);
-        slot.outcome = outcome;
+        let coroutine = self.coroutine_mut(co);
+        coroutine.outcome = outcome;
         // From now on no cancellation reaches it: its own failure may be what cancels its scope.
-        slot.state = State::Ending;
-        let alone = slot.children.first == NONE;
-        let awaited = self.slot(co).waiters.iter().any(|waiter| match waiter {
+        coroutine.state = State::Ending;
+        let alone = coroutine.children.is_empty();
+        let awaited = self.coroutine(co).waiters.iter().any(|waiter| match waiter {
             Waiter::Park(ticket) => self.will_take(*ticket),
             Waiter::Set(_) => true,
             Waiter::Bound(_) => false,
@@ -37,43 +36,43 @@ impl<X> Core<X> {
         if awaited && outcome == Outcome::Failed {
             self.prioritize_awaiters(co);
         }
-        let slot = self.slot_mut(co);
-        slot.awaited |= awaited;
-        slot.awaited_at_end = awaited;
+        let coroutine = self.coroutine_mut(co);
+        coroutine.awaited |= awaited;
+        coroutine.awaited_at_end = awaited;
         if alone {
             return End { awaited, complete: true, orphans: Vec::new() };
         }
-        let lifetime = self.scopes[self.slot(co).scope.slot()].lifetime;
+        let lifetime = self.lifetime(self.coroutine(co).scope);
         let orphans = if lifetime == Lifetime::TopDown && co != Self::MAIN { self.children_of(co) } else { Vec::new() };
         End { awaited, complete: lifetime != Lifetime::BottomUp, orphans }
     }
 
     /// A failure goes to those who await it alone: none of them loses it to a cancellation that comes later.
     fn prioritize_awaiters(&mut self, co: CoroutineId) {
-        for at in 0..self.slot(co).waiters.len() {
-            if let Waiter::Park(ticket) = self.slot(co).waiters[at]
+        for at in 0..self.coroutine(co).waiters.len() {
+            if let Waiter::Park(ticket) = self.coroutine(co).waiters[at]
                 && self.will_take(ticket)
             {
-                self.slot_mut(ticket.co).wake_prioritized = true;
+                self.coroutine_mut(ticket.co).wake_prioritized = true;
             }
         }
     }
 
     /// Will it see what it waits for? Whose wait a cancellation has ended, though its turn has not come, throws that.
     pub(super) fn will_take(&self, ticket: Ticket) -> bool {
-        let slot = self.slot(ticket.co);
-        slot.epoch == ticket.epoch
-            && match slot.state {
+        let coroutine = self.coroutine(ticket.co);
+        coroutine.epoch == ticket.epoch
+            && match coroutine.state {
                 State::Parked => true,
-                State::Ready => slot.reason != WakeReason::Cancelled,
+                State::Ready => coroutine.reason != WakeReason::Cancelled,
                 _ => false,
             }
     }
 
     /// Has it failed, and have those who awaited it gone since, as it is complete only with those it spawned?
     pub fn has_lost_awaiters(&self, co: CoroutineId) -> bool {
-        let slot = self.slot(co);
-        if slot.outcome != Outcome::Failed || !slot.awaited_at_end {
+        let coroutine = self.coroutine(co);
+        if coroutine.outcome != Outcome::Failed || !coroutine.awaited_at_end {
             return false;
         }
         let takes = |waiter: &Waiter| match waiter {
@@ -81,27 +80,27 @@ impl<X> Core<X> {
             Waiter::Set(_) => true,
             Waiter::Bound(_) => false,
         };
-        !slot.waiters.iter().any(takes)
+        !coroutine.waiters.iter().any(takes)
     }
 
     /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.
     #[inline]
     pub fn complete(&mut self, co: CoroutineId) {
-        let slot = self.slot_mut(co);
-        let failed = (slot.outcome != Outcome::Returned).then_some(co);
-        slot.state = State::Done;
-        let (kind, scope, zombie) = (slot.kind, slot.scope, slot.zombie);
+        let coroutine = self.coroutine_mut(co);
+        let failed = (coroutine.outcome != Outcome::Returned).then_some(co);
+        coroutine.state = State::Done;
+        let (kind, scope, zombie) = (coroutine.kind, coroutine.scope, coroutine.zombie);
         self.live -= 1;
         self.zombies -= usize::from(zombie);
-        if !self.slot(co).waiters.is_empty() {
+        if !self.coroutine(co).waiters.is_empty() {
             self.notify_awaiters(co, failed);
         }
-        if self.slot(co).children.first != NONE {
+        if !self.coroutine(co).children.is_empty() {
             self.orphan_children(co);
         }
         if let Some(parent) = self.leave_parent(co)
-            && self.slot(parent).state == State::Ending
-            && self.slot(parent).children.first == NONE
+            && self.coroutine(parent).state == State::Ending
+            && self.coroutine(parent).children.is_empty()
         {
             self.events.push_back(Event::Complete(parent));
         }
@@ -112,24 +111,24 @@ impl<X> Core<X> {
                 }
                 self.remove_runner(scope);
             }
-            _ => self.part(co, scope),
+            _ => self.leave(co, scope),
         }
     }
 
     fn notify_awaiters(&mut self, co: CoroutineId, failed: Option<CoroutineId>) {
-        let mut waiters = std::mem::take(&mut self.slot_mut(co).waiters);
+        let mut waiters = std::mem::take(&mut self.coroutine_mut(co).waiters);
         for waiter in waiters.drain(..) {
             self.notify(waiter, failed);
         }
-        self.slot_mut(co).waiters = waiters; // the storage serves the slot's next coroutine
+        self.coroutine_mut(co).waiters = waiters; // the storage serves the slot's next coroutine
     }
 
     /// Gives an ended coroutine's slot back. Its cancellation, if any is left, is returned.
     pub fn release(&mut self, co: CoroutineId) -> Option<X> {
-        let slot = self.slot_mut(co);
-        debug_assert_eq!(slot.state, State::Done);
-        let left = slot.cancellation.take();
-        self.free.push(co.0);
+        let coroutine = self.coroutine_mut(co);
+        debug_assert_eq!(coroutine.state, State::Done);
+        let left = coroutine.cancellation.take();
+        self.coroutines.vacate(self.coroutines.key(co.0));
         left
     }
 
@@ -138,7 +137,7 @@ impl<X> Core<X> {
         if scope == Self::GLOBAL {
             return Route::Unhandled;
         }
-        if self.scopes[scope.slot()].handler {
+        if self.scope(scope).handlers.own {
             return Route::Handler(scope);
         }
         self.cancelled_by_failure(scope)
@@ -150,7 +149,7 @@ impl<X> Core<X> {
         let parent = self.parent_scope(scope).filter(|parent| *parent != Self::GLOBAL);
         match parent {
             Some(parent) if secondary && !self.is_winding_down(parent) => Route::Stays,
-            Some(parent) if self.scopes[parent.slot()].child_handler => Route::ChildHandler(parent),
+            Some(parent) if self.scope(parent).handlers.child => Route::ChildHandler(parent),
             Some(parent) => self.failure(parent),
             None if secondary => Route::Stays,
             None => {
@@ -180,15 +179,15 @@ impl<X> Core<X> {
             Waiter::Park(ticket) if self.will_take(*ticket) => Some(ticket.co),
             _ => None,
         };
-        let waited = &self.scopes[scope.slot()];
+        let waited = self.scope(scope);
         let mut notify: Vec<CoroutineId> = waited.waiters.iter().filter_map(waits).collect();
         // Who ends the scope's time takes its failures from the host's list.
         notify.retain(|co| !waited.collectors.contains(co));
         let handled = !notify.is_empty() || !waited.collectors.is_empty();
         // Who has not run since the first one finds this one with it.
         notify.retain(|co| !self.deliveries.iter().any(|(to, from, _)| to == co && *from == scope));
-        for at in 0..self.scopes[scope.slot()].waiters.len() {
-            let waited = &self.scopes[scope.slot()];
+        for at in 0..self.scope(scope).waiters.len() {
+            let waited = self.scope(scope);
             if let Waiter::Park(ticket) = waited.waiters[at]
                 && waited.collectors.contains(&ticket.co)
             {
