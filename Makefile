@@ -117,7 +117,7 @@ test-rust: rust xtask
 	@echo "== Rust"
 	@$(if $(seed),PROPTEST_RNG_SEED=$(seed)) $(suite) rust tests/run-rust --workspace
 
-# Every interleaving of the one part that several threads share.
+# Every interleaving of the structures that threads share.
 .PHONY: test-loom
 test-loom: rust xtask
 	@echo "== loom"

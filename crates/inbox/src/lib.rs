@@ -1,14 +1,15 @@
-//! A queue from many threads to one, which wakes its receiver once per sleep.
+//! The structures by which threads wake coroutines: an [`Inbox`], a queue from many threads to one, and [`AddressQueue`],
+//! wait queues that any thread notifies. In both an atomic is read without the lock, so all interleavings are tested
+//! (`tests/loom.rs`). It is not all that threads share: the queue of the worker pool and the notes of the watchdog in
+//! `reactor` are each under a lock of their own.
+//!
+//! # The inbox
 //!
 //! Worker threads, and threads of libraries, hand the thread that runs coroutines what they are to wake ([`Inbox::push`]);
 //! that thread, the receiver, drains the inbox. The inbox wakes nobody itself: `push` returns whether its caller has to (the
 //! reactor writes to the eventfd that the receiver polls).
 //!
-//! Its state is an atomic that the receiver changes without taking the lock, so all interleavings are tested
-//! (`tests/loom.rs`). It is not all that threads share: the queue of the worker pool and the notes of the watchdog in
-//! `reactor`, and the waiters by address in `interpose`, are each under a lock of their own.
-//!
-//! # States
+//! ## States
 //!
 //! ```text
 //!            arm                            push → true: wake the receiver
@@ -41,6 +42,12 @@
 //! Not guaranteed: the order of items from different threads; that a receiver that was woken finds an item (it may have
 //! drained it before the wake-up arrives). The child of a fork must forget its copy (`mem::forget`) and make a new one: the
 //! lock may be held by a thread that the child does not have.
+
+#![forbid(unsafe_code)]
+
+mod address_queue;
+
+pub use address_queue::AddressQueue;
 
 #[cfg(not(loom))]
 use std::sync::{

@@ -4,7 +4,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use spindle_inbox::Inbox;
+use spindle_inbox::{AddressQueue, Inbox};
 
 /// Stands for the eventfd: `wake` adds one, `sleep` waits until it is not 0 and makes it 0.
 /// Loom reports a deadlock when a wake-up is missing.
@@ -117,5 +117,103 @@ fn disarm_races_with_push() {
         }
         inbox.drain(&mut out);
         assert_eq!(out, [1]);
+    });
+}
+
+/// A semaphore at an address: a poster adds a permit, then notifies; a waiter enters, then looks for a permit.
+#[derive(Default)]
+struct Semaphore {
+    permits: AtomicUsize,
+    queue: AddressQueue<Arc<Bell>>,
+}
+
+const ADDRESS: usize = 8;
+
+impl Semaphore {
+    fn post(&self, all: bool) {
+        self.permits.fetch_add(1, Ordering::Relaxed);
+        self.queue.notify(ADDRESS, all, |bell: Arc<Bell>| bell.wake());
+    }
+
+    fn take(&self) -> bool {
+        let taken = |permits: usize| permits.checked_sub(1);
+        self.permits.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
+
+    /// Waits for a permit as the hook of `sem_wait` does.
+    fn wait(&self) {
+        loop {
+            let bell = Arc::new(Bell::default());
+            let ticket = self.queue.enter(ADDRESS, bell.clone());
+            if self.take() {
+                if !self.queue.leave(ticket) {
+                    self.queue.notify(ADDRESS, false, |bell: Arc<Bell>| bell.wake());
+                }
+                return;
+            }
+            bell.sleep();
+            assert!(!self.queue.leave(ticket), "who is woken was taken off the queue");
+        }
+    }
+}
+
+/// Each waiter gets its permit: loom reports a deadlock where one sleeps on.
+fn permits_arrive(waiters: usize, posters: usize, preemptions: Option<usize>) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = preemptions;
+    model.check(move || {
+        let semaphore = Arc::new(Semaphore::default());
+        let mut threads = Vec::new();
+        for _ in 0..posters {
+            let semaphore = semaphore.clone();
+            threads.push(thread::spawn(move || semaphore.post(false)));
+        }
+        for _ in 1..waiters {
+            let semaphore = semaphore.clone();
+            threads.push(thread::spawn(move || semaphore.wait()));
+        }
+        semaphore.wait();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn a_notification_reaches_a_waiter_that_enters_meanwhile() {
+    permits_arrive(1, 1, None);
+}
+
+#[test]
+fn a_notification_that_one_waiter_needs_no_more_goes_to_the_next() {
+    permits_arrive(2, 2, Some(2));
+}
+
+#[test]
+fn all_waiters_are_notified() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let shared = Arc::new((AtomicUsize::new(0), AddressQueue::<Arc<Bell>>::new()));
+        let waiter = |shared: Arc<(AtomicUsize, AddressQueue<Arc<Bell>>)>| {
+            let bell = Arc::new(Bell::default());
+            let ticket = shared.1.enter(ADDRESS, bell.clone());
+            if shared.0.load(Ordering::Relaxed) == 0 {
+                bell.sleep();
+            }
+            shared.1.leave(ticket);
+        };
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || waiter(shared)
+        });
+        let notifier = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                shared.0.store(1, Ordering::Relaxed);
+                shared.1.notify(ADDRESS, true, |bell: Arc<Bell>| bell.wake());
+            }
+        });
+        waiter(shared);
+        other.join().unwrap();
+        notifier.join().unwrap();
     });
 }

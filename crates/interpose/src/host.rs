@@ -23,6 +23,17 @@ pub enum Wake {
     Interrupted,
 }
 
+impl Wake {
+    /// Returns the `errno` of a call that ends here, `None` if it goes on.
+    pub fn error(self) -> Option<c_int> {
+        match self {
+            Wake::Woken | Wake::TimedOut => None,
+            Wake::Cancelled => Some(libc::ECANCELED),
+            Wake::Interrupted => Some(libc::EINTR),
+        }
+    }
+}
+
 /// Which caught signals interrupt a call (`signal(7)`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnSignal {

@@ -1,11 +1,16 @@
 //! The mechanisms by which hooks suspend their coroutine.
 
 pub(crate) mod address_queue;
+mod backoff;
 mod fd;
 mod job;
+mod queue;
 pub(crate) mod time;
 
+pub(crate) use backoff::Backoff;
 pub use fd::{WaitOutcome, for_fd};
-pub(crate) use fd::{drained, poll_now, refused, retry_eintr, yield_if_due};
+pub(crate) use fd::{nonblocking_error, poll_now, record_not_ready, retry_eintr, yield_if_due};
 pub use job::{Job, for_job, for_job_or_abandon};
-pub use time::{after, until};
+pub(crate) use job::{UNCANCELLABLE_PAUSE, pause_on_worker};
+pub(crate) use queue::{Ticket, WaitQueue, retry_in_queue, wake_matching};
+pub(crate) use time::{deadline_after, park_until};

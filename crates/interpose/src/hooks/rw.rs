@@ -185,7 +185,7 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
                 host.reactor().record_readiness(io.fd, Interest::READ, Readiness::Unknown);
                 return if waited { result } else { after_read(host, result) };
             }
-            wait::drained(host, io.fd, Interest::READ);
+            wait::record_not_ready(host, io.fd, Interest::READ);
         }
         match wait_for(host, &io, Interest::READ) {
             WaitOutcome::Ready => (waited, empty) = (true, false),
@@ -247,7 +247,7 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
             continue;
         }
         match errno() {
-            libc::EAGAIN => wait::drained(host, io.fd, Interest::WRITE),
+            libc::EAGAIN => wait::record_not_ready(host, io.fd, Interest::WRITE),
             libc::EOPNOTSUPP | libc::ENOSYS => {
                 PIPES_NOWAIT.with(host, |yes| *yes = false);
                 return polled_pipe_write(host, io, done);

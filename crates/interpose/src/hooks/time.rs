@@ -6,7 +6,7 @@
 use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait;
-use crate::wait::time::{SECOND, nanoseconds, real_time, timespec_of};
+use crate::wait::time::{SECOND, duration, real_time, timespec_of};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use spindle_reactor::Reactor;
 
@@ -26,7 +26,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
 /// Sleeps until the monotonic time `deadline`. `Err`: the `errno` it ended with and the nanoseconds left.
 fn sleep_until(host: &dyn Host, deadline: u64, call: &'static str) -> Result<(), (c_int, u64)> {
     loop {
-        let error = match wait::until(host, deadline, call) {
+        let error = match wait::park_until(host, deadline, call) {
             Wake::TimedOut => return Ok(()),
             Wake::Woken if Reactor::now() >= deadline => return Ok(()),
             Wake::Woken => continue,
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
         return unsafe { libc::sleep(seconds) };
     };
     let saved = errno();
-    match sleep_until(host, wait::after(u64::from(seconds) * SECOND), "sleep") {
+    match sleep_until(host, wait::deadline_after(u64::from(seconds) * SECOND), "sleep") {
         Ok(()) => {
             set_errno(saved);
             0
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
         return unsafe { libc::usleep(microseconds) };
     };
     let saved = errno();
-    match sleep_until(host, wait::after(u64::from(microseconds) * 1_000), "usleep") {
+    match sleep_until(host, wait::deadline_after(u64::from(microseconds) * 1_000), "usleep") {
         Ok(()) => {
             set_errno(saved);
             0
@@ -75,13 +75,13 @@ pub unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
 /// `nanosleep(2)`.
 pub unsafe extern "C" fn nanosleep(wanted: *const timespec, left: *mut timespec) -> c_int {
     // SAFETY: the caller passes a valid time or null, as for libc's.
-    let ns = unsafe { wanted.as_ref() }.and_then(nanoseconds);
+    let ns = unsafe { wanted.as_ref() }.and_then(duration);
     let (Some(host), Some(ns)) = (current_host(), ns) else {
         // SAFETY: the caller's own arguments; an invalid time fails there.
         return unsafe { libc::nanosleep(wanted, left) };
     };
     let saved = errno();
-    match sleep_until(host, wait::after(ns), "nanosleep") {
+    match sleep_until(host, wait::deadline_after(ns), "nanosleep") {
         Ok(()) => {
             set_errno(saved);
             0
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn clock_nanosleep(
     left: *mut timespec,
 ) -> c_int {
     // SAFETY: the caller passes a valid time or null, as for libc's.
-    let ns = unsafe { wanted.as_ref() }.and_then(nanoseconds);
+    let ns = unsafe { wanted.as_ref() }.and_then(duration);
     let known = clock == libc::CLOCK_MONOTONIC || clock == libc::CLOCK_REALTIME;
     let (Some(host), Some(ns), true) = (current_host(), ns, known) else {
         // SAFETY: the caller's own arguments; invalid ones fail there.
@@ -114,9 +114,9 @@ pub unsafe extern "C" fn clock_nanosleep(
     let saved = errno();
     let absolute = flags & libc::TIMER_ABSTIME != 0;
     let deadline = match (absolute, clock) {
-        (false, _) => wait::after(ns),
+        (false, _) => wait::deadline_after(ns),
         (true, libc::CLOCK_MONOTONIC) => ns,
-        (true, _) => wait::after(ns.saturating_sub(real_time())),
+        (true, _) => wait::deadline_after(ns.saturating_sub(real_time())),
     };
     let result = match sleep_until(host, deadline, "clock_nanosleep") {
         Ok(()) => 0,

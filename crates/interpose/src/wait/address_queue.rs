@@ -1,101 +1,68 @@
-//! Coroutines that wait for what any thread may bring summary: a condition that is signalled, a semaphore that is posted.
+//! Wait queues keyed by address, which any thread may notify: of condition variables and semaphores.
 //!
-//! The one place of this crate that several threads share. Who waits is listed under the address of what it waits for;
-//! whoever changes that, on whatever thread, takes one or all off the list and wakes them. With nobody listed this is
-//! one load.
+//! Coroutines enter and leave on the PHP thread; the hooks of `pthread_cond_signal`, `sem_post` and the like notify on
+//! whatever thread they are called.
 
 use crate::host::{Host, php_thread_host};
+use spindle_inbox::AddressQueue;
 use spindle_reactor::{Remote, Waiter};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicPtr, Ordering, fence};
 
-struct Listed {
-    ticket: u64,
-    address: usize,
+/// A waiter, and how another thread wakes it.
+struct Parked {
     waiter: Waiter,
     remote: Remote,
 }
 
-#[derive(Default)]
-struct List {
-    listed: Vec<Listed>,
-    tickets: u64,
+/// Created by the first [`enter`], and never freed.
+static QUEUE: AtomicPtr<AddressQueue<Parked>> = AtomicPtr::new(std::ptr::null_mut());
+
+#[inline(always)]
+fn queue() -> Option<&'static AddressQueue<Parked>> {
+    // SAFETY: null, or a queue that is never freed.
+    unsafe { QUEUE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Made at the first wait, and anew in a fork's child, where a thread that does not exist may hold the lock.
-static LIST: AtomicPtr<Mutex<List>> = AtomicPtr::new(std::ptr::null_mut());
-/// How many are listed.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-fn list() -> Option<MutexGuard<'static, List>> {
-    // SAFETY: null, or a list that is never freed.
-    let list = unsafe { LIST.load(Ordering::Acquire).as_ref() }?;
-    Some(list.lock().unwrap_or_else(PoisonError::into_inner))
+fn replace() -> &'static AddressQueue<Parked> {
+    let queue = Box::leak(Box::default());
+    QUEUE.store(queue, Ordering::Release);
+    queue
 }
 
-/// Forgets all: in the child of a fork, and when their coroutines have been abandoned.
+/// Empties the queues: in the child of a fork, and once the waiting coroutines have been abandoned.
 pub(crate) fn reset() {
-    // SAFETY: null, or a list that is never freed.
-    let Some(list) = (unsafe { LIST.load(Ordering::Acquire).as_ref() }) else { return };
-    match list.try_lock() {
-        Ok(mut list) => list.listed.clear(),
-        // Locked for good, perhaps: it is leaked.
-        Err(_) => LIST.store(Box::into_raw(Box::default()), Ordering::Release),
+    // In the child of a fork a thread that does not exist may hold the lock for good: the queue is leaked then.
+    if queue().is_some_and(|queue| !queue.try_clear()) {
+        replace();
     }
-    COUNT.store(0, Ordering::SeqCst);
 }
 
-/// Lists the waiter of the running coroutine.
+/// Adds the waiter of the running coroutine's next park to the queue of `address`. Check what is waited for after this,
+/// then park. Returns the ticket for [`leave`].
 pub(crate) fn enter(host: &dyn Host, address: usize, waiter: Waiter) -> u64 {
-    if LIST.load(Ordering::Relaxed).is_null() {
-        LIST.store(Box::into_raw(Box::default()), Ordering::Release); // on the PHP thread only
-    }
-    let remote = host.reactor().remote();
-    let Some(mut list) = list() else { return 0 };
-    list.tickets += 1;
-    let ticket = list.tickets;
-    list.listed.push(Listed { ticket, address, waiter, remote });
-    COUNT.store(list.listed.len(), Ordering::SeqCst);
-    drop(list);
-    // Who changes something after this sees the entry; what was changed before is seen by who looks now.
-    fence(Ordering::SeqCst);
-    ticket
+    // Only the PHP thread, which has the host, gets here.
+    queue().unwrap_or_else(replace).enter(address, Parked { waiter, remote: host.reactor().remote() })
 }
 
-/// Takes it off. `false`: it was taken off already, by who woke it.
+/// Takes a waiter off its queue. Returns `false` if a notification has done so.
 pub(crate) fn leave(ticket: u64) -> bool {
-    let Some(mut list) = list() else { return false };
-    let place = list.listed.iter().position(|l| l.ticket == ticket);
-    let found = place.map(|place| list.listed.remove(place));
-    COUNT.store(list.listed.len(), Ordering::SeqCst);
-    found.is_some()
+    queue().is_some_and(|queue| queue.leave(ticket))
 }
 
-/// Something has happened there: wakes the first, or all, who are listed for it. On any thread.
+/// Wakes the first waiter of `address`, or all of them. Call it after what they wait for has changed, on any thread.
+/// Takes no lock when nobody waits.
 #[inline(always)]
 pub(crate) fn notify(address: usize, all: bool) {
-    fence(Ordering::SeqCst);
-    if COUNT.load(Ordering::Relaxed) != 0 {
-        wake(address, all);
-    }
-}
-
-#[cold]
-fn wake(address: usize, all: bool) {
-    loop {
-        let next = list().and_then(|mut list| {
-            let place = list.listed.iter().position(|l| l.address == address)?;
-            let listed = list.listed.remove(place);
-            COUNT.store(list.listed.len(), Ordering::SeqCst);
-            Some(listed)
+    let queue = queue().or_else(|| {
+        // Pairs with the fence in `AddressQueue::enter`, as the one in `AddressQueue::notify`: the first waiter of the
+        // process creates the queue, then enters, then checks.
+        fence(Ordering::SeqCst);
+        queue()
+    });
+    if let Some(queue) = queue {
+        queue.notify(address, all, |parked| match php_thread_host() {
+            Some(host) => host.wake(parked.waiter),
+            None => parked.remote.wake(parked.waiter),
         });
-        let Some(listed) = next else { return };
-        match php_thread_host() {
-            Some(host) => host.wake(listed.waiter),
-            None => listed.remote.wake(listed.waiter),
-        }
-        if !all {
-            return;
-        }
     }
 }

@@ -5,7 +5,7 @@ use libc::{c_int, c_short};
 use spindle_reactor::{Interest, Readiness, Registration};
 use std::os::fd::RawFd;
 
-/// How waiting for a descriptor ended.
+/// How a wait for a descriptor or a job ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitOutcome {
     /// It may be ready: try the call again.
@@ -16,12 +16,12 @@ pub enum WaitOutcome {
     Cancelled,
     /// A caught signal: `EINTR`.
     Interrupted,
-    /// The descriptor was closed meanwhile, or cannot be waited for; the `errno`.
+    /// The descriptor was closed meanwhile, or cannot be waited for: this `errno`.
     Error(i32),
 }
 
 impl WaitOutcome {
-    /// The `errno` of a call that ends this way; `timed_out` for the deadline.
+    /// Returns the `errno` of a call that ends this way: `timed_out` if the deadline has passed.
     pub fn errno(self, timed_out: i32) -> i32 {
         match self {
             WaitOutcome::Ready => 0,
@@ -29,6 +29,17 @@ impl WaitOutcome {
             WaitOutcome::Cancelled => libc::ECANCELED,
             WaitOutcome::Interrupted => libc::EINTR,
             WaitOutcome::Error(error) => error,
+        }
+    }
+}
+
+impl From<Wake> for WaitOutcome {
+    fn from(wake: Wake) -> WaitOutcome {
+        match wake {
+            Wake::Woken => WaitOutcome::Ready,
+            Wake::TimedOut => WaitOutcome::TimedOut,
+            Wake::Cancelled => WaitOutcome::Cancelled,
+            Wake::Interrupted => WaitOutcome::Interrupted,
         }
     }
 }
@@ -43,7 +54,7 @@ pub fn for_fd(
     on_signal: OnSignal,
 ) -> WaitOutcome {
     let reactor = host.reactor();
-    let life = reactor.generation(fd);
+    let generation = reactor.generation(fd);
     let waiter = host.begin_wait();
     match reactor.register(fd, interest, waiter) {
         Registration::Waiting => {}
@@ -51,40 +62,36 @@ pub fn for_fd(
         Registration::Error(error) => return WaitOutcome::Error(error),
     }
     let wake = host.park(deadline, BlockedOn { call, fd, on_signal });
-    if host.reactor().generation(fd) != life {
+    if host.reactor().generation(fd) != generation {
         return WaitOutcome::Error(libc::EBADF);
     }
     if wake != Wake::Woken {
         host.reactor().deregister(fd, waiter);
     }
-    match wake {
-        Wake::Woken => WaitOutcome::Ready,
-        Wake::TimedOut => WaitOutcome::TimedOut,
-        Wake::Cancelled => WaitOutcome::Cancelled,
-        Wake::Interrupted => WaitOutcome::Interrupted,
-    }
+    wake.into()
 }
 
-/// A look that does not wait, made again when a signal comes in the middle of it: it may be one that the program does
-/// not catch (`SIGCHLD`, which the reactor watches), and would not be interrupted by. Those that it does catch
-/// interrupt the wait that follows.
+/// Repeats a call that does not wait while it fails with `EINTR`: the signal may be one that user code does not catch
+/// (`SIGCHLD`, which the reactor watches) and is not to be interrupted by. A caught signal interrupts the park that
+/// follows.
 pub(crate) fn retry_eintr(mut call: impl FnMut() -> c_int) -> c_int {
-    let before = errno();
+    let saved = errno();
     loop {
         let result = call();
         if result >= 0 || errno() != libc::EINTR {
             return result;
         }
-        set_errno(before);
+        set_errno(saved);
     }
 }
 
-/// A call on `fd` answered `EAGAIN`: nothing there until an edge comes.
-pub fn drained(host: &dyn Host, fd: RawFd, interest: Interest) {
+/// Records that a call on `fd` failed with `EAGAIN`: it is not ready before the next edge.
+pub(crate) fn record_not_ready(host: &dyn Host, fd: RawFd, interest: Interest) {
     host.reactor().record_readiness(fd, interest, Readiness::NotReady);
 }
 
-/// Polls one descriptor without waiting: what holds of `events`, error and hang-up now. `None` if that fails.
+/// Polls one descriptor without waiting. Returns those of `events` that hold, errors and hang-ups, or `None` if `poll`
+/// fails.
 pub(crate) fn poll_now(fd: RawFd, events: c_short) -> Option<c_short> {
     let mut one = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one entry, which lives through the call.
@@ -92,17 +99,18 @@ pub(crate) fn poll_now(fd: RawFd, events: c_short) -> Option<c_short> {
     (result >= 0).then_some(one.revents)
 }
 
-/// What a call on a non-blocking descriptor answers: `EAGAIN` is for those who will wait and come again. A coroutine
-/// that is cancelled cannot wait, and libraries that only look at this answer would ask for ever.
+/// Returns the error of a call on a non-blocking descriptor: `error`, but `ECANCELED` for `EAGAIN` if a cancellation is
+/// pending. Libraries take `EAGAIN` as an invitation to wait and try again, which a cancelled coroutine cannot.
 #[inline]
-pub(crate) fn refused(host: &dyn Host, error: i32) -> i32 {
+pub(crate) fn nonblocking_error(host: &dyn Host, error: i32) -> i32 {
     if error == libc::EAGAIN && host.has_pending_cancel() { libc::ECANCELED } else { error }
 }
 
-/// Gives way after a call that needed no waiting; its `errno` stays.
+/// Yields if the time slice is used up, after a call that did not have to wait. Keeps `errno`, but see
+/// [`nonblocking_error`].
 #[inline]
 pub(crate) fn yield_if_due(host: &dyn Host) {
     let error = errno();
     host.yield_if_due();
-    set_errno(refused(host, error));
+    set_errno(nonblocking_error(host, error));
 }

@@ -1,22 +1,25 @@
-//! Running a job on a worker thread.
+//! Running a job in the thread pool.
 
 use super::fd::WaitOutcome;
 use crate::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_reactor::{Interrupt, JobKind};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-enum Slot<T> {
+/// The state of a job that may be abandoned.
+enum JobState<T> {
     Queued,
     Running,
     Done(T),
+    /// With what to do with a late result.
     Abandoned(fn(T)),
 }
 
-/// Runs `job` on a worker thread, parked meanwhile, and waits for its end whatever happens: for jobs that must not be
-/// abandoned. The job owns all that it touches.
+/// Runs `job` in the thread pool and parks until it has ended, whatever happens: for jobs that must not be abandoned.
+/// The job owns all that it uses.
 ///
-/// `None` when no worker could be had: the caller does it in place.
+/// Returns `None`, and drops the job, if there is no worker: the caller makes the call in place.
 pub fn for_job<T: Send + 'static>(
     host: &dyn Host,
     kind: JobKind,
@@ -36,70 +39,80 @@ pub fn for_job<T: Send + 'static>(
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+/// Parks for 200 µs, which neither a cancellation nor a signal cuts short, since a worker sleeps that long. Returns
+/// `false`, and has not waited, if there is no worker.
+pub(crate) fn pause_on_worker(host: &dyn Host, call: &'static str, fd: RawFd) -> bool {
+    for_job(host, JobKind::Bounded, call, fd, || std::thread::sleep(UNCANCELLABLE_PAUSE)).is_some()
+}
+
+/// How long [`pause_on_worker`] parks.
+pub(crate) const UNCANCELLABLE_PAUSE: Duration = Duration::from_micros(200);
+
 /// How a job that may be abandoned ended.
 pub enum Job<T> {
     /// With this result.
     Done(T),
-    /// It goes on by itself; a late result goes to `undo`.
+    /// It goes on by itself, and its result is undone. The wait ended this way.
     Abandoned(WaitOutcome),
-    /// No worker could be had, and nothing has been done: the caller does it in place or fails.
+    /// There is no worker and nothing has been done: the caller makes the call in place, or fails.
     NoWorker,
 }
 
-/// Runs `job`, which may wait for ever, on a worker thread, parked meanwhile; a cancellation, a signal or the deadline
-/// abandons it: it goes on, and `undo` gets its result on the worker (close the descriptor, free the list). The job owns all that it
-/// touches, descriptors too (a duplicate). `stop`: abandoned, its system call is made to fail with `EINTR`, for one
-/// that might never return.
+/// Runs `job`, which may block without bound, in the thread pool and parks until it has ended. A cancellation, a signal
+/// or the deadline abandons it: it goes on, and the worker passes its result to `undo` (which closes the descriptor or
+/// frees the list). The job owns all that it uses, descriptors too (duplicates).
+///
+/// With `interrupt`, the system call of an abandoned job is made to fail with `EINTR`, since it might never return.
 pub fn for_job_or_abandon<T: Send + 'static>(
     host: &dyn Host,
     blocked_on: BlockedOn,
     deadline: Option<u64>,
-    stop: bool,
+    interrupt: bool,
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(T),
 ) -> Job<T> {
-    let slot = Arc::new(Mutex::new(Slot::Queued));
-    let result = Arc::clone(&slot);
+    let state = Arc::new(Mutex::new(JobState::Queued));
+    let shared = Arc::clone(&state);
     let waiter = host.begin_wait();
-    let stop = stop.then(Arc::<Interrupt>::default);
-    let stopped = stop.clone();
+    let interrupt = interrupt.then(Arc::<Interrupt>::default);
+    let interruptible = interrupt.clone();
     let run = move || {
         {
-            let mut slot = result.lock().unwrap_or_else(PoisonError::into_inner);
-            if matches!(*slot, Slot::Queued) {
-                *slot = Slot::Running;
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*state, JobState::Queued) {
+                *state = JobState::Running;
             }
         }
-        let value = match &stopped {
-            Some(stopped) => stopped.run(job),
+        let value = match &interruptible {
+            Some(interrupt) => interrupt.run(job),
             None => Some(job()),
         };
         let Some(value) = value else { return };
-        let mut slot = result.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *slot, Slot::Running) {
-            Slot::Abandoned(undo) => undo(value),
-            _ => *slot = Slot::Done(value),
+        let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, JobState::Running) {
+            JobState::Abandoned(undo) => undo(value),
+            _ => *state = JobState::Done(value),
         }
     };
     if host.reactor().submit(JobKind::Unbounded, run, waiter).is_err() {
         return Job::NoWorker;
     }
     let wake = host.park_for_job(deadline, blocked_on);
-    // Asked once, under the lock: it has either succeeded or is too late.
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = std::mem::replace(&mut *slot, Slot::Abandoned(undo));
+    // The lock decides: the job has ended, or its result is undone.
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = std::mem::replace(&mut *state, JobState::Abandoned(undo));
     match found {
-        Slot::Done(value) => Job::Done(value),
-        Slot::Queued if wake == Wake::Woken => Job::NoWorker, // refused
+        JobState::Done(value) => Job::Done(value),
+        JobState::Queued if wake == Wake::Woken => Job::NoWorker, // refused by the pool
         _ => {
-            drop(slot);
-            if let Some(stop) = stop {
-                host.reactor().abandon(stop);
+            drop(state);
+            if let Some(interrupt) = interrupt {
+                host.reactor().abandon(interrupt);
             }
             Job::Abandoned(match wake {
                 Wake::TimedOut => WaitOutcome::TimedOut,
                 Wake::Interrupted => WaitOutcome::Interrupted,
-                // A job that panicked wakes without a result; there is nothing to go on with.
+                // A job that panicked wakes its waiter without a result.
                 Wake::Cancelled | Wake::Woken => WaitOutcome::Cancelled,
             })
         }

@@ -1,9 +1,9 @@
 //! Calls that change a descriptor's mode or options.
 
 use super::create::duplicated;
+use super::locks::poll_record_lock;
 use super::tracking::ours;
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
-use crate::wait;
+use crate::host::{current_host, errno, fail, php_thread_host, set_errno};
 use libc::{c_int, c_void, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 use std::os::fd::RawFd;
@@ -38,38 +38,11 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
         libc::F_SETLKW | libc::F_OFD_SETLKW => match current_host() {
             Some(host) => {
                 let attempt = if command == libc::F_SETLKW { libc::F_SETLK } else { libc::F_OFD_SETLK };
-                lock(host, fd, || original(attempt))
+                poll_record_lock(host, fd, "fcntl", || original(attempt))
             }
             None => original(command),
         },
         _ => original(command),
-    }
-}
-
-/// Record locks have no readiness: tried again after 1 ms, then later each time up to 10.
-fn lock(host: &dyn Host, fd: RawFd, attempt: impl Fn() -> c_int) -> c_int {
-    let before = errno();
-    let mut nap = 1_000_000;
-    let life = host.reactor().generation(fd);
-    loop {
-        let result = attempt();
-        if result == 0 {
-            set_errno(before);
-            return 0;
-        }
-        if !matches!(errno(), libc::EAGAIN | libc::EACCES) {
-            return result;
-        }
-        host.begin_wait();
-        match host.park(Some(wait::after(nap)), BlockedOn { call: "fcntl", fd, on_signal: OnSignal::Restart }) {
-            Wake::TimedOut | Wake::Woken => {}
-            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
-            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
-        }
-        if host.reactor().generation(fd) != life {
-            return fail::<i8>(libc::EBADF).into();
-        }
-        nap = (nap * 2).min(10_000_000);
     }
 }
 

@@ -1,67 +1,40 @@
-//! `flock` and `lockf` without blocking the thread.
+//! `flock`, `lockf` and the locking commands of `fcntl`, without blocking the thread.
 //!
-//! A lock that is taken is tried again when this process may have released it (an unlock, a close), and by a
-//! timer for other processes. Of the waiters for one file only the first one uses the timer; the order they came
-//! in is the order they try in. A newcomer that can have the lock at once gets it, as in the kernel.
+//! A `flock` that is held is tried again when this process may have released it (by an unlock or a close), and by polling
+//! for other processes. Waiters for one file try in order of arrival; a newcomer that can have the lock at once gets it,
+//! as in the kernel.
 //!
-//! POSIX locks (`lockf`) belong to the process: coroutines never exclude each other by them, as the statements of
-//! one process never do. A deadlock between processes is not detected (`EDEADLK`).
+//! POSIX locks belong to the process: coroutines never exclude each other by them, and one that is held is held by another
+//! process. A deadlock between processes is not detected (`EDEADLK`).
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
-use crate::wait;
+use crate::wait::{Backoff, WaitQueue, retry_in_queue, wake_matching};
 use libc::{c_int, off_t};
-use spindle_reactor::Waiter;
 use std::os::fd::RawFd;
 
-const MILLISECOND: u64 = 1_000_000;
-/// Those behind the first one look by themselves only in case a wake-up was lost.
-const SAFETY: u64 = 250 * MILLISECOND;
+/// A file, by device and inode.
+type File = (libc::dev_t, libc::ino_t);
 
-struct Entry {
-    ticket: u64,
-    file: (libc::dev_t, libc::ino_t),
-    waiter: Option<Waiter>,
-}
+static QUEUE: PhpCell<WaitQueue<File>> = PhpCell::new(WaitQueue::new());
 
-struct Queue {
-    entries: Vec<Entry>,
-    next: u64,
-}
-
-static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { entries: Vec::new(), next: 0 });
-
-/// Wakes whoever waits for a `flock`, in order.
+/// Wakes everybody who waits for a `flock`: a lock was released, or may have been by a close. They try again when the
+/// running coroutine parks.
 pub(crate) fn released() {
     if let Some(host) = php_thread_host() {
-        wake_all(host);
+        wake_matching(&QUEUE, host, 0, |_| true);
     }
 }
 
-fn wake_all(host: &dyn Host) {
-    let mut next = 0;
-    while let Some(waiter) = QUEUE.with(host, |q| {
-        while let Some(entry) = q.entries.get_mut(next) {
-            next += 1;
-            if let Some(waiter) = entry.waiter.take() {
-                return Some(waiter);
-            }
-        }
-        None
-    }) {
-        host.wake(waiter);
-    }
-}
-
-/// Forgets all waiters: after `fork` in the child, and when their coroutines have been abandoned.
+/// Empties the queue: in the child of a fork, and once the waiting coroutines have been abandoned.
 pub fn reset() {
     if let Some(host) = php_thread_host() {
-        QUEUE.with(host, |q| q.entries.clear());
+        QUEUE.with(host, WaitQueue::clear);
     }
 }
 
-fn file_of(fd: RawFd) -> Option<(libc::dev_t, libc::ino_t)> {
+fn file_of(fd: RawFd) -> Option<File> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the buffer is of the right size and read only when the call has filled it.
     unsafe {
@@ -74,111 +47,78 @@ fn file_of(fd: RawFd) -> Option<(libc::dev_t, libc::ino_t)> {
 
 /// `flock(2)`.
 pub unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    let Some(host) = current_host() else {
-        // SAFETY: no pointers.
-        let result = unsafe { libc::flock(fd, operation) };
-        if operation & libc::LOCK_UN != 0 {
+    // SAFETY: no pointers.
+    let original = |operation| unsafe { libc::flock(fd, operation) };
+    let unlocks = operation & libc::LOCK_UN != 0;
+    let Some(host) = current_host().filter(|_| !unlocks) else {
+        let result = original(operation);
+        if unlocks {
             released();
         }
         return result;
     };
-    if operation & libc::LOCK_UN != 0 {
-        // SAFETY: no pointers.
-        let result = unsafe { libc::flock(fd, operation) };
-        wake_all(host);
-        return result;
-    }
     let saved = errno();
-    // SAFETY: no pointers.
-    let result = unsafe { libc::flock(fd, operation | libc::LOCK_NB) };
+    let result = original(operation | libc::LOCK_NB);
+    if result == 0 {
+        released(); // an exclusive lock may have become a shared one
+        set_errno(saved);
+    }
     if result == 0 || errno() != libc::EWOULDBLOCK || operation & libc::LOCK_NB != 0 {
-        if result == 0 {
-            wake_all(host); // an exclusive lock may have become a shared one
-            set_errno(saved);
-        }
         return result;
     }
     let Some(file) = file_of(fd) else { return -1 };
-    let ticket = QUEUE.with(host, |q| {
-        q.next += 1;
-        q.entries.push(Entry { ticket: q.next, file, waiter: None });
-        q.next
+    let generation = host.reactor().generation(fd);
+    let blocked_on = BlockedOn { call: "flock", fd, on_signal: OnSignal::Restart };
+    let locked = retry_in_queue(&QUEUE, host, file, None, blocked_on, || {
+        if host.reactor().generation(fd) != generation {
+            return Some(Err(libc::EBADF));
+        }
+        match original(operation | libc::LOCK_NB) {
+            0 => Some(Ok(())),
+            _ if errno() == libc::EWOULDBLOCK => None,
+            _ => Some(Err(errno())),
+        }
     });
-    let error = wait_for_flock(host, fd, operation, file, ticket);
-    QUEUE.with(host, |q| q.entries.retain(|e| e.ticket != ticket));
-    wake_all(host); // somebody else is the first one now
-    if error == 0 {
-        set_errno(saved);
-        return 0;
-    }
-    fail(error)
-}
-
-fn wait_for_flock(
-    host: &dyn Host,
-    fd: RawFd,
-    operation: c_int,
-    file: (libc::dev_t, libc::ino_t),
-    ticket: u64,
-) -> c_int {
-    let life = host.reactor().generation(fd);
-    let mut pause = MILLISECOND;
-    loop {
-        let waiter = host.begin_wait();
-        let first = QUEUE.with(host, |q| {
-            if let Some(entry) = q.entries.iter_mut().find(|e| e.ticket == ticket) {
-                entry.waiter = Some(waiter);
-            }
-            q.entries.iter().find(|e| e.file == file).is_none_or(|e| e.ticket == ticket)
-        });
-        let deadline = wait::after(if first { pause } else { SAFETY });
-        let wake = host.park(Some(deadline), BlockedOn { call: "flock", fd, on_signal: OnSignal::Restart });
-        match wake {
-            Wake::Cancelled => return libc::ECANCELED,
-            Wake::Interrupted => return libc::EINTR,
-            Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
-            Wake::Woken => {}
+    released(); // another waiter is the first one now
+    match locked {
+        Ok(()) => {
+            set_errno(saved);
+            0
         }
-        if host.reactor().generation(fd) != life {
-            return libc::EBADF;
-        }
-        // SAFETY: no pointers.
-        if unsafe { libc::flock(fd, operation | libc::LOCK_NB) } == 0 {
-            return 0;
-        }
-        if errno() != libc::EWOULDBLOCK {
-            return errno();
-        }
+        Err(error) => fail(error),
     }
 }
 
 /// `lockf(3)`.
 pub unsafe extern "C" fn lockf(fd: c_int, command: c_int, length: off_t) -> c_int {
-    let (Some(host), libc::F_LOCK) = (current_host(), command) else {
-        // SAFETY: no pointers.
-        return unsafe { libc::lockf(fd, command, length) };
-    };
+    // SAFETY: no pointers.
+    let original = |command| unsafe { libc::lockf(fd, command, length) };
+    match (current_host(), command) {
+        (Some(host), libc::F_LOCK) => poll_record_lock(host, fd, "lockf", || original(libc::F_TLOCK)),
+        _ => original(command),
+    }
+}
+
+/// Polls for a record lock. `attempt` fails with `EAGAIN` or `EACCES` while another process has it.
+pub(super) fn poll_record_lock(host: &dyn Host, fd: RawFd, call: &'static str, attempt: impl Fn() -> c_int) -> c_int {
     let saved = errno();
-    let life = host.reactor().generation(fd);
-    let mut pause = MILLISECOND;
+    let generation = host.reactor().generation(fd);
+    let mut backoff = Backoff::polling();
     loop {
-        // SAFETY: no pointers.
-        if unsafe { libc::lockf(fd, libc::F_TLOCK, length) } == 0 {
+        let result = attempt();
+        if result == 0 {
             set_errno(saved);
             return 0;
         }
         if !matches!(errno(), libc::EAGAIN | libc::EACCES) {
-            return -1;
+            return result;
         }
         host.begin_wait();
-        let blocked_on = BlockedOn { call: "lockf", fd, on_signal: OnSignal::Restart };
-        match host.park(Some(wait::after(pause)), blocked_on) {
-            Wake::Cancelled => return fail(libc::ECANCELED),
-            Wake::Interrupted => return fail(libc::EINTR),
-            Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
-            Wake::Woken => {}
+        let wake = backoff.park(host, None, BlockedOn { call, fd, on_signal: OnSignal::Restart });
+        if let Some(error) = wake.error() {
+            return fail(error);
         }
-        if host.reactor().generation(fd) != life {
+        if host.reactor().generation(fd) != generation {
             return fail(libc::EBADF);
         }
     }

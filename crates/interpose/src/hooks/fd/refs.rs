@@ -8,11 +8,9 @@
 use crate::host::{Host, current_host, php_thread_host};
 use crate::php_cell::PhpCell;
 use crate::wait;
-use spindle_reactor::JobKind;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 struct Use {
     fd: RawFd,
@@ -53,10 +51,9 @@ pub fn settle(first: RawFd, last: RawFd) {
     }
     let errno = crate::host::errno();
     while busy(host, first, last) {
-        // Whoever started the job is parked and gets the wake-up, so this looks again by itself.
-        let pause = || std::thread::sleep(Duration::from_micros(200));
-        if current_host().is_none_or(|host| wait::for_job(host, JobKind::Bounded, "close", first, pause).is_none()) {
-            pause();
+        // The end of a job wakes the coroutine that started it, not this one: it checks again by itself.
+        if !current_host().is_some_and(|host| wait::pause_on_worker(host, "close", first)) {
+            std::thread::sleep(wait::UNCANCELLABLE_PAUSE);
         }
     }
     crate::host::set_errno(errno);

@@ -11,12 +11,12 @@
 //! Undo lists (`SEM_UNDO`) are the process's as ever, since every call is made on its own thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use crate::wait;
+use crate::wait::time::duration;
+use crate::wait::{self, WaitQueue, retry_in_queue, wake_matching};
 use libc::{c_int, c_long, c_short, c_void, sembuf, size_t, ssize_t, timespec};
-use spindle_reactor::{Reactor, Waiter};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -33,10 +33,6 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-const MILLISECOND: u64 = 1_000_000;
-/// Those behind the first one look by themselves only in case a wake-up was lost.
-const SAFETY: u64 = 250 * MILLISECOND;
-
 /// What is waited for: a set of semaphores or a message queue. Their numbers are not of one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Object {
@@ -47,100 +43,50 @@ enum Object {
 /// What of it: calls that want the same can be served at the same times. (A kind of call, and two numbers.)
 type Wish = (u8, i64, i64);
 
-struct Want {
-    ticket: u64,
-    object: Object,
-    wish: Wish,
-    waiter: Option<Waiter>,
-}
+static QUEUE: PhpCell<WaitQueue<(Object, Wish)>> = PhpCell::new(WaitQueue::new());
 
-struct Queue {
-    wants: Vec<Want>,
-    next: u64,
-}
-
-static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0 });
-
-/// Forgets all waiters: after `fork` in the child, and when their coroutines have been abandoned.
+/// Empties the queue: in the child of a fork, and once the waiting coroutines have been abandoned.
 pub(crate) fn reset() {
     if let Some(host) = php_thread_host() {
-        QUEUE.with(host, |q| q.wants.clear());
+        QUEUE.with(host, WaitQueue::clear);
     }
 }
 
-/// The object has changed: those who wait for it look again, in the order they came.
+/// Wakes everybody who waits for this object, which has changed, in order of arrival.
 fn changed(object: Object) {
-    let Some(host) = php_thread_host() else { return };
-    let mut next = 0;
-    while let Some(waiter) = QUEUE.with(host, |q| {
-        while let Some(want) = q.wants.get_mut(next) {
-            next += 1;
-            if want.object == object
-                && let Some(waiter) = want.waiter.take()
-            {
-                return Some(waiter);
-            }
-        }
-        None
-    }) {
-        host.wake(waiter);
+    if let Some(host) = php_thread_host() {
+        wake_matching(&QUEUE, host, 0, |(other, _)| *other == object);
     }
 }
 
-/// Tries until `attempt` says something other than that it would wait (`would`, an `errno`).
-fn retried(
+/// Repeats `attempt` until it does not fail with `would_block`.
+fn retry(
     host: &dyn Host,
     call: &'static str,
-    (object, wish): (Object, Wish),
+    key: (Object, Wish),
     deadline: Option<u64>,
-    would: c_int,
+    would_block: c_int,
     attempt: &dyn Fn() -> ssize_t,
 ) -> ssize_t {
     let saved = errno();
-    let ticket = QUEUE.with(host, |q| {
-        q.next += 1;
-        q.next
-    });
-    let mut pause = MILLISECOND;
-    let mut waited = false;
-    let result = loop {
-        let result = attempt();
-        if result >= 0 {
-            break Ok(result);
-        }
-        let error = errno();
-        if error != would {
-            // Gone while it waited: the next look finds no such number.
-            break Err(if waited && error == libc::EINVAL { libc::EIDRM } else { error });
-        }
-        if deadline.is_some_and(|d| d <= Reactor::now()) {
-            break Err(libc::EAGAIN);
-        }
-        let waiter = host.begin_wait();
-        let first = QUEUE.with(host, |q| {
-            match q.wants.iter_mut().find(|want| want.ticket == ticket) {
-                Some(want) => want.waiter = Some(waiter),
-                None => q.wants.push(Want { ticket, object, wish, waiter: Some(waiter) }),
-            }
-            let same = |want: &&Want| want.object == object && want.wish == wish;
-            q.wants.iter().find(same).is_none_or(|want| want.ticket == ticket)
-        });
-        let soon = wait::after(if first { pause } else { SAFETY });
+    let once = || match attempt() {
+        result @ 0.. => Some(Ok(result)),
+        _ if errno() == would_block => None,
+        _ => Some(Err(errno())),
+    };
+    let first = once();
+    let waited = first.is_none();
+    let result = first.unwrap_or_else(|| {
         // signal(7): never restarted.
         let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt };
-        match host.park(Some(deadline.map_or(soon, |d| d.min(soon))), blocked_on) {
-            Wake::Woken => {}
-            Wake::TimedOut => pause = (pause * 2).min(10 * MILLISECOND),
-            Wake::Cancelled => break Err(libc::ECANCELED),
-            Wake::Interrupted => break Err(libc::EINTR),
-        }
-        waited = true;
-    };
-    if waited {
-        QUEUE.with(host, |q| q.wants.retain(|want| want.ticket != ticket));
-    }
+        retry_in_queue(&QUEUE, host, key, deadline, blocked_on, || match once() {
+            // Removed while it waited: there is no object of this number any more.
+            Some(Err(libc::EINVAL)) => Some(Err(libc::EIDRM)),
+            result => result,
+        })
+    });
     if waited || result.is_ok() {
-        changed(object); // or somebody else is the first one now
+        changed(key.0); // or another waiter is the first one now
     }
     match result {
         Ok(result) => {
@@ -199,12 +145,12 @@ unsafe fn operate(
     };
     /// Stands for an `EAGAIN` that is final; no call fails with it.
     const REFUSED: c_int = libc::EXDEV;
-    let deadline = limit.map(wait::after);
+    let deadline = limit.map(wait::deadline_after);
     let wish = match wanted {
         [one] => (0, one.sem_num.into(), one.sem_op.into()),
         _ => (1, wanted.as_ptr().addr() as i64, 0), // its own
     };
-    let result = retried(host, call, (object, wish), deadline, libc::EAGAIN, &attempt) as c_int;
+    let result = retry(host, call, (object, wish), deadline, libc::EAGAIN, &attempt) as c_int;
     if result < 0 && errno() == REFUSED {
         set_errno(libc::EAGAIN);
     }
@@ -242,10 +188,7 @@ unsafe fn semop_within(
 ) -> c_int {
     // SAFETY: null or the caller's own time.
     let time = unsafe { timeout.as_ref() };
-    let limit = time.map(|t| {
-        let valid = t.tv_sec >= 0 && (0..1_000_000_000).contains(&t.tv_nsec);
-        valid.then(|| (t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64))
-    });
+    let limit = time.map(duration);
     let looked_into = !operations.is_null() && (1..=MOST).contains(&count);
     let (Some(host), None | Some(Some(_)), true) = (current_host(), limit, looked_into) else {
         // SAFETY: the caller's own arguments; wrong ones fail there.
@@ -267,7 +210,7 @@ pub unsafe extern "C" fn msgsnd(queue: c_int, message: *const c_void, size: size
     match current_host().filter(|_| flags & libc::IPC_NOWAIT == 0) {
         Some(host) => {
             let attempt = || send(flags | libc::IPC_NOWAIT) as ssize_t;
-            retried(host, "msgsnd", (object, (2, size as i64, 0)), None, libc::EAGAIN, &attempt) as c_int
+            retry(host, "msgsnd", (object, (2, size as i64, 0)), None, libc::EAGAIN, &attempt) as c_int
         }
         None => {
             let result = send(flags);
@@ -287,7 +230,7 @@ pub unsafe extern "C" fn msgrcv(queue: c_int, place: *mut c_void, size: size_t, 
     match current_host().filter(|_| flags & libc::IPC_NOWAIT == 0) {
         Some(host) => {
             let attempt = || receive(flags | libc::IPC_NOWAIT);
-            retried(host, "msgrcv", (object, (3, kind, flags.into())), None, libc::ENOMSG, &attempt)
+            retry(host, "msgrcv", (object, (3, kind, flags.into())), None, libc::ENOMSG, &attempt)
         }
         None => {
             let result = receive(flags);

@@ -67,7 +67,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
             if option(fd, libc::SO_ACCEPTCONN) != 1 {
                 return original(); // not a listener: it fails at once
             }
-            wait::drained(host, fd, Interest::READ);
+            wait::record_not_ready(host, fd, Interest::READ);
             level = Readiness::NotReady;
         }
         if level != Readiness::NotReady {

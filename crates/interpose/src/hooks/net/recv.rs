@@ -3,6 +3,7 @@
 use super::message::{self, Rest};
 use super::socket::{Limit, ask, is_stream, used_outside};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait::time::{duration, timespec_of};
 use crate::wait::{self, WaitOutcome};
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
@@ -107,7 +108,7 @@ fn whole(
         let waited = if peeked != 0 && queued(fd) <= peeked {
             limit.nap(host) // readable all the time: no edge will come of it
         } else if seen & libc::POLLIN == 0 {
-            wait::drained(host, fd, Interest::READ);
+            wait::record_not_ready(host, fd, Interest::READ);
             limit.wait(host)
         } else {
             let got = attempt(done - peeked, flags | MSG_DONTWAIT);
@@ -287,11 +288,11 @@ pub unsafe extern "C" fn recvmmsg(
         return got;
     }
     // SAFETY: null or the caller's own timespec.
-    let deadline = unsafe { timeout.as_ref() }.map(|t| (t.tv_sec, t.tv_nsec));
-    if deadline.is_some_and(|(s, ns)| s < 0 || !(0..1_000_000_000).contains(&ns)) {
+    let limit = unsafe { timeout.as_ref() }.map(duration);
+    if limit == Some(None) {
         return fail::<i8>(libc::EINVAL).into();
     }
-    let deadline = deadline.map(|(s, ns)| wait::after((s as u64).saturating_mul(1_000_000_000) + ns as u64));
+    let deadline = limit.flatten().map(wait::deadline_after);
     let mut flags = flags;
     let mut got = 0;
     while got < count.min(1024) {
@@ -314,8 +315,7 @@ pub unsafe extern "C" fn recvmmsg(
     }
     // SAFETY: not null if there is a deadline.
     if let (Some(deadline), Some(timeout)) = (deadline, unsafe { timeout.as_mut() }) {
-        let rest = deadline.saturating_sub(Reactor::now());
-        (timeout.tv_sec, timeout.tv_nsec) = ((rest / 1_000_000_000) as _, (rest % 1_000_000_000) as _);
+        *timeout = timespec_of(deadline.saturating_sub(Reactor::now()));
     }
     if got == 0 && count > 0 { -1 } else { got as c_int }
 }

@@ -33,7 +33,7 @@ fn transmit(
     let full = sent < 0 && errno() == libc::EAGAIN;
     reactor.record_readiness(fd, Interest::WRITE, if full { Readiness::NotReady } else { Readiness::Unknown });
     if !waits && full {
-        set_errno(wait::refused(host, libc::EAGAIN));
+        set_errno(wait::nonblocking_error(host, libc::EAGAIN));
     }
     if !waits || !full && (sent < 0 || sent as usize >= length) {
         return sent;
@@ -75,7 +75,7 @@ fn rest(
                 break 0;
             }
             if seen & libc::POLLOUT == 0 {
-                wait::drained(host, fd, Interest::WRITE);
+                wait::record_not_ready(host, fd, Interest::WRITE);
                 full = true;
                 continue;
             }

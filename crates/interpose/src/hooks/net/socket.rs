@@ -1,7 +1,7 @@
 //! What the calls on sockets share.
 
-use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, php_thread_host, set_errno};
-use crate::wait::{self, WaitOutcome};
+use crate::host::{BlockedOn, Host, OnSignal, errno, php_thread_host, set_errno};
+use crate::wait::{self, Backoff, WaitOutcome};
 use libc::{c_int, c_short};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
@@ -14,15 +14,20 @@ pub(super) struct Limit {
     asked: bool,
     deadline: Option<u64>,
     on_signal: OnSignal,
-    nap: u64,
+    backoff: Backoff,
 }
-
-/// The first nap of those who cannot be woken, and the longest.
-const NAPS: (u64, u64) = (1_000_000, 10_000_000);
 
 impl Limit {
     pub(super) fn new(fd: RawFd, interest: Interest, call: &'static str) -> Limit {
-        Limit { fd, interest, call, asked: false, deadline: None, on_signal: OnSignal::Restart, nap: NAPS.0 }
+        Limit {
+            fd,
+            interest,
+            call,
+            asked: false,
+            deadline: None,
+            on_signal: OnSignal::Restart,
+            backoff: Backoff::polling(),
+        }
     }
 
     pub(super) fn ask(&mut self, reactor: &Reactor) {
@@ -31,7 +36,7 @@ impl Limit {
             let ns = reactor.socket_timeout(self.fd, self.interest);
             if ns != 0 {
                 // signal(7): with a timeout set, SA_RESTART restarts nothing.
-                self.deadline = Some(wait::after(ns));
+                self.deadline = Some(wait::deadline_after(ns));
                 self.on_signal = OnSignal::Interrupt;
             }
         }
@@ -54,21 +59,9 @@ impl Limit {
     /// Sleeps 1 ms, then longer each time up to 10.
     pub(super) fn nap(&mut self, host: &dyn Host) -> WaitOutcome {
         self.ask(host.reactor());
-        let soon = wait::after(self.next_nap());
-        let end = self.deadline.map_or(soon, |d| d.min(soon));
         host.begin_wait();
-        match host.park(Some(end), self.blocked_on()) {
-            Wake::TimedOut if self.deadline == Some(end) => WaitOutcome::TimedOut,
-            Wake::TimedOut | Wake::Woken => WaitOutcome::Ready,
-            Wake::Cancelled => WaitOutcome::Cancelled,
-            Wake::Interrupted => WaitOutcome::Interrupted,
-        }
-    }
-
-    fn next_nap(&mut self) -> u64 {
-        let nap = self.nap;
-        self.nap = (nap * 2).min(NAPS.1);
-        nap
+        let blocked_on = self.blocked_on();
+        self.backoff.park(host, self.deadline, blocked_on).into()
     }
 }
 

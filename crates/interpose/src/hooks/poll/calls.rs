@@ -113,7 +113,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             }
             Wake::Cancelled | Wake::Interrupted => {
                 answer(0);
-                return fail::<i8>(if wake == Wake::Cancelled { libc::ECANCELED } else { libc::EINTR }).into();
+                return fail::<i8>(wake.error().unwrap_or(0)).into();
             }
         }
     }
@@ -180,10 +180,8 @@ unsafe fn poll_all(
                 }
             }
         });
-        match wake {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
-            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
+        if let Some(error) = wake.error() {
+            return fail::<i8>(error).into();
         }
     }
 }
@@ -212,7 +210,7 @@ pub unsafe extern "C" fn ppoll(
     mask: *const sigset_t,
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
-    let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
+    let time = unsafe { Time::from_pointer(timeout) };
     match (current_host(), time) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time)) => unsafe { polling(host, "ppoll", fds, count, time, mask) },

@@ -2,7 +2,7 @@
 
 use super::park::{Time, letting_in, park_on};
 use crate::hooks::signal::pending::{Pending, interrupting_one};
-use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::wait::yield_if_due;
 use libc::{c_int, epoll_event, sigset_t, timespec};
 use spindle_reactor::Interest;
@@ -70,10 +70,8 @@ unsafe fn wait_all(
         if host.reactor().generation(epoll) != life {
             return fail::<i8>(libc::EBADF).into();
         }
-        match wake {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
-            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
+        if let Some(error) = wake.error() {
+            return fail::<i8>(error).into();
         }
     }
 }
@@ -126,7 +124,7 @@ pub unsafe extern "C" fn epoll_pwait2(
     mask: *const sigset_t,
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
-    let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
+    let time = unsafe { Time::from_pointer(timeout) };
     match (current_host(), time) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time)) => unsafe { wait_for_events(host, "epoll_pwait2", epoll, events, room, time, mask) },

@@ -3,6 +3,7 @@
 use crate::hooks::signal::pending::{self, Pending, let_in_by};
 use crate::host::{BlockedOn, Host, OnSignal, Wake};
 use crate::wait;
+use crate::wait::time::{MILLISECOND, duration};
 use libc::{POLLIN, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_int, c_short, sigset_t, timespec};
 use spindle_reactor::{Interest, Reactor, Registration};
 use std::os::fd::RawFd;
@@ -19,20 +20,23 @@ impl Time {
     pub(super) fn from_ms(ms: c_int) -> Time {
         match ms {
             0 => Time::Zero,
-            1.. => Time::Until(wait::after(ms as u64 * 1_000_000)),
+            1.. => Time::Until(wait::deadline_after(ms as u64 * MILLISECOND)),
             _ => Time::Forever,
         }
     }
 
-    /// `None` for what the kernel calls invalid.
-    pub(super) fn from_spec(seconds: i64, ns: i64) -> Option<Time> {
-        if seconds < 0 || !(0..1_000_000_000).contains(&ns) {
-            return None;
-        }
-        if seconds == 0 && ns == 0 {
-            return Some(Time::Zero);
-        }
-        Some(Time::Until(wait::after((seconds as u64).saturating_mul(1_000_000_000).saturating_add(ns as u64))))
+    /// Returns `None` if the kernel rejects the time.
+    pub(super) fn from_spec(time: &timespec) -> Option<Time> {
+        duration(time).map(|ns| if ns == 0 { Time::Zero } else { Time::Until(wait::deadline_after(ns)) })
+    }
+
+    /// Returns the limit of a call with a null or valid time.
+    ///
+    /// # Safety
+    /// `timeout` is null or valid.
+    pub(super) unsafe fn from_pointer(timeout: *const timespec) -> Option<Time> {
+        // SAFETY: by contract.
+        unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), Time::from_spec)
     }
 
     pub(super) fn deadline(self) -> Option<u64> {
@@ -48,8 +52,8 @@ impl Time {
     }
 }
 
-/// How long those sleep who cannot be woken by what they wait for.
-const NAP: u64 = 10_000_000;
+/// The interval of polling where a descriptor or signal cannot be watched.
+const POLL_INTERVAL: u64 = 10 * MILLISECOND;
 
 pub(super) const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -100,8 +104,8 @@ pub(super) fn park_on(
     });
     let mut deadline = time.deadline();
     if soon {
-        let nap = wait::after(NAP);
-        deadline = Some(deadline.map_or(nap, |d| d.min(nap)));
+        let due = wait::deadline_after(POLL_INTERVAL);
+        deadline = Some(deadline.map_or(due, |deadline| deadline.min(due)));
     }
     let fd = if count == 1 { only } else { -1 };
     let wake = host.park(deadline, BlockedOn { call, fd, on_signal: OnSignal::Interrupt });

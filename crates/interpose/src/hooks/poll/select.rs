@@ -2,7 +2,7 @@
 
 use super::park::{Time, ask, letting_in, park_on};
 use crate::hooks::signal::pending::Pending;
-use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
+use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::wait::yield_if_due;
 use libc::{c_int, fd_set, sigset_t, timespec, timeval};
 use spindle_reactor::{Interest, Reactor};
@@ -154,10 +154,8 @@ unsafe fn select_all(
         let wake = park_on(host, call, time, pending, |each| asked.each(seen, each));
         // SAFETY: by contract.
         unsafe { asked.restore(sets) };
-        match wake {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => return fail::<i8>(libc::ECANCELED).into(),
-            Wake::Interrupted => return fail::<i8>(libc::EINTR).into(),
+        if let Some(error) = wake.error() {
+            return fail::<i8>(error).into();
         }
     }
 }
@@ -177,7 +175,7 @@ pub unsafe extern "C" fn select(
     let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| {
         let (seconds, us) = (t.tv_sec, t.tv_usec);
         let carried = if us < 0 { None } else { seconds.checked_add(us / 1_000_000) };
-        carried.and_then(|seconds| Time::from_spec(seconds, us % 1_000_000 * 1_000))
+        carried.and_then(|seconds| Time::from_spec(&timespec { tv_sec: seconds, tv_nsec: us % 1_000_000 * 1_000 }))
     });
     let (Some(host), Some(time), 0..) = (current_host(), time, count) else {
         // SAFETY: the caller's own arguments.
@@ -209,7 +207,7 @@ pub unsafe extern "C" fn pselect(
     mask: *const sigset_t,
 ) -> c_int {
     // SAFETY: null or the caller's own timespec.
-    let time = unsafe { timeout.as_ref() }.map_or(Some(Time::Forever), |t| Time::from_spec(t.tv_sec, t.tv_nsec));
+    let time = unsafe { Time::from_pointer(timeout) };
     match (current_host(), time, count) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time), 0..) => unsafe { selecting(host, "pselect", count, [read, write, other], time, mask) },

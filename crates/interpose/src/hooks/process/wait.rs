@@ -11,12 +11,11 @@
 
 use crate::hooks::fd::tracking::{gone, made};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
-use crate::wait::{self, WaitOutcome};
+use crate::wait::time::{MILLISECOND, SECOND};
+use crate::wait::{self, Backoff, WaitOutcome};
 use libc::{c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Interest, InternalFd, Opened};
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
-
-const MILLISECOND: u64 = 1_000_000;
 
 /// Calls `look` (a wait with `WNOHANG`) until it answers anything but 0. `one` is a child that can be waited for
 /// alone: its number, or a pidfd.
@@ -111,7 +110,7 @@ fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMu
 }
 
 fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_int) -> Found {
-    let mut pause = 50 * MILLISECOND;
+    let mut backoff = Backoff::new(50 * MILLISECOND, SECOND);
     loop {
         let waiter = host.begin_wait();
         host.reactor().wait_any_child(waiter);
@@ -122,11 +121,10 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
             return if found > 0 { Ok(found) } else { Err(error) };
         }
         let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
-        let wake = host.park(Some(wait::after(pause)), blocked_on);
+        let wake = backoff.park(host, None, blocked_on);
         host.reactor().forget_child_waiter(waiter);
         match wake {
-            Wake::Woken => {}
-            Wake::TimedOut => pause = (pause * 2).min(1_000 * MILLISECOND),
+            Wake::Woken | Wake::TimedOut => {}
             Wake::Cancelled => return Err(libc::ECANCELED),
             Wake::Interrupted => {
                 let found = look();

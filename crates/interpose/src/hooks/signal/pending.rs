@@ -2,14 +2,15 @@
 
 use crate::hooks::fd::tracking::{gone, made};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
-use crate::wait;
+use crate::wait::Backoff;
+use crate::wait::time::MILLISECOND;
 use libc::{c_int, sigset_t};
 use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Reactor, Registration, Waiter, signals};
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
-/// How long those sleep who cannot be woken by what they wait for.
-const NAP: u64 = 10_000_000;
+/// The interval of polling for signals where none of them can be watched for.
+const POLL_INTERVAL: u64 = 10 * MILLISECOND;
 
 /// A set of signals, bit `n - 1` for signal `n`.
 pub(crate) type Signals = u64;
@@ -108,11 +109,13 @@ impl Pending {
         call: &'static str,
         on: OnSignal,
     ) -> Wake {
-        let told = self.watch(host.reactor(), waiter);
-        let nap = wait::after(NAP);
-        let end = if told { deadline } else { Some(deadline.map_or(nap, |d| d.min(nap))) };
-        let wake = host.park(end, BlockedOn { call, fd: self.0, on_signal: on });
+        let watched = self.watch(host.reactor(), waiter);
+        let blocked_on = BlockedOn { call, fd: self.0, on_signal: on };
+        let wake = match watched {
+            true => host.park(deadline, blocked_on),
+            false => Backoff::every(POLL_INTERVAL).park(host, deadline, blocked_on),
+        };
         self.unwatch(host.reactor(), waiter);
-        if wake == Wake::TimedOut && end != deadline { Wake::Woken } else { wake }
+        wake
     }
 }

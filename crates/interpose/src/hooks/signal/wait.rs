@@ -16,12 +16,13 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::pending::{Pending, Signals, interrupting_one, let_in_by, set_of, signals_of};
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, php_thread_host, set_errno};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use crate::wait;
+use crate::wait::time::duration;
+use crate::wait::{self, WaitQueue, wake_matching};
 use libc::{c_int, siginfo_t, sigset_t, timespec};
-use spindle_reactor::{Reactor, Waiter};
+use spindle_reactor::Reactor;
 use std::mem::MaybeUninit;
 
 /// The family's functions.
@@ -42,33 +43,19 @@ pub fn hooked_calls() -> Vec<HookedCall> {
 
 const NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Somebody who waits for signals.
-struct Want {
-    ticket: u64,
-    signals: Signals,
-    waiter: Option<Waiter>,
+static QUEUE: PhpCell<WaitQueue<Signals>> = PhpCell::new(WaitQueue::new());
+
+/// The signals that are blocked for waiters alone.
+static BLOCKED: PhpCell<Signals> = PhpCell::new(0);
+
+fn union<'a>(sets: impl Iterator<Item = &'a Signals>) -> Signals {
+    sets.fold(0, |all, set| all | set)
 }
 
-struct Queue {
-    wants: Vec<Want>,
-    next: u64,
-    /// Blocked for the waiters alone.
-    blocked: Signals,
-}
-
-impl Queue {
-    /// What those want who came before.
-    fn wanted_before(&self, ticket: u64) -> Signals {
-        self.wants.iter().filter(|want| want.ticket < ticket).fold(0, |all, want| all | want.signals)
-    }
-}
-
-static QUEUE: PhpCell<Queue> = PhpCell::new(Queue { wants: Vec::new(), next: 0, blocked: 0 });
-
-/// Forgets all waiters: after `fork` in the child.
+/// Empties the queue: in the child of a fork, and once the waiting coroutines have been abandoned.
 pub fn reset() {
     if let Some(host) = php_thread_host() {
-        QUEUE.with(host, |q| q.wants.clear());
+        QUEUE.with(host, WaitQueue::clear);
         unblock(host);
     }
 }
@@ -81,14 +68,15 @@ fn block(host: &dyn Host, signals: Signals) {
         libc::pthread_sigmask(libc::SIG_BLOCK, &set_of(signals), before.as_mut_ptr());
         signals & !signals_of(before.as_ptr())
     };
-    QUEUE.with(host, |q| q.blocked |= open);
+    BLOCKED.with(host, |blocked| *blocked |= open);
 }
 
 /// Nobody waits for some of them any more.
 fn unblock(host: &dyn Host) {
-    let open = QUEUE.with(host, |q| {
-        let open = q.blocked & !q.wants.iter().fold(0, |all, want| all | want.signals);
-        q.blocked &= !open;
+    let wanted = QUEUE.with(host, |queue| union(queue.keys()));
+    let open = BLOCKED.with(host, |blocked| {
+        let open = *blocked & !wanted;
+        *blocked &= wanted;
         open
     });
     if open != 0 {
@@ -116,15 +104,12 @@ fn wait_for(
     on_signal: OnSignal,
 ) -> Result<c_int, c_int> {
     let saved = errno();
-    let ticket = QUEUE.with(host, |q| {
-        q.next += 1;
-        q.next
-    });
+    let ticket = QUEUE.with(host, WaitQueue::draw_ticket);
     let mut pending = Pending::NONE;
     let mut ended = None;
     block(host, signals);
     let result = loop {
-        let taken = take(signals & !QUEUE.with(host, |q| q.wanted_before(ticket)), info);
+        let taken = take(signals & !QUEUE.with(host, |queue| union(queue.keys_before(ticket))), info);
         if taken != 0 {
             break if taken > 0 { Ok(taken) } else { Err(errno()) };
         }
@@ -135,19 +120,15 @@ fn wait_for(
         if !pending.is_open() {
             pending = Pending::of(signals);
         }
-        QUEUE.with(host, |q| match q.wants.iter_mut().find(|want| want.ticket == ticket) {
-            Some(want) => want.waiter = Some(waiter),
-            None => q.wants.push(Want { ticket, signals, waiter: Some(waiter) }),
-        });
+        QUEUE.with(host, |queue| queue.enqueue(ticket, signals, waiter));
         // However it ends: a signal that came meanwhile is taken first.
-        match pending.park(host, waiter, deadline, call, on_signal) {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => ended = Some(libc::ECANCELED),
-            Wake::Interrupted => ended = Some(libc::EINTR),
-        }
+        ended = pending.park(host, waiter, deadline, call, on_signal).error();
     };
     pending.close();
-    leave(host, ticket);
+    // Those behind try again: what this one waited for may be theirs now.
+    if let Some(behind) = QUEUE.with(host, |queue| queue.remove(ticket)) {
+        wake_matching(&QUEUE, host, behind, |_| true);
+    }
     unblock(host);
     if result.is_ok() {
         set_errno(saved);
@@ -155,38 +136,16 @@ fn wait_for(
     result
 }
 
-/// Takes the entry off. Those behind look again: what it wanted may be theirs now.
-fn leave(host: &dyn Host, ticket: u64) {
-    let mut behind = QUEUE.with(host, |q| {
-        let place = q.wants.iter().position(|want| want.ticket == ticket)?;
-        q.wants.remove(place);
-        Some(place)
-    });
-    while let Some(place) = behind {
-        let (waiter, next) = QUEUE.with(host, |q| match q.wants.get_mut(place) {
-            Some(want) => (want.waiter.take(), Some(place + 1)),
-            None => (None, None),
-        });
-        if let Some(waiter) = waiter {
-            host.wake(waiter);
-        }
-        behind = next;
-    }
-}
-
 /// `sigtimedwait(2)`.
 pub unsafe extern "C" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, timeout: *const timespec) -> c_int {
     let host = current_host().filter(|_| !set.is_null());
     // SAFETY: null or the caller's time.
-    let limit =
-        unsafe { timeout.as_ref() }.map(|t| (t.tv_sec >= 0 && (0..1_000_000_000).contains(&t.tv_nsec)).then_some(t));
+    let limit = unsafe { timeout.as_ref() }.map(duration);
     let (Some(host), None | Some(Some(_))) = (host, limit) else {
         // SAFETY: the caller's own arguments; a time that is none fails there.
         return unsafe { libc::sigtimedwait(set, info, timeout) };
     };
-    let deadline = limit
-        .flatten()
-        .map(|t| wait::after((t.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec as u64)));
+    let deadline = limit.flatten().map(wait::deadline_after);
     host.yield_if_due(); // a program may look in a loop
     // SAFETY: the caller's own set.
     let signals = unsafe { signals_of(set) };
@@ -258,10 +217,8 @@ fn suspended(host: &dyn Host, pending: Pending, mask: *const sigset_t, call: &'s
         } else {
             pending.park(host, waiter, None, call, OnSignal::Interrupt)
         };
-        match wake {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => return fail(libc::ECANCELED),
-            Wake::Interrupted => return fail(libc::EINTR),
+        if let Some(error) = wake.error() {
+            return fail(error);
         }
     }
 }

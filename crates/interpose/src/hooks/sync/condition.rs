@@ -17,7 +17,7 @@ use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::address_queue;
-use crate::wait::time::{deadline_of, monotonic_deadline_of, real_time};
+use crate::wait::time::{SECOND, deadline_on, real_time};
 use libc::{c_int, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
 /// The family's functions.
@@ -135,8 +135,8 @@ fn deadline_by_its_clock(until: *const timespec) -> Option<u64> {
     const YEARS: i64 = 10 * 365 * 86_400;
     // SAFETY: the caller passes a valid time, as for libc's.
     let seconds = unsafe { until.as_ref() }?.tv_sec;
-    let now = (real_time() / 1_000_000_000) as i64;
-    if seconds >= now - YEARS { deadline_of(until) } else { monotonic_deadline_of(until) }
+    let now = (real_time() / SECOND) as i64;
+    deadline_on(if seconds >= now - YEARS { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC }, until)
 }
 
 /// `pthread_cond_timedwait(3)`.
@@ -164,11 +164,7 @@ pub unsafe extern "C" fn pthread_cond_clockwait(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
-    let deadline = match clock {
-        libc::CLOCK_MONOTONIC => monotonic_deadline_of(until),
-        libc::CLOCK_REALTIME => deadline_of(until),
-        _ => None,
-    };
+    let deadline = deadline_on(clock, until);
     if let (Some(host), Some(deadline)) = (who_waits(condition), deadline) {
         // SAFETY: the caller's own.
         return unsafe { wait(host, condition, mutex, Some(deadline), "pthread_cond_clockwait") };

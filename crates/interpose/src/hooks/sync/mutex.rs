@@ -26,12 +26,11 @@
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use crate::wait;
 use crate::wait::time::deadline_of;
+use crate::wait::{self, Ticket, WaitQueue};
 use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
-use spindle_reactor::{JobKind, Waiter};
+use spindle_reactor::{Reactor, Waiter};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -75,22 +74,14 @@ struct Published {
     held: Held,
 }
 
-struct Wanted {
-    ticket: u64,
-    object: usize,
-    mode: Mode,
-    waiter: Option<Waiter>,
-}
-
 struct Books {
     held: Vec<Held>,
     published: Vec<Published>,
-    wanted: Vec<Wanted>,
-    ticket: u64,
+    waiting: WaitQueue<Held>,
 }
 
 static BOOKS: PhpCell<Books> =
-    PhpCell::new(Books { held: Vec::new(), published: Vec::new(), wanted: Vec::new(), ticket: 0 });
+    PhpCell::new(Books { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
 
 /// How many entries the books have, held and published.
 static INVOLVED: AtomicUsize = AtomicUsize::new(0);
@@ -119,8 +110,8 @@ impl Books {
     }
 
     /// Is another one before the one with this ticket?
-    fn is_behind(&self, object: usize, mode: Mode, ticket: u64) -> bool {
-        mode == Mode::Exclusive && self.wanted.iter().any(|w| w.object == object && w.ticket < ticket)
+    fn is_behind(&self, object: usize, mode: Mode, ticket: Ticket) -> bool {
+        mode == Mode::Exclusive && self.waiting.keys_before(ticket).any(|wanted| wanted.object == object)
     }
 
     fn released(&mut self, object: usize) {
@@ -135,10 +126,10 @@ impl Books {
 
     /// The waiter of the first who wants it, if it may try.
     fn next(&mut self, object: usize) -> Option<Waiter> {
-        if self.wanted.is_empty() || self.holds(object) {
+        if self.waiting.is_empty() || self.holds(object) {
             return None;
         }
-        self.wanted.iter_mut().find(|w| w.object == object).and_then(|w| w.waiter.take())
+        self.waiting.take_first(|wanted| wanted.object == object)
     }
 }
 
@@ -180,16 +171,10 @@ pub fn on_end(coroutine: u64) {
         b.published.retain(|p| p.owner != coroutine);
         b.note();
     });
-    // Rare: all look again.
-    let mut index = 0;
-    while let Some(waiter) = books(here, |b| {
-        let found = b.wanted.get_mut(index).map(|w| w.waiter.take());
-        index += 1;
-        found
-    }) {
-        if let Some(waiter) = waiter {
-            here.wake(waiter);
-        }
+    // Rare: all try again.
+    let mut next = 0;
+    while let Some(waiter) = books(here, |b| b.waiting.take_next(&mut next, |_| true)) {
+        here.wake(waiter);
     }
 }
 
@@ -198,7 +183,7 @@ pub fn reset() {
     let Some(here) = php_thread_host() else { return };
     books(here, |b| {
         b.published.clear();
-        b.wanted.clear();
+        b.waiting.clear();
         b.note();
     });
 }
@@ -217,7 +202,7 @@ fn acquire(
     attempt: impl Fn() -> c_int,
 ) -> c_int {
     let Some(here) = php_thread_host() else { return lock() };
-    let direct = books(here, |b| b.published.is_empty() && b.wanted.is_empty());
+    let direct = books(here, |b| b.published.is_empty() && b.waiting.is_empty());
     if !direct && let Some(host) = current_host() {
         return contended(host, held, deadline, call, &lock, &attempt);
     }
@@ -242,10 +227,7 @@ fn contended(
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     // What the coroutine holds already: recursion, or its own mistake, which libc answers.
     let own = books(host, |b| b.holds(object));
-    let ticket = books(host, |b| {
-        b.ticket += 1;
-        b.ticket
-    });
+    let ticket = books(host, |b| b.waiting.draw_ticket());
     let result = loop {
         let must_wait = books(host, |b| !own && (b.taken(object, mode) || b.is_behind(object, mode, ticket)));
         if !must_wait {
@@ -255,17 +237,13 @@ fn contended(
             }
         }
         let waiter = host.begin_wait();
-        books(host, |b| match b.wanted.iter_mut().find(|w| w.ticket == ticket) {
-            Some(entry) => entry.waiter = Some(waiter),
-            None => b.wanted.push(Wanted { ticket, object, mode, waiter: Some(waiter) }),
-        });
+        books(host, |b| b.waiting.enqueue(ticket, held, waiter));
         if !must_wait {
-            // Another thread holds it: look again soon, on a clock that no cancellation stops.
-            let nap = || std::thread::sleep(Duration::from_micros(200));
-            if wait::for_job(host, JobKind::Bounded, call, -1, nap).is_none() {
+            // Another thread holds it: try again soon. No cancellation cuts the pause short.
+            if !wait::pause_on_worker(host, call, -1) {
                 break lock();
             }
-            if deadline.is_some_and(|d| d <= wait::after(0)) {
+            if deadline.is_some_and(|deadline| deadline <= Reactor::now()) {
                 break libc::ETIMEDOUT;
             }
         } else if deadline.is_none() {
@@ -275,7 +253,7 @@ fn contended(
         }
     };
     let next = books(host, |b| {
-        b.wanted.retain(|w| w.ticket != ticket);
+        b.waiting.remove(ticket);
         if got(result) {
             b.push(held);
         }
@@ -283,10 +261,7 @@ fn contended(
         if got(result) && mode == Mode::Exclusive {
             return None;
         }
-        b.wanted
-            .iter_mut()
-            .find(|w| w.object == object && (w.mode == Mode::Shared || !got(result)))
-            .and_then(|w| w.waiter.take())
+        b.waiting.take_first(|w| w.object == object && (w.mode == Mode::Shared || !got(result)))
     });
     if let Some(waiter) = next {
         host.wake(waiter);

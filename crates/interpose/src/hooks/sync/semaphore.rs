@@ -4,8 +4,8 @@
 
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use crate::wait::time::{deadline_of, monotonic_deadline_of};
-use crate::wait::{self, address_queue};
+use crate::wait::time::{deadline_of, deadline_on};
+use crate::wait::{Backoff, address_queue};
 use libc::{c_int, clockid_t, sem_t, timespec};
 use spindle_reactor::Reactor;
 
@@ -24,13 +24,11 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-const MILLISECOND: u64 = 1_000_000;
-
 /// # Safety
 /// `semaphore` is one.
 unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>, call: &'static str) -> c_int {
     let saved = errno();
-    let mut pause = MILLISECOND;
+    let mut backoff = Backoff::polling();
     loop {
         // SAFETY: by contract.
         let had = || unsafe { libc::sem_trywait(semaphore) == 0 };
@@ -46,26 +44,21 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
         }
         let waiter = host.begin_wait();
         let ticket = address_queue::enter(host, semaphore.addr(), waiter);
-        // Looked at again once it is listed: a post in between has told nobody.
+        // Tried again once it is queued: a post in between has notified nobody.
         let late = had();
         let mut wake = Wake::Woken;
         if !late {
-            let soon = wait::after(pause);
             let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
-            wake = host.park(Some(deadline.map_or(soon, |d| d.min(soon))), blocked_on);
-            pause = (pause * 2).min(10 * MILLISECOND);
+            wake = backoff.park(host, deadline, blocked_on);
         }
-        let told = !address_queue::leave(ticket);
-        let error = match wake {
-            _ if late => 0,
-            Wake::Cancelled => libc::ECANCELED,
-            Wake::Interrupted => libc::EINTR,
-            Wake::Woken | Wake::TimedOut => continue,
-        };
-        if told {
-            address_queue::notify(semaphore.addr(), false); // the post that told this one may be another's
+        let notified = !address_queue::leave(ticket);
+        if !late && wake.error().is_none() {
+            continue;
         }
-        if error != 0 {
+        if notified {
+            address_queue::notify(semaphore.addr(), false); // the post may have been for the next one
+        }
+        if let Some(error) = wake.error() {
             return fail(error);
         }
         set_errno(saved);
@@ -97,11 +90,7 @@ type Clockwait = unsafe extern "C" fn(*mut sem_t, clockid_t, *const timespec) ->
 
 /// `sem_clockwait(3)`.
 pub unsafe extern "C" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int {
-    let deadline = match clock {
-        libc::CLOCK_MONOTONIC => monotonic_deadline_of(until),
-        libc::CLOCK_REALTIME => deadline_of(until),
-        _ => None,
-    };
+    let deadline = deadline_on(clock, until);
     if let (Some(host), Some(deadline)) = (current_host(), deadline) {
         // SAFETY: the caller's own.
         return unsafe { wait_for(host, semaphore, Some(deadline), "sem_clockwait") };
