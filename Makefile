@@ -78,7 +78,7 @@ xtask: rust
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint test-rust test-loom test-phpt test-seeds test-observers test-matrix test-extensions test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
@@ -92,6 +92,7 @@ lint: rust
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) xtask lint
 	scripts/gen-stub --check
+	$(PHP) tests/mutations/run --tables
 
 # Other people's crates, with the database of known vulnerabilities: needs the network. `make lint` checks licenses, sources
 # and Rust versions without it.
@@ -151,6 +152,12 @@ test-observers-all: build xtask
 test-matrix: build xtask
 	@echo "== extensions and real servers"
 	@$(suite) matrix tests/ext-matrix/run
+
+# Does that suite fail where it should? It needs neither the extension nor a server.
+.PHONY: test-matrix-itself
+test-matrix-itself: xtask
+	@echo "== the suite of extensions and real servers, against shims that are wrong"
+	@$(suite) matrix-itself tests/ext-matrix/selftest/run
 
 .PHONY: test-sapi
 test-sapi: build xtask
