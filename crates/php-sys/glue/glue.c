@@ -531,6 +531,32 @@ void spindle_object_std_init(zend_object *object, zend_class_entry *ce)
 	object_properties_init(object, ce);
 }
 
+void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
+
+void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *))
+{
+	ce->create_object = create;
+}
+
+void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
+{
+	if (Z_REFCOUNTED_P(value)) {
+		zend_get_gc_buffer_add_zval(buffer, value);
+	}
+}
+
+void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object)
+{
+	zend_get_gc_buffer_add_obj(buffer, object);
+}
+
+/* Also the properties that a class of PHP code declares: what is returned holds them. */
+HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count)
+{
+	zend_get_gc_buffer_use(buffer, table, count);
+	return object->ce->default_properties_count || object->properties ? zend_std_get_properties(object) : NULL;
+}
+
 void spindle_array_new(zval *array, uint32_t size) { array_init_size(array, size); }
 void spindle_array_add(zval *array, zval *value) { add_next_index_zval(array, value); }
 
@@ -1145,7 +1171,6 @@ void spindle_register_classes(void)
 	spindle_ce.coroutine = register_class_Async_Coroutine(spindle_ce.awaitable);
 	spindle_ce.coroutine->create_object = spindle_coroutine_create;
 	spindle_ce.timeout = register_class_Async_Timeout(spindle_ce.awaitable);
-	spindle_ce.timeout->create_object = spindle_timeout_create;
 	spindle_ce.lifetime = register_class_Async_Lifetime();
 	spindle_ce.scope = register_class_Async_Scope();
 	spindle_ce.scope->create_object = spindle_scope_create;

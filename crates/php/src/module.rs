@@ -143,7 +143,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     unsafe { sys::spindle_register_classes() };
     coroutine::init_handlers();
     context::init_handlers();
-    timeout::init_handlers();
+    timeout::register();
     scope::init_handlers();
     group::init_handlers();
     operators::init_handlers();

@@ -1,15 +1,17 @@
 //! The functions of the namespace `Async`.
 
+use crate::runtime::timeout::Timeout;
 use crate::runtime::{
     coroutine::Info,
     failure, life, park,
     scheduler::{Core, rt},
-    spawn, timeout,
+    spawn,
 };
 use crate::zend::zv;
 use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
+use spindle_zend::Value as Owned;
 use std::ptr::{addr_of_mut, null_mut};
 
 type Frame = *mut sys::zend_execute_data;
@@ -84,7 +86,7 @@ unsafe extern "C" fn zif_Async_timeout(execute_data: Frame, result: Value) {
         if sys::spindle_parse_long(execute_data, &mut ms)
             && let Some(ns) = nanoseconds(ms)
         {
-            result.write(zv::object(timeout::start(rt(), ms, ns)));
+            result.write(Owned::from(Timeout::start(rt(), ms, ns)).into_raw());
         }
     }
 }

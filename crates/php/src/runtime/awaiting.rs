@@ -1,15 +1,17 @@
 //! BlockedOn for what can be awaited: `await()` and its relatives.
 
+use crate::runtime::timeout::{TIMEOUT, Timeout};
 use crate::runtime::{
     coroutine::{self, Coroutine, Info},
     failure, group, park,
     scheduler::{Core, Phase, Runtime},
-    scope, timeout,
+    scope,
 };
 use crate::zend::{exception, zv};
 use spindle_core::sched::{CoroutineId, Lifetime, Outcome, ScopeId, Target, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
+use spindle_zend::Object;
 use std::ptr::{addr_of_mut, null_mut};
 
 type Value = *mut sys::zval;
@@ -36,7 +38,7 @@ pub unsafe fn target(object: *mut sys::zend_object) -> Option<Target> {
             let co = (*coroutine::of(object)).co;
             (co != coroutine::NO_SLOT).then_some(Target::Coroutine(co))
         } else if class == sys::spindle_ce.timeout {
-            timeout::target(object)
+            timeout_of(object).and_then(|timeout| timeout.target())
         } else if class == sys::spindle_ce.group {
             Some(group::target(object))
         } else {
@@ -219,10 +221,10 @@ pub unsafe fn deliver(rt: &'static Runtime, awaitable: *mut sys::zend_object, re
 pub unsafe fn token_was_first(rt: &'static Runtime, token: *mut sys::zend_object) {
     // SAFETY: the caller's promise; it is of one of our classes.
     unsafe {
-        if (*token).ce == sys::spindle_ce.timeout {
-            let text = format!("The wait was given up after {} ms", timeout::milliseconds(token));
+        if let Some(timeout) = timeout_of(token) {
+            let text = format!("The wait was given up after {} ms", timeout.milliseconds());
             let previous = exception::new(sys::spindle_ce.timeout_exception, &text);
-            let text = format!("{TOKEN}, a timeout of {} ms", timeout::milliseconds(token));
+            let text = format!("{TOKEN}, a timeout of {} ms", timeout.milliseconds());
             let exception = exception::new(sys::spindle_ce.await_cancelled, &text);
             sys::zend_exception_set_previous(exception, previous);
             return sys::spindle_throw(exception);
@@ -307,4 +309,14 @@ pub fn wait_for_all(rt: &'static Runtime, members: &[CoroutineId], call: &'stati
             sys::spindle_object_release(object);
         }
     }
+}
+
+/// The object as a `Timeout`, if it is one.
+///
+/// # Safety
+/// A live object.
+unsafe fn timeout_of<'a>(object: *mut sys::zend_object) -> Option<&'a Timeout> {
+    // SAFETY: the caller's promise.
+    let object = unsafe { Object::borrow(object) }?;
+    TIMEOUT.of(object).map(|timeout| &**timeout)
 }

@@ -187,9 +187,7 @@ pub fn init_handlers() {
     });
     // SAFETY: module start, one thread; filled by the registration of classes.
     unsafe {
-        for class in [sys::spindle_ce.coroutine, sys::spindle_ce.timeout] {
-            (*class).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-        }
+        (*sys::spindle_ce.coroutine).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
     }
 }
 

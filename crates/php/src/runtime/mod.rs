@@ -2,6 +2,7 @@
 
 pub mod awaiting;
 pub mod cancellation;
+pub mod classes;
 pub mod context;
 pub mod coroutine;
 pub mod ctx;

@@ -1,0 +1,119 @@
+//! Arrays.
+
+use crate::{Counted, Owned, Str, Value, sys};
+use std::{cell::UnsafeCell, ffi::CStr, mem::ManuallyDrop, ptr::NonNull};
+
+/// An array of the engine's.
+#[repr(transparent)]
+pub struct Array(UnsafeCell<sys::HashTable>);
+
+impl Array {
+    /// Returns a new array, with room for that many values.
+    pub fn new(room: usize) -> Owned<Array> {
+        // SAFETY: makes an array, or ends the request.
+        let array = unsafe { sys::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX)) };
+        // SAFETY: just made, with a reference for us.
+        unsafe { Owned::from_raw(array.cast()) }.expect("a new array")
+    }
+
+    /// Returns a new list of these values.
+    pub fn list<T: Into<Value>>(values: impl ExactSizeIterator<Item = T>) -> Owned<Array> {
+        let mut array = Array::new(values.len());
+        values.for_each(|value| array.push(value.into()));
+        array
+    }
+
+    /// Returns the array at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or alive as long as the borrow is used.
+    #[inline(always)]
+    pub unsafe fn borrow<'a>(array: *const sys::HashTable) -> Option<&'a Array> {
+        // SAFETY: the caller's promise.
+        unsafe { array.cast::<Array>().as_ref() }
+    }
+
+    /// Returns the engine's pointer.
+    #[inline(always)]
+    pub fn as_raw(&self) -> *mut sys::HashTable {
+        self.0.get()
+    }
+
+    #[inline(always)]
+    fn raw(&self) -> &sys::HashTable {
+        // SAFETY: alive by `self`; borrowed only while one of its fields is read.
+        unsafe { &*self.0.get() }
+    }
+
+    /// Returns how many values there are.
+    pub fn len(&self) -> usize {
+        self.raw().nNumOfElements as usize
+    }
+
+    /// Returns `true` if there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how many places have been used, also by values that are gone: the keys of a list are below this.
+    pub fn places(&self) -> u64 {
+        u64::from(self.raw().nNumUsed)
+    }
+
+    /// Returns the value with this number as its key.
+    pub fn at(&self, index: u64) -> Option<&Value> {
+        // SAFETY: a live array.
+        let found = unsafe { sys::zend_hash_index_find(self.0.get(), index) };
+        // SAFETY: null, or a value of the array.
+        unsafe { Value::borrow(found) }
+    }
+
+    /// Returns the value with this key, which is no number.
+    pub fn get(&self, key: &Str) -> Option<&Value> {
+        // SAFETY: a live array and a live string.
+        let found = unsafe { sys::zend_hash_find(self.0.get(), key.as_raw()) };
+        // SAFETY: null, or a value of the array.
+        unsafe { Value::borrow(found) }
+    }
+
+    /// Returns the values of a list, in its order.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        (0..self.places()).filter_map(|index| self.at(index))
+    }
+}
+
+impl Owned<Array> {
+    /// Adds a value with the next number as its key. Nobody else holds the array.
+    pub fn push(&mut self, value: Value) {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: our own array, and a value that it takes over.
+        unsafe { sys::zend_hash_next_index_insert(self.as_raw(), value.as_mut_raw()) };
+    }
+
+    /// Sets the value with this number as its key. Nobody else holds the array.
+    pub fn set_at(&mut self, index: u64, value: Value) {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: as above. What it replaces is released.
+        unsafe { sys::zend_hash_index_update(self.as_raw(), index, value.as_mut_raw()) };
+    }
+
+    /// Sets the value with this key. Nobody else holds the array.
+    pub fn set(&mut self, key: &CStr, value: impl Into<Value>) {
+        let mut value = ManuallyDrop::new(value.into());
+        // SAFETY: as above; pointer and length of a text.
+        unsafe { sys::zend_hash_str_update(self.as_raw(), key.as_ptr(), key.count_bytes(), value.as_mut_raw()) };
+    }
+}
+
+// SAFETY: as the engine's own macros do it.
+unsafe impl Counted for Array {
+    fn add_ref(&self) {
+        // SAFETY: on the engine's thread; nobody borrows the count.
+        unsafe { (*self.0.get()).gc.refcount += 1 };
+    }
+
+    unsafe fn release(this: NonNull<Array>) {
+        // SAFETY: the caller's reference becomes the value's.
+        drop(unsafe { Owned::<Array>::from_raw(this.as_ptr()) }.map(Value::from));
+    }
+}

@@ -1,0 +1,335 @@
+//! Functions and methods that PHP code calls.
+
+use crate::{Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Value, sys};
+use std::{ffi::CString, mem::MaybeUninit, ops::Deref, ptr};
+
+/// An exception has been thrown: it is in flight, and the code that runs returns.
+#[derive(Debug)]
+#[must_use]
+pub struct Thrown(());
+
+impl Thrown {
+    /// States that an exception is in flight.
+    #[inline(always)]
+    pub fn is_in_flight() -> Thrown {
+        debug_assert!(crate::exception::is_in_flight());
+        Thrown(())
+    }
+}
+
+/// What a function returns: its result, unless something was thrown.
+pub type PhpResult = Result<Value, Thrown>;
+
+/// A call of a function of ours.
+#[derive(Clone, Copy)]
+pub struct Call(Frame);
+
+impl Deref for Call {
+    type Target = Frame;
+
+    #[inline(always)]
+    fn deref(&self) -> &Frame {
+        &self.0
+    }
+}
+
+impl Call {
+    /// Returns the call in this frame.
+    #[inline(always)]
+    pub fn of(frame: Frame) -> Call {
+        Call(frame)
+    }
+
+    /// Runs `body` for a call that the engine makes, and stores what it returns.
+    ///
+    /// # Safety
+    /// The engine's frame of a call, and its place for the result.
+    #[inline(always)]
+    pub unsafe fn run(
+        frame: *mut sys::zend_execute_data,
+        result: *mut sys::zval,
+        body: impl FnOnce(Call) -> PhpResult,
+    ) {
+        // SAFETY: the caller's promise.
+        let Some(frame) = (unsafe { Frame::from_raw(frame) }) else { return };
+        if let Ok(value) = body(Call(frame)) {
+            // SAFETY: the place holds null, which needs no release.
+            unsafe { result.write(value.into_raw()) };
+        }
+    }
+
+    /// Returns the arguments, if there are at least `least` and at most `most` of them.
+    ///
+    /// # Errors
+    /// `ArgumentCountError`.
+    #[inline(always)]
+    pub fn arguments(&self, least: u32, most: u32) -> Result<Arguments<'_>, Thrown> {
+        if !(least..=most).contains(&self.argument_count()) {
+            return Err(wrong_count(least, most));
+        }
+        Ok(Arguments { values: self.0.arguments() })
+    }
+
+    /// Checks that there are no arguments.
+    ///
+    /// # Errors
+    /// `ArgumentCountError`.
+    #[inline(always)]
+    pub fn no_arguments(&self) -> Result<(), Thrown> {
+        self.arguments(0, 0).map(drop)
+    }
+
+    /// Returns the object whose method is called, of a class of ours.
+    ///
+    /// # Panics
+    /// If it is of another class: the engine calls methods with objects of their class only.
+    #[inline(always)]
+    pub fn this_of<T: State>(&self, class: &ObjectClass<T>) -> &Instance<T> {
+        self.0.this().and_then(|object| class.of(object)).expect("a method is called with an object of its class")
+    }
+
+    /// Returns the named arguments that no parameter takes.
+    pub fn named_arguments(&self) -> Option<&Array> {
+        if self.flags() & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS == 0 {
+            return None;
+        }
+        // SAFETY: an array that the frame holds.
+        unsafe { Array::borrow(self.raw().extra_named_params) }
+    }
+}
+
+#[cold]
+fn wrong_count(least: u32, most: u32) -> Thrown {
+    // The engine's number for "any".
+    let most = if most == u32::MAX { -1 } else { most as i32 };
+    // SAFETY: throws for the function that is being called.
+    unsafe { sys::zend_wrong_parameters_count_error(least, most as u32) };
+    Thrown::is_in_flight()
+}
+
+/// The arguments of a call, by their number from 1 on. Conversions are those of PHP's own functions.
+#[derive(Clone, Copy)]
+pub struct Arguments<'a> {
+    values: &'a [Value],
+}
+
+/// The key of a value: a string or an object.
+#[derive(Clone, Copy)]
+pub enum Key<'a> {
+    /// A string as it is: `"1"` is no number.
+    Name(&'a Str),
+    /// An object, by its identity.
+    Object(&'a Object),
+}
+
+/// A callable, looked up.
+pub struct Callable {
+    /// The value, to be kept.
+    pub value: Value,
+    /// What it calls. Its function is null where that is made anew for each call.
+    pub cache: sys::zend_fcall_info_cache,
+}
+
+impl<'a> Arguments<'a> {
+    /// Returns an argument, if it was passed.
+    #[inline(always)]
+    pub fn value(&self, number: u32) -> Option<&'a Value> {
+        self.values.get(number as usize - 1)
+    }
+
+    /// Returns all from this one on.
+    pub fn from(&self, number: u32) -> &'a [Value] {
+        self.values.get(number as usize - 1..).unwrap_or_default()
+    }
+
+    /// Returns an integer.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn long(&self, number: u32) -> Result<i64, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        if let Some(long) = value.as_long() {
+            return Ok(long);
+        }
+        let mut long = 0;
+        // SAFETY: a value of the call's, and a place for the number.
+        let is_one = unsafe { sys::zend_parse_arg_long_slow(value.as_raw().cast_mut(), &mut long, number) };
+        if is_one { Ok(long) } else { Err(wrong_type(number, sys::Z_EXPECTED_LONG, value)) }
+    }
+
+    /// Returns an integer, or this one where none was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn long_or(&self, number: u32, default: i64) -> Result<i64, Thrown> {
+        if self.value(number).is_none() { Ok(default) } else { self.long(number) }
+    }
+
+    /// Returns a boolean, or this one where none was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn bool_or(&self, number: u32, default: bool) -> Result<bool, Thrown> {
+        let Some(value) = self.value(number) else { return Ok(default) };
+        let mut truth = value.type_number() == sys::IS_TRUE;
+        if truth || value.type_number() == sys::IS_FALSE {
+            return Ok(truth);
+        }
+        // SAFETY: a value of the call's, and a place for the answer.
+        let is_one = unsafe { sys::zend_parse_arg_bool_slow(value.as_raw().cast_mut(), &mut truth, number) };
+        if is_one { Ok(truth) } else { Err(wrong_type(number, sys::Z_EXPECTED_BOOL, value)) }
+    }
+
+    /// Returns a string.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn str(&self, number: u32) -> Result<&'a Str, Thrown> {
+        self.str_or(number, sys::Z_EXPECTED_STRING)
+    }
+
+    fn str_or(&self, number: u32, expected: sys::zend_expected_type) -> Result<&'a Str, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        if let Some(string) = value.as_str() {
+            return Ok(string);
+        }
+        let mut string = ptr::null_mut();
+        // SAFETY: a value of the call's, which becomes a string, and a place for that.
+        let is_one = unsafe { sys::zend_parse_arg_str_slow(value.as_raw().cast_mut(), &mut string, number) };
+        // SAFETY: what the argument holds now.
+        let found = if is_one { unsafe { Str::borrow(string) } } else { None };
+        found.ok_or_else(|| wrong_type(number, expected, value))
+    }
+
+    /// Returns an object of this class.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn object(&self, number: u32, class: Class) -> Result<&'a Object, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        value.as_object().filter(|object| object.is_a(class)).ok_or_else(|| wrong_class(number, class, value, false))
+    }
+
+    /// Returns an object of this class, or `None` where none or `null` was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn object_or_null(&self, number: u32, class: Class) -> Result<Option<&'a Object>, Thrown> {
+        match self.value(number) {
+            None => Ok(None),
+            Some(value) if value.type_number() == sys::IS_NULL => Ok(None),
+            Some(value) => match value.as_object().filter(|object| object.is_a(class)) {
+                None => Err(wrong_class(number, class, value, true)),
+                object => Ok(object),
+            },
+        }
+    }
+
+    /// Returns a closure.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn closure(&self, number: u32) -> Result<&'a Object, Thrown> {
+        self.object(number, crate::engine::closure_class())
+    }
+
+    /// Returns a string or an object.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn key(&self, number: u32) -> Result<Key<'a>, Thrown> {
+        match self.value(number).and_then(Value::as_object) {
+            Some(object) => Ok(Key::Object(object)),
+            None => self.str_or(number, sys::Z_EXPECTED_OBJECT_OR_STRING).map(Key::Name),
+        }
+    }
+
+    /// Returns a callable.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn callable(&self, number: u32) -> Result<Callable, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        let mut info = MaybeUninit::uninit();
+        let mut cache = MaybeUninit::uninit();
+        let (info, cache, mut error) = (info.as_mut_ptr(), cache.as_mut_ptr(), ptr::null_mut());
+        let raw = value.as_raw().cast_mut();
+        // SAFETY: a value of the call's, and places for what it calls.
+        let answer = unsafe { sys::zend_fcall_info_init(raw, 0, info, cache, ptr::null_mut(), &mut error) };
+        if answer != sys::SUCCESS {
+            // SAFETY: throws for the function that is being called, and frees the text.
+            unsafe { sys::zend_wrong_callback_error(number, error) };
+            return Err(Thrown::is_in_flight());
+        }
+        if !error.is_null() {
+            // SAFETY: a text of the engine's that is ours.
+            unsafe { sys::_efree(error.cast()) };
+        }
+        // SAFETY: filled, as the function has succeeded. A function of the moment is made again when it is called.
+        unsafe { sys::zend_release_fcall_info_cache(cache) };
+        // SAFETY: as above.
+        let cache = unsafe { cache.read() };
+        Ok(Callable { value: value.clone(), cache })
+    }
+
+    /// Returns a callable, or `None` where none or `null` was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn callable_or_null(&self, number: u32) -> Result<Option<Callable>, Thrown> {
+        match self.value(number) {
+            Some(value) if value.type_number() != sys::IS_NULL => self.callable(number).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[cold]
+fn wrong_type(number: u32, expected: sys::zend_expected_type, value: &Value) -> Thrown {
+    // SAFETY: throws for the function that is being called, unless its conversion has thrown.
+    unsafe { sys::zend_wrong_parameter_type_error(number, expected, value.as_raw().cast_mut()) };
+    Thrown::is_in_flight()
+}
+
+#[cold]
+fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Thrown {
+    let name = CString::new(class.name().as_bytes()).unwrap_or_default();
+    let (name, value) = (name.as_ptr(), value.as_raw().cast_mut());
+    if or_null {
+        // SAFETY: throws for the function that is being called; a terminated name.
+        unsafe { sys::zend_wrong_parameter_class_or_null_error(number, name, value) };
+    } else {
+        // SAFETY: as above.
+        unsafe { sys::zend_wrong_parameter_class_error(number, name, value) };
+    }
+    Thrown::is_in_flight()
+}
+
+/// Throws a `ValueError` or a `TypeError` about an argument, whose text follows "Argument #1 ($name) ".
+#[cold]
+pub fn argument_error(number: u32, is_type: bool, text: &str) -> Thrown {
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    let format = c"%s".as_ptr();
+    if is_type {
+        // SAFETY: throws for the function that is being called; a format that takes one text, and that text.
+        unsafe { sys::zend_argument_type_error(number, format, text.as_ptr()) };
+    } else {
+        // SAFETY: as above.
+        unsafe { sys::zend_argument_value_error(number, format, text.as_ptr()) };
+    }
+    Thrown::is_in_flight()
+}
+
+/// Defines functions that the engine calls by the names of its tables (`zif_…`, `zim_…`), each with a body that takes the
+/// [`Call`] and returns a [`PhpResult`].
+#[macro_export]
+macro_rules! functions {
+    ($($(#[$attribute:meta])* $name:ident => $body:expr;)*) => {$(
+        $(#[$attribute])*
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(frame: *mut $crate::sys::zend_execute_data, result: *mut $crate::sys::zval) {
+            // SAFETY: the engine calls it with its frame, and a place for the result.
+            unsafe { $crate::Call::run(frame, result, $body) }
+        }
+    )*};
+}

@@ -1,0 +1,211 @@
+//! Classes, functions and extensions.
+
+use crate::{Str, sys};
+use std::{ffi::CStr, ptr::NonNull};
+
+/// A class.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Class(NonNull<sys::zend_class_entry>);
+
+impl Class {
+    /// Returns the class at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or a class that lasts as long as the result is used.
+    #[inline(always)]
+    pub unsafe fn from_raw(class: *mut sys::zend_class_entry) -> Option<Class> {
+        NonNull::new(class).map(Class)
+    }
+
+    /// Returns the class of something that is alive, which has one.
+    #[inline(always)]
+    pub(crate) fn of_live(class: *mut sys::zend_class_entry) -> Class {
+        Class(NonNull::new(class).expect("an object has a class"))
+    }
+
+    /// Returns the engine's pointer.
+    #[inline(always)]
+    pub fn as_raw(self) -> *mut sys::zend_class_entry {
+        self.0.as_ptr()
+    }
+
+    /// Returns the engine's structure, to read its fields.
+    #[inline(always)]
+    pub fn raw(&self) -> &sys::zend_class_entry {
+        // SAFETY: lasts as long as the engine uses it.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &Str {
+        // SAFETY: alive as long as the class.
+        unsafe { Str::borrow(self.raw().name) }.expect("a class has a name")
+    }
+
+    /// Returns `true` if it is this class or extends or implements it.
+    pub fn is_or_extends(self, other: Class) -> bool {
+        // SAFETY: two classes.
+        self == other || unsafe { sys::instanceof_function_slow(self.as_raw(), other.as_raw()) }
+    }
+
+    /// Returns its parent. Of a class that is not linked yet, none.
+    pub fn parent(self) -> Option<Class> {
+        if self.raw().ce_flags & sys::ZEND_ACC_LINKED == 0 && !self.is_internal() {
+            return None;
+        }
+        // SAFETY: the member that linked classes have.
+        let parent = unsafe { self.raw().__bindgen_anon_1.parent };
+        // SAFETY: null, or a class that lasts as long as this one.
+        unsafe { Class::from_raw(parent) }
+    }
+
+    /// Returns `true` if an extension or the engine has made it.
+    pub fn is_internal(self) -> bool {
+        u32::from(self.raw().type_ as u8) == sys::ZEND_INTERNAL_CLASS
+    }
+
+    /// Returns the extension that has made it.
+    pub fn extension(self) -> Option<Extension> {
+        if !self.is_internal() {
+            return None;
+        }
+        // SAFETY: the member that internal classes have.
+        let module = unsafe { self.raw().info.internal.module };
+        // SAFETY: null, or a loaded extension.
+        unsafe { Extension::from_raw(module) }
+    }
+
+    /// Sets flags (`ZEND_ACC_…`). At module start.
+    pub fn add_flags(self, flags: u32) {
+        // SAFETY: nobody borrows it while modules start.
+        unsafe { (*self.0.as_ptr()).ce_flags |= flags };
+    }
+}
+
+/// A function or method, of PHP code or of an extension.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Function(NonNull<sys::zend_function>);
+
+impl Function {
+    /// Returns the function at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or a function that lasts as long as the result is used.
+    #[inline(always)]
+    pub unsafe fn from_raw(function: *mut sys::zend_function) -> Option<Function> {
+        NonNull::new(function).map(Function)
+    }
+
+    /// Returns the engine's pointer.
+    #[inline(always)]
+    pub fn as_raw(self) -> *mut sys::zend_function {
+        self.0.as_ptr()
+    }
+
+    /// Returns what all kinds of functions have.
+    #[inline(always)]
+    pub fn common(&self) -> &sys::_zend_function__bindgen_ty_1 {
+        // SAFETY: every kind of function begins with these fields.
+        unsafe { self.0.cast().as_ref() }
+    }
+
+    /// Returns the function as one of an extension, if it is.
+    #[inline(always)]
+    pub fn internal(&self) -> Option<&sys::zend_internal_function> {
+        // SAFETY: the kind says which structure it is.
+        self.is_internal().then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    /// Returns the compiled code, if it is PHP code: of a function, a file or an `eval`.
+    #[inline(always)]
+    pub fn code(&self) -> Option<&sys::zend_op_array> {
+        // SAFETY: the kind says which structure it is.
+        self.is_php_code().then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    /// Returns `true` if an extension or the engine has made it.
+    #[inline(always)]
+    pub fn is_internal(self) -> bool {
+        u32::from(self.common().type_) == sys::ZEND_INTERNAL_FUNCTION
+    }
+
+    /// Returns `true` if it is a function, a file or an `eval` of PHP code.
+    #[inline(always)]
+    pub fn is_php_code(self) -> bool {
+        self.common().type_ & 1 == 0 // the engine numbers the kinds so
+    }
+
+    /// Returns its name. Files, and frames that stand for no function, have none.
+    pub fn name(&self) -> Option<&Str> {
+        // SAFETY: null, or alive as long as the function.
+        unsafe { Str::borrow(self.common().function_name) }
+    }
+
+    /// Returns the class that it is a method of, or in which its closure was made.
+    pub fn class(self) -> Option<Class> {
+        // SAFETY: null, or a class that lasts as long as the function.
+        unsafe { Class::from_raw(self.common().scope) }
+    }
+
+    /// Returns its flags (`ZEND_ACC_…`).
+    pub fn flags(self) -> u32 {
+        self.common().fn_flags
+    }
+
+    /// Returns the extension that it is of. Functions that stand in no table of an extension's may not say, and are their
+    /// class's.
+    pub fn extension(self) -> Option<Extension> {
+        let function = self.internal()?;
+        // SAFETY: null, or a loaded extension.
+        unsafe { Extension::from_raw(function.module) }.or_else(|| self.class()?.extension())
+    }
+}
+
+/// An extension that is loaded.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Extension(NonNull<sys::zend_module_entry>);
+
+impl Extension {
+    /// Returns the extension at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or a loaded extension.
+    #[inline(always)]
+    pub unsafe fn from_raw(module: *const sys::zend_module_entry) -> Option<Extension> {
+        NonNull::new(module.cast_mut()).map(Extension)
+    }
+
+    /// Returns the extension with this lower-case name, if it is loaded.
+    pub fn find(name: &str) -> Option<Extension> {
+        let table = &raw mut sys::module_registry;
+        // SAFETY: the engine's table of extensions, by their names.
+        let found = unsafe { sys::zend_hash_str_find(table, name.as_ptr().cast(), name.len()) };
+        // SAFETY: null, or a value of the table.
+        let value = unsafe { found.as_ref() }?;
+        // SAFETY: its values are pointers.
+        let module = unsafe { value.value.ptr };
+        // SAFETY: to loaded extensions.
+        unsafe { Extension::from_raw(module.cast()) }
+    }
+
+    /// Returns the address, which tells it from others.
+    pub fn address(self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// Returns the engine's structure, to read its fields.
+    pub fn raw(&self) -> &sys::zend_module_entry {
+        // SAFETY: lasts as long as the process.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Returns its name in lower case.
+    pub fn name(self) -> String {
+        // SAFETY: a terminated text.
+        let name = unsafe { CStr::from_ptr(self.raw().name) };
+        name.to_string_lossy().to_ascii_lowercase()
+    }
+}

@@ -1,0 +1,83 @@
+//! References that the engine counts.
+
+use std::{mem::ManuallyDrop, ops::Deref, ptr::NonNull};
+
+/// A structure of the engine's that counts references to it.
+///
+/// # Safety
+/// `release` gives back one reference, which `add_ref` or the structure's creation has made.
+pub unsafe trait Counted {
+    /// Counts one more reference.
+    fn add_ref(&self);
+
+    /// Gives back one reference. The last one ends the structure, which may run PHP code.
+    ///
+    /// # Safety
+    /// The reference is the caller's, and not used again.
+    unsafe fn release(this: NonNull<Self>);
+}
+
+/// A reference, given back when it is dropped.
+pub struct Owned<T: Counted>(NonNull<T>);
+
+impl<T: Counted> Owned<T> {
+    /// Returns one more reference to what is borrowed.
+    #[inline(always)]
+    pub fn of(borrowed: &T) -> Owned<T> {
+        borrowed.add_ref();
+        Owned(NonNull::from(borrowed))
+    }
+
+    /// Takes over a reference. `None` for null.
+    ///
+    /// # Safety
+    /// A live structure, and the reference is the caller's.
+    #[inline(always)]
+    pub unsafe fn from_raw(pointer: *mut T) -> Option<Owned<T>> {
+        NonNull::new(pointer).map(Owned)
+    }
+
+    /// Hands the reference to somebody who gives it back.
+    #[inline(always)]
+    pub fn into_raw(self) -> *mut T {
+        ManuallyDrop::new(self).0.as_ptr()
+    }
+
+    /// Returns the address, for tables that know structures by it.
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.as_ptr()
+    }
+}
+
+impl<T: Counted> Deref for Owned<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: alive as long as this reference is counted.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T: Counted> Clone for Owned<T> {
+    fn clone(&self) -> Owned<T> {
+        Owned::of(self)
+    }
+}
+
+impl<T: Counted> Drop for Owned<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: our reference, which goes with this value.
+        unsafe { T::release(self.0) };
+    }
+}
+
+impl<T: Counted> PartialEq for Owned<T> {
+    /// Returns `true` if both refer to the same structure.
+    fn eq(&self, other: &Owned<T>) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T: Counted> Eq for Owned<T> {}

@@ -1,0 +1,127 @@
+//! Frames: calls in progress.
+
+use crate::{Class, Function, Object, Str, Value, sys};
+use std::{ptr::NonNull, slice};
+
+/// The frame of a call that has not returned.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame(NonNull<sys::zend_execute_data>);
+
+impl Frame {
+    /// Returns the frame at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or a call that has not returned as long as the result is used.
+    #[inline(always)]
+    pub unsafe fn from_raw(frame: *mut sys::zend_execute_data) -> Option<Frame> {
+        NonNull::new(frame).map(Frame)
+    }
+
+    /// Returns the innermost frame of the running code.
+    #[inline(always)]
+    pub fn current() -> Option<Frame> {
+        // SAFETY: a global of the engine.
+        let frame = unsafe { sys::executor_globals.current_execute_data };
+        // SAFETY: null, or the running call.
+        unsafe { Frame::from_raw(frame) }
+    }
+
+    /// Returns the engine's pointer.
+    #[inline(always)]
+    pub fn as_raw(self) -> *mut sys::zend_execute_data {
+        self.0.as_ptr()
+    }
+
+    /// Returns the engine's structure, to read its fields.
+    #[inline(always)]
+    pub fn raw(&self) -> &sys::zend_execute_data {
+        // SAFETY: a call in progress has its frame.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Returns the function that was called.
+    #[inline(always)]
+    pub fn function(self) -> Option<Function> {
+        // SAFETY: null, or a function that lasts as long as its call.
+        unsafe { Function::from_raw(self.raw().func) }
+    }
+
+    /// Returns the frame of the code that has made the call.
+    #[inline(always)]
+    pub fn caller(self) -> Option<Frame> {
+        // SAFETY: null, or a call that returns later than this one.
+        unsafe { Frame::from_raw(self.raw().prev_execute_data) }
+    }
+
+    /// Returns this frame and those that have called it, the innermost first.
+    pub fn and_callers(self) -> impl Iterator<Item = Frame> {
+        std::iter::successors(Some(self), |frame| frame.caller())
+    }
+
+    /// Returns the flags of the call (`ZEND_CALL_…`).
+    #[inline(always)]
+    pub fn flags(self) -> u32 {
+        // SAFETY: a word of flags; both views of the union are numbers of its size.
+        unsafe { self.raw().This.u1.type_info }
+    }
+
+    /// Returns the object whose method is called.
+    #[inline(always)]
+    pub fn this(&self) -> Option<&Object> {
+        self.this_value().as_object()
+    }
+
+    fn this_value(&self) -> &Value {
+        // SAFETY: a value of the frame's, which holds it.
+        unsafe { Value::borrow(&self.raw().This) }.unwrap_or(const { &Value::UNDEF })
+    }
+
+    /// Returns the class whose method is called, `static` of the code there.
+    pub fn called_class(self) -> Option<Class> {
+        // SAFETY: a call in progress.
+        let class = unsafe { sys::zend_get_called_scope(self.as_raw()) };
+        // SAFETY: null, or a class.
+        unsafe { Class::from_raw(class) }
+    }
+
+    /// Returns how many arguments were passed.
+    #[inline(always)]
+    pub fn argument_count(self) -> u32 {
+        // SAFETY: the member that frames of calls use.
+        unsafe { self.raw().This.u2.num_args }
+    }
+
+    /// Returns the arguments of a call of an internal function, one after the other.
+    #[inline(always)]
+    pub fn arguments(&self) -> &[Value] {
+        // SAFETY: they lie behind the frame.
+        let first = unsafe { self.0.as_ptr().add(1) };
+        let first = first.cast::<Value>();
+        debug_assert!(first.addr().is_multiple_of(align_of::<Value>()));
+        // SAFETY: as many as were passed, which the frame holds.
+        unsafe { slice::from_raw_parts(first, self.argument_count() as usize) }
+    }
+
+    /// Returns the instruction that PHP code has come to.
+    pub fn instruction(&self) -> Option<&sys::zend_op> {
+        self.function()?.code()?;
+        // SAFETY: null in a frame that has not begun, or an instruction of the code.
+        unsafe { self.raw().opline.as_ref() }
+    }
+
+    /// Returns the innermost frame of PHP code, from this one on.
+    pub fn user_frame(self) -> Option<Frame> {
+        self.and_callers().find(|frame| frame.function().is_some_and(Function::is_php_code))
+    }
+
+    /// Returns the file (if it has one) and the line of the innermost PHP code, from this one on.
+    pub fn position(&self) -> Option<(Option<&Str>, u32)> {
+        let mut file = std::ptr::null_mut();
+        // SAFETY: walks the frames of calls in progress.
+        let line = unsafe { sys::spindle_user_position(self.as_raw(), &mut file) };
+        // SAFETY: null, or the name of a file whose code is being run.
+        let file = unsafe { Str::borrow(file) };
+        (line != 0).then_some((file, line))
+    }
+}

@@ -1,0 +1,289 @@
+//! Objects of classes of ours: how they are made, freed, compared, cloned and looked at by the cycle collector.
+
+use crate::{Class, Counted, Object, Owned, Slot, Value, sys};
+use std::{
+    cell::{Cell, UnsafeCell},
+    mem::{MaybeUninit, offset_of},
+    ops::Deref,
+    ptr::{self, NonNull},
+};
+
+/// The state of objects of one class. What changes in it is in cells, because any code may look at it meanwhile.
+pub trait State: Sized + 'static {
+    /// Returns the state of a new object, whose constructor has not run.
+    fn new(class: Class) -> Self;
+
+    /// Called once when the last reference is gone, with all that the object holds still alive. It may run PHP code.
+    /// Not called when a constructor has thrown, and after a fatal error.
+    fn destruct(_this: &Instance<Self>) {}
+
+    /// Called once when the object is freed; its state is dropped after this.
+    fn free(_this: &Instance<Self>) {}
+
+    /// Tells the cycle collector of every value that the state holds.
+    fn collect(&self, _values: &mut Collected) {}
+}
+
+/// An object of a class of ours: its state, and the engine's part.
+#[repr(C)]
+pub struct Instance<T> {
+    state: T,
+    std: UnsafeCell<sys::zend_object>,
+}
+
+impl<T: State> Instance<T> {
+    const OFFSET: usize = offset_of!(Instance<T>, std);
+
+    /// Returns the object as PHP code has it.
+    #[inline(always)]
+    pub fn object(&self) -> &Object {
+        // SAFETY: the engine's part, alive by `self`.
+        unsafe { Object::borrow(self.std.get()) }.expect("not null")
+    }
+}
+
+impl<T> Deref for Instance<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.state
+    }
+}
+
+impl<T: State> PartialEq for Instance<T> {
+    fn eq(&self, other: &Instance<T>) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+// SAFETY: counted by the engine's part.
+unsafe impl<T: State> Counted for Instance<T> {
+    #[inline(always)]
+    fn add_ref(&self) {
+        self.object().add_ref();
+    }
+
+    #[inline(always)]
+    unsafe fn release(this: NonNull<Instance<T>>) {
+        // SAFETY: alive by the caller's reference.
+        let object = unsafe { this.as_ref() }.std.get();
+        // SAFETY: the caller's reference is given back.
+        unsafe { sys::spindle_object_release(object) };
+    }
+}
+
+impl<T: State> From<Owned<Instance<T>>> for Owned<Object> {
+    fn from(instance: Owned<Instance<T>>) -> Owned<Object> {
+        let object = instance.object().as_raw();
+        instance.into_raw();
+        // SAFETY: the same object, and its reference.
+        unsafe { Object::own(object) }.expect("not null")
+    }
+}
+
+impl<T: State> From<Owned<Instance<T>>> for Value {
+    fn from(instance: Owned<Instance<T>>) -> Value {
+        Owned::<Object>::from(instance).into()
+    }
+}
+
+/// A class of ours, as a static: the handlers of its objects, filled at module start.
+pub struct ObjectClass<T> {
+    class: Cell<Option<Class>>,
+    handlers: UnsafeCell<MaybeUninit<sys::zend_object_handlers>>,
+    _state: std::marker::PhantomData<fn(T)>,
+}
+
+// SAFETY: written at module start, read on the PHP thread.
+unsafe impl<T> Sync for ObjectClass<T> {}
+
+impl<T: State> ObjectClass<T> {
+    /// Returns one that is to be registered.
+    pub const fn new() -> ObjectClass<T> {
+        ObjectClass {
+            class: Cell::new(None),
+            handlers: UnsafeCell::new(MaybeUninit::uninit()),
+            _state: std::marker::PhantomData,
+        }
+    }
+
+    /// Makes `class` one whose objects have this state. They cannot be cloned nor serialized, and each is equal only to
+    /// itself. `create` is `create::<T>` of this static, see [`crate::object_class!`]; `change` may set further handlers. At
+    /// module start.
+    pub fn register(
+        &self,
+        class: Class,
+        create: unsafe extern "C" fn(*mut sys::zend_class_entry) -> *mut sys::zend_object,
+        flags: u32,
+        change: impl FnOnce(&mut sys::zend_object_handlers),
+    ) {
+        // SAFETY: a table of the engine's, filled before modules start.
+        let mut handlers = unsafe { sys::std_object_handlers };
+        handlers.offset = Instance::<T>::OFFSET as i32;
+        handlers.clone_obj = None;
+        handlers.compare = Some(sys::zend_objects_not_comparable);
+        handlers.dtor_obj = Some(destruct::<T>);
+        handlers.free_obj = Some(free::<T>);
+        handlers.get_gc = Some(get_gc::<T>);
+        change(&mut handlers);
+        // SAFETY: nobody looks at it before there are objects.
+        unsafe { (*self.handlers.get()).write(handlers) };
+        class.add_flags(flags | sys::ZEND_ACC_NOT_SERIALIZABLE);
+        // SAFETY: a class that is being registered.
+        unsafe { sys::spindle_class_set_create(class.as_raw(), Some(create)) };
+        self.class.set(Some(class));
+    }
+
+    /// Lets objects of one more class have this state. At module start.
+    pub fn extend_to(
+        &self,
+        class: Class,
+        create: unsafe extern "C" fn(*mut sys::zend_class_entry) -> *mut sys::zend_object,
+    ) {
+        class.add_flags(sys::ZEND_ACC_NOT_SERIALIZABLE);
+        // SAFETY: a class that is being registered.
+        unsafe { sys::spindle_class_set_create(class.as_raw(), Some(create)) };
+    }
+
+    /// Returns the class.
+    ///
+    /// # Panics
+    /// Before module start.
+    #[inline(always)]
+    pub fn class(&self) -> Class {
+        self.class.get().expect("registered at module start")
+    }
+
+    /// Returns the object as one of this class, or `None` if it is of another.
+    #[inline(always)]
+    pub fn of<'a>(&self, object: &'a Object) -> Option<&'a Instance<T>> {
+        // SAFETY: reads a field of a live object.
+        let handlers = unsafe { (*object.as_raw()).handlers };
+        if !ptr::eq(handlers.cast(), self.handlers.get()) {
+            return None;
+        }
+        let state = object.as_raw().wrapping_byte_sub(Instance::<T>::OFFSET).cast::<Instance<T>>();
+        // SAFETY: only objects that `create` has made have these handlers; their state lies before the engine's part.
+        unsafe { state.as_ref() }
+    }
+
+    /// Returns a new object of the class or of one below it, whose constructor is not called.
+    pub fn create(&self, class: Class) -> Owned<Instance<T>> {
+        let properties = class.raw().default_properties_count as usize;
+        let size = size_of::<Instance<T>>() + properties * size_of::<sys::zval>();
+        // SAFETY: memory of the request's, or the end of the request.
+        let memory = unsafe { sys::_emalloc(size) };
+        let this = memory.cast::<Instance<T>>();
+        // SAFETY: zeros are valid for the engine's part, which is made below.
+        unsafe { this.write_bytes(0, 1) };
+        let state = this.cast::<T>(); // the first field
+        // SAFETY: our own memory.
+        unsafe { state.write(T::new(class)) };
+        let std = this.wrapping_byte_add(Instance::<T>::OFFSET).cast::<sys::zend_object>();
+        // SAFETY: the engine's part, with room behind it for the properties that the class declares.
+        unsafe { sys::spindle_object_std_init(std, class.as_raw()) };
+        // SAFETY: as above.
+        unsafe { (*std).handlers = self.handlers.get().cast() };
+        // SAFETY: just made, with a reference for us.
+        unsafe { Owned::from_raw(this) }.expect("not null")
+    }
+
+    /// Returns a new object of the class itself, whose constructor is not called.
+    pub fn make(&self) -> Owned<Instance<T>> {
+        self.create(self.class())
+    }
+}
+
+impl<T: State> Default for ObjectClass<T> {
+    fn default() -> ObjectClass<T> {
+        ObjectClass::new()
+    }
+}
+
+/// The values that an object holds, for the cycle collector.
+pub struct Collected(*mut sys::zend_get_gc_buffer);
+
+impl Collected {
+    /// Adds what is in a place.
+    pub fn slot(&mut self, slot: &Slot) {
+        self.raw(slot.as_raw());
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, value: &Value) {
+        self.raw(value.as_raw().cast_mut());
+    }
+
+    /// Adds an object, if there is one.
+    pub fn object(&mut self, object: Option<&Object>) {
+        if let Some(object) = object {
+            // SAFETY: a live object.
+            unsafe { sys::spindle_gc_add_object(self.0, object.as_raw()) };
+        }
+    }
+
+    fn raw(&mut self, value: *mut sys::zval) {
+        // SAFETY: the collector's buffer, and a valid value that the object holds.
+        unsafe { sys::spindle_gc_add(self.0, value) };
+    }
+}
+
+/// Returns the instance of an object that the engine calls a handler with.
+///
+/// # Safety
+/// An object that [`ObjectClass::create`] has made, with this state.
+#[inline(always)]
+unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<T> {
+    // SAFETY: the caller's promise: the state lies before the engine's part.
+    let this = unsafe { object.byte_sub(Instance::<T>::OFFSET) };
+    // SAFETY: as above.
+    unsafe { &*this.cast::<Instance<T>>() }
+}
+
+unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
+    // SAFETY: the engine's own argument: first the destructor of a class of PHP code below ours.
+    unsafe { sys::zend_objects_destroy_object(object) };
+    // SAFETY: as above.
+    T::destruct(unsafe { instance(object) });
+}
+
+unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {
+    // SAFETY: the engine calls it once, when the object is freed.
+    let this = unsafe { instance::<T>(object) };
+    T::free(this);
+    let state = (&raw const this.state).cast_mut();
+    // SAFETY: nobody uses it after this.
+    unsafe { state.drop_in_place() };
+    // SAFETY: as above.
+    unsafe { sys::zend_object_std_dtor(object) };
+}
+
+unsafe extern "C" fn get_gc<T: State>(
+    object: *mut sys::zend_object,
+    table: *mut *mut sys::zval,
+    count: *mut i32,
+) -> *mut sys::HashTable {
+    // SAFETY: the engine's own buffer, emptied.
+    let mut values = Collected(unsafe { sys::zend_get_gc_buffer_create() });
+    // SAFETY: the engine's own argument.
+    let this = unsafe { instance::<T>(object) };
+    this.state.collect(&mut values);
+    // SAFETY: the caller's places for the answer; and the properties that a class of PHP code below ours declares.
+    unsafe { sys::spindle_gc_use(values.0, object, table, count) }
+}
+
+/// Defines the function by which the engine makes objects of a class of ours: `object_class!(CLASS: State = create_function)`.
+#[macro_export]
+macro_rules! object_class {
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $state:ty = $create:ident) => {
+        $(#[$attribute])*
+        $visibility static $name: $crate::ObjectClass<$state> = $crate::ObjectClass::new();
+
+        unsafe extern "C" fn $create(class: *mut $crate::sys::zend_class_entry) -> *mut $crate::sys::zend_object {
+            // SAFETY: the engine's own argument.
+            let class = unsafe { $crate::Class::from_raw(class) }.unwrap_or_else(|| $name.class());
+            $crate::Owned::<$crate::Object>::from($name.create(class)).into_raw().cast()
+        }
+    };
+}

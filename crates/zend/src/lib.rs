@@ -1,0 +1,42 @@
+//! The engine's values, objects, classes, functions and frames as types of Rust.
+//!
+//! PHP without threads (NTS) runs all its code on one thread, and so does everything here: each function may be called on
+//! that thread only, while a request runs or the module starts or stops. The types carry the rest:
+//!
+//! - [`Owned`] holds a reference that the engine counts, and gives it back when it is dropped. That may run PHP code (a
+//!   destructor), which may suspend the coroutine: drop where that is allowed.
+//! - [`Value`] is a zval that owns what it refers to. A `&Value` may also be a zval of the engine's.
+//! - `&Object`, `&Str` and `&Array` are the engine's structures, alive as long as somebody holds a reference to them.
+//! - [`Class`], [`Function`], [`Extension`] and [`Frame`] are places in the engine's memory which last as long as the engine
+//!   uses them: a class and a function until the end of the request, an extension until the end of the process, a frame
+//!   until its call returns. They are made of what the engine hands out at the moment; keep none of them longer.
+//!
+//! A bailout (`longjmp`) skips destructors. What it leaves behind is memory of the request, which ends then; no value of
+//! this crate needs its destructor for anything else.
+
+mod array;
+mod call;
+mod class;
+mod counted;
+pub mod engine;
+pub mod exception;
+mod frame;
+mod hook;
+mod instance;
+mod object;
+mod php_static;
+mod string;
+mod value;
+
+pub use array::Array;
+pub use call::{Arguments, Call, Callable, Key, PhpResult, Thrown, argument_error};
+pub use class::{Class, Extension, Function};
+pub use counted::{Counted, Owned};
+pub use frame::Frame;
+pub use hook::Hook;
+pub use instance::{Collected, Instance, ObjectClass, State};
+pub use object::Object;
+pub use php_static::PhpStatic;
+pub use spindle_php_sys as sys;
+pub use string::Str;
+pub use value::{Kind, Slot, Value};
