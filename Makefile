@@ -94,8 +94,8 @@ lint: rust
 	scripts/gen-stub --check
 	$(PHP) tests/mutations/run --tables
 
-# Other people's crates, with the database of known vulnerabilities: needs the network. `make lint` checks licenses, sources
-# and Rust versions without it.
+# Other people's crates, with the database of known vulnerabilities, which takes the network. `make lint` checks licenses,
+# sources and Rust versions without it.
 .PHONY: deny
 deny: rust
 	@$(CARGO) deny --version >/dev/null 2>&1 || \

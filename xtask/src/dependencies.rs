@@ -1,5 +1,6 @@
 //! What the crates in Cargo.lock must fulfil: come from crates.io, have a license that `deny.toml` allows, and work with the
-//! Rust version that `Cargo.toml` promises. It needs no network and no tool; `make deny` looks deeper.
+//! Rust version that `Cargo.toml` promises. It needs the manifests of the crates, which cargo fetches once, and no tool;
+//! `make deny` looks deeper.
 
 use std::{fs, path::Path, process::Command};
 
