@@ -482,6 +482,8 @@ HashTable *spindle_table_new(void)
 	return table;
 }
 
+zval *spindle_table_bucket(HashTable *table, uint32_t index) { return &table->arData[index].val; }
+
 zval *spindle_weak_find(const HashTable *table, const zend_object *key)
 {
 	return zend_hash_index_find(table, zend_object_to_weakref_key(key));
@@ -533,6 +535,8 @@ void spindle_object_std_init(zend_object *object, zend_class_entry *ce)
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
 
+zval *spindle_object_property(zend_object *object, uint32_t place) { return OBJ_PROP_NUM(object, place); }
+
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *))
 {
 	ce->create_object = create;
@@ -543,6 +547,14 @@ void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
 	if (Z_REFCOUNTED_P(value)) {
 		zend_get_gc_buffer_add_zval(buffer, value);
 	}
+}
+
+void spindle_gc_add_array(zend_get_gc_buffer *buffer, HashTable *array)
+{
+	zval value;
+
+	ZVAL_ARR(&value, array);
+	zend_get_gc_buffer_add_zval(buffer, &value);
 }
 
 void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object)

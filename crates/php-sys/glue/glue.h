@@ -123,9 +123,11 @@ void spindle_zval_dtor(zval *value);
 void spindle_object_release(zend_object *object);
 void spindle_object_std_init(zend_object *object, zend_class_entry *ce);
 void spindle_object_skip_destructor(zend_object *object);
+zval *spindle_object_property(zend_object *object, uint32_t place);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
 /* The cycle collector's buffer: adds a value if it counts references, adds an object, hands the buffer over. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
+void spindle_gc_add_array(zend_get_gc_buffer *buffer, HashTable *array);
 void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
 void spindle_array_new(zval *array, uint32_t size);
@@ -215,6 +217,8 @@ void spindle_list_drop(const char *mark, size_t length);
 
 /* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */
 HashTable *spindle_table_new(void);
+/* The value in one of the places that have been used; undefined in one whose entry was removed. */
+zval *spindle_table_bucket(HashTable *table, uint32_t index);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);
 void spindle_weak_destroy(HashTable *table);
 void spindle_weak_target(zend_object *reference, zval *result);

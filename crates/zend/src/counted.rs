@@ -1,6 +1,6 @@
 //! References that the engine counts.
 
-use std::{mem::ManuallyDrop, ops::Deref, ptr::NonNull};
+use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr::NonNull};
 
 /// A structure of the engine's that counts references to it.
 ///
@@ -81,3 +81,63 @@ impl<T: Counted> PartialEq for Owned<T> {
 }
 
 impl<T: Counted> Eq for Owned<T> {}
+
+/// A place for a reference, as the fields of objects of ours are. What is in it is taken out before it is released.
+pub struct OwnedCell<T: Counted>(Cell<Option<NonNull<T>>>);
+
+impl<T: Counted> OwnedCell<T> {
+    /// Returns a place with nothing in it.
+    pub const fn new() -> OwnedCell<T> {
+        OwnedCell(Cell::new(None))
+    }
+
+    /// Returns `true` if there is nothing in it.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.get().is_none()
+    }
+
+    /// Returns the address of what is in it, or null.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.get().map_or(std::ptr::null_mut(), NonNull::as_ptr)
+    }
+
+    /// Returns one more reference to what is in it.
+    #[inline]
+    pub fn get(&self) -> Option<Owned<T>> {
+        // SAFETY: alive by the reference in this place.
+        self.0.get().map(|pointer| Owned::of(unsafe { pointer.as_ref() }))
+    }
+
+    /// Puts a reference in, and returns the one that was there.
+    #[inline]
+    pub fn replace(&self, reference: Option<Owned<T>>) -> Option<Owned<T>> {
+        let new = reference.and_then(|reference| NonNull::new(reference.into_raw()));
+        self.0.replace(new).map(Owned)
+    }
+
+    /// Takes the reference out.
+    #[inline]
+    pub fn take(&self) -> Option<Owned<T>> {
+        self.replace(None)
+    }
+
+    /// Puts a reference in, and releases the one that was there.
+    #[inline]
+    pub fn set(&self, reference: Option<Owned<T>>) {
+        drop(self.replace(reference));
+    }
+}
+
+impl<T: Counted> Default for OwnedCell<T> {
+    fn default() -> OwnedCell<T> {
+        OwnedCell::new()
+    }
+}
+
+impl<T: Counted> Drop for OwnedCell<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}

@@ -1,6 +1,6 @@
 //! Objects of classes of ours: how they are made, freed, compared, cloned and looked at by the cycle collector.
 
-use crate::{Class, Counted, Object, Owned, Slot, Value, sys};
+use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Value, ValueCell, sys};
 use std::{
     cell::{Cell, UnsafeCell},
     mem::{MaybeUninit, offset_of},
@@ -175,8 +175,6 @@ impl<T: State> ObjectClass<T> {
         // SAFETY: memory of the request's, or the end of the request.
         let memory = unsafe { sys::_emalloc(size) };
         let this = memory.cast::<Instance<T>>();
-        // SAFETY: zeros are valid for the engine's part, which is made below.
-        unsafe { this.write_bytes(0, 1) };
         let state = this.cast::<T>(); // the first field
         // SAFETY: our own memory.
         unsafe { state.write(T::new(class)) };
@@ -206,8 +204,8 @@ pub struct Collected(*mut sys::zend_get_gc_buffer);
 
 impl Collected {
     /// Adds what is in a place.
-    pub fn slot(&mut self, slot: &Slot) {
-        self.raw(slot.as_raw());
+    pub fn cell(&mut self, cell: &ValueCell) {
+        self.raw(cell.as_raw());
     }
 
     /// Adds a value.
@@ -215,17 +213,38 @@ impl Collected {
         self.raw(value.as_raw().cast_mut());
     }
 
-    /// Adds an object, if there is one.
-    pub fn object(&mut self, object: Option<&Object>) {
-        if let Some(object) = object {
-            // SAFETY: a live object.
-            unsafe { sys::spindle_gc_add_object(self.0, object.as_raw()) };
+    /// Adds the object in a place, if there is one. No count changes meanwhile, as the collector's are not what they seem.
+    pub fn object(&mut self, cell: &OwnedCell<Object>) {
+        self.raw_object(cell.as_ptr().cast());
+    }
+
+    /// Adds the object of ours in a place, if there is one.
+    pub fn instance<T: State>(&mut self, cell: &OwnedCell<Instance<T>>) {
+        let this = cell.as_ptr();
+        if !this.is_null() {
+            self.raw_object(this.wrapping_byte_add(Instance::<T>::OFFSET).cast());
+        }
+    }
+
+    /// Adds the array in a place, if there is one.
+    pub fn array(&mut self, cell: &OwnedCell<Array>) {
+        let array = cell.as_ptr();
+        if !array.is_null() {
+            // SAFETY: the collector's buffer, and an array that the object holds.
+            unsafe { sys::spindle_gc_add_array(self.0, array.cast()) };
         }
     }
 
     fn raw(&mut self, value: *mut sys::zval) {
         // SAFETY: the collector's buffer, and a valid value that the object holds.
         unsafe { sys::spindle_gc_add(self.0, value) };
+    }
+
+    fn raw_object(&mut self, object: *mut sys::zend_object) {
+        if !object.is_null() {
+            // SAFETY: the collector's buffer, and an object that the object holds.
+            unsafe { sys::spindle_gc_add_object(self.0, object) };
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Objects.
 
-use crate::{Class, Counted, Owned, sys};
-use std::{cell::UnsafeCell, ptr::NonNull};
+use crate::{Class, Counted, Owned, Value, sys};
+use std::{cell::UnsafeCell, ffi::CStr, ptr::NonNull};
 
 /// An object of any class.
 #[repr(transparent)]
@@ -60,6 +60,29 @@ impl Object {
     #[inline(always)]
     pub fn references(&self) -> u32 {
         self.raw().gc.refcount
+    }
+
+    /// Returns the value of the property that its class has declared at this place, counted from 0.
+    pub fn property(&self, place: u32) -> Option<&Value> {
+        if place as i32 >= self.class().raw().default_properties_count {
+            return None;
+        }
+        // SAFETY: a live object, and a place that its class has.
+        let value = unsafe { sys::spindle_object_property(self.as_raw(), place) };
+        // SAFETY: a value that the object holds.
+        unsafe { Value::borrow(value) }
+    }
+
+    /// Sets a declared property, as code of `scope` does. Throws where that may not be.
+    pub fn set_property(&self, scope: Class, name: &CStr, value: &Value) {
+        let (name, length) = (name.as_ptr(), name.count_bytes());
+        // SAFETY: a live object, a name, and a value that is copied.
+        unsafe { sys::zend_update_property(scope.as_raw(), self.as_raw(), name, length, value.as_raw().cast_mut()) };
+    }
+
+    /// Returns the number by which the engine knows it.
+    pub fn handle(&self) -> u32 {
+        self.raw().handle
     }
 
     /// Its destructor does not run any more.

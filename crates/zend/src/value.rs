@@ -290,12 +290,12 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 /// that looks here finds nothing, and not what is on its way out.
 #[repr(transparent)]
 #[derive(Default)]
-pub struct Slot(UnsafeCell<Value>);
+pub struct ValueCell(UnsafeCell<Value>);
 
-impl Slot {
+impl ValueCell {
     /// Returns a place with no value in it.
-    pub const fn new() -> Slot {
-        Slot(UnsafeCell::new(Value::UNDEF))
+    pub const fn new() -> ValueCell {
+        ValueCell(UnsafeCell::new(Value::UNDEF))
     }
 
     /// Returns `true` if there is no value.
@@ -337,13 +337,13 @@ impl Slot {
     }
 }
 
-impl From<Value> for Slot {
-    fn from(value: Value) -> Slot {
-        Slot(UnsafeCell::new(value))
+impl From<Value> for ValueCell {
+    fn from(value: Value) -> ValueCell {
+        ValueCell(UnsafeCell::new(value))
     }
 }
 
-impl Drop for Slot {
+impl Drop for ValueCell {
     fn drop(&mut self) {
         drop(self.take());
     }
