@@ -289,7 +289,7 @@ impl Patcher {
                     {
                         return false; // bound or loaded anew: nothing of ours is left
                     }
-                    report.left.push(told(&was.path, target.name, "was overwritten since"));
+                    report.left.push(message(&was.path, target.name, "was overwritten since"));
                     return true;
                 }
                 // SAFETY: `slot` found the entry in this object, which is mapped during this
@@ -297,7 +297,7 @@ impl Patcher {
                 // `target`, and the value is the one it held, or libc's function.
                 match unsafe { pages.store(entry.addr, former(entry, target)) } {
                     Ok(()) => report.restored += 1,
-                    Err(error) => report.errors.push(told(&was.path, target.name, &error)),
+                    Err(error) => report.errors.push(message(&was.path, target.name, &error)),
                 }
                 object.slot(entry.addr) == Some(target.replacement)
             });
@@ -443,7 +443,7 @@ impl Patcher {
                 if let Err(error) = stored {
                     target.usable = false;
                     let what = format!("not hooked, a call of the original would loop: {error}");
-                    report.errors.push(told("our own object", target.name, &what));
+                    report.errors.push(message("our own object", target.name, &what));
                 }
             }
             report.errors.extend(pages.close());
@@ -493,7 +493,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn told(path: &str, name: &CStr, what: &str) -> String {
+fn message(path: &str, name: &CStr, what: &str) -> String {
     format!("{path}: {}: {what}", name.to_string_lossy())
 }
 

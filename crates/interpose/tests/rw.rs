@@ -408,7 +408,7 @@ fn closing_waits_for_a_job() {
     let number = fd.as_raw_fd();
     test.at_park(1, move || {
         // As another coroutine's `close` does; when it comes back the job has ended.
-        refs::settle(number, number);
+        refs::wait_for_jobs(number, number);
         // SAFETY: whole buffers.
         let length = unsafe {
             let mut stat = std::mem::zeroed::<libc::stat>();

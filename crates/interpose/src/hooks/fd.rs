@@ -1,7 +1,8 @@
-//! Calls that make, close or change descriptors: they never wait, but what is kept of a descriptor must follow.
+//! Descriptors: opening and closing them, their modes and options, and locks on their files.
 //!
-//! The books are kept on the PHP thread, in coroutines or not. A number that is closed or made anew is forgotten,
-//! and whoever waits for it is woken (`EBADF`). Descriptors of our own are not the program's to close.
+//! Most of these calls never wait; they are hooked so that what the reactor knows of a descriptor is right, on the PHP
+//! thread and whether suspension is enabled or not. A number that is closed or reused is forgotten, and who waits for it
+//! is woken and fails with `EBADF`. User code cannot close Spindle's own descriptors.
 
 mod close;
 mod control;
@@ -10,6 +11,7 @@ pub mod locks;
 pub mod refs;
 pub(crate) mod tracking;
 
+use self::tracking::{CLOSES, OPENS};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 
 pub use close::{close, close_range, closedir, closefrom, dup2, dup3, fclose, freopen, freopen64};
@@ -22,16 +24,6 @@ pub use locks::{flock, lockf};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
-    const NOTED: Behavior = Behavior {
-        wait: WaitKind::Never,
-        summary: "what is kept of the descriptor follows",
-        on_cancel: on_cancel::NEVER,
-    };
-    const CLOSES: Behavior = Behavior {
-        wait: WaitKind::Never,
-        summary: "calls that are parked on the descriptor fail with EBADF",
-        on_cancel: on_cancel::NEVER,
-    };
     const FCNTL: Behavior = Behavior {
         wait: WaitKind::Timer,
         summary: "F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out); others never wait",
@@ -54,19 +46,19 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"dup2" => dup2, CLOSES;
         c"__dup2" => dup2, CLOSES;
         c"dup3" => dup3, CLOSES;
-        c"dup" => dup, NOTED;
-        c"socket" => socket, NOTED;
-        c"socketpair" => socketpair, NOTED;
-        c"pipe" => pipe, NOTED;
-        c"pipe2" => pipe2, NOTED;
-        c"eventfd" => eventfd, NOTED;
-        c"epoll_create" => epoll_create, NOTED;
-        c"epoll_create1" => epoll_create1, NOTED;
-        c"timerfd_create" => timerfd_create, NOTED;
-        c"signalfd" => signalfd, NOTED;
-        c"inotify_init" => inotify_init, NOTED;
-        c"inotify_init1" => inotify_init1, NOTED;
-        c"memfd_create" => memfd_create, NOTED;
+        c"dup" => dup, OPENS;
+        c"socket" => socket, OPENS;
+        c"socketpair" => socketpair, OPENS;
+        c"pipe" => pipe, OPENS;
+        c"pipe2" => pipe2, OPENS;
+        c"eventfd" => eventfd, OPENS;
+        c"epoll_create" => epoll_create, OPENS;
+        c"epoll_create1" => epoll_create1, OPENS;
+        c"timerfd_create" => timerfd_create, OPENS;
+        c"signalfd" => signalfd, OPENS;
+        c"inotify_init" => inotify_init, OPENS;
+        c"inotify_init1" => inotify_init1, OPENS;
+        c"memfd_create" => memfd_create, OPENS;
         c"fcntl" => fcntl, FCNTL;
         c"__fcntl" => fcntl, FCNTL;
         c"fcntl64" => fcntl, FCNTL;

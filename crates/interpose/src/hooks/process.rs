@@ -5,6 +5,7 @@ mod stdio;
 mod system;
 mod wait;
 
+use crate::hooks::fd::tracking::OPENS;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::pid_t;
 
@@ -27,7 +28,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"wait4" => wait4, WAIT;
         c"waitid" => waitid, WAIT;
         c"vfork" => vfork, Behavior { wait: WaitKind::Never, summary: "a fork, since a child that shares our memory would edit our books", on_cancel: on_cancel::NEVER };
-        c"popen" => popen, Behavior { wait: WaitKind::Never, summary: "what is kept of the descriptor follows", on_cancel: on_cancel::NEVER };
+        c"popen" => popen, OPENS;
         c"pclose" => pclose, Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
         c"system" => system, Behavior { wait: WaitKind::Child, summary: "the shell is waited for as by waitpid", on_cancel: on_cancel::KILLED };
     ]

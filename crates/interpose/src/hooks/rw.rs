@@ -105,7 +105,7 @@ fn learn(host: &dyn Host, fd: c_int, interest: Interest, result: ssize_t) {
     host.reactor().record_readiness(fd, interest, if empty { Readiness::NotReady } else { Readiness::Unknown });
 }
 
-fn read_inside(host: &dyn Host, io: Io) -> ssize_t {
+fn read_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
     let saved = errno();
     let result = match host.reactor().kind(io.fd) {
         FdKind::File => file_io::read(host, io),
@@ -207,7 +207,7 @@ fn other_read(host: &dyn Host, io: Io) -> ssize_t {
     if waited { result } else { after_read(host, result) }
 }
 
-fn write_inside(host: &dyn Host, io: Io) -> ssize_t {
+fn write_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
     let saved = errno();
     let result = match host.reactor().kind(io.fd) {
         FdKind::File => file_io::write(host, io),
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, size: size_t) -> s
     match current_host() {
         Some(host) if size > 0 => {
             let iov = iovec { iov_base: buffer, iov_len: size };
-            read_inside(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "read" })
+            read_in_coroutine(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "read" })
         }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::read(fd, buffer, size) },
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: size_t) -
     match current_host() {
         Some(host) if size > 0 => {
             let iov = iovec { iov_base: buffer.cast_mut(), iov_len: size };
-            write_inside(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "write" })
+            write_in_coroutine(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "write" })
         }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::write(fd, buffer, size) },
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: size_t) -
 pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
     match current_host() {
         Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
-            read_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "readv" })
+            read_in_coroutine(host, Io { fd, iov, count, own: false, offset: HERE, call: "readv" })
         }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::readv(fd, iov, count) },
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> ss
 pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> ssize_t {
     match current_host() {
         Some(host) if (1..=libc::UIO_MAXIOV).contains(&count) => {
-            write_inside(host, Io { fd, iov, count, own: false, offset: HERE, call: "writev" })
+            write_in_coroutine(host, Io { fd, iov, count, own: false, offset: HERE, call: "writev" })
         }
         // SAFETY: the caller's own arguments.
         _ => unsafe { libc::writev(fd, iov, count) },
@@ -350,7 +350,7 @@ pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> s
 }
 
 /// The host for a call with an offset that may have to wait: others fail or answer at once.
-fn inside_at(fd: c_int, offset: off_t, some: bool) -> Option<&'static dyn Host> {
+fn host_for_file(fd: c_int, offset: off_t, some: bool) -> Option<&'static dyn Host> {
     current_host().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == FdKind::File)
 }
 
@@ -365,7 +365,7 @@ fn at(host: &dyn Host, io: Io, transfer: fn(&dyn Host, Io) -> ssize_t) -> ssize_
 
 /// `pread(2)`.
 pub unsafe extern "C" fn pread(fd: c_int, buffer: *mut c_void, size: size_t, offset: off_t) -> ssize_t {
-    let Some(host) = inside_at(fd, offset, size > 0) else {
+    let Some(host) = host_for_file(fd, offset, size > 0) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::pread(fd, buffer, size, offset) };
     };
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn pread(fd: c_int, buffer: *mut c_void, size: size_t, off
 
 /// `pwrite(2)`.
 pub unsafe extern "C" fn pwrite(fd: c_int, buffer: *const c_void, size: size_t, offset: off_t) -> ssize_t {
-    let Some(host) = inside_at(fd, offset, size > 0) else {
+    let Some(host) = host_for_file(fd, offset, size > 0) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::pwrite(fd, buffer, size, offset) };
     };
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn pwrite(fd: c_int, buffer: *const c_void, size: size_t, 
 
 /// `preadv(2)`.
 pub unsafe extern "C" fn preadv(fd: c_int, iov: *const iovec, count: c_int, offset: off_t) -> ssize_t {
-    let Some(host) = inside_at(fd, offset, count > 0) else {
+    let Some(host) = host_for_file(fd, offset, count > 0) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::preadv(fd, iov, count, offset) };
     };
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn preadv(fd: c_int, iov: *const iovec, count: c_int, offs
 
 /// `pwritev(2)`.
 pub unsafe extern "C" fn pwritev(fd: c_int, iov: *const iovec, count: c_int, offset: off_t) -> ssize_t {
-    let Some(host) = inside_at(fd, offset, count > 0) else {
+    let Some(host) = host_for_file(fd, offset, count > 0) else {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::pwritev(fd, iov, count, offset) };
     };

@@ -6,7 +6,7 @@ use libdd_gotter::{DynamicInfo, elf64_r_sym, elf64_r_type, is_got_pointer_reloc}
 
 use super::loaded::{self, Loaded, Place};
 use super::pages::OpenPages;
-use super::{Entry, Known, PatchReport, Patcher, Target, file_name, told};
+use super::{Entry, Known, PatchReport, Patcher, Target, file_name, message};
 
 /// A pointer-sized relocation against a symbol.
 pub(super) struct Reference {
@@ -70,7 +70,7 @@ impl Scan<'_, '_> {
             let Reference { addr, .. } = reference;
             let Some(old) = self.object.slot(addr) else {
                 let what = format!("a relocation points out of the object's data, at {addr:#x}");
-                self.report.errors.push(told(&self.path, target.name, &what));
+                self.report.errors.push(message(&self.path, target.name, &what));
                 continue;
             };
             let record = self.before.iter().position(|entry| entry.addr == addr);
@@ -85,7 +85,7 @@ impl Scan<'_, '_> {
                 // Who has hooked over us has our pointer as its original: let it be, but keep the
                 // record, by which a restore knows that calls may still come.
                 Verdict::Tell(why) => {
-                    self.report.left.push(told(&self.path, target.name, why));
+                    self.report.left.push(message(&self.path, target.name, why));
                     self.entries.extend(record);
                 }
                 Verdict::Patch { theirs: Some(_) } if record.is_some() => self.entries.extend(record),
@@ -100,7 +100,7 @@ impl Scan<'_, '_> {
                             self.entries.push(Entry { addr, target: index, old, foreign });
                             changed += 1;
                         }
-                        Err(e) => self.report.errors.push(told(&self.path, target.name, &e)),
+                        Err(e) => self.report.errors.push(message(&self.path, target.name, &e)),
                     }
                 }
             }

@@ -2,8 +2,8 @@
 
 use super::create::duplicated;
 use super::locks;
-use super::refs::settle;
-use super::tracking::{gone, ours};
+use super::refs::wait_for_jobs;
+use super::tracking::{closed, internal};
 use crate::host::{errno, fail, php_thread_host, set_errno};
 use libc::{c_char, c_int, c_uint};
 
@@ -12,7 +12,7 @@ use libc::{c_char, c_int, c_uint};
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
-    if ours(fd).is_some() {
+    if internal(fd).is_some() {
         return fail::<i8>(libc::EBADF).into();
     }
     about_to_close(fd); // another thread may get the number at once
@@ -21,14 +21,14 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
 }
 
 fn replaced(old: c_int, new: c_int, replace: impl FnOnce() -> c_int) -> c_int {
-    if ours(old).is_some() {
+    if internal(old).is_some() {
         return fail::<i8>(libc::EBADF).into();
     }
-    if ours(new).is_some() {
+    if internal(new).is_some() {
         return fail::<i8>(libc::EBUSY).into();
     }
     if old != new {
-        settle(new, new);
+        wait_for_jobs(new, new);
     }
     let result = replace();
     // The same number twice changes nothing.
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
     let host = php_thread_host().filter(|_| flags & CLOEXEC == 0 && first <= last);
     let Some(host) = host else { return range(first, last, flags) };
     let limit = |fd: c_uint| c_int::try_from(fd).unwrap_or(c_int::MAX);
-    settle(limit(first), limit(last));
+    wait_for_jobs(limit(first), limit(last));
     let mut from = first;
     for own in spindle_reactor::internal_fds().into_iter().map(|fd| fd as c_uint) {
         if own < from || own > last {
@@ -127,8 +127,8 @@ unsafe fn under(stream: *mut libc::FILE) -> c_int {
 }
 
 fn about_to_close(fd: c_int) {
-    settle(fd, fd);
-    gone(fd);
+    wait_for_jobs(fd, fd);
+    closed(fd);
 }
 
 /// `fclose(3)`.
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn closedir(directory: *mut libc::DIR) -> c_int {
     // SAFETY: the caller's own open directory, or null, which the original refuses.
     unsafe {
         if !directory.is_null() {
-            gone(libc::dirfd(directory)); // no job reads it
+            closed(libc::dirfd(directory)); // no job reads it
         }
         libc::closedir(directory)
     }

@@ -2,7 +2,7 @@
 
 use super::create::duplicated;
 use super::locks::poll_record_lock;
-use super::tracking::ours;
+use super::tracking::internal;
 use crate::host::{current_host, errno, fail, php_thread_host, set_errno};
 use libc::{c_int, c_void, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
@@ -21,7 +21,7 @@ fn set_mode(fd: RawFd, nonblocking: bool) {
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    if ours(fd).is_some() {
+    if internal(fd).is_some() {
         return fail::<i8>(libc::EBADF).into();
     }
     // SAFETY: the caller's own arguments.

@@ -1,6 +1,6 @@
 //! Calls that make descriptors.
 
-use super::tracking::{made, ours};
+use super::tracking::{internal, opened};
 use crate::host::{fail, php_thread_host};
 use libc::{c_char, c_int, c_uint, sigset_t};
 use spindle_reactor::{Blocking, FdKind, Opened};
@@ -25,11 +25,11 @@ fn known_socket(domain: c_int, kind: c_int, protocol: c_int) -> Opened {
 ///
 /// # Safety
 /// After a result of 0 `pair` holds two descriptors.
-unsafe fn made_both(result: c_int, pair: *const c_int, known: Opened) -> c_int {
+unsafe fn opened_pair(result: c_int, pair: *const c_int, known: Opened) -> c_int {
     if result == 0 {
         for i in 0..2 {
             // SAFETY: two descriptors, by contract.
-            made(unsafe { *pair.add(i) }, known);
+            opened(unsafe { *pair.add(i) }, known);
         }
     }
     result
@@ -41,7 +41,7 @@ unsafe fn made_both(result: c_int, pair: *const c_int, known: Opened) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::socket(domain, kind, protocol) }, known_socket(domain, kind, protocol))
+    opened(unsafe { libc::socket(domain, kind, protocol) }, known_socket(domain, kind, protocol))
 }
 
 /// `socketpair(2)`.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> 
 /// As the original.
 pub unsafe extern "C" fn socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int {
     // SAFETY: the caller's own arguments.
-    unsafe { made_both(libc::socketpair(domain, kind, protocol, pair), pair, known_socket(domain, kind, protocol)) }
+    unsafe { opened_pair(libc::socketpair(domain, kind, protocol, pair), pair, known_socket(domain, kind, protocol)) }
 }
 
 /// `pipe(2)`.
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn socketpair(domain: c_int, kind: c_int, protocol: c_int,
 /// As the original.
 pub unsafe extern "C" fn pipe(pair: *mut c_int) -> c_int {
     // SAFETY: the caller's own arguments.
-    unsafe { made_both(libc::pipe(pair), pair, known(FdKind::Pipe, false)) }
+    unsafe { opened_pair(libc::pipe(pair), pair, known(FdKind::Pipe, false)) }
 }
 
 /// `pipe2(2)`.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn pipe(pair: *mut c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn pipe2(pair: *mut c_int, flags: c_int) -> c_int {
     // SAFETY: the caller's own arguments.
-    unsafe { made_both(libc::pipe2(pair, flags), pair, known(FdKind::Pipe, flags & libc::O_NONBLOCK != 0)) }
+    unsafe { opened_pair(libc::pipe2(pair, flags), pair, known(FdKind::Pipe, flags & libc::O_NONBLOCK != 0)) }
 }
 
 /// `dup(2)`.
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn pipe2(pair: *mut c_int, flags: c_int) -> c_int {
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
-    if ours(fd).is_some() {
+    if internal(fd).is_some() {
         return fail::<i8>(libc::EBADF).into();
     }
     // SAFETY: a system call without pointers.
@@ -88,7 +88,7 @@ pub(super) fn duplicated(fd: c_int, new: c_int) -> c_int {
     if let (Some(host), 0..) = (php_thread_host(), new) {
         host.reactor().duplicated(fd);
     }
-    made(new, Opened::default())
+    opened(new, Opened::default())
 }
 
 /// `eventfd(2)`.
@@ -97,7 +97,7 @@ pub(super) fn duplicated(fd: c_int, new: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn eventfd(count: c_uint, flags: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::eventfd(count, flags) }, known(FdKind::Other, flags & libc::EFD_NONBLOCK != 0))
+    opened(unsafe { libc::eventfd(count, flags) }, known(FdKind::Other, flags & libc::EFD_NONBLOCK != 0))
 }
 
 /// `epoll_create(2)`.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn eventfd(count: c_uint, flags: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::epoll_create(size) }, known(FdKind::Other, false))
+    opened(unsafe { libc::epoll_create(size) }, known(FdKind::Other, false))
 }
 
 /// `epoll_create1(2)`.
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::epoll_create1(flags) }, known(FdKind::Other, false))
+    opened(unsafe { libc::epoll_create1(flags) }, known(FdKind::Other, false))
 }
 
 /// `timerfd_create(2)`.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::timerfd_create(clock, flags) }, known(FdKind::Other, flags & libc::TFD_NONBLOCK != 0))
+    opened(unsafe { libc::timerfd_create(clock, flags) }, known(FdKind::Other, flags & libc::TFD_NONBLOCK != 0))
 }
 
 /// `signalfd(2)`; given a descriptor it changes that one.
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
 pub unsafe extern "C" fn signalfd(fd: c_int, mask: *const sigset_t, flags: c_int) -> c_int {
     // SAFETY: the caller's own arguments.
     let new = unsafe { libc::signalfd(fd, mask, flags) };
-    if fd == -1 { made(new, known(FdKind::Other, flags & libc::SFD_NONBLOCK != 0)) } else { new }
+    if fd == -1 { opened(new, known(FdKind::Other, flags & libc::SFD_NONBLOCK != 0)) } else { new }
 }
 
 /// `inotify_init(2)`.
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn signalfd(fd: c_int, mask: *const sigset_t, flags: c_int
 /// As the original.
 pub unsafe extern "C" fn inotify_init() -> c_int {
     // SAFETY: a system call without arguments.
-    made(unsafe { libc::inotify_init() }, known(FdKind::Other, false))
+    opened(unsafe { libc::inotify_init() }, known(FdKind::Other, false))
 }
 
 /// `inotify_init1(2)`.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn inotify_init() -> c_int {
 /// As the original.
 pub unsafe extern "C" fn inotify_init1(flags: c_int) -> c_int {
     // SAFETY: a system call without pointers.
-    made(unsafe { libc::inotify_init1(flags) }, known(FdKind::Other, flags & libc::IN_NONBLOCK != 0))
+    opened(unsafe { libc::inotify_init1(flags) }, known(FdKind::Other, flags & libc::IN_NONBLOCK != 0))
 }
 
 /// `memfd_create(2)`.
@@ -161,5 +161,5 @@ pub unsafe extern "C" fn inotify_init1(flags: c_int) -> c_int {
 /// As the original.
 pub unsafe extern "C" fn memfd_create(name: *const c_char, flags: c_uint) -> c_int {
     // SAFETY: the caller's own arguments.
-    made(unsafe { libc::memfd_create(name, flags) }, known(FdKind::File, false))
+    opened(unsafe { libc::memfd_create(name, flags) }, known(FdKind::File, false))
 }

@@ -1,12 +1,25 @@
-//! What is known of descriptors follows the calls that make and close them.
+//! Tracking of descriptors: what the reactor knows of one follows the calls that open and close it.
 
 use super::locks;
 use crate::host::{Host, errno, php_thread_host, set_errno};
+use crate::registry::{Behavior, WaitKind, on_cancel};
 use spindle_reactor::Opened;
 use std::os::fd::RawFd;
 
-/// A descriptor is about to be closed, or was closed or replaced where we do not see it: for other families too.
-pub(crate) fn gone(fd: RawFd) {
+/// Of calls that open a descriptor.
+pub(crate) const OPENS: Behavior =
+    Behavior { wait: WaitKind::Never, summary: "the new descriptor is tracked", on_cancel: on_cancel::NEVER };
+
+/// Of calls that close a descriptor.
+pub(crate) const CLOSES: Behavior = Behavior {
+    wait: WaitKind::Never,
+    summary: "calls that are parked on the descriptor fail with EBADF",
+    on_cancel: on_cancel::NEVER,
+};
+
+/// Forgets a descriptor that is about to be closed, or was closed or replaced where no hook sees it, and wakes those who
+/// wait for it. Keeps `errno`.
+pub(crate) fn closed(fd: RawFd) {
     if fd >= 0
         && let Some(host) = php_thread_host()
     {
@@ -17,8 +30,8 @@ pub(crate) fn gone(fd: RawFd) {
     }
 }
 
-/// A descriptor was made, if `fd` is one; passes it on. For other families too.
-pub(crate) fn made(fd: RawFd, known: Opened) -> RawFd {
+/// Tracks a new descriptor. Returns `fd`, which is below zero if the call that opens it has failed. Keeps `errno`.
+pub(crate) fn opened(fd: RawFd, known: Opened) -> RawFd {
     if fd >= 0
         && let Some(host) = php_thread_host()
     {
@@ -29,7 +42,7 @@ pub(crate) fn made(fd: RawFd, known: Opened) -> RawFd {
     fd
 }
 
-/// Is it one of ours, on the PHP thread?
-pub(super) fn ours(fd: RawFd) -> Option<&'static dyn Host> {
+/// Returns the host if `fd` is internal to Spindle and this is the PHP thread: user code must not touch it.
+pub(super) fn internal(fd: RawFd) -> Option<&'static dyn Host> {
     php_thread_host().filter(|_| spindle_reactor::is_internal(fd))
 }

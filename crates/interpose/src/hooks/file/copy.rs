@@ -1,7 +1,7 @@
 //! `copy_file_range`, which copies as much as it is told to: on a worker thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::hooks::fd::refs;
+use crate::hooks::fd::refs::FdRef;
 use crate::host::{current_host, errno, set_errno};
 use crate::wait;
 use libc::{c_int, c_uint, off64_t, size_t, ssize_t};
@@ -28,13 +28,13 @@ pub unsafe extern "C" fn copy_file_range(
     let saved = errno();
     // SAFETY: null or the caller's own.
     let mut offsets = unsafe { [from_at.as_ref().copied(), to_at.as_ref().copied()] };
-    let pins = [refs::pin(host, from), refs::pin(host, to)];
+    let fd_refs = [FdRef::new(host, from), FdRef::new(host, to)];
     let job = move || {
         let [from_at, to_at] = &mut offsets;
         // SAFETY: offsets of the job's; the pins keep the descriptors open.
         let copied = unsafe { libc::copy_file_range(from, at(from_at), to, at(to_at), size, flags) };
         let error = errno();
-        drop(pins);
+        drop(fd_refs);
         (copied, offsets, error)
     };
     let done = wait::for_job(host, JobKind::Bounded, "copy_file_range", from, job);

@@ -8,8 +8,8 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::transfer;
-use crate::hooks::fd::tracking::made;
-use crate::hooks::path::job::{Place, working_directory};
+use crate::hooks::fd::tracking::opened;
+use crate::hooks::path::job::{OwnedPath, working_directory};
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait::{self, Job};
@@ -20,7 +20,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Opens that never wait for somebody else, whatever the path names.
-fn never_waits(flags: c_int) -> bool {
+fn never_blocks(flags: c_int) -> bool {
     let exclusive = flags & libc::O_CREAT != 0 && flags & libc::O_EXCL != 0;
     flags & (libc::O_NONBLOCK | libc::O_PATH | libc::O_DIRECTORY) != 0
         || flags & libc::O_TMPFILE == libc::O_TMPFILE
@@ -32,7 +32,7 @@ enum Named {
     /// A regular file on this device.
     File(libc::dev_t),
     /// Opening it may wait for ever.
-    Waits,
+    MayBlock,
     /// Something else, or nothing.
     Other,
 }
@@ -43,8 +43,8 @@ impl Named {
         const READY: [std::ops::RangeInclusive<u32>; 3] = [1..=1, 5..=5, 136..=143];
         match stat.st_mode & libc::S_IFMT {
             libc::S_IFREG => Named::File(stat.st_dev),
-            libc::S_IFIFO if flags & libc::O_ACCMODE != libc::O_RDWR => Named::Waits,
-            libc::S_IFCHR if !READY.iter().any(|range| range.contains(&libc::major(stat.st_rdev))) => Named::Waits,
+            libc::S_IFIFO if flags & libc::O_ACCMODE != libc::O_RDWR => Named::MayBlock,
+            libc::S_IFCHR if !READY.iter().any(|range| range.contains(&libc::major(stat.st_rdev))) => Named::MayBlock,
             _ => Named::Other,
         }
     }
@@ -76,14 +76,14 @@ const LONG: u64 = 200_000;
 const SLOW: u8 = 16;
 
 /// How opens have gone lately.
-struct Lately {
+struct OpenTimes {
     /// Did the last one take long? One alone may have lost the processor.
     long: bool,
     /// How many are still made on a worker.
     slow: u8,
 }
 
-static OPENS: PhpCell<Lately> = PhpCell::new(Lately { long: false, slow: 0 });
+static OPENS: PhpCell<OpenTimes> = PhpCell::new(OpenTimes { long: false, slow: 0 });
 /// Are all of them (`async.file_pool = all`)?
 static ALL_ON_WORKERS: AtomicBool = AtomicBool::new(false);
 
@@ -92,19 +92,19 @@ pub fn set_open_on_workers(all: bool) {
     ALL_ON_WORKERS.store(all, Ordering::Relaxed);
 }
 
-fn took(host: &dyn Host, time: u64) {
+fn record_duration(host: &dyn Host, time: u64) {
     OPENS.with(host, |o| {
         let before = std::mem::replace(&mut o.long, time > LONG);
         o.slow = if before && o.long { SLOW } else { o.slow.saturating_sub(1) };
     });
 }
 
-fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call: &'static str) -> c_int {
+fn open_in_coroutine(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call: &'static str) -> c_int {
     let saved = errno();
     let known = Opened { own: true, ..Opened::default() };
     // SAFETY: the caller's own arguments; a mode that is not asked for is ignored.
     let open = || unsafe { libc::openat(at, path, flags, mode) };
-    let Some(host) = current_host() else { return made(open(), known) };
+    let Some(host) = current_host() else { return opened(open(), known) };
     let on_worker = ALL_ON_WORKERS.load(Ordering::Relaxed) || OPENS.with(host, |o| o.slow > 0);
     if on_worker
         && !host.keeps_files_in_place()
@@ -114,28 +114,28 @@ fn open_inside(at: RawFd, path: *const c_char, flags: c_int, mode: mode_t, call:
     }
     let start = Reactor::now();
     let mut device = None;
-    if !never_waits(flags) {
+    if !never_blocks(flags) {
         match named(at, path, flags) {
-            Named::Waits => return open_waiting(host, at, path, flags, call),
+            Named::MayBlock => return open_unbounded(host, at, path, flags, call),
             Named::File(on) => device = Some(on),
             Named::Other => {}
         }
         set_errno(saved);
     }
     let fd = open();
-    took(host, Reactor::now() - start);
-    opened(host, fd, device, flags)
+    record_duration(host, Reactor::now() - start);
+    track_file(host, fd, device, flags)
 }
 
 /// Books of a new descriptor; `device`: it is a regular file on that one. (Whoever has put something else in its
 /// place is served as a file is: slower, not wrongly.)
-fn opened(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int) -> RawFd {
+fn track_file(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int) -> RawFd {
     let known = Opened { own: true, ..Opened::default() };
-    let Some(device) = device else { return made(fd, known) };
+    let Some(device) = device else { return opened(fd, known) };
     let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
-    made(fd, Opened { kind: Some(FdKind::File), blocking: Some(mode), ..known });
+    opened(fd, Opened { kind: Some(FdKind::File), blocking: Some(mode), ..known });
     if fd >= 0 {
-        transfer::opened(host, fd, device, flags);
+        transfer::file_opened(host, fd, device, flags);
     }
     fd
 }
@@ -143,7 +143,7 @@ fn opened(host: &dyn Host, fd: RawFd, device: Option<libc::dev_t>, flags: c_int)
 /// What a worker has found.
 enum Found {
     /// One whose opening may wait for ever, and which is not opened in this way.
-    Waits,
+    MayBlock,
     Opened {
         fd: RawFd,
         error: c_int,
@@ -163,7 +163,7 @@ fn open_on_worker(
 ) -> Option<RawFd> {
     let saved = errno();
     // SAFETY: the caller's own path.
-    let place = if path.is_null() { None } else { unsafe { Place::new(host, at, path) } };
+    let place = if path.is_null() { None } else { unsafe { OwnedPath::new(host, at, path) } };
     let Some(place) = place else {
         set_errno(saved);
         return None;
@@ -171,8 +171,8 @@ fn open_on_worker(
     let job = move || {
         let start = Reactor::now();
         let at = place.at();
-        if !never_waits(flags) && matches!(named(at, place.path(), flags), Named::Waits) {
-            return Found::Waits;
+        if !never_blocks(flags) && matches!(named(at, place.path(), flags), Named::MayBlock) {
+            return Found::MayBlock;
         }
         // SAFETY: a path of the job's.
         let fd = unsafe { libc::openat(at, place.path(), flags, mode) };
@@ -181,11 +181,11 @@ fn open_on_worker(
         Found::Opened { fd, error, device, time: Reactor::now() - start }
     };
     match wait::for_job(host, JobKind::Bounded, call, -1, job) {
-        Some(Found::Waits) => Some(open_waiting(host, at, path, flags, call)),
+        Some(Found::MayBlock) => Some(open_unbounded(host, at, path, flags, call)),
         Some(Found::Opened { fd, error, device, time }) => {
-            took(host, time);
+            record_duration(host, time);
             set_errno(if fd < 0 { error } else { saved });
-            Some(opened(host, fd, device, flags))
+            Some(track_file(host, fd, device, flags))
         }
         None => {
             set_errno(saved);
@@ -203,7 +203,7 @@ fn base(at: RawFd, path: &CStr) -> Result<Option<InternalFd>, c_int> {
     base.map(Some).map_err(|error| error.raw_os_error().unwrap_or(libc::EBADF))
 }
 
-fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call: &'static str) -> c_int {
+fn open_unbounded(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, call: &'static str) -> c_int {
     let saved = errno();
     // SAFETY: the path is a C string: the kernel has just read it.
     let path: CString = unsafe { CStr::from_ptr(path) }.to_owned();
@@ -227,7 +227,7 @@ fn open_waiting(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int, c
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
     match wait::for_job_or_abandon(host, blocked_on, None, true, job, undo) {
         Job::Done((fd, error)) => {
-            made(fd, Opened { blocking: Some(Blocking::Yes), own: true, ..Opened::default() });
+            opened(fd, Opened { blocking: Some(Blocking::Yes), own: true, ..Opened::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }
         }
         Job::Abandoned(waited) => fail(waited.errno(libc::EINTR)),
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: mode_t) -
         // SAFETY: the caller's own arguments.
         return unsafe { libc::open(path, flags, mode) };
     }
-    open_inside(libc::AT_FDCWD, path, flags, mode, "open")
+    open_in_coroutine(libc::AT_FDCWD, path, flags, mode, "open")
 }
 
 /// `openat(2)`. For the mode see [`open`].
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn openat(at: c_int, path: *const c_char, flags: c_int, mo
         // SAFETY: the caller's own arguments.
         return unsafe { libc::openat(at, path, flags, mode) };
     }
-    open_inside(at, path, flags, mode, "openat")
+    open_in_coroutine(at, path, flags, mode, "openat")
 }
 
 /// `creat(2)`.
@@ -304,7 +304,7 @@ mod tests {
         // SAFETY: zeros are a valid `stat`.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
         (stat.st_mode, stat.st_rdev) = (mode | 0o600, libc::makedev(device.0, device.1));
-        !never_waits(flags) && matches!(Named::of(&stat, flags), Named::Waits)
+        !never_blocks(flags) && matches!(Named::of(&stat, flags), Named::MayBlock)
     }
 
     #[test]

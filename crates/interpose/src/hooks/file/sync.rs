@@ -1,7 +1,7 @@
 //! `fsync` and `fdatasync`, on a worker thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::hooks::fd::refs;
+use crate::hooks::fd::refs::FdRef;
 use crate::host::{current_host, errno, fail, set_errno};
 use crate::wait;
 use libc::c_int;
@@ -12,12 +12,12 @@ fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> 
     let in_place = || unsafe { original(fd) };
     let Some(host) = current_host().filter(|host| host.reactor().kind(fd) == FdKind::File) else { return in_place() };
     let saved = errno();
-    let pin = refs::pin(host, fd);
+    let fd_ref = FdRef::new(host, fd);
     let job = move || {
         // SAFETY: as above; the pin keeps the descriptor open.
         let result = unsafe { original(fd) };
         let error = errno();
-        drop(pin);
+        drop(fd_ref);
         (result, error)
     };
     match wait::for_job(host, JobKind::Bounded, call, fd, job) {

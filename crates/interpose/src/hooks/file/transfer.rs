@@ -1,6 +1,6 @@
 //! Reading and writing regular files: cached data in place, the rest on a worker thread.
 //!
-//! How, is remembered for each descriptor's life, and what a file system refuses for its next files too:
+//! How, is remembered for each descriptor's generation, and what a file system refuses for its next files too:
 //! - *nowait*: the kernel takes `RWF_NOWAIT` for this file; what it would wait for goes to a worker.
 //! - *in place*: it does not (tmpfs, overlayfs; ext4 for writes), and the file system is a local one: an ordinary
 //!   call, timed. One that took long sends the next few to a worker, as long as those take long.
@@ -10,7 +10,7 @@
 //! place; a worker 6,000. So writes of cached data are not worth a worker.
 
 use super::vectored::{HERE, Io};
-use crate::hooks::fd::refs;
+use crate::hooks::fd::refs::FdRef;
 use crate::host::{Host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait;
@@ -35,8 +35,8 @@ enum IoMethod {
 }
 
 #[derive(Clone, Copy)]
-struct Ways {
-    life: u32,
+struct FileState {
+    generation: u32,
     read: IoMethod,
     write: IoMethod,
     /// Calls that still go to a worker because one took long.
@@ -45,19 +45,20 @@ struct Ways {
     device: Option<libc::dev_t>,
 }
 
-const FRESH: Ways = Ways { life: 0, read: IoMethod::Nowait, write: IoMethod::Nowait, slow: 0, device: None };
+const UNKNOWN: FileState =
+    FileState { generation: 0, read: IoMethod::Nowait, write: IoMethod::Nowait, slow: 0, device: None };
 
-static WAYS: PhpCell<Vec<Ways>> = PhpCell::new(Vec::new());
+static STATES: PhpCell<Vec<FileState>> = PhpCell::new(Vec::new());
 
 /// File systems that refused `RWF_NOWAIT`, with what has come of it for reads and for writes: their next files
 /// need not be asked.
 static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<IoMethod>; 2])>> = PhpCell::new(Vec::new());
 
 /// A regular file on this file system was opened as `fd`, with these flags.
-pub(crate) fn opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
+pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
     let known = DEVICES.with(host, |all| all.iter().find(|d| d.0 == device).map_or([None; 2], |d| d.1));
     let through = flags & libc::O_DSYNC != 0;
-    ways(host, fd, |w| {
+    with_state(host, fd, |w| {
         w.device = Some(device);
         w.read = known[0].unwrap_or(IoMethod::Nowait);
         w.write = known[1].filter(|_| !through).unwrap_or(IoMethod::Nowait);
@@ -66,9 +67,9 @@ pub(crate) fn opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_i
 
 /// The file refuses `RWF_NOWAIT`: how to go on.
 fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> IoMethod {
-    let (way, lasting) = way_without_nowait(fd, writing);
-    let device = ways(host, fd, |w| {
-        *(if writing { &mut w.write } else { &mut w.read }) = way;
+    let (method, lasting) = method_without_nowait(fd, writing);
+    let device = with_state(host, fd, |w| {
+        *(if writing { &mut w.write } else { &mut w.read }) = method;
         w.device
     });
     if let Some(device) = device.filter(|_| lasting) {
@@ -77,39 +78,39 @@ fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> IoMethod {
                 all.push((device, [None; 2]));
                 all.len() - 1
             });
-            all[index].1[usize::from(writing)] = Some(way);
+            all[index].1[usize::from(writing)] = Some(method);
         });
     }
-    way
+    method
 }
 
-fn ways<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut Ways) -> R) -> R {
-    let life = host.reactor().generation(fd);
-    WAYS.with(host, |all| {
+fn with_state<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut FileState) -> R) -> R {
+    let generation = host.reactor().generation(fd);
+    STATES.with(host, |all| {
         let index = fd.max(0) as usize;
         if all.len() <= index {
-            all.resize(index + 1, FRESH);
+            all.resize(index + 1, UNKNOWN);
         }
-        let ways = &mut all[index];
-        if ways.life != life {
-            *ways = Ways { life, ..FRESH };
+        let state = &mut all[index];
+        if state.generation != generation {
+            *state = FileState { generation, ..UNKNOWN };
         }
-        then(ways)
+        then(state)
     })
 }
 
-fn way(host: &dyn Host, io: &Io, writing: bool) -> IoMethod {
-    let way = ways(host, io.fd, |w| match if writing { w.write } else { w.read } {
+fn method(host: &dyn Host, io: &Io, writing: bool) -> IoMethod {
+    let method = with_state(host, io.fd, |w| match if writing { w.write } else { w.read } {
         IoMethod::InPlace if w.slow > 0 => IoMethod::Worker,
-        way => way,
+        method => method,
     });
     // The kernel must have seen a list of the caller's before anything of ours looks into it: an invalid one
     // fails there. (`read` and `write` come with a list of ours.)
-    if way == IoMethod::Worker && !io.own { IoMethod::Nowait } else { way }
+    if method == IoMethod::Worker && !io.own { IoMethod::Nowait } else { method }
 }
 
 /// How to go on with a file that refuses `RWF_NOWAIT`, and whether that holds for all files of its file system.
-fn way_without_nowait(fd: RawFd, writing: bool) -> (IoMethod, bool) {
+fn method_without_nowait(fd: RawFd, writing: bool) -> (IoMethod, bool) {
     const REMOTE: [u32; 8] = [
         0x6969,      // NFS
         0x6573_5546, // FUSE
@@ -168,7 +169,7 @@ fn refused(error: c_int) -> bool {
 
 /// Reads as a blocking call does: short only at the end of the file. Gives way once if it did not wait.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
-    let result = match way(host, &io, false) {
+    let result = match method(host, &io, false) {
         IoMethod::Nowait => nowait_read(host, &io),
         IoMethod::InPlace => Some(in_place(host, &io, false)),
         IoMethod::Worker => None,
@@ -218,7 +219,7 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
     if host.writes_in_place() {
         return plain(&io, 0, true);
     }
-    match way(host, &io, true) {
+    match method(host, &io, true) {
         IoMethod::Nowait => {
             let first = nowait(&io, 0, true);
             let error = errno();
@@ -244,13 +245,13 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
 fn in_place(host: &dyn Host, io: &Io, writing: bool) -> isize {
     let start = Reactor::now();
     let result = plain(io, 0, writing);
-    took(host, io.fd, Reactor::now() - start, writing);
+    record_duration(host, io.fd, Reactor::now() - start, writing);
     result
 }
 
-fn took(host: &dyn Host, fd: RawFd, time: u64, writing: bool) {
+fn record_duration(host: &dyn Host, fd: RawFd, time: u64, writing: bool) {
     if time > if writing { LONG_WRITE } else { LONG_READ } {
-        ways(host, fd, |w| w.slow = SLOW);
+        with_state(host, fd, |w| w.slow = SLOW);
     }
 }
 
@@ -267,10 +268,10 @@ fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize 
     while done < total {
         let (fd, length, offset) = (io.fd, (total - done).min(CHUNK), io.offset_after(done));
         let bytes = if writing { io.gather(done, length) } else { Vec::with_capacity(length) };
-        let pin = refs::pin(host, fd);
+        let fd_ref = FdRef::new(host, fd);
         let job = move || {
             let done = transfer(fd, bytes, length, offset, writing);
-            drop(pin);
+            drop(fd_ref);
             done
         };
         let Some(step) = wait::for_job(host, JobKind::Bounded, io.call, fd, job) else {
@@ -283,8 +284,8 @@ fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize 
                 -1
             };
         };
-        ways(host, fd, |w| w.slow = w.slow.saturating_sub(1));
-        took(host, fd, step.time, writing);
+        with_state(host, fd, |w| w.slow = w.slow.saturating_sub(1));
+        record_duration(host, fd, step.time, writing);
         if step.result < 0 {
             if done > 0 {
                 break;

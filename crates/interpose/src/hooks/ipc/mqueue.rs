@@ -2,7 +2,7 @@
 //! that is over; if it would wait, the coroutine parks until the queue is ready.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::hooks::fd::tracking::{gone, made};
+use crate::hooks::fd::tracking::{CLOSES, OPENS, closed, opened};
 use crate::host::{Host, OnSignal, current_host, errno, fail, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::time::deadline_of;
@@ -17,23 +17,13 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         summary: "tried, then parked until the queue is ready or the time is over",
         on_cancel: on_cancel::FAILS,
     };
-    const NOTED: Behavior = Behavior {
-        wait: WaitKind::Never,
-        summary: "what is kept of the descriptor follows",
-        on_cancel: on_cancel::NEVER,
-    };
-    const CLOSES: Behavior = Behavior {
-        wait: WaitKind::Never,
-        summary: "calls that are parked on the descriptor fail with EBADF",
-        on_cancel: on_cancel::NEVER,
-    };
     hooked_calls![
         c"mq_send" => mq_send, WAIT;
         c"mq_timedsend" => mq_timedsend, WAIT;
         c"mq_receive" => mq_receive, WAIT;
         c"mq_timedreceive" => mq_timedreceive, WAIT;
-        c"mq_open" => mq_open, NOTED;
-        c"__mq_open_2" => mq_open_2, NOTED;
+        c"mq_open" => mq_open, OPENS;
+        c"__mq_open_2" => mq_open_2, OPENS;
         c"mq_close" => mq_close, CLOSES;
     ]
 }
@@ -69,7 +59,7 @@ fn waited_for(
 }
 
 /// The host, and when the caller's time is over, if there is a host and the time is one.
-unsafe fn inside_until(until: *const timespec) -> Option<(&'static dyn Host, Option<u64>)> {
+unsafe fn host_and_deadline(until: *const timespec) -> Option<(&'static dyn Host, Option<u64>)> {
     let host = current_host()?;
     if until.is_null() { Some((host, None)) } else { deadline_of(until).map(|deadline| (host, Some(deadline))) }
 }
@@ -85,7 +75,7 @@ pub unsafe extern "C" fn mq_timedsend(
     // SAFETY: the caller's own arguments, with its time or another.
     let send = |until| unsafe { libc::mq_timedsend(queue, message, size, priority, until) };
     // SAFETY: null or the caller's own time.
-    match unsafe { inside_until(until) } {
+    match unsafe { host_and_deadline(until) } {
         Some((host, deadline)) => {
             let attempt = |until: *const timespec| send(until) as ssize_t;
             waited_for(host, queue, Interest::WRITE, deadline, "mq_send", &attempt) as c_int
@@ -111,7 +101,7 @@ pub unsafe extern "C" fn mq_timedreceive(
     // SAFETY: the caller's own arguments, with its time or another.
     let receive = |until| unsafe { libc::mq_timedreceive(queue, place, size, priority, until) };
     // SAFETY: null or the caller's own time.
-    match unsafe { inside_until(until) } {
+    match unsafe { host_and_deadline(until) } {
         Some((host, deadline)) => waited_for(host, queue, Interest::READ, deadline, "mq_receive", &receive),
         None => receive(until),
     }
@@ -126,7 +116,7 @@ pub unsafe extern "C" fn mq_receive(queue: mqd_t, place: *mut c_char, size: size
 /// `mq_open(3)`. (Variadic in C, as `open`: arguments that were not passed are not looked at.)
 pub unsafe extern "C" fn mq_open(name: *const c_char, flags: c_int, mode: mode_t, attributes: *mut mq_attr) -> mqd_t {
     // SAFETY: the caller's own arguments.
-    made(
+    opened(
         unsafe { libc::mq_open(name, flags, mode, attributes) },
         Opened { kind: Some(FdKind::Other), ..Opened::default() },
     )
@@ -138,12 +128,12 @@ pub unsafe extern "C" fn mq_open_2(name: *const c_char, flags: c_int) -> mqd_t {
         fn __mq_open_2(name: *const c_char, flags: c_int) -> mqd_t;
     }
     // SAFETY: the caller's own arguments.
-    made(unsafe { __mq_open_2(name, flags) }, Opened { kind: Some(FdKind::Other), ..Opened::default() })
+    opened(unsafe { __mq_open_2(name, flags) }, Opened { kind: Some(FdKind::Other), ..Opened::default() })
 }
 
 /// `mq_close(3)`.
 pub unsafe extern "C" fn mq_close(queue: mqd_t) -> c_int {
-    gone(queue);
+    closed(queue);
     // SAFETY: the caller's own.
     unsafe { libc::mq_close(queue) }
 }

@@ -1,7 +1,7 @@
 //! `getaddrinfo` and `getnameinfo`.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use super::lookup::{Answer, Looked, is_numeric, look_up};
+use super::lookup::{Answer, Lookup, is_numeric, look_up};
 use crate::host::current_host;
 use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
 use std::ffi::{CStr, CString};
@@ -51,15 +51,15 @@ pub unsafe extern "C" fn getaddrinfo(
         }
     }
     match look_up(host, "getaddrinfo", job, undo) {
-        Looked::Up((code, list)) => {
+        Lookup::Done((code, list)) => {
             if code == 0 {
                 // SAFETY: the caller's place for the list.
                 unsafe { result.write(list.0) };
             }
             code
         }
-        Looked::Cancelled => libc::EAI_SYSTEM,
-        Looked::InPlace => in_place(),
+        Lookup::Cancelled => libc::EAI_SYSTEM,
+        Lookup::InPlace => in_place(),
     }
 }
 
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn getnameinfo(
         (code, texts)
     };
     match look_up(host, "getnameinfo", job, |_| ()) {
-        Looked::Up((code, [name, port])) => {
+        Lookup::Done((code, [name, port])) => {
             if code == 0 {
                 copy_text(&name, node);
                 if rooms[1] > 0 {
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn getnameinfo(
             }
             code
         }
-        Looked::Cancelled => libc::EAI_SYSTEM,
-        Looked::InPlace => in_place(),
+        Lookup::Cancelled => libc::EAI_SYSTEM,
+        Lookup::InPlace => in_place(),
     }
 }

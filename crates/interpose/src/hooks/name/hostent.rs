@@ -4,7 +4,7 @@
 //! caller's buffer get the result moved there: every pointer into the job's memory is moved along.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use super::lookup::{Looked, is_numeric, look_up, set_h_errno};
+use super::lookup::{Lookup, is_numeric, look_up, set_h_errno};
 use crate::host::{Host, current_host, errno};
 use crate::php_cell::PhpCell;
 use libc::{c_char, c_int, c_void, hostent, size_t, socklen_t};
@@ -131,7 +131,7 @@ fn look_up_static(
     in_place: impl FnOnce() -> *mut hostent,
 ) -> *mut hostent {
     match look_up(host, call, move || query.run_with_room(), |_| ()) {
-        Looked::Up(found) => {
+        Lookup::Done(found) => {
             set_h_errno(found.error);
             if !found.found {
                 return std::ptr::null_mut();
@@ -141,16 +141,16 @@ fn look_up_static(
             RESULT.with(host, |kept| *kept = Some(result));
             entry
         }
-        Looked::Cancelled => {
+        Lookup::Cancelled => {
             set_h_errno(TRY_AGAIN);
             std::ptr::null_mut()
         }
-        Looked::InPlace => in_place(),
+        Lookup::InPlace => in_place(),
     }
 }
 
 /// Where a look-up with the caller's memory leaves its result.
-struct Place {
+struct ResultBuffers {
     result: *mut hostent,
     buffer: *mut c_char,
     room: size_t,
@@ -162,7 +162,7 @@ fn look_up_into(
     host: &dyn Host,
     call: &'static str,
     query: Query,
-    place: Place,
+    place: ResultBuffers,
     in_place: impl FnOnce() -> c_int,
 ) -> c_int {
     let (room, skew) = (place.room, place.buffer.addr() % 16);
@@ -170,7 +170,7 @@ fn look_up_into(
     // SAFETY: the caller's places for the result; its buffer has `room` bytes.
     unsafe {
         match looked {
-            Looked::Up(found) => {
+            Lookup::Done(found) => {
                 place.error.write(found.error);
                 place.found.write(std::ptr::null_mut());
                 if found.found {
@@ -182,12 +182,12 @@ fn look_up_into(
                 }
                 found.code
             }
-            Looked::Cancelled => {
+            Lookup::Cancelled => {
                 place.error.write(INTERNAL);
                 place.found.write(std::ptr::null_mut());
                 errno()
             }
-            Looked::InPlace => in_place(),
+            Lookup::InPlace => in_place(),
         }
     }
 }
@@ -218,14 +218,14 @@ unsafe fn moved(entry: hostent, by: usize) -> hostent {
 }
 
 /// The host and the name, if it has to be looked up.
-fn name_inside(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
+fn host_and_name(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
     let host = current_host().filter(|_| !name.is_null())?;
     // SAFETY: the caller passes a C string.
     let name = unsafe { CStr::from_ptr(name) };
     (!is_numeric(name)).then(|| (host, name.to_owned()))
 }
 
-fn address_inside(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
+fn host_and_address(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
     let host = current_host().filter(|_| !address.is_null() && length <= 256)?;
     // SAFETY: the caller passes that many bytes.
     Some((host, unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) }.to_vec()))
@@ -235,7 +235,7 @@ fn address_inside(address: *const c_void, length: socklen_t) -> Option<(&'static
 pub unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
     // SAFETY: the caller's own argument.
     let in_place = || unsafe { libc_gethostbyname(name) };
-    match name_inside(name) {
+    match host_and_name(name) {
         Some((host, name)) => look_up_static(host, "gethostbyname", Query::Name(name), in_place),
         None => in_place(),
     }
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
 pub unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname2(name, family) };
-    match name_inside(name) {
+    match host_and_name(name) {
         Some((host, name)) => look_up_static(host, "gethostbyname2", Query::NameOf(name, family), in_place),
         None => in_place(),
     }
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *
 pub unsafe extern "C" fn gethostbyaddr(address: *const c_void, length: socklen_t, family: c_int) -> *mut hostent {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyaddr(address, length, family) };
-    match address_inside(address, length) {
+    match host_and_address(address, length) {
         Some((host, bytes)) => look_up_static(host, "gethostbyaddr", Query::Address(bytes, family), in_place),
         None => in_place(),
     }
@@ -272,8 +272,8 @@ pub unsafe extern "C" fn gethostbyname_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname_r(name, result, buffer, room, found, error) };
-    let place = Place { result, buffer, room, found, error };
-    match name_inside(name) {
+    let place = ResultBuffers { result, buffer, room, found, error };
+    match host_and_name(name) {
         Some((host, name)) => look_up_into(host, "gethostbyname_r", Query::Name(name), place, in_place),
         None => in_place(),
     }
@@ -291,8 +291,8 @@ pub unsafe extern "C" fn gethostbyname2_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname2_r(name, family, result, buffer, room, found, error) };
-    let place = Place { result, buffer, room, found, error };
-    match name_inside(name) {
+    let place = ResultBuffers { result, buffer, room, found, error };
+    match host_and_name(name) {
         Some((host, name)) => look_up_into(host, "gethostbyname2_r", Query::NameOf(name, family), place, in_place),
         None => in_place(),
     }
@@ -311,8 +311,8 @@ pub unsafe extern "C" fn gethostbyaddr_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyaddr_r(address, length, family, result, buffer, room, found, error) };
-    let place = Place { result, buffer, room, found, error };
-    match address_inside(address, length) {
+    let place = ResultBuffers { result, buffer, room, found, error };
+    match host_and_address(address, length) {
         Some((host, bytes)) => look_up_into(host, "gethostbyaddr_r", Query::Address(bytes, family), place, in_place),
         None => in_place(),
     }

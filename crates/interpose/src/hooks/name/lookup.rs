@@ -27,8 +27,8 @@ pub(crate) struct Answer<T> {
     pub h_errno: c_int,
 }
 
-pub(crate) enum Looked<T> {
-    Up(T),
+pub(crate) enum Lookup<T> {
+    Done(T),
     /// Cancelled; `errno` is set.
     Cancelled,
     /// Do it in place.
@@ -41,7 +41,7 @@ pub(crate) fn look_up<T: Send + 'static>(
     call: &'static str,
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(Answer<T>),
-) -> Looked<T> {
+) -> Lookup<T> {
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     let job = move || {
         set_errno(0);
@@ -53,15 +53,15 @@ pub(crate) fn look_up<T: Send + 'static>(
         Job::Done(answer) => {
             set_errno(if answer.errno == 0 { saved } else { answer.errno });
             set_h_errno(answer.h_errno);
-            Looked::Up(answer.value)
+            Lookup::Done(answer.value)
         }
         Job::Abandoned(waited) => {
             set_errno(waited.errno(libc::ECANCELED));
-            Looked::Cancelled
+            Lookup::Cancelled
         }
         Job::NoWorker => {
             set_errno(saved);
-            Looked::InPlace
+            Lookup::InPlace
         }
     }
 }

@@ -1,7 +1,7 @@
 //! DNS records: `res_query`, `res_search` and the `res_n*` forms, on a worker thread with its own resolver state.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use super::lookup::{Looked, h_errno, look_up, set_h_errno};
+use super::lookup::{Lookup, h_errno, look_up, set_h_errno};
 use crate::host::current_host;
 use libc::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_ushort, c_void};
 use std::ffi::{CStr, CString};
@@ -113,18 +113,18 @@ fn on_worker(call: &'static str, original: &'static Original, ask: Ask) -> Optio
         (length, answer)
     };
     match look_up(host, call, job, |_| ()) {
-        Looked::Up((length, answer)) => {
+        Lookup::Done((length, answer)) => {
             // A longer answer was cut off, and is reported with its full length.
             let copied = (length.max(0) as usize).min(answer.len());
             // SAFETY: the caller's buffer has `room` bytes, the length of `answer`.
             unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), ask.answer, copied) };
             Some(length)
         }
-        Looked::Cancelled => {
+        Lookup::Cancelled => {
             set_h_errno(TRY_AGAIN);
             Some(-1)
         }
-        Looked::InPlace => None,
+        Lookup::InPlace => None,
     }
 }
 

@@ -6,7 +6,7 @@
 //! itself, and the call fails with `ECANCELED`. `getpwent` and `getgrent`, which go through all, are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use super::lookup::{Looked, look_up};
+use super::lookup::{Lookup, look_up};
 use crate::host::{current_host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use libc::{c_char, c_int, gid_t, group, passwd, size_t, uid_t};
@@ -144,7 +144,7 @@ fn look_up_static<R: Record>(call: &'static str, query: Option<Query>, kept: &Ke
     let (host, query) = (current_host()?, query?);
     let before = errno();
     match look_up(host, call, move || find_with_room::<R>(&query, before), |_| ()) {
-        Looked::Up(found) => {
+        Lookup::Done(found) => {
             set_errno(found.errno);
             if !found.found {
                 return Some(std::ptr::null_mut());
@@ -154,13 +154,13 @@ fn look_up_static<R: Record>(call: &'static str, query: Option<Query>, kept: &Ke
             kept.with(host, |kept| *kept = Some(result));
             Some(entry)
         }
-        Looked::Cancelled => Some(std::ptr::null_mut()),
-        Looked::InPlace => None,
+        Lookup::Cancelled => Some(std::ptr::null_mut()),
+        Lookup::InPlace => None,
     }
 }
 
 /// Where a look-up with the caller's memory leaves its result.
-struct Place<R> {
+struct ResultBuffers<R> {
     to: *mut R,
     buffer: *mut c_char,
     room: size_t,
@@ -171,7 +171,7 @@ struct Place<R> {
 ///
 /// # Safety
 /// The places are as libc wants them.
-unsafe fn look_up_into<R: Record>(call: &'static str, query: Option<Query>, place: Place<R>) -> Option<c_int> {
+unsafe fn look_up_into<R: Record>(call: &'static str, query: Option<Query>, place: ResultBuffers<R>) -> Option<c_int> {
     let (host, query) = (current_host()?, query?);
     let (room, skew) = (place.room, place.buffer.addr() % 16);
     let before = errno();
@@ -179,7 +179,7 @@ unsafe fn look_up_into<R: Record>(call: &'static str, query: Option<Query>, plac
     // SAFETY: the caller's places for the result; its buffer has `room` bytes.
     unsafe {
         match looked {
-            Looked::Up(found) => {
+            Lookup::Done(found) => {
                 place.found.write(std::ptr::null_mut());
                 if found.found {
                     let memory = &found.memory[found.start..found.start + room];
@@ -192,11 +192,11 @@ unsafe fn look_up_into<R: Record>(call: &'static str, query: Option<Query>, plac
                 set_errno(found.errno);
                 Some(found.code)
             }
-            Looked::Cancelled => {
+            Lookup::Cancelled => {
                 place.found.write(std::ptr::null_mut());
                 Some(errno())
             }
-            Looked::InPlace => None,
+            Lookup::InPlace => None,
         }
     }
 }
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn getpwnam_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     unsafe {
-        look_up_into("getpwnam_r", named(name), Place { to, buffer, room, found })
+        look_up_into("getpwnam_r", named(name), ResultBuffers { to, buffer, room, found })
             .unwrap_or_else(|| libc::getpwnam_r(name, to, buffer, room, found))
     }
 }
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn getpwuid_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     unsafe {
-        look_up_into("getpwuid_r", Some(Query::Number(user)), Place { to, buffer, room, found })
+        look_up_into("getpwuid_r", Some(Query::Number(user)), ResultBuffers { to, buffer, room, found })
             .unwrap_or_else(|| libc::getpwuid_r(user, to, buffer, room, found))
     }
 }
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn getgrnam_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     unsafe {
-        look_up_into("getgrnam_r", named(name), Place { to, buffer, room, found })
+        look_up_into("getgrnam_r", named(name), ResultBuffers { to, buffer, room, found })
             .unwrap_or_else(|| libc::getgrnam_r(name, to, buffer, room, found))
     }
 }
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn getgrgid_r(
 ) -> c_int {
     // SAFETY: the caller's own arguments.
     unsafe {
-        look_up_into("getgrgid_r", Some(Query::Number(number)), Place { to, buffer, room, found })
+        look_up_into("getgrgid_r", Some(Query::Number(number)), ResultBuffers { to, buffer, room, found })
             .unwrap_or_else(|| libc::getgrgid_r(number, to, buffer, room, found))
     }
 }
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn getgrouplist(user: *const c_char, group: gid_t, to: *mu
     // SAFETY: the caller's own.
     let (name, room) = unsafe { (CStr::from_ptr(user).to_owned(), (*count).clamp(0, MOST)) };
     match look_up(host, "getgrouplist", move || groups_of(&name, group, room), |_| ()) {
-        Looked::Up((result, found, list)) => {
+        Lookup::Done((result, found, list)) => {
             // SAFETY: the caller's list has room for as many.
             unsafe {
                 std::ptr::copy_nonoverlapping(list.as_ptr(), to, found.clamp(0, room) as usize);
@@ -322,12 +322,12 @@ pub unsafe extern "C" fn getgrouplist(user: *const c_char, group: gid_t, to: *mu
             }
             result
         }
-        Looked::Cancelled => {
+        Lookup::Cancelled => {
             // SAFETY: the caller's own place.
             unsafe { count.write(0) };
             -1
         }
-        Looked::InPlace => in_place(),
+        Lookup::InPlace => in_place(),
     }
 }
 
@@ -352,8 +352,8 @@ pub unsafe extern "C" fn initgroups(user: *const c_char, group: gid_t) -> c_int 
     let name = unsafe { CStr::from_ptr(user) }.to_owned();
     match look_up(host, "initgroups", move || all_groups_of(&name, group), |_| ()) {
         // SAFETY: a list of ours.
-        Looked::Up(list) => unsafe { libc::setgroups(list.len(), list.as_ptr()) },
-        Looked::Cancelled => -1,
-        Looked::InPlace => in_place(),
+        Lookup::Done(list) => unsafe { libc::setgroups(list.len(), list.as_ptr()) },
+        Lookup::Cancelled => -1,
+        Lookup::InPlace => in_place(),
     }
 }

@@ -1,6 +1,6 @@
 //! `accept` and `accept4`.
 
-use super::socket::{Limit, ask, option, used_outside, without_blocking};
+use super::socket::{SocketWait, forget_readiness, poll_events, socket_option, with_nonblocking};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
@@ -39,9 +39,9 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
     let original = || unsafe { libc::accept4(fd, peer.address, peer.length, flags) };
     let Some(host) = current_host() else {
         let new = original();
-        used_outside(fd, Interest::READ);
+        forget_readiness(fd, Interest::READ);
         if let (Some(host), 0..) = (php_thread_host(), new) {
-            made(host, fd, new, flags);
+            track_accepted(host, fd, new, flags);
         }
         return new;
     };
@@ -59,12 +59,12 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         return new;
     }
     let shared = reactor.may_be_shared(fd);
-    let mut limit = Limit::new(fd, Interest::READ, call);
+    let mut limit = SocketWait::new(fd, Interest::READ, call);
     let mut waited = false;
     loop {
         let mut level = host.reactor().readiness(fd, Interest::READ).0;
-        if level == Readiness::Unknown && ask(fd, libc::POLLIN) == 0 {
-            if option(fd, libc::SO_ACCEPTCONN) != 1 {
+        if level == Readiness::Unknown && poll_events(fd, libc::POLLIN) == 0 {
+            if socket_option(fd, libc::SO_ACCEPTCONN) != 1 {
                 return original(); // not a listener: it fails at once
             }
             wait::record_not_ready(host, fd, Interest::READ);
@@ -73,9 +73,9 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         if level != Readiness::NotReady {
             let new = if shared {
                 // SAFETY: the caller's own pointers.
-                unsafe { on_a_worker(host, fd, peer, flags, &mut limit) }
+                unsafe { on_worker(host, fd, peer, flags, &mut limit) }
             } else {
-                without_blocking(fd, original)
+                with_nonblocking(fd, original)
             };
             let error = errno();
             taken(host, fd, new, flags);
@@ -107,12 +107,12 @@ fn taken(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
         if empty { Readiness::NotReady } else { Readiness::Unknown },
     );
     if new >= 0 {
-        made(host, listener, new, flags);
+        track_accepted(host, listener, new, flags);
     }
 }
 
 /// Writes down a new connection; what the listener tells of it need not be asked.
-fn made(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
+fn track_accepted(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     let reactor = host.reactor();
     let kind = reactor.kind(listener);
     let mode = if flags & libc::SOCK_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
@@ -135,9 +135,9 @@ struct Accepted {
 ///
 /// # Safety
 /// `peer` is as `accept(2)` wants it.
-unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut Limit) -> RawFd {
+unsafe fn on_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit: &mut SocketWait) -> RawFd {
     let Ok(own) = InternalFd::duplicate(fd) else { return -1 };
-    limit.ask(host.reactor());
+    limit.load_timeout(host.reactor());
     let job = move || {
         // SAFETY: all zeros is a valid address storage.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };

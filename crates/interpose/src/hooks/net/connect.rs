@@ -1,6 +1,6 @@
 //! `connect`.
 
-use super::socket::{Limit, ask, option, without_blocking};
+use super::socket::{SocketWait, poll_events, socket_option, with_nonblocking};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, Job, WaitOutcome};
 use libc::{c_int, sockaddr, socklen_t};
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
     let kind = reactor.kind(fd);
     let waits = match kind {
         FdKind::Tcp => true,
-        FdKind::Socket => option(fd, libc::SO_TYPE) != libc::SOCK_DGRAM,
+        FdKind::Socket => socket_option(fd, libc::SO_TYPE) != libc::SOCK_DGRAM,
         _ => false,
     };
     if !waits || reactor.blocking(fd) == Blocking::No || address.is_null() {
@@ -38,12 +38,12 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
     }
     if reactor.may_be_shared(fd) {
         // SAFETY: the caller's own address, not null.
-        return unsafe { on_a_worker(host, fd, address, length) };
+        return unsafe { on_worker(host, fd, address, length) };
     }
-    let mut limit = Limit::new(fd, Interest::WRITE, "connect");
+    let mut limit = SocketWait::new(fd, Interest::WRITE, "connect");
     loop {
         reactor.reset_readiness(fd);
-        let result = without_blocking(fd, original);
+        let result = with_nonblocking(fd, original);
         match (result, errno()) {
             (0, _) => {
                 set_errno(before);
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
             }
             (_, libc::EINPROGRESS | libc::EALREADY) => {}
             // A Unix listener with a full queue: nothing tells when there is room.
-            (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.nap(host) {
+            (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.pause(host) {
                 WaitOutcome::Ready => continue,
                 waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
             },
@@ -67,7 +67,7 @@ fn decided(
     fd: RawFd,
     kind: FdKind,
     before: c_int,
-    limit: &mut Limit,
+    limit: &mut SocketWait,
     original: impl FnOnce() -> c_int,
 ) -> c_int {
     loop {
@@ -76,7 +76,7 @@ fn decided(
             waited => return fail::<i8>(waited.errno(libc::EINPROGRESS)).into(),
         }
         let fresh = host.reactor().readiness(fd, Interest::WRITE).0 == Readiness::Ready;
-        if fresh || ask(fd, libc::POLLOUT) != 0 {
+        if fresh || poll_events(fd, libc::POLLOUT) != 0 {
             break;
         }
     }
@@ -90,7 +90,7 @@ fn decided(
         }
         return result;
     }
-    match option(fd, libc::SO_ERROR) {
+    match socket_option(fd, libc::SO_ERROR) {
         0 => {
             set_errno(before);
             0
@@ -103,7 +103,7 @@ fn decided(
 ///
 /// # Safety
 /// `address` is valid for `length` bytes.
-unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, length: socklen_t) -> c_int {
+unsafe fn on_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, length: socklen_t) -> c_int {
     let room = size_of::<libc::sockaddr_storage>();
     // SAFETY: all zeros is a valid address storage.
     let mut copy: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
@@ -115,8 +115,8 @@ unsafe fn on_a_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, leng
         std::ptr::copy_nonoverlapping(address.cast::<u8>(), (&raw mut copy).cast(), length as usize);
     }
     let Ok(own) = InternalFd::duplicate(fd) else { return -1 };
-    let mut limit = Limit::new(fd, Interest::WRITE, "connect");
-    limit.ask(host.reactor());
+    let mut limit = SocketWait::new(fd, Interest::WRITE, "connect");
+    limit.load_timeout(host.reactor());
     host.reactor().reset_readiness(fd);
     let before = errno();
     let job = move || {

@@ -1,7 +1,7 @@
 //! `recv` and its kin.
 
 use super::message::{self, Rest};
-use super::socket::{Limit, ask, is_stream, used_outside};
+use super::socket::{SocketWait, forget_readiness, is_stream, poll_events};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::time::{duration, timespec_of};
 use crate::wait::{self, WaitOutcome};
@@ -36,7 +36,7 @@ fn receive(
 ) -> ssize_t {
     let Some(host) = current_host() else {
         let got = attempt(0, flags);
-        used_outside(fd, Interest::READ);
+        forget_readiness(fd, Interest::READ);
         return got;
     };
     // Urgent data and the error queue are never waited for.
@@ -64,7 +64,7 @@ fn receive(
             return whole(host, call, fd, flags, length, got, &attempt);
         }
     }
-    let mut limit = Limit::new(fd, Interest::READ, call);
+    let mut limit = SocketWait::new(fd, Interest::READ, call);
     loop {
         match limit.wait(host) {
             WaitOutcome::Ready => {}
@@ -96,17 +96,17 @@ fn whole(
     }
     let before = errno();
     let mut done = got as usize;
-    let mut limit = Limit::new(fd, Interest::READ, call);
+    let mut limit = SocketWait::new(fd, Interest::READ, call);
     while done < length {
         // Asked before it is received: the end, or an error, belongs to the program's next call.
-        let seen = ask(fd, libc::POLLIN | libc::POLLRDHUP);
+        let seen = poll_events(fd, libc::POLLIN | libc::POLLRDHUP);
         let last = seen & (libc::POLLERR | libc::POLLHUP | libc::POLLRDHUP | libc::POLLNVAL) != 0;
         let peeked = if flags & MSG_PEEK != 0 { done } else { 0 };
         if last && queued(fd) <= peeked {
             break;
         }
         let waited = if peeked != 0 && queued(fd) <= peeked {
-            limit.nap(host) // readable all the time: no edge will come of it
+            limit.pause(host) // readable all the time: no edge will come of it
         } else if seen & libc::POLLIN == 0 {
             wait::record_not_ready(host, fd, Interest::READ);
             limit.wait(host)
@@ -120,7 +120,7 @@ fn whole(
             if got == 0 || errno() != libc::EAGAIN {
                 break;
             }
-            limit.nap(host)
+            limit.pause(host)
         };
         if waited != WaitOutcome::Ready {
             break;
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn recvmmsg(
                     }
                 }
             }
-            used_outside(fd, Interest::READ);
+            forget_readiness(fd, Interest::READ);
         }
         return got;
     }

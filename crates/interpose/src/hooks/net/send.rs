@@ -1,7 +1,7 @@
 //! `send` and its kin.
 
 use super::message::{self, Rest};
-use super::socket::{Limit, ask, option, used_outside};
+use super::socket::{SocketWait, forget_readiness, poll_events, socket_option};
 use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::wait::{self, WaitOutcome};
 use libc::{
@@ -23,7 +23,7 @@ fn transmit(
 ) -> ssize_t {
     let Some(host) = current_host() else {
         let sent = attempt(0, flags);
-        used_outside(fd, Interest::WRITE);
+        forget_readiness(fd, Interest::WRITE);
         return sent;
     };
     let reactor = host.reactor();
@@ -57,20 +57,21 @@ fn rest(
 ) -> ssize_t {
     let mut done = sent.max(0) as usize;
     let mut full = sent < 0;
-    let mut limit = Limit::new(fd, Interest::WRITE, call);
+    let mut limit = SocketWait::new(fd, Interest::WRITE, call);
     // A Unix datagram to another's full queue: the sender's own readiness does not tell when there is room, and
     // each attempt makes an edge of its own.
-    let blind = named && host.reactor().kind(fd) == FdKind::Socket && option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
+    let blind =
+        named && host.reactor().kind(fd) == FdKind::Socket && socket_option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
     let error = loop {
         if full {
-            let waited = if blind { limit.nap(host) } else { limit.wait(host) };
+            let waited = if blind { limit.pause(host) } else { limit.wait(host) };
             if waited != WaitOutcome::Ready {
                 break if done > 0 { 0 } else { waited.errno(libc::EAGAIN) };
             }
         }
         if done > 0 {
             // A part is sent: an error is for the program's next call, and so is SIGPIPE.
-            let seen = ask(fd, libc::POLLOUT);
+            let seen = poll_events(fd, libc::POLLOUT);
             if seen & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) != 0 {
                 break 0;
             }
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, count
     if waits.is_none() || messages.is_null() {
         // SAFETY: the caller's own arguments.
         let sent = unsafe { libc::sendmmsg(fd, messages, count, flags as _) };
-        used_outside(fd, Interest::WRITE);
+        forget_readiness(fd, Interest::WRITE);
         return sent;
     }
     let mut sent = 0;

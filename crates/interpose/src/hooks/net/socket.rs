@@ -6,33 +6,33 @@ use libc::{c_int, c_short};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
-/// How long a call on a socket may wait, and what interrupts it: asked when it first has to wait.
-pub(super) struct Limit {
+/// How long a call on a socket may wait, and what interrupts it: timeout_loaded when it first has to wait.
+pub(super) struct SocketWait {
     fd: RawFd,
     interest: Interest,
     call: &'static str,
-    asked: bool,
+    timeout_loaded: bool,
     deadline: Option<u64>,
     on_signal: OnSignal,
     backoff: Backoff,
 }
 
-impl Limit {
-    pub(super) fn new(fd: RawFd, interest: Interest, call: &'static str) -> Limit {
-        Limit {
+impl SocketWait {
+    pub(super) fn new(fd: RawFd, interest: Interest, call: &'static str) -> SocketWait {
+        SocketWait {
             fd,
             interest,
             call,
-            asked: false,
+            timeout_loaded: false,
             deadline: None,
             on_signal: OnSignal::Restart,
             backoff: Backoff::polling(),
         }
     }
 
-    pub(super) fn ask(&mut self, reactor: &Reactor) {
-        if !self.asked {
-            self.asked = true;
+    pub(super) fn load_timeout(&mut self, reactor: &Reactor) {
+        if !self.timeout_loaded {
+            self.timeout_loaded = true;
             let ns = reactor.socket_timeout(self.fd, self.interest);
             if ns != 0 {
                 // signal(7): with a timeout set, SA_RESTART restarts nothing.
@@ -48,17 +48,17 @@ impl Limit {
 
     /// Parks until the descriptor may be ready. The caller has just seen that it is not, or it is *empty*.
     pub(super) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
-        self.ask(host.reactor());
+        self.load_timeout(host.reactor());
         match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {
             // Epoll has no room for it (memory, max_user_watches): looked at again and again.
-            WaitOutcome::Error(error) if error != libc::EBADF => self.nap(host),
+            WaitOutcome::Error(error) if error != libc::EBADF => self.pause(host),
             waited => waited,
         }
     }
 
     /// Sleeps 1 ms, then longer each time up to 10.
-    pub(super) fn nap(&mut self, host: &dyn Host) -> WaitOutcome {
-        self.ask(host.reactor());
+    pub(super) fn pause(&mut self, host: &dyn Host) -> WaitOutcome {
+        self.load_timeout(host.reactor());
         host.begin_wait();
         let blocked_on = self.blocked_on();
         self.backoff.park(host, self.deadline, blocked_on).into()
@@ -67,7 +67,7 @@ impl Limit {
 
 /// What a call outside coroutines did to the readiness of `fd` is not known to anybody.
 #[inline]
-pub(super) fn used_outside(fd: RawFd, interest: Interest) {
+pub(super) fn forget_readiness(fd: RawFd, interest: Interest) {
     if let Some(host) = php_thread_host() {
         let error = errno();
         host.reactor().record_readiness(fd, interest, Readiness::Unknown);
@@ -76,7 +76,7 @@ pub(super) fn used_outside(fd: RawFd, interest: Interest) {
 }
 
 /// An `int` socket option, or -1.
-pub(super) fn option(fd: RawFd, name: c_int) -> c_int {
+pub(super) fn socket_option(fd: RawFd, name: c_int) -> c_int {
     let mut value = 0;
     let mut length = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: `value` and `length` are valid and of the size that is passed.
@@ -88,14 +88,14 @@ pub(super) fn option(fd: RawFd, name: c_int) -> c_int {
 pub(super) fn is_stream(reactor: &Reactor, fd: RawFd) -> bool {
     match reactor.kind(fd) {
         FdKind::Tcp => true,
-        FdKind::Socket => option(fd, libc::SO_TYPE) == libc::SOCK_STREAM,
+        FdKind::Socket => socket_option(fd, libc::SO_TYPE) == libc::SOCK_STREAM,
         _ => false,
     }
 }
 
 /// Runs `call` with `O_NONBLOCK` set on `fd` for this moment; its `errno` stays. For descriptions that nobody
 /// else has. Nothing may switch in `call`.
-pub(super) fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn with_nonblocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
     let (mut on, mut off): (c_int, c_int) = (1, 0);
     // SAFETY: FIONBIO reads an int, which lives through the call.
     unsafe { libc::ioctl(fd, libc::FIONBIO, &raw mut on) };
@@ -108,6 +108,6 @@ pub(super) fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int
 }
 
 /// Polls `fd` without waiting: what holds of `events`, error and hang-up now.
-pub(super) fn ask(fd: RawFd, events: c_short) -> c_short {
+pub(super) fn poll_events(fd: RawFd, events: c_short) -> c_short {
     wait::poll_now(fd, events).unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, on_worker, path_only, with_path};
-use crate::hooks::fd::refs;
+use crate::hooks::fd::refs::FdRef;
 use crate::host::{Host, current_host, errno, fail, set_errno};
 use libc::{c_char, c_int, c_uint, gid_t, mode_t, off_t, timespec, timeval, uid_t, utimbuf};
 use spindle_reactor::FdKind;
@@ -291,10 +291,10 @@ pub unsafe extern "C" fn ftruncate(fd: c_int, length: off_t) -> c_int {
     let cut = move || unsafe { libc::ftruncate(fd, length) };
     let is_for_worker = |host: &&dyn Host| host.reactor().kind(fd) == FdKind::File && !host.keeps_files_in_place();
     let Some(host) = current_host().filter(is_for_worker) else { return cut() };
-    let pin = refs::pin(host, fd);
+    let fd_ref = FdRef::new(host, fd);
     let done = on_worker(host, "ftruncate", errno(), move || {
         let result = cut();
-        drop(pin);
+        drop(fd_ref);
         (result as isize, ())
     });
     done.map_or_else(cut, |(result, ())| result as c_int)

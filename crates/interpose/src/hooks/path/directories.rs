@@ -5,7 +5,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, with_path};
-use crate::hooks::fd::tracking::made;
+use crate::hooks::fd::tracking::opened;
 use crate::host::{errno, set_errno};
 use libc::{DIR, c_char, c_int, c_void};
 use spindle_reactor::{Blocking, FdKind, Opened};
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
     };
     if !directory.is_null() {
         // SAFETY: a directory just opened.
-        made(unsafe { libc::dirfd(directory) }, KNOWN);
+        opened(unsafe { libc::dirfd(directory) }, KNOWN);
     }
     directory
 }

@@ -1,6 +1,6 @@
 //! Running calls on paths on worker threads.
 
-use crate::hooks::fd::refs;
+use crate::hooks::fd::refs::FdRef;
 use crate::host::{Host, current_host, errno, set_errno};
 use crate::wait;
 use libc::{c_char, c_int};
@@ -16,36 +16,36 @@ enum Base {
     /// The working directory of the time of the call.
     Working(InternalFd),
     /// The caller's descriptor, which is not closed before the job has ended.
-    Pinned(RawFd, #[allow(dead_code, reason = "held")] refs::Pin),
+    Descriptor(RawFd, #[allow(dead_code, reason = "held")] FdRef),
 }
 
 /// A path of the job's own.
-pub(crate) struct Place {
+pub(crate) struct OwnedPath {
     base: Base,
     path: CString,
 }
 
-impl Place {
+impl OwnedPath {
     /// `None`: no descriptor is left for it; in place, then.
     ///
     /// # Safety
     /// `path` is a C string.
-    pub(crate) unsafe fn new(host: &dyn Host, at: RawFd, path: *const c_char) -> Option<Place> {
+    pub(crate) unsafe fn new(host: &dyn Host, at: RawFd, path: *const c_char) -> Option<OwnedPath> {
         // SAFETY: by contract.
         let path = unsafe { CStr::from_ptr(path) }.to_owned();
         let base = match path.to_bytes().first() {
             Some(b'/') => Base::Nothing,
-            _ if at != libc::AT_FDCWD => Base::Pinned(at, refs::pin(host, at)),
+            _ if at != libc::AT_FDCWD => Base::Descriptor(at, FdRef::new(host, at)),
             _ => Base::Working(working_directory().ok()?),
         };
-        Some(Place { base, path })
+        Some(OwnedPath { base, path })
     }
 
     pub(crate) fn at(&self) -> RawFd {
         match &self.base {
             Base::Nothing => libc::AT_FDCWD,
             Base::Working(fd) => fd.as_raw_fd(),
-            Base::Pinned(fd, _) => *fd,
+            Base::Descriptor(fd, _) => *fd,
         }
     }
 
@@ -91,7 +91,7 @@ pub(super) unsafe fn with_path<T: Send + 'static>(
     let host = current_host().filter(|host| !path.is_null() && !host.keeps_files_in_place())?;
     let saved = errno();
     // SAFETY: by contract.
-    let place = unsafe { Place::new(host, at, path) };
+    let place = unsafe { OwnedPath::new(host, at, path) };
     let Some(place) = place else {
         set_errno(saved);
         return None;
@@ -127,8 +127,8 @@ pub(super) unsafe fn two_paths(
     let host = current_host().filter(|host| !one.1.is_null() && !other.1.is_null() && !host.keeps_files_in_place())?;
     let saved = errno();
     // SAFETY: by contract.
-    let places = unsafe { (Place::new(host, one.0, one.1), Place::new(host, other.0, other.1)) };
-    let (Some(one), Some(other)) = places else {
+    let paths = unsafe { (OwnedPath::new(host, one.0, one.1), OwnedPath::new(host, other.0, other.1)) };
+    let (Some(one), Some(other)) = paths else {
         set_errno(saved);
         return None;
     };

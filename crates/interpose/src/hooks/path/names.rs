@@ -2,7 +2,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, path_only, two_paths, with_path};
-use crate::hooks::fd::tracking::made;
+use crate::hooks::fd::tracking::opened;
 use crate::host::errno;
 use libc::{c_char, c_int, mode_t, size_t, ssize_t};
 use spindle_reactor::{Blocking, FdKind, Opened};
@@ -152,10 +152,10 @@ pub unsafe extern "C" fn mkstemp(template: *mut c_char) -> c_int {
                 // SAFETY: as long as the caller's own.
                 unsafe { std::ptr::copy_nonoverlapping(name.as_ptr(), template.cast(), name.len()) };
             }
-            made(fd as c_int, KNOWN)
+            opened(fd as c_int, KNOWN)
         }
         // SAFETY: the caller's own argument.
-        None => made(unsafe { libc::mkstemp(template) }, KNOWN),
+        None => opened(unsafe { libc::mkstemp(template) }, KNOWN),
     }
 }
 

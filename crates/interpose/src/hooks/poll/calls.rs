@@ -92,13 +92,13 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
             set_errno(before);
             return 0;
         }
-        let life = host.reactor().generation(fd);
+        let generation = host.reactor().generation(fd);
         let wake = park_on(host, call, time, None, |each| {
             if fd >= 0 {
                 each(fd, interest(events));
             }
         });
-        if host.reactor().generation(fd) != life {
+        if host.reactor().generation(fd) != generation {
             answer(POLLNVAL);
             set_errno(before);
             return 1;

@@ -47,7 +47,7 @@ unsafe fn wait_all(
     pending: Option<Pending>,
 ) -> c_int {
     let before = errno();
-    let life = host.reactor().generation(epoll);
+    let generation = host.reactor().generation(epoll);
     loop {
         // SAFETY: the caller's own arguments.
         let ready = unsafe { libc::epoll_wait(epoll, events, room, 0) };
@@ -67,7 +67,7 @@ unsafe fn wait_all(
             return 0;
         }
         let wake = park_on(host, call, time, pending, |each| each(epoll, Interest::READ));
-        if host.reactor().generation(epoll) != life {
+        if host.reactor().generation(epoll) != generation {
             return fail::<i8>(libc::EBADF).into();
         }
         if let Some(error) = wake.error() {

@@ -2,7 +2,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::refs;
-use crate::hooks::fd::tracking::{gone, made};
+use crate::hooks::fd::tracking::{closed, opened};
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::{self, Job};
 use libc::{FILE, c_char, c_int};
@@ -15,7 +15,7 @@ pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *
     let file = unsafe { libc::popen(command, mode) };
     if !file.is_null() && php_thread_host().is_some() {
         // SAFETY: a stream just opened.
-        made(unsafe { libc::fileno(file) }, PIPE);
+        opened(unsafe { libc::fileno(file) }, PIPE);
     }
     file
 }
@@ -47,8 +47,8 @@ pub unsafe extern "C" fn pclose(file: *mut FILE) -> c_int {
     if php_thread_host().is_some() {
         // SAFETY: the caller's own stream.
         let fd = unsafe { libc::fileno(file) };
-        refs::settle(fd, fd);
-        gone(fd);
+        refs::wait_for_jobs(fd, fd);
+        closed(fd);
     }
     let stream = Stream(file);
     let on_worker = current_host().and_then(|host| {

@@ -1,6 +1,6 @@
 //! Waiting for child processes: `wait*`, `pclose`, `system`; and the books of `popen`.
 //!
-//! One child is waited for through a pidfd; any child, or one where no pidfd can be had, by `SIGCHLD` and
+//! ChildRef child is waited for through a pidfd; any child, or one where no pidfd can be had, by `SIGCHLD` and
 //! `WNOHANG`, with a timer behind it, since another library's handler may keep the signal from us. Never by a
 //! worker thread: it could reap somebody else's child.
 //!
@@ -9,7 +9,7 @@
 //! `fork` needs no hook.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use crate::hooks::fd::tracking::{gone, made};
+use crate::hooks::fd::tracking::{closed, opened};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
 use crate::wait::time::{MILLISECOND, SECOND};
 use crate::wait::{self, Backoff, WaitOutcome};
@@ -19,26 +19,26 @@ use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
 /// Calls `look` (a wait with `WNOHANG`) until it answers anything but 0. `one` is a child that can be waited for
 /// alone: its number, or a pidfd.
-fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMut() -> c_int) -> c_int {
+fn wait_until(host: &dyn Host, call: &'static str, child_ref: ChildRef, mut try_wait: impl FnMut() -> c_int) -> c_int {
     let saved = errno();
-    let first = look();
+    let first = try_wait();
     if first != 0 {
         if first > 0 {
             set_errno(saved);
         }
         return first;
     }
-    let pidfd = one.open();
+    let pidfd = child_ref.open();
     let ended = match pidfd {
-        Some(fd) => by_pidfd(host, call, fd, &mut look),
+        Some(fd) => by_pidfd(host, call, fd, &mut try_wait),
         None => Err(()),
     };
-    if let (One::Child(_), Some(fd)) = (one, pidfd) {
-        gone(fd);
+    if let (ChildRef::Child(_), Some(fd)) = (child_ref, pidfd) {
+        closed(fd);
         // SAFETY: ours, made by `open`.
         drop(unsafe { InternalFd::from_raw_fd(fd) });
     }
-    let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut look));
+    let result = ended.unwrap_or_else(|()| by_signal(host, call, &mut try_wait));
     match result {
         Ok(found) => {
             if found > 0 {
@@ -47,7 +47,7 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
             found
         }
         Err(error) => {
-            if let (libc::ECANCELED, One::Child(child)) = (error, one)
+            if let (libc::ECANCELED, ChildRef::Child(child)) = (error, child_ref)
                 && !host.can_wait_for_child_again()
             {
                 host.reactor().adopt_orphan(child);
@@ -59,31 +59,36 @@ fn wait_until(host: &dyn Host, call: &'static str, one: One, mut look: impl FnMu
 
 /// What may be waited for by a descriptor.
 #[derive(Clone, Copy)]
-enum One {
+enum ChildRef {
     Child(pid_t),
     PidFd(RawFd),
     No,
 }
 
-impl One {
+impl ChildRef {
     fn open(self) -> Option<RawFd> {
         match self {
-            One::Child(pid) => {
+            ChildRef::Child(pid) => {
                 // SAFETY: a system call without pointers.
                 let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
-                InternalFd::new(fd).ok().map(|pidfd| made(pidfd.into_raw_fd(), Opened::default()))
+                InternalFd::new(fd).ok().map(|pidfd| opened(pidfd.into_raw_fd(), Opened::default()))
             }
-            One::PidFd(fd) => Some(fd),
-            One::No => None,
+            ChildRef::PidFd(fd) => Some(fd),
+            ChildRef::No => None,
         }
     }
 }
 
 /// What `look` said (with its `errno` in place if it failed), or the `errno` to fail with.
-type Found = Result<c_int, c_int>;
+type Reaped = Result<c_int, c_int>;
 
 /// `Err`: wait in the other way.
-fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMut() -> c_int) -> Result<Found, ()> {
+fn by_pidfd(
+    host: &dyn Host,
+    call: &'static str,
+    fd: RawFd,
+    try_wait: &mut impl FnMut() -> c_int,
+) -> Result<Reaped, ()> {
     loop {
         let waited = wait::for_fd(host, fd, Interest::READ, None, call, OnSignal::Restart);
         match waited {
@@ -93,7 +98,7 @@ fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMu
             WaitOutcome::Error(_) => return Err(()),
         }
         // A child that has ended comes before the signal that tells of it.
-        let found = look();
+        let found = try_wait();
         if found != 0 {
             return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
         }
@@ -109,12 +114,12 @@ fn by_pidfd(host: &dyn Host, call: &'static str, fd: RawFd, look: &mut impl FnMu
     }
 }
 
-fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_int) -> Found {
+fn by_signal(host: &dyn Host, call: &'static str, try_wait: &mut impl FnMut() -> c_int) -> Reaped {
     let mut backoff = Backoff::new(50 * MILLISECOND, SECOND);
     loop {
         let waiter = host.begin_wait();
         host.reactor().wait_any_child(waiter);
-        let found = look();
+        let found = try_wait();
         if found != 0 {
             let error = errno();
             host.reactor().forget_child_waiter(waiter);
@@ -127,7 +132,7 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
             Wake::Woken | Wake::TimedOut => {}
             Wake::Cancelled => return Err(libc::ECANCELED),
             Wake::Interrupted => {
-                let found = look();
+                let found = try_wait();
                 return match found {
                     0 => Err(libc::EINTR),
                     -1 => Err(errno()),
@@ -139,7 +144,7 @@ fn by_signal(host: &dyn Host, call: &'static str, look: &mut impl FnMut() -> c_i
 }
 
 /// With `WNOHANG`. A child that its handle's end did not find ended would stay a zombie: nobody asks again.
-fn look_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+fn try_wait_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     // SAFETY: the caller's own arguments.
     let found = unsafe { libc::wait4(pid, status, options, usage) };
     if found == 0 && pid > 0 && options == libc::WNOHANG && !host.can_wait_for_child_again() {
@@ -148,7 +153,7 @@ fn look_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, us
     found
 }
 
-fn wait_inside(
+fn wait_in_coroutine(
     host: &dyn Host,
     call: &'static str,
     pid: pid_t,
@@ -157,9 +162,13 @@ fn wait_inside(
     usage: *mut rusage,
 ) -> pid_t {
     // A pidfd tells of the end only.
-    let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 { One::Child(pid) } else { One::No };
+    let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 {
+        ChildRef::Child(pid)
+    } else {
+        ChildRef::No
+    };
     if options & libc::WNOHANG != 0 {
-        return look_once(host, pid, status, options, usage);
+        return try_wait_once(host, pid, status, options, usage);
     }
     // SAFETY: the caller's own arguments; nothing is written when there is nothing to tell.
     wait_until(host, call, one, || unsafe { libc::wait4(pid, status, options | libc::WNOHANG, usage) })
@@ -168,7 +177,7 @@ fn wait_inside(
 /// `waitpid(2)`.
 pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
     match current_host() {
-        Some(host) => wait_inside(host, "waitpid", pid, status, options, std::ptr::null_mut()),
+        Some(host) => wait_in_coroutine(host, "waitpid", pid, status, options, std::ptr::null_mut()),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::waitpid(pid, status, options) },
     }
@@ -177,7 +186,7 @@ pub unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int)
 /// `wait(2)`.
 pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
     match current_host() {
-        Some(host) => wait_inside(host, "wait", -1, status, 0, std::ptr::null_mut()),
+        Some(host) => wait_in_coroutine(host, "wait", -1, status, 0, std::ptr::null_mut()),
         // SAFETY: the caller's own argument.
         None => unsafe { libc::wait(status) },
     }
@@ -186,7 +195,7 @@ pub unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
 /// `wait4(2)`.
 pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     match current_host() {
-        Some(host) => wait_inside(host, "wait4", pid, status, options, usage),
+        Some(host) => wait_in_coroutine(host, "wait4", pid, status, options, usage),
         // SAFETY: the caller's own arguments.
         None => unsafe { libc::wait4(pid, status, options, usage) },
     }
@@ -195,7 +204,7 @@ pub unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, u
 /// `wait3(2)`.
 pub unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     match current_host() {
-        Some(host) => wait_inside(host, "wait3", -1, status, options, usage),
+        Some(host) => wait_in_coroutine(host, "wait3", -1, status, options, usage),
         // SAFETY: the caller's own arguments; `wait3` is this.
         None => unsafe { libc::wait4(-1, status, options, usage) },
     }
@@ -209,9 +218,9 @@ pub unsafe extern "C" fn waitid(kind: idtype_t, id: id_t, info: *mut siginfo_t, 
     };
     let ends_only = options & (libc::WSTOPPED | libc::WCONTINUED) == 0;
     let one = match kind {
-        libc::P_PID if ends_only => One::Child(id as pid_t),
-        libc::P_PIDFD if ends_only => One::PidFd(id as RawFd),
-        _ => One::No,
+        libc::P_PID if ends_only => ChildRef::Child(id as pid_t),
+        libc::P_PIDFD if ends_only => ChildRef::PidFd(id as RawFd),
+        _ => ChildRef::No,
     };
     let mut own = std::mem::MaybeUninit::<siginfo_t>::zeroed();
     let result = wait_until(host, "waitid", one, || {

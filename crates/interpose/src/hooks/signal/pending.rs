@@ -1,6 +1,6 @@
 //! Watching for pending signals.
 
-use crate::hooks::fd::tracking::{gone, made};
+use crate::hooks::fd::tracking::{closed, opened};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use crate::wait::Backoff;
 use crate::wait::time::MILLISECOND;
@@ -74,7 +74,7 @@ impl Pending {
         // SAFETY: a valid set, and no descriptor yet.
         let fd = unsafe { libc::signalfd(-1, &set_of(signals), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
         let fd = InternalFd::new(fd).map_or(-1, InternalFd::into_raw_fd);
-        made(fd, Opened { kind: Some(FdKind::Other), blocking: Some(Blocking::No), timeouts: None, own: true });
+        opened(fd, Opened { kind: Some(FdKind::Other), blocking: Some(Blocking::No), timeouts: None, own: true });
         set_errno(saved);
         Pending(fd)
     }
@@ -93,7 +93,7 @@ impl Pending {
     pub(crate) fn close(self) {
         if self.0 >= 0 {
             let saved = errno();
-            gone(self.0);
+            closed(self.0);
             // SAFETY: ours, made in `of`.
             drop(unsafe { InternalFd::from_raw_fd(self.0) });
             set_errno(saved);

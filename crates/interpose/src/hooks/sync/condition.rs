@@ -12,7 +12,9 @@
 //! other is one of the monotonic clock, which begins when the machine does.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
-use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
+use super::mutex::{
+    LOCK, TRACKED, pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock,
+};
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
@@ -29,13 +31,6 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     };
     const SIGNAL: Behavior =
         Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
-    const LOCK: Behavior = Behavior {
-        wait: WaitKind::Queue,
-        summary: "parked while another coroutine holds it; another thread is waited for in place",
-        on_cancel: on_cancel::TIMED_ONLY,
-    };
-    const OTHERS: Behavior =
-        Behavior { wait: WaitKind::Never, summary: "noted: who holds the lock", on_cancel: on_cancel::NEVER };
     hooked_calls![
         c"pthread_cond_wait" => pthread_cond_wait, WAIT;
         c"pthread_cond_timedwait" => pthread_cond_timedwait, WAIT;
@@ -48,8 +43,8 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"cnd_broadcast" => cnd_broadcast, SIGNAL;
         c"mtx_lock" => mtx_lock, LOCK;
         c"mtx_timedlock" => mtx_timedlock, LOCK;
-        c"mtx_trylock" => mtx_trylock, OTHERS;
-        c"mtx_unlock" => mtx_unlock, OTHERS;
+        c"mtx_trylock" => mtx_trylock, TRACKED;
+        c"mtx_unlock" => mtx_unlock, TRACKED;
     ]
 }
 

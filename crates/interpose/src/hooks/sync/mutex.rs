@@ -32,27 +32,31 @@ use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
 use spindle_reactor::{Reactor, Waiter};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Of calls that take a lock.
+pub(super) const LOCK: Behavior = Behavior {
+    wait: WaitKind::Queue,
+    summary: "parked while another coroutine holds it; another thread is waited for in place",
+    on_cancel: on_cancel::TIMED_ONLY,
+};
+
+/// Of calls that try to take a lock, or release it.
+pub(super) const TRACKED: Behavior =
+    Behavior { wait: WaitKind::Never, summary: "the holder of the lock is tracked", on_cancel: on_cancel::NEVER };
+
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
-    const LOCK: Behavior = Behavior {
-        wait: WaitKind::Queue,
-        summary: "parked while another coroutine holds it; another thread is waited for in place",
-        on_cancel: on_cancel::TIMED_ONLY,
-    };
-    const OTHERS: Behavior =
-        Behavior { wait: WaitKind::Never, summary: "noted: who holds the lock", on_cancel: on_cancel::NEVER };
     hooked_calls![
         c"pthread_mutex_lock" => pthread_mutex_lock, LOCK;
         c"pthread_mutex_timedlock" => pthread_mutex_timedlock, LOCK;
-        c"pthread_mutex_trylock" => pthread_mutex_trylock, OTHERS;
-        c"pthread_mutex_unlock" => pthread_mutex_unlock, OTHERS;
+        c"pthread_mutex_trylock" => pthread_mutex_trylock, TRACKED;
+        c"pthread_mutex_unlock" => pthread_mutex_unlock, TRACKED;
         c"pthread_rwlock_rdlock" => pthread_rwlock_rdlock, LOCK;
         c"pthread_rwlock_wrlock" => pthread_rwlock_wrlock, LOCK;
         c"pthread_rwlock_timedrdlock" => pthread_rwlock_timedrdlock, LOCK;
         c"pthread_rwlock_timedwrlock" => pthread_rwlock_timedwrlock, LOCK;
-        c"pthread_rwlock_tryrdlock" => pthread_rwlock_tryrdlock, OTHERS;
-        c"pthread_rwlock_trywrlock" => pthread_rwlock_trywrlock, OTHERS;
-        c"pthread_rwlock_unlock" => pthread_rwlock_unlock, OTHERS;
+        c"pthread_rwlock_tryrdlock" => pthread_rwlock_tryrdlock, TRACKED;
+        c"pthread_rwlock_trywrlock" => pthread_rwlock_trywrlock, TRACKED;
+        c"pthread_rwlock_unlock" => pthread_rwlock_unlock, TRACKED;
     ]
 }
 
@@ -74,28 +78,28 @@ struct Published {
     held: Held,
 }
 
-struct Books {
+struct Locks {
     held: Vec<Held>,
     published: Vec<Published>,
     waiting: WaitQueue<Held>,
 }
 
-static BOOKS: PhpCell<Books> =
-    PhpCell::new(Books { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
+static LOCKS: PhpCell<Locks> =
+    PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
 
 /// How many entries the books have, held and published.
-static INVOLVED: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-impl Books {
+impl Locks {
     #[inline(always)]
-    fn note(&self) {
-        INVOLVED.store(self.held.len() + self.published.len(), Ordering::Relaxed);
+    fn update_count(&self) {
+        COUNT.store(self.held.len() + self.published.len(), Ordering::Relaxed);
     }
 
     #[inline(always)]
     fn push(&mut self, held: Held) {
         self.held.push(held);
-        self.note();
+        self.update_count();
     }
 
     fn holds(&self, object: usize) -> bool {
@@ -103,7 +107,7 @@ impl Books {
     }
 
     /// Does a parked coroutine hold it so that this wish must wait?
-    fn taken(&self, object: usize, mode: Mode) -> bool {
+    fn conflicts(&self, object: usize, mode: Mode) -> bool {
         self.published
             .iter()
             .any(|p| p.held.object == object && (mode == Mode::Exclusive || p.held.mode == Mode::Exclusive))
@@ -121,7 +125,7 @@ impl Books {
             // Released by another than the one who took it.
             self.published.remove(index);
         }
-        self.note();
+        self.update_count();
     }
 
     /// The waiter of the first who wants it, if it may try.
@@ -133,28 +137,28 @@ impl Books {
     }
 }
 
-fn books<R>(here: &dyn Host, then: impl FnOnce(&mut Books) -> R) -> R {
-    BOOKS.with(here, then)
+fn locks<R>(here: &dyn Host, then: impl FnOnce(&mut Locks) -> R) -> R {
+    LOCKS.with(here, then)
 }
 
 /// Does the running coroutine hold a lock, or a parked one? If not, a switch needs none of the calls below.
 #[inline(always)]
 pub fn holds_any() -> bool {
-    INVOLVED.load(Ordering::Relaxed) != 0
+    COUNT.load(Ordering::Relaxed) != 0
 }
 
 /// `coroutine`, which has run until now, parks: what it holds is published.
 pub fn on_park(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
-    books(here, |b| b.published.extend(b.held.drain(..).map(|held| Published { owner: coroutine, held })));
+    locks(here, |locks| locks.published.extend(locks.held.drain(..).map(|held| Published { owner: coroutine, held })));
 }
 
 /// `coroutine` is about to run: what it holds is its own again.
 pub fn on_resume(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
-    books(here, |b| {
-        let held = &mut b.held;
-        b.published.retain(|p| {
+    locks(here, |locks| {
+        let held = &mut locks.held;
+        locks.published.retain(|p| {
             if p.owner == coroutine {
                 held.push(p.held);
             }
@@ -167,13 +171,13 @@ pub fn on_resume(coroutine: u64) {
 pub fn on_end(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
     on_park(coroutine);
-    books(here, |b| {
-        b.published.retain(|p| p.owner != coroutine);
-        b.note();
+    locks(here, |locks| {
+        locks.published.retain(|p| p.owner != coroutine);
+        locks.update_count();
     });
     // Rare: all try again.
     let mut next = 0;
-    while let Some(waiter) = books(here, |b| b.waiting.take_next(&mut next, |_| true)) {
+    while let Some(waiter) = locks(here, |locks| locks.waiting.take_next(&mut next, |_| true)) {
         here.wake(waiter);
     }
 }
@@ -181,14 +185,14 @@ pub fn on_end(coroutine: u64) {
 /// Forgets what other coroutines hold and want: they are gone. The running one keeps its own.
 pub fn reset() {
     let Some(here) = php_thread_host() else { return };
-    books(here, |b| {
-        b.published.clear();
-        b.waiting.clear();
-        b.note();
+    locks(here, |locks| {
+        locks.published.clear();
+        locks.waiting.clear();
+        locks.update_count();
     });
 }
 
-fn got(result: c_int) -> bool {
+fn is_acquired(result: c_int) -> bool {
     result == 0 || result == libc::EOWNERDEAD
 }
 
@@ -202,13 +206,13 @@ fn acquire(
     attempt: impl Fn() -> c_int,
 ) -> c_int {
     let Some(here) = php_thread_host() else { return lock() };
-    let direct = books(here, |b| b.published.is_empty() && b.waiting.is_empty());
+    let direct = locks(here, |locks| locks.published.is_empty() && locks.waiting.is_empty());
     if !direct && let Some(host) = current_host() {
         return contended(host, held, deadline, call, &lock, &attempt);
     }
     let result = lock();
-    if got(result) {
-        books(here, |b| b.push(held));
+    if is_acquired(result) {
+        locks(here, |locks| locks.push(held));
     }
     result
 }
@@ -226,10 +230,11 @@ fn contended(
     let Held { object, mode } = held;
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     // What the coroutine holds already: recursion, or its own mistake, which libc answers.
-    let own = books(host, |b| b.holds(object));
-    let ticket = books(host, |b| b.waiting.draw_ticket());
+    let own = locks(host, |locks| locks.holds(object));
+    let ticket = locks(host, |locks| locks.waiting.draw_ticket());
     let result = loop {
-        let must_wait = books(host, |b| !own && (b.taken(object, mode) || b.is_behind(object, mode, ticket)));
+        let must_wait =
+            locks(host, |locks| !own && (locks.conflicts(object, mode) || locks.is_behind(object, mode, ticket)));
         if !must_wait {
             let result = if own { lock() } else { attempt() };
             if result != libc::EBUSY {
@@ -237,7 +242,7 @@ fn contended(
             }
         }
         let waiter = host.begin_wait();
-        books(host, |b| b.waiting.enqueue(ticket, held, waiter));
+        locks(host, |locks| locks.waiting.enqueue(ticket, held, waiter));
         if !must_wait {
             // Another thread holds it: try again soon. No cancellation cuts the pause short.
             if !wait::pause_on_worker(host, call, -1) {
@@ -252,16 +257,16 @@ fn contended(
             break libc::ETIMEDOUT;
         }
     };
-    let next = books(host, |b| {
-        b.waiting.remove(ticket);
-        if got(result) {
-            b.push(held);
+    let next = locks(host, |locks| {
+        locks.waiting.remove(ticket);
+        if is_acquired(result) {
+            locks.push(held);
         }
         // A reader lets the next reader in; who gave up lets the next one try.
-        if got(result) && mode == Mode::Exclusive {
+        if is_acquired(result) && mode == Mode::Exclusive {
             return None;
         }
-        b.waiting.take_first(|w| w.object == object && (w.mode == Mode::Shared || !got(result)))
+        locks.waiting.take_first(|w| w.object == object && (w.mode == Mode::Shared || !is_acquired(result)))
     });
     if let Some(waiter) = next {
         host.wake(waiter);
@@ -273,12 +278,12 @@ fn contended(
 #[inline(always)]
 fn try_acquire(held: Held, attempt: impl Fn() -> c_int) -> c_int {
     let Some(here) = php_thread_host() else { return attempt() };
-    if books(here, |b| !b.published.is_empty() && b.taken(held.object, held.mode)) {
+    if locks(here, |locks| !locks.published.is_empty() && locks.conflicts(held.object, held.mode)) {
         return libc::EBUSY;
     }
     let result = attempt();
-    if got(result) {
-        books(here, |b| b.push(held));
+    if is_acquired(result) {
+        locks(here, |locks| locks.push(held));
     }
     result
 }
@@ -288,9 +293,9 @@ fn release(object: usize, unlock: impl Fn() -> c_int) -> c_int {
     let Some(here) = php_thread_host() else { return unlock() };
     let result = unlock();
     if result == 0 {
-        let next = books(here, |b| {
-            b.released(object);
-            b.next(object)
+        let next = locks(here, |locks| {
+            locks.released(object);
+            locks.next(object)
         });
         if let Some(waiter) = next {
             here.wake(waiter);
@@ -307,7 +312,7 @@ unsafe extern "C" {
 }
 
 /// The wish for an object; its address is all that is kept of it.
-fn wish<T>(object: *mut T, mode: Mode) -> Held {
+fn lock_of<T>(object: *mut T, mode: Mode) -> Held {
     Held { object: object.addr(), mode }
 }
 
@@ -317,7 +322,7 @@ pub unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_in
     let lock = || unsafe { libc::pthread_mutex_lock(mutex) };
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_mutex_trylock(mutex) };
-    acquire(wish(mutex, Mode::Exclusive), None, "pthread_mutex_lock", lock, attempt)
+    acquire(lock_of(mutex, Mode::Exclusive), None, "pthread_mutex_lock", lock, attempt)
 }
 
 /// `pthread_mutex_timedlock(3)`.
@@ -327,13 +332,13 @@ pub unsafe extern "C" fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, un
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_mutex_trylock(mutex) };
     let Some(deadline) = (if holds_any() { deadline_of(until) } else { Some(u64::MAX) }) else { return lock() };
-    acquire(wish(mutex, Mode::Exclusive), Some(deadline), "pthread_mutex_timedlock", lock, attempt)
+    acquire(lock_of(mutex, Mode::Exclusive), Some(deadline), "pthread_mutex_timedlock", lock, attempt)
 }
 
 /// `pthread_mutex_trylock(3)`.
 pub unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's own mutex.
-    try_acquire(wish(mutex, Mode::Exclusive), || unsafe { libc::pthread_mutex_trylock(mutex) })
+    try_acquire(lock_of(mutex, Mode::Exclusive), || unsafe { libc::pthread_mutex_trylock(mutex) })
 }
 
 /// `pthread_mutex_unlock(3)`.
@@ -348,7 +353,7 @@ pub unsafe extern "C" fn pthread_rwlock_rdlock(object: *mut pthread_rwlock_t) ->
     let lock = || unsafe { libc::pthread_rwlock_rdlock(object) };
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_rwlock_tryrdlock(object) };
-    acquire(wish(object, Mode::Shared), None, "pthread_rwlock_rdlock", lock, attempt)
+    acquire(lock_of(object, Mode::Shared), None, "pthread_rwlock_rdlock", lock, attempt)
 }
 
 /// `pthread_rwlock_wrlock(3)`.
@@ -357,7 +362,7 @@ pub unsafe extern "C" fn pthread_rwlock_wrlock(object: *mut pthread_rwlock_t) ->
     let lock = || unsafe { libc::pthread_rwlock_wrlock(object) };
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_rwlock_trywrlock(object) };
-    acquire(wish(object, Mode::Exclusive), None, "pthread_rwlock_wrlock", lock, attempt)
+    acquire(lock_of(object, Mode::Exclusive), None, "pthread_rwlock_wrlock", lock, attempt)
 }
 
 /// `pthread_rwlock_timedrdlock(3)`.
@@ -367,7 +372,7 @@ pub unsafe extern "C" fn pthread_rwlock_timedrdlock(object: *mut pthread_rwlock_
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_rwlock_tryrdlock(object) };
     let Some(deadline) = (if holds_any() { deadline_of(until) } else { Some(u64::MAX) }) else { return lock() };
-    acquire(wish(object, Mode::Shared), Some(deadline), "pthread_rwlock_timedrdlock", lock, attempt)
+    acquire(lock_of(object, Mode::Shared), Some(deadline), "pthread_rwlock_timedrdlock", lock, attempt)
 }
 
 /// `pthread_rwlock_timedwrlock(3)`.
@@ -377,19 +382,19 @@ pub unsafe extern "C" fn pthread_rwlock_timedwrlock(object: *mut pthread_rwlock_
     // SAFETY: as above.
     let attempt = || unsafe { libc::pthread_rwlock_trywrlock(object) };
     let Some(deadline) = (if holds_any() { deadline_of(until) } else { Some(u64::MAX) }) else { return lock() };
-    acquire(wish(object, Mode::Exclusive), Some(deadline), "pthread_rwlock_timedwrlock", lock, attempt)
+    acquire(lock_of(object, Mode::Exclusive), Some(deadline), "pthread_rwlock_timedwrlock", lock, attempt)
 }
 
 /// `pthread_rwlock_tryrdlock(3)`.
 pub unsafe extern "C" fn pthread_rwlock_tryrdlock(object: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's own lock.
-    try_acquire(wish(object, Mode::Shared), || unsafe { libc::pthread_rwlock_tryrdlock(object) })
+    try_acquire(lock_of(object, Mode::Shared), || unsafe { libc::pthread_rwlock_tryrdlock(object) })
 }
 
 /// `pthread_rwlock_trywrlock(3)`.
 pub unsafe extern "C" fn pthread_rwlock_trywrlock(object: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's own lock.
-    try_acquire(wish(object, Mode::Exclusive), || unsafe { libc::pthread_rwlock_trywrlock(object) })
+    try_acquire(lock_of(object, Mode::Exclusive), || unsafe { libc::pthread_rwlock_trywrlock(object) })
 }
 
 /// `pthread_rwlock_unlock(3)`.
