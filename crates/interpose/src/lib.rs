@@ -1,7 +1,16 @@
 //! Blocking libc calls of PHP, its extensions and their libraries, turned into suspension points.
 //!
-//! Each hook has the name and the contract of the libc function it stands for: same result, `errno`, partial
-//! counts and side effects. Outside a coroutine ([`host::current_host`]) it is a plain call of the original.
+//! Each hook has the name and the contract of the libc function it stands for: same result, `errno`, partial counts and side
+//! effects. Outside a coroutine ([`host::current_host`]) it is a plain call of the original.
+//!
+//! The modules, lowest first, use only those before them (the file `floors`, which `make lint` checks):
+//! - [`host`]: the interface to the runtime that schedules the coroutines, and whether suspension is enabled.
+//! - [`mod@patch`]: points the entries of loaded objects at the hooks.
+//! - [`registry`]: the types by which a family describes its calls.
+//! - [`wait`]: waiting for descriptors, jobs and wait queues, and polling.
+//! - [`hooks`]: the calls, by family; a few families build on others.
+//!
+//! The list of all families is here, so that no type of a family depends on the others.
 
 pub mod hooks;
 pub mod host;

@@ -1,53 +1,47 @@
-//! The ELF patcher: points the entries through which loaded objects call libc at our functions,
-//! and puts them back.
+//! The ELF patcher: points the entries through which loaded objects call libc at the hooks, and restores them.
 //!
-//! Built around `libdd-gotter`, which parses dynamic sections. Ours is what it lacks: an undo
-//! list, exclusions, re-scans that find only what is new, and a judgement of each value.
+//! It is built on `libdd-gotter`, which parses dynamic sections, and adds an undo list, exclusions, re-scans that visit only
+//! what is new, and a decision for each value.
 //!
 //! # Which entries
 //!
-//! A relocation of the kinds `JUMP_SLOT`, `GLOB_DAT` (together: GOT) and absolute 64-bit (data,
-//! say a table of system calls) that names a hooked function, whatever its version. What happens
-//! depends on what the entry holds when we come:
+//! A relocation of the kinds `JUMP_SLOT`, `GLOB_DAT` (together: GOT) and absolute 64-bit (data, for instance a table of
+//! system calls) that names a hooked function, in any version. The decision depends on what the entry holds:
 //!
 //! | the entry holds | GOT | data |
 //! |---|---|---|
-//! | libc's function, any version, or a sanitizer's stand-in | patch | patch |
-//! | what our own calls of that name reach (a preloaded stand-in, when we are bound to it too) | patch | patch |
+//! | libc's function, any version, or a sanitizer's replacement | patch | patch |
+//! | what Spindle's own calls of that name reach (a preloaded replacement, if Spindle is bound to it, too) | patch | patch |
 //! | a PLT stub of the object itself: not bound yet | patch | patch |
-//! | a PLT stub of the executable that is the function's address for all (canonical) | patch | patch |
-//! | null: a weak function nobody has | leave | leave |
+//! | a PLT stub of the executable that is the function's address everywhere (canonical) | patch | patch |
+//! | null: a weak function that does not exist | leave | leave |
 //! | the object's own function of that name | leave | leave |
-//! | another object's exported function of that name: a namesake, or a preloaded stand-in (`torsocks`) that our call would bypass | leave, tell | leave, tell |
-//! | anything else: another tool's hook, or a pointer the program has changed since | patch, keep theirs for the undo | leave, tell |
+//! | another object's exported function of that name: a namesake, or a preloaded replacement (`torsocks`) that our call would bypass | leave, report | leave, report |
+//! | anything else: another tool's hook, or a pointer that was changed since | patch, keep the old value for the undo | leave, report |
 //!
-//! The last GOT row takes calls away from the other tool while we are there. The alternative is
-//! a call that blocks every coroutine.
+//! The last GOT row takes calls away from the other tool until the restore. The alternative is a call that blocks every
+//! coroutine.
 //!
 //! # Which objects
 //!
-//! Every one but: the object this code is in and any object a replacement is in (their calls are
-//! how the originals are reached, found by address), libc and its parts, the loader, the vdso,
-//! sanitizer and valgrind run-times, and the exclusions.
+//! All except: the object of this code and every object with a replacement (their calls reach the originals, found by
+//! address), libc and its parts, the loader, the vdso, sanitizer and valgrind run-times, and the exclusions.
 //!
-//! One correction is made to our own object. If the executable has a canonical PLT stub for a
-//! hooked name, our own entry may hold that stub, which jumps through the executable's entry,
-//! which is patched: our call of the original would come back to us for ever. Such an entry of
-//! ours gets libc's address; if that is not to be had, the name is not hooked.
+//! One correction is made to Spindle's own object. If the executable has a canonical PLT stub for a hooked name, Spindle's
+//! entry may hold that stub, which jumps through the executable's entry, which is patched: the call of the original would
+//! recurse without end. Such an entry gets libc's address; if that is unknown, the name is not hooked.
 //!
 //! # Threads and the loader
 //!
-//! A pass waits until no other thread is loading an object, then works while the loader's list
-//! is locked, so nothing it touches can be unloaded. Other threads may call through the entries
-//! meanwhile; a pointer is stored whole.
+//! A pass waits until no other thread is loading an object, and works while the loader's list is locked, so nothing that it
+//! touches can be unloaded. Other threads may call through the entries meanwhile; a pointer is stored atomically.
 //!
 //! # Not guaranteed
 //!
-//! * Calls that use no such entry are not seen: inside libc, static code, raw system calls,
-//!   pointers from `dlsym` or copied elsewhere before the patch. A pointer copied while we are
-//!   there stays ours after the restore.
-//! * A thread that is binding a lazy entry in the very moment we patch it may write libc's
-//!   address over ours. The next pass that runs (one runs when objects came or went) mends it.
+//! * Calls that use no such entry are not seen: inside libc, static code, raw system calls, pointers from `dlsym` or copied
+//!   elsewhere before the patch. A pointer copied while an entry is patched stays that of the hook after the restore.
+//! * A thread that binds a lazy entry at the moment it is patched may overwrite it with libc's address. The next pass
+//!   corrects it (one runs when objects came or went).
 //! * Function pointers compare unequal between a patched object and an excluded one.
 //! * `REL` relocations are ignored: x86-64 and AArch64 have none.
 

@@ -3,7 +3,7 @@
 use crate::host::Host;
 use std::cell::RefCell;
 
-/// A static that only the PHP thread touches. Reaching the value takes a `&dyn Host`, which only
+/// A static that only the PHP thread uses. Access takes a `&dyn Host`, which only
 /// [`crate::host::current_host`] and [`crate::host::php_thread_host`] hand out, on that thread, and which cannot leave it
 /// (it is not `Send`).
 pub(crate) struct PhpCell<T>(RefCell<T>);

@@ -28,22 +28,23 @@ pub struct Behavior {
     pub wait: WaitKind,
     /// A one-line description.
     pub summary: &'static str,
-    /// The effect of a cancellation while it waits: one of [`on_cancel`]'s.
+    /// The effect of a cancellation while it waits: a constant of `on_cancel`.
     pub on_cancel: &'static str,
 }
 
 /// The effects that a cancellation has on calls that wait.
 pub(crate) mod on_cancel {
     pub(crate) const FAILS: &str = "`ECANCELED`";
-    pub(crate) const PARTIAL: &str = "`ECANCELED`, or the part that was done";
-    pub(crate) const GOES_ON: &str = "`ECANCELED`; the connection is made nonetheless, as after a signal";
-    pub(crate) const EARLY: &str = "returns early, with the time that is left";
-    pub(crate) const WAITED: &str = "waited for: it ends by itself";
-    pub(crate) const LEFT: &str = "`ECANCELED` (`EAI_SYSTEM`, `TRY_AGAIN`); the thread goes on, its result is dropped";
-    pub(crate) const LATE_CLOSED: &str =
-        "FIFO, device: `ECANCELED`, the thread is got out of its call; others are waited for";
+    pub(crate) const PARTIAL: &str = "`ECANCELED`, or the part that is done";
+    pub(crate) const CONTINUES: &str = "`ECANCELED`; the attempt goes on, as after a signal";
+    pub(crate) const EARLY: &str = "returns early, with the remaining time";
+    pub(crate) const NONE: &str = "none: waits until it has ended";
+    pub(crate) const ABANDONED: &str =
+        "`ECANCELED` (`EAI_SYSTEM`, `TRY_AGAIN`); the worker goes on, its result is dropped";
+    pub(crate) const CLOSED_LATE: &str =
+        "FIFO, device: `ECANCELED`, and the worker's call is interrupted; others: none";
     pub(crate) const KILLED: &str = "`ECANCELED`; the shell is killed";
-    pub(crate) const TIMED_ONLY: &str = "with a time limit: as if it were over; without: waits on";
+    pub(crate) const TIMED_OUT: &str = "with a timeout: as if it had passed; without: none";
     pub(crate) const NEVER: &str = "–";
 }
 

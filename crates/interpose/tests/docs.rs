@@ -9,7 +9,7 @@ const BEGIN: &str = "<!-- the table of hooks, made by crates/interpose/tests/doc
 const BEGIN_PATHS: &str = "<!-- the table of hooks on paths, made by crates/interpose/tests/docs.rs -->\n";
 const END: &str = "<!-- end of the table of hooks -->\n";
 
-/// The name that people know a function by: `pread` for `__pread64_chk` and the like, if that one is hooked as well.
+/// Returns the common name of a function: `pread` for `__pread64_chk` and the like, if that one is hooked as well.
 fn plain<'n>(name: &'n str, all: &[&str]) -> &'n str {
     let mut short = name.trim_start_matches('_');
     for ending in ["_chk", "_2", "64"] {

@@ -214,12 +214,12 @@ fn readers_share_and_writers_do_not() {
 }
 
 #[test]
-fn locks_across_the_gate_keep_the_books_right() {
+fn locks_taken_while_suspension_is_disabled_are_tracked() {
     with_machine(|machine| {
         let (outer, inner) = (mutex(libc::PTHREAD_MUTEX_NORMAL), mutex(libc::PTHREAD_MUTEX_NORMAL));
         host::detach_thread();
         // SAFETY: valid mutexes.
-        unsafe { assert_eq!(pthread_mutex_lock(outer), 0, "before the books") };
+        unsafe { assert_eq!(pthread_mutex_lock(outer), 0, "before the thread is attached") };
         host::attach_thread();
         // SAFETY: valid mutexes.
         machine.spawn(move || unsafe {

@@ -26,12 +26,12 @@ pub use locks::{flock, lockf};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const FCNTL: Behavior = Behavior {
         wait: WaitKind::Timer,
-        summary: "F_SETLKW and F_OFD_SETLKW: tried again every 1 to 10 ms (EDEADLK is not found out); others never wait",
+        summary: "F_SETLKW and F_OFD_SETLKW: retried every 1 to 10 ms (EDEADLK is not detected); others never wait",
         on_cancel: on_cancel::FAILS,
     };
     const LOCKF: Behavior = Behavior {
         wait: WaitKind::Timer,
-        summary: "tried, then again every 1 to 10 ms (EDEADLK is not found out)",
+        summary: "tried, then retried every 1 to 10 ms (EDEADLK is not detected)",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
@@ -62,11 +62,11 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"fcntl" => fcntl, FCNTL;
         c"__fcntl" => fcntl, FCNTL;
         c"fcntl64" => fcntl, FCNTL;
-        c"flock" => flock, Behavior { wait: WaitKind::Timer, summary: "tried, then again after an unlock or a close in this process, and every 1 to 10 ms", on_cancel: on_cancel::FAILS };
+        c"flock" => flock, Behavior { wait: WaitKind::Timer, summary: "tried, then retried after an unlock or a close in this process, and every 1 to 10 ms", on_cancel: on_cancel::FAILS };
         c"lockf" => lockf, LOCKF;
         c"lockf64" => lockf, LOCKF;
-        c"ioctl" => ioctl, Behavior { wait: WaitKind::Never, summary: "FIONBIO is noted; others are made in place", on_cancel: on_cancel::NEVER };
-        c"setsockopt" => setsockopt, Behavior { wait: WaitKind::Never, summary: "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are noted", on_cancel: on_cancel::NEVER };
-        c"shutdown" => shutdown, Behavior { wait: WaitKind::Never, summary: "parked calls on the descriptor look again", on_cancel: on_cancel::NEVER };
+        c"ioctl" => ioctl, Behavior { wait: WaitKind::Never, summary: "FIONBIO is tracked; other requests are made in place", on_cancel: on_cancel::NEVER };
+        c"setsockopt" => setsockopt, Behavior { wait: WaitKind::Never, summary: "SO_RCVTIMEO, SO_SNDTIMEO and TCP_ULP are tracked", on_cancel: on_cancel::NEVER };
+        c"shutdown" => shutdown, Behavior { wait: WaitKind::Never, summary: "calls parked on the descriptor try again", on_cancel: on_cancel::NEVER };
     ]
 }

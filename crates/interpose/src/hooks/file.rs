@@ -16,11 +16,11 @@ pub use sync::{fdatasync, fsync};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const OPEN: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "FIFOs and devices on a worker thread, the rest in place, on a worker thread where that is slow",
-        on_cancel: on_cancel::LATE_CLOSED,
+        summary: "FIFOs and devices in the thread pool, the rest in place, or in the thread pool where that is slow",
+        on_cancel: on_cancel::CLOSED_LATE,
     };
     const FSYNC: Behavior =
-        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+        Behavior { wait: WaitKind::Worker, summary: "in the thread pool", on_cancel: on_cancel::NONE };
     hooked_calls![
         c"open" => open, OPEN;
         c"open64" => open, OPEN;
@@ -36,6 +36,6 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"__openat64_2" => openat_2, OPEN;
         c"fsync" => fsync, FSYNC;
         c"fdatasync" => fdatasync, FSYNC;
-        c"copy_file_range" => copy_file_range, Behavior { wait: WaitKind::Worker, summary: "files on a worker thread, the rest in place", on_cancel: on_cancel::WAITED };
+        c"copy_file_range" => copy_file_range, Behavior { wait: WaitKind::Worker, summary: "files in the thread pool, the rest in place", on_cancel: on_cancel::NONE };
     ]
 }

@@ -1,11 +1,10 @@
-//! `dlopen` and `dlmopen`: a library that comes later is patched too.
+//! `dlopen` and `dlmopen`, after which the loaded library is patched.
 //!
-//! The gate is closed meanwhile: a constructor that were parked would leave the loader's lock, which is
-//! recursive and the thread's, to other coroutines. Libraries that other threads load are found at the next
-//! load on the PHP thread.
+//! Suspension is disabled meanwhile: a constructor that parked would leave the loader's lock, which is recursive and
+//! held by the thread, to other coroutines. Libraries that other threads load are found at the next load on the PHP
+//! thread.
 //!
-//! What differs from a direct call: glibc looks a relative name up by the `RUNPATH` of the caller, and the
-//! caller is us.
+//! Unlike a direct call: glibc looks a relative name up by the `RUNPATH` of its caller, which is Spindle.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{current_host, disable_suspension, enable_suspension, errno, php_thread_host, set_errno};
@@ -14,11 +13,8 @@ use libc::{c_char, c_int, c_long, c_void};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
-    const DLOPEN: Behavior = Behavior {
-        wait: WaitKind::Never,
-        summary: "the library that was loaded is patched",
-        on_cancel: on_cancel::NEVER,
-    };
+    const DLOPEN: Behavior =
+        Behavior { wait: WaitKind::Never, summary: "the loaded library is patched", on_cancel: on_cancel::NEVER };
     hooked_calls![
         c"dlopen" => dlopen, DLOPEN;
         c"dlmopen" => dlmopen, DLOPEN;

@@ -1,8 +1,8 @@
-//! Looking names up: `getaddrinfo`, `getnameinfo`, `gethostby*`, `res_*`; on a worker thread, as libc does it
-//! (so NSS is honoured), with copies of all arguments. Cancelled, the job is abandoned and its result freed.
+//! Looking up hosts, services, DNS records, users and groups: by libc in the thread pool, so that NSS is honoured, with
+//! copies of all arguments. A cancellation abandons the job and frees its result.
 //!
-//! Numbers are turned in place. What a program set in its thread's `_res` does not reach the workers; a
-//! `res_n*` call with a state that is not this thread's default runs in place.
+//! Numeric addresses are converted in place. Changes of user code to its thread's `_res` do not reach the workers; a
+//! `res_n*` call with a state that differs from this thread's default runs in place.
 
 mod addrinfo;
 mod hostent;
@@ -23,11 +23,11 @@ pub use users::{
 pub fn hooked_calls() -> Vec<HookedCall> {
     const NUMERIC_INLINE: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "on a worker thread unless it is about a number",
-        on_cancel: on_cancel::LEFT,
+        summary: "in the thread pool, numeric addresses in place",
+        on_cancel: on_cancel::ABANDONED,
     };
     const WORKER: Behavior =
-        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
+        Behavior { wait: WaitKind::Worker, summary: "in the thread pool", on_cancel: on_cancel::ABANDONED };
     hooked_calls![
         c"getaddrinfo" => getaddrinfo, NUMERIC_INLINE;
         c"getnameinfo" => getnameinfo, NUMERIC_INLINE;

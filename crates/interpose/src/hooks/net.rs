@@ -1,11 +1,10 @@
 //! Sockets: receiving, sending, connecting, accepting.
 //!
-//! The call is tried first, without waiting; only `EAGAIN` on a descriptor that the caller has in blocking mode
-//! parks the coroutine. What a call shows about readiness is remembered (see the reactor's levels), under these
-//! rules: `EAGAIN` is *empty*; so is a short read of a TCP socket that looked at neither urgent nor peeked data;
-//! every other use is *unknown*.
+//! A call is tried first, without waiting; only `EAGAIN` on a descriptor that the caller has in blocking mode parks the
+//! coroutine. The readiness that a call shows is recorded: `EAGAIN` means not ready, and so does a short read of a TCP
+//! socket that neither peeked nor asked for urgent data; after every other use it is unknown.
 //!
-//! Not as without Spindle: a blocking `recv` on a socket with `SO_RCVLOWAT` may return fewer bytes than that;
+//! Unlike without Spindle, a blocking `recv` on a socket with `SO_RCVLOWAT` may return fewer bytes than that, and
 //! `send` with `MSG_FASTOPEN` on a blocking socket waits in place.
 
 mod accept;
@@ -26,22 +25,22 @@ pub use send::{send, sendmmsg, sendmsg, sendto};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const RECEIVE: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "tried at once, else parked until readable or SO_RCVTIMEO; MSG_WAITALL and MSG_DONTWAIT honoured",
+        summary: "tried, else parks until readable or SO_RCVTIMEO; honours MSG_WAITALL and MSG_DONTWAIT",
         on_cancel: on_cancel::PARTIAL,
     };
     const SEND: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "sends what fits, parked until writable or SO_SNDTIMEO, until all is sent; MSG_FASTOPEN in place",
+        summary: "sends what fits, then parks until writable or SO_SNDTIMEO, until everything is sent; MSG_FASTOPEN in place",
         on_cancel: on_cancel::PARTIAL,
     };
     const CONNECT: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "begun without waiting, parked until it is decided",
-        on_cancel: on_cancel::GOES_ON,
+        summary: "started without waiting; parks until it has succeeded or failed",
+        on_cancel: on_cancel::CONTINUES,
     };
     const ACCEPT: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "parked until a connection is there; a listener shared with other processes: on a worker thread",
+        summary: "parks until there is a connection; on a listener shared with other processes, in the thread pool",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
@@ -50,11 +49,11 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"recvfrom" => recvfrom, RECEIVE;
         c"__recvfrom_chk" => __recvfrom_chk, RECEIVE;
         c"recvmsg" => recvmsg, RECEIVE;
-        c"recvmmsg" => recvmmsg, Behavior { wait: WaitKind::Readiness, summary: "as recvmsg for each message; the time limit is looked at after each", on_cancel: on_cancel::PARTIAL };
+        c"recvmmsg" => recvmmsg, Behavior { wait: WaitKind::Readiness, summary: "as recvmsg for each message; the timeout is checked after each", on_cancel: on_cancel::PARTIAL };
         c"send" => send, SEND;
         c"__send" => send, SEND;
         c"sendto" => sendto, SEND;
-        c"sendmsg" => sendmsg, Behavior { wait: WaitKind::Readiness, summary: "as send; ancillary data goes with the first part only", on_cancel: on_cancel::PARTIAL };
+        c"sendmsg" => sendmsg, Behavior { wait: WaitKind::Readiness, summary: "as send; ancillary data is sent with the first part only", on_cancel: on_cancel::PARTIAL };
         c"sendmmsg" => sendmmsg, Behavior { wait: WaitKind::Readiness, summary: "as sendmsg for each message", on_cancel: on_cancel::PARTIAL };
         c"connect" => connect, CONNECT;
         c"__connect" => connect, CONNECT;

@@ -1,10 +1,10 @@
-//! Calls on paths, made on worker threads: the calls that `async.file_pool = all` adds.
+//! Calls on paths, in the thread pool: the calls that `async.file_pool = all` adds.
 //!
-//! They end by themselves, so they are waited for, and nothing is undone. A job owns its paths. What a relative one
-//! starts from is what it was at the call: the working directory is opened for the job, a directory of the caller's
-//! is pinned. The umask is the process's, and is looked at when the file is made.
+//! Their jobs are bounded, so they are waited for and nothing is undone. A job owns its paths. A relative one starts
+//! from what it started from at the call: the working directory is opened for the job, a directory of the caller's is
+//! referenced. The umask is that of the process when the file is created.
 //!
-//! Where the C library has no form that starts from a directory, a relative path is used in place.
+//! Where the C library has no form that takes a directory, a call with a relative path is made in place.
 
 mod attributes;
 mod directories;
@@ -20,21 +20,21 @@ pub use names::*;
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WORKER: Behavior =
-        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+        Behavior { wait: WaitKind::Worker, summary: "in the thread pool", on_cancel: on_cancel::NONE };
     const ABSOLUTE: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "on a worker thread; relative paths in place",
-        on_cancel: on_cancel::WAITED,
+        summary: "in the thread pool; relative paths in place",
+        on_cancel: on_cancel::NONE,
     };
     const SCAN: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "the entries are read ahead on a worker thread",
-        on_cancel: on_cancel::WAITED,
+        summary: "the entries are read ahead in the thread pool",
+        on_cancel: on_cancel::NONE,
     };
     const GLOB: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "on a worker thread; relative patterns, and those with functions of the caller's, in place",
-        on_cancel: on_cancel::WAITED,
+        summary: "in the thread pool; relative patterns, and those with callbacks, in place",
+        on_cancel: on_cancel::NONE,
     };
     hooked_calls![
         c"stat" => stat, WORKER;
@@ -88,7 +88,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"mkstemp64" => mkstemp, ABSOLUTE;
         c"realpath" => realpath, WORKER;
         c"__realpath_chk" => realpath_chk, WORKER;
-        c"opendir" => opendir, Behavior { wait: WaitKind::Worker, summary: "on a worker thread, which reads the entries ahead for readdir", on_cancel: on_cancel::WAITED };
+        c"opendir" => opendir, Behavior { wait: WaitKind::Worker, summary: "in the thread pool, where the entries are read ahead for readdir", on_cancel: on_cancel::NONE };
         c"scandir" => scandir, SCAN;
         c"scandir64" => scandir, SCAN;
         c"glob" => glob, GLOB;

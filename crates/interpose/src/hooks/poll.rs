@@ -1,12 +1,12 @@
-//! `poll`, `select`, `epoll_wait` and their kin.
+//! `poll`, `select`, `epoll_wait` and their relatives.
 //!
-//! What is not ready at once is waited for in the reactor, all descriptors of the set by one waiter. The `poll` of
-//! a single descriptor, which streams make before each read, is answered without the kernel where the levels
-//! allow it. A time limit of zero always asks the kernel.
+//! What is not ready at once is waited for in the reactor, with one waiter for all descriptors of the set. The `poll`
+//! of a single descriptor, which PHP's streams make before each read, is answered without a system call where its
+//! readiness is known. A time limit of zero always asks the kernel.
 //!
-//! A signal mask (`ppoll`, `pselect`, `epoll_pwait`) cannot hold while other coroutines run. Signals that the
-//! thread blocks and the mask lets in are watched for, and the call looks again, with the mask, when one is pending:
-//! then it is delivered. Signals that only the mask blocks are not held back.
+//! A signal mask (`ppoll`, `pselect`, `epoll_pwait`) cannot be in force while other coroutines run. Signals that the
+//! thread blocks and the mask does not are watched for; when one is pending, the call polls again with the mask in
+//! force, and it is delivered. Signals that only the mask blocks are not held back.
 
 mod calls;
 mod epoll;
@@ -23,17 +23,17 @@ pub use select::{pselect, select};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const POLL: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "parked until one of the descriptors is ready or the time is over",
+        summary: "parks until one of the descriptors is ready or the timeout",
         on_cancel: on_cancel::FAILS,
     };
     const MASKED: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "as without the mask, and until a signal that the mask lets in is pending (signalfd)",
+        summary: "as without the mask, and until a signal that the mask unblocks is pending (signalfd)",
         on_cancel: on_cancel::FAILS,
     };
     const LOOP: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "parked until the other loop's epoll descriptor is readable or the time is over",
+        summary: "parks until the epoll descriptor of the other event loop is readable or the timeout",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![

@@ -1,4 +1,6 @@
 //! Child processes.
+//!
+//! `fork` needs no hook.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 mod stdio;
@@ -17,7 +19,7 @@ pub use wait::{wait, wait3, wait4, waitid, waitpid};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Child,
-        summary: "tried, then parked until the child ends (pidfd), or until SIGCHLD",
+        summary: "tried, else parks until the child ends (pidfd), or until SIGCHLD",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
@@ -27,14 +29,14 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"wait3" => wait3, WAIT;
         c"wait4" => wait4, WAIT;
         c"waitid" => waitid, WAIT;
-        c"vfork" => vfork, Behavior { wait: WaitKind::Never, summary: "a fork, since a child that shares our memory would edit our books", on_cancel: on_cancel::NEVER };
+        c"vfork" => vfork, Behavior { wait: WaitKind::Never, summary: "made as a fork, since a child that shares memory would change the runtime's state", on_cancel: on_cancel::NEVER };
         c"popen" => popen, OPENS;
-        c"pclose" => pclose, Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::LEFT };
-        c"system" => system, Behavior { wait: WaitKind::Child, summary: "the shell is waited for as by waitpid", on_cancel: on_cancel::KILLED };
+        c"pclose" => pclose, Behavior { wait: WaitKind::Worker, summary: "in the thread pool", on_cancel: on_cancel::ABANDONED };
+        c"system" => system, Behavior { wait: WaitKind::Child, summary: "waits for the shell as waitpid does", on_cancel: on_cancel::KILLED };
     ]
 }
 
-/// `vfork(2)` as `fork(2)`.
+/// `vfork(2)`, as `fork(2)`: a child that shares the parent's memory would change the runtime's state.
 pub unsafe extern "C" fn vfork() -> pid_t {
     // SAFETY: as the caller's own call would be; a fork may be used wherever a vfork may.
     unsafe { libc::fork() }

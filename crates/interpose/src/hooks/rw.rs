@@ -3,12 +3,13 @@
 //! | kind | blocking mode | otherwise |
 //! |---|---|---|
 //! | socket | as `recvmsg`, `sendmsg` | the plain call |
-//! | pipe | tried with `RWF_NOWAIT`, waits on `EAGAIN`; where pipes do not take that flag (before Linux 6.4), polled first, and written by at most `PIPE_BUF` | the plain call |
-//! | file | the module `file_io` | the same |
+//! | pipe | tried with `RWF_NOWAIT`; where pipes do not support it (before Linux 6.4), polled first, and written by at
+//! most `PIPE_BUF` | the plain call |
+//! | file | `file::transfer` | the same |
 //! | other (terminals, eventfds, `/dev/null`) | polled first, then in place | the plain call |
 //!
-//! Reads that needed no waiting give way now and then; writes never do: they are made inside `echo` and error
-//! logging, where a switch would surprise.
+//! A read that did not have to wait yields if the time slice is used up. Such a write never yields: writes are made
+//! inside `echo` and error logging, where a switch would surprise.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::file::transfer as file_io;
@@ -25,23 +26,23 @@ use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const READ: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "sockets as recv; pipes and terminals parked until readable; files: cached data at once, else on a worker thread, which is waited for",
+        summary: "sockets as recv; pipes and terminals park until readable; files: cached data at once, else in the thread pool, until the read has ended",
         on_cancel: on_cancel::FAILS,
     };
     const WRITE: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "sockets as send; pipes parked until all is written; files in place, on a worker thread where they are slow",
+        summary: "sockets as send; pipes park until everything is written; files in place, or in the thread pool where they are slow",
         on_cancel: on_cancel::PARTIAL,
     };
     const PREAD: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "cached data at once, else on a worker thread",
-        on_cancel: on_cancel::WAITED,
+        summary: "cached data at once, else in the thread pool",
+        on_cancel: on_cancel::NONE,
     };
     const PWRITE: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "in place, on a worker thread where the file is slow",
-        on_cancel: on_cancel::WAITED,
+        summary: "in place, or in the thread pool where the file is slow",
+        on_cancel: on_cancel::NONE,
     };
     hooked_calls![
         c"read" => read, READ;
@@ -66,10 +67,10 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-// `off_t` is the 64-bit one on the processors that are supported, so one hook serves both names.
+// `off_t` has 64 bits on the supported processors, so one hook serves both names.
 const _: () = assert!(size_of::<off_t>() == 8);
 
-/// Do pipes take `RWF_NOWAIT` here?
+/// Whether this kernel supports `RWF_NOWAIT` for pipes.
 static PIPES_NOWAIT: PhpCell<bool> = PhpCell::new(true);
 
 fn plain_read(io: &Io) -> ssize_t {
@@ -82,12 +83,13 @@ fn plain_write(io: &Io) -> ssize_t {
     unsafe { libc::writev(io.fd, io.iov, io.count) }
 }
 
-/// Is it ready now? Errors count as ready: the call itself reports them.
+/// Returns `true` if it is ready. Errors count as ready: the call itself reports them.
 fn ready(fd: c_int, events: i16) -> bool {
     wait::poll_now(fd, events) != Some(0)
 }
 
-/// Is it open in this direction? If not, the call fails at once, and no poll would ever say so.
+/// Returns `true` if it is open in this direction. If it is not, the call fails at once, and polling would wait
+/// forever.
 fn is_open_for(fd: c_int, interest: Interest) -> bool {
     // SAFETY: a system call without pointers.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
@@ -99,7 +101,7 @@ fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> WaitOutcome {
     wait::for_fd(host, io.fd, interest, None, io.call, OnSignal::Restart)
 }
 
-/// After a call in that direction: what is known now.
+/// Records the readiness that a call has shown.
 fn learn(host: &dyn Host, fd: c_int, interest: Interest, result: ssize_t) {
     let empty = result < 0 && errno() == libc::EAGAIN;
     host.reactor().record_readiness(fd, interest, if empty { Readiness::NotReady } else { Readiness::Unknown });
@@ -128,7 +130,7 @@ fn read_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
     result
 }
 
-/// A read that needed no waiting.
+/// Yields after a read that did not have to wait.
 fn after_read(host: &dyn Host, result: ssize_t) -> ssize_t {
     if result >= 0 {
         host.yield_if_due();
@@ -227,11 +229,11 @@ fn write_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
     result
 }
 
-/// Writes all, as a blocking call does; a later error or the end of waiting leaves the count so far.
+/// Writes everything, as a blocking call does. A later error or the end of the wait leaves the count so far.
 fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
     let mut done = 0;
     loop {
-        // A list of the caller's must be seen by the kernel before it is looked into here.
+        // The kernel must have accepted the caller's list before it is read here.
         if io.own && !PIPES_NOWAIT.with(host, |yes| *yes) {
             return polled_pipe_write(host, io, done);
         }
@@ -263,8 +265,8 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
     }
 }
 
-/// `POLLOUT` on a pipe holds when one page is free: so much is written without waiting, unless another process
-/// is faster.
+/// Writes to a polled pipe. `POLLOUT` holds when one page is free: so much is written without waiting, unless another
+/// process is faster.
 fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
     loop {
         if !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
@@ -349,7 +351,7 @@ pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> s
     }
 }
 
-/// The host for a call with an offset that may have to wait: others fail or answer at once.
+/// Returns the host for a call with an offset that may have to wait: one on a regular file.
 fn host_for_file(fd: c_int, offset: off_t, some: bool) -> Option<&'static dyn Host> {
     current_host().filter(|host| some && offset >= 0 && host.reactor().kind(fd) == FdKind::File)
 }

@@ -13,17 +13,17 @@ use spindle_reactor::Reactor;
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
     const SLEEP: Behavior =
-        Behavior { wait: WaitKind::Timer, summary: "parked for the time", on_cancel: on_cancel::EARLY };
+        Behavior { wait: WaitKind::Timer, summary: "parks for the duration", on_cancel: on_cancel::EARLY };
     hooked_calls![
         c"sleep" => sleep, SLEEP;
         c"usleep" => usleep, SLEEP;
         c"nanosleep" => nanosleep, SLEEP;
         c"__nanosleep" => nanosleep, SLEEP;
-        c"clock_nanosleep" => clock_nanosleep, Behavior { wait: WaitKind::Timer, summary: "parked for the time; clocks other than CLOCK_MONOTONIC and CLOCK_REALTIME in place", on_cancel: on_cancel::EARLY };
+        c"clock_nanosleep" => clock_nanosleep, Behavior { wait: WaitKind::Timer, summary: "parks for the duration; with clocks other than CLOCK_MONOTONIC and CLOCK_REALTIME in place", on_cancel: on_cancel::EARLY };
     ]
 }
 
-/// Sleeps until the monotonic time `deadline`. `Err`: the `errno` it ended with and the nanoseconds left.
+/// Sleeps until `deadline`. Fails with the `errno` that ended it and the nanoseconds left.
 fn sleep_until(host: &dyn Host, deadline: u64, call: &'static str) -> Result<(), (c_int, u64)> {
     loop {
         let error = match wait::park_until(host, deadline, call) {
@@ -37,7 +37,7 @@ fn sleep_until(host: &dyn Host, deadline: u64, call: &'static str) -> Result<(),
     }
 }
 
-/// `sleep(3)`: the whole seconds left when it is interrupted.
+/// `sleep(3)`. Returns the whole seconds left when it is interrupted.
 pub unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
     let Some(host) = current_host() else {
         // SAFETY: no pointers.
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
         }
         Err((error, left)) => {
             set_errno(error);
-            (left / SECOND) as c_uint // cut off, as glibc does
+            (left / SECOND) as c_uint // truncated, as glibc does
         }
     }
 }
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn nanosleep(wanted: *const timespec, left: *mut timespec)
     }
 }
 
-/// `clock_nanosleep(2)` for the monotonic and the real-time clock; others sleep in place. A sleep until a
-/// real time is turned into a duration once: setting the clock does not change it.
+/// `clock_nanosleep(2)` for the monotonic and the real-time clock; with others it is made in place. A sleep until a
+/// real time becomes a duration once: setting the clock does not change it.
 pub unsafe extern "C" fn clock_nanosleep(
     clock: clockid_t,
     flags: c_int,
@@ -128,6 +128,6 @@ pub unsafe extern "C" fn clock_nanosleep(
             error
         }
     };
-    set_errno(saved); // this one answers with the error itself
+    set_errno(saved); // it returns the error itself itself
     result
 }

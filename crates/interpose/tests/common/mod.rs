@@ -1,6 +1,6 @@
 //! A host without coroutines: a parked call turns the reactor on its own thread until it is woken.
 //!
-//! The gate and the host are process-wide, so tests take turns ([`Test::new`] holds a lock). Another "coroutine"
+//! The host is process-wide, and so is whether suspension is enabled, so tests take turns ([`Test::new`] holds a lock). Another "coroutine"
 //! is a closure that runs at the n-th park ([`Test::at_park`]); cancellation and signals are injected the same
 //! way ([`Test::inject`]).
 #![allow(dead_code)] // each test binary uses a part
@@ -43,7 +43,7 @@ impl TestHost {
         }
     }
 
-    /// What the n-th park was told to do first; the gate is closed meanwhile, the books are kept.
+    /// Runs what is planned for the n-th park, with suspension disabled and descriptors tracked.
     fn planned(&self, n: usize) -> Option<Wake> {
         let mut answer = None;
         loop {
@@ -136,14 +136,14 @@ impl Host for TestHost {
     }
 }
 
-/// One test's turn, with the gate open on its thread.
+/// One test's turn, with suspension enabled on its thread.
 pub struct Test {
     host: &'static TestHost,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Test {
-    /// Waits for its turn and opens the gate.
+    /// Waits for its turn and enables suspension.
     pub fn new() -> Test {
         let turn = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         let host: &'static TestHost = Box::leak(Box::new(TestHost::new()));
@@ -165,7 +165,7 @@ impl Test {
         &self.host.reactor
     }
 
-    /// Runs `then` as code outside coroutines does: the gate is closed, the books are kept.
+    /// Runs `then` as code outside coroutines does: suspension is disabled, descriptors are tracked.
     pub fn outside<T>(&self, then: impl FnOnce() -> T) -> T {
         host::disable_suspension();
         let value = then();

@@ -238,7 +238,7 @@ pub fn with_machine(then: impl FnOnce(&'static Machine)) {
     mutex::reset();
     fd::locks::reset();
     then(machine);
-    assert!(!mutex::holds_any(), "something is left in the books");
+    assert!(!mutex::holds_any(), "a lock is still tracked");
     host::detach_thread();
 }
 

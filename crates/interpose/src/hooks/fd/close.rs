@@ -1,4 +1,4 @@
-//! Calls that close descriptors, or make one name something else.
+//! Calls that close descriptors, or replace what one refers to.
 
 use super::create::duplicated;
 use super::locks;
@@ -15,7 +15,7 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     if internal(fd).is_some() {
         return fail::<i8>(libc::EBADF).into();
     }
-    about_to_close(fd); // another thread may get the number at once
+    about_to_close(fd); // before the call: another thread may get the number right after it
     // SAFETY: the caller's own descriptor.
     unsafe { libc::close(fd) }
 }
@@ -31,7 +31,7 @@ fn replaced(old: c_int, new: c_int, replace: impl FnOnce() -> c_int) -> c_int {
         wait_for_jobs(new, new);
     }
     let result = replace();
-    // The same number twice changes nothing.
+    // `dup2` of a descriptor to itself changes nothing.
     if result >= 0 && old != new {
         locks::released();
         duplicated(old, result)
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn closefrom(first: c_int) {
     }
 }
 
-/// The descriptor under a stream, or -1; `errno` stays.
+/// Returns the descriptor of a stream, or -1. Keeps `errno`.
 ///
 /// # Safety
 /// `stream` is null or an open stream.
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn closedir(directory: *mut libc::DIR) -> c_int {
     // SAFETY: the caller's own open directory, or null, which the original refuses.
     unsafe {
         if !directory.is_null() {
-            closed(libc::dirfd(directory)); // no job reads it
+            closed(libc::dirfd(directory)); // jobs hold no reference to a directory stream
         }
         libc::closedir(directory)
     }

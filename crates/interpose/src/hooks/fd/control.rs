@@ -1,4 +1,4 @@
-//! Calls that change a descriptor's mode or options.
+//! Calls that change the mode or the options of a descriptor.
 
 use super::create::duplicated;
 use super::locks::poll_record_lock;
@@ -16,7 +16,7 @@ fn set_mode(fd: RawFd, nonblocking: bool) {
     }
 }
 
-/// `fcntl(2)`. (Variadic in C: a third argument that was not passed is not looked at.)
+/// `fcntl(2)`. It is variadic in C: commands without an argument ignore the third one.
 ///
 /// # Safety
 /// As the original.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     }
 }
 
-/// `ioctl(2)`. (Variadic in C, as `fcntl`.)
+/// `ioctl(2)`. It is variadic in C, as `fcntl`.
 ///
 /// # Safety
 /// As the original.
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn setsockopt(
         if level == libc::SOL_SOCKET && timeout {
             host.reactor().socket_option_set(fd);
         } else if level == libc::IPPROTO_TCP && name == TCP_ULP {
-            // The kernel speaks TLS on it: a read ends with a record, not with what is there.
+            // With TLS in the kernel a read ends at a record, so a short one does not mean that nothing is left.
             host.reactor().set_kind(fd, FdKind::Socket);
         }
     }

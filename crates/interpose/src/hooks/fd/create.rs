@@ -1,4 +1,4 @@
-//! Calls that make descriptors.
+//! Calls that open descriptors.
 
 use super::tracking::{internal, opened};
 use crate::host::{fail, php_thread_host};
@@ -9,7 +9,7 @@ fn mode(nonblocking: bool) -> Option<Blocking> {
     Some(if nonblocking { Blocking::No } else { Blocking::Yes })
 }
 
-/// What the arguments tell of a new descriptor.
+/// Returns what the arguments of a call say about the descriptor that it opens.
 fn known(kind: FdKind, nonblocking: bool) -> Opened {
     Opened { kind: Some(kind), blocking: mode(nonblocking), timeouts: Some([0, 0]), own: true }
 }
@@ -21,7 +21,7 @@ fn known_socket(domain: c_int, kind: c_int, protocol: c_int) -> Opened {
     known(if tcp { FdKind::Tcp } else { FdKind::Socket }, kind & libc::SOCK_NONBLOCK != 0)
 }
 
-/// Both ends that a successful call wrote.
+/// Tracks both descriptors that a successful call has written.
 ///
 /// # Safety
 /// After a result of 0 `pair` holds two descriptors.
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
     duplicated(fd, unsafe { libc::dup(fd) })
 }
 
-/// `new`, if it is one, names the description of `fd` now.
+/// Tracks `new`, a duplicate of `fd`, if it is a descriptor.
 pub(super) fn duplicated(fd: c_int, new: c_int) -> c_int {
     if let (Some(host), 0..) = (php_thread_host(), new) {
         host.reactor().duplicated(fd);
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
     opened(unsafe { libc::timerfd_create(clock, flags) }, known(FdKind::Other, flags & libc::TFD_NONBLOCK != 0))
 }
 
-/// `signalfd(2)`; given a descriptor it changes that one.
+/// `signalfd(2)`. Given a descriptor it changes that one.
 ///
 /// # Safety
 /// As the original.

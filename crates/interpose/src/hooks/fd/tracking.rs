@@ -13,7 +13,7 @@ pub(crate) const OPENS: Behavior =
 /// Of calls that close a descriptor.
 pub(crate) const CLOSES: Behavior = Behavior {
     wait: WaitKind::Never,
-    summary: "calls that are parked on the descriptor fail with EBADF",
+    summary: "calls parked on the descriptor fail with EBADF",
     on_cancel: on_cancel::NEVER,
 };
 

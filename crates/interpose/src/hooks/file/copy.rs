@@ -1,4 +1,4 @@
-//! `copy_file_range`, which copies as much as it is told to: on a worker thread.
+//! `copy_file_range`, in the thread pool.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::refs::FdRef;
@@ -11,7 +11,7 @@ fn at(offset: &mut Option<off64_t>) -> *mut off64_t {
     offset.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut)
 }
 
-/// `copy_file_range(2)`. It ends by itself, so it is waited for.
+/// `copy_file_range(2)`. The job is bounded, so it is waited for.
 pub unsafe extern "C" fn copy_file_range(
     from: c_int,
     from_at: *mut off64_t,

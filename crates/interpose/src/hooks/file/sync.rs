@@ -1,4 +1,4 @@
-//! `fsync` and `fdatasync`, on a worker thread.
+//! `fsync` and `fdatasync`, in the thread pool.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::refs::FdRef;

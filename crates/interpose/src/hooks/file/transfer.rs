@@ -1,13 +1,14 @@
-//! Reading and writing regular files: cached data in place, the rest on a worker thread.
+//! Reading and writing regular files: cached data in place, the rest in the thread pool.
 //!
-//! How, is remembered for each descriptor's generation, and what a file system refuses for its next files too:
-//! - *nowait*: the kernel takes `RWF_NOWAIT` for this file; what it would wait for goes to a worker.
-//! - *in place*: it does not (tmpfs, overlayfs; ext4 for writes), and the file system is a local one: an ordinary
-//!   call, timed. One that took long sends the next few to a worker, as long as those take long.
+//! The method is remembered for each descriptor, and what a file system does not support also for the files opened on
+//! it later:
+//! - *nowait*: the kernel supports `RWF_NOWAIT` for this file. What it would block for goes to the thread pool.
+//! - *in place*: it does not (tmpfs, overlayfs; ext4 for writes), and the file system is local: an ordinary call, which
+//!   is timed. After one that took long the next few go to the thread pool, for as long as they take long.
 //! - *worker*: it does not, and the file is remote or written through (`O_SYNC`, `O_DSYNC`).
 //!
-//! Measured (ext4, 2 KiB): `pread` 314 ns, nowait 369; a write in place 501, refused with nowait 194 and then in
-//! place; a worker 6,000. So writes of cached data are not worth a worker.
+//! Measured (ext4, 2 KiB): `pread` 314 ns, with nowait 369; a write in place 501, refused with nowait 194 and then in
+//! place; a job 6,000. So writes of cached data are not worth a job.
 
 use super::vectored::{HERE, Io};
 use crate::hooks::fd::refs::FdRef;
@@ -18,13 +19,13 @@ use libc::c_int;
 use spindle_reactor::{JobKind, Reactor};
 use std::os::fd::RawFd;
 
-/// A call in place that took this long (ns) waited for a device.
+/// A read in place that took longer (ns) waited for a device.
 const LONG_READ: u64 = 200_000;
-/// The same for writes: copying much data takes its time too.
+/// A write in place that took longer (ns) did: copying much data takes time, too.
 const LONG_WRITE: u64 = 2_000_000;
-/// So many calls go to a worker after a long one.
+/// The number of calls that go to the thread pool after a slow one.
 const SLOW: u8 = 16;
-/// The most bytes of one job.
+/// The maximum number of bytes of one job.
 const CHUNK: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,9 +40,9 @@ struct FileState {
     generation: u32,
     read: IoMethod,
     write: IoMethod,
-    /// Calls that still go to a worker because one took long.
+    /// The number of calls that still go to the thread pool.
     slow: u8,
-    /// The file system it is on, if known.
+    /// The file system of the file, if known.
     device: Option<libc::dev_t>,
 }
 
@@ -50,11 +51,11 @@ const UNKNOWN: FileState =
 
 static STATES: PhpCell<Vec<FileState>> = PhpCell::new(Vec::new());
 
-/// File systems that refused `RWF_NOWAIT`, with what has come of it for reads and for writes: their next files
-/// need not be asked.
+/// File systems that do not support `RWF_NOWAIT`, with the method for reads and for writes, which files opened on them
+/// later start with.
 static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<IoMethod>; 2])>> = PhpCell::new(Vec::new());
 
-/// A regular file on this file system was opened as `fd`, with these flags.
+/// Records that a regular file on this file system was opened as `fd`, with these flags.
 pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
     let known = DEVICES.with(host, |all| all.iter().find(|d| d.0 == device).map_or([None; 2], |d| d.1));
     let through = flags & libc::O_DSYNC != 0;
@@ -65,7 +66,7 @@ pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags
     });
 }
 
-/// The file refuses `RWF_NOWAIT`: how to go on.
+/// Records that the file does not support `RWF_NOWAIT`. Returns the method to use instead.
 fn refuses(host: &dyn Host, fd: RawFd, writing: bool) -> IoMethod {
     let (method, lasting) = method_without_nowait(fd, writing);
     let device = with_state(host, fd, |w| {
@@ -104,12 +105,13 @@ fn method(host: &dyn Host, io: &Io, writing: bool) -> IoMethod {
         IoMethod::InPlace if w.slow > 0 => IoMethod::Worker,
         method => method,
     });
-    // The kernel must have seen a list of the caller's before anything of ours looks into it: an invalid one
-    // fails there. (`read` and `write` come with a list of ours.)
+    // The kernel must have accepted the caller's list before it is read here: an invalid one fails there. (`read` and
+    // `write` pass a list of their own.)
     if method == IoMethod::Worker && !io.own { IoMethod::Nowait } else { method }
 }
 
-/// How to go on with a file that refuses `RWF_NOWAIT`, and whether that holds for all files of its file system.
+/// Returns the method for a file that does not support `RWF_NOWAIT`, and whether it holds for all files of its file
+/// system.
 fn method_without_nowait(fd: RawFd, writing: bool) -> (IoMethod, bool) {
     const REMOTE: [u32; 8] = [
         0x6969,      // NFS
@@ -167,7 +169,7 @@ fn refused(error: c_int) -> bool {
     matches!(error, libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL)
 }
 
-/// Reads as a blocking call does: short only at the end of the file. Gives way once if it did not wait.
+/// Reads as a blocking call does: short only at the end of the file. Yields once if it did not wait.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     let result = match method(host, &io, false) {
         IoMethod::Nowait => nowait_read(host, &io),
@@ -185,7 +187,7 @@ pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     }
 }
 
-/// `Some`: the call is over, and has not waited.
+/// Returns the result of a call that did not have to wait, else `None`.
 fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
     let first = nowait(io, 0, false);
     if first < 0 {
@@ -203,7 +205,7 @@ fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
     }
     let (mut done, total) = (first as usize, io.total());
     while done != 0 && done < total {
-        // Short: the end of the file, or the end of what is cached.
+        // A short read: the end of the file, or of what is cached.
         match nowait(io, done, false) {
             0 => break,
             more if more > 0 => done += more as usize,
@@ -214,7 +216,8 @@ fn nowait_read(host: &dyn Host, io: &Io) -> Option<isize> {
     Some(done as isize)
 }
 
-/// Writes as a blocking call does: all of it, unless an error comes between. Never gives way when it need not.
+/// Writes as a blocking call does: everything, unless an error comes between. Never yields when it did not have to
+/// wait.
 pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
     if host.writes_in_place() {
         return plain(&io, 0, true);
@@ -262,7 +265,7 @@ struct Done {
     time: u64,
 }
 
-/// Goes on after `done` bytes on a worker thread, in chunks, with buffers that the job owns.
+/// Continues after `done` bytes in the thread pool, in chunks, with buffers that the job owns.
 fn on_worker(host: &dyn Host, io: &Io, mut done: usize, writing: bool) -> isize {
     let total = io.total();
     while done < total {

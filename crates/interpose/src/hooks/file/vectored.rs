@@ -1,4 +1,4 @@
-//! The arguments of a read or write, whatever its name: where, how much, from which offset.
+//! The arguments of a read or write: where, how much, from which offset.
 
 use libc::{c_int, iovec};
 use std::os::fd::RawFd;
@@ -9,14 +9,14 @@ pub(crate) const HERE: i64 = -1;
 /// Pieces of memory handed to the kernel at once after a first try with the caller's own list.
 const WINDOW: usize = 16;
 
-/// One call's arguments. The list and what it names are the caller's and stay valid until its call returns.
+/// The arguments of one call. The list and the memory that it names are the caller's, valid until its call returns.
 #[derive(Clone, Copy)]
 pub(crate) struct Io {
     pub fd: RawFd,
     pub iov: *const iovec,
     pub count: c_int,
-    /// Is the list ours, with one entry? A list of the caller's may name unreadable memory: nothing looks into it
-    /// before the kernel has.
+    /// The list is the hook's own, with one entry. A caller's list may name unreadable memory: it is not read before
+    /// the kernel has accepted it.
     pub own: bool,
     /// [`HERE`] or a position, never negative otherwise.
     pub offset: i64,
@@ -30,7 +30,7 @@ impl Io {
         if self.count <= 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.iov, self.count as usize) } }
     }
 
-    /// The bytes asked for. Like all below: only once the kernel has accepted the list.
+    /// Returns the number of bytes asked for. As all methods below: only once the kernel has accepted the list.
     pub(crate) fn total(&self) -> usize {
         match self.list() {
             [one] => one.iov_len,
@@ -38,7 +38,7 @@ impl Io {
         }
     }
 
-    /// Where `done` bytes later is.
+    /// Returns the offset `done` bytes later.
     pub(crate) fn offset_after(&self, done: usize) -> i64 {
         if self.offset == HERE { HERE } else { self.offset.saturating_add(done as i64) }
     }
@@ -81,7 +81,7 @@ impl Io {
         }
     }
 
-    /// A copy of at most `most` bytes of the caller's memory after the first `skip`.
+    /// Returns a copy of at most `most` bytes of the caller's memory after the first `skip`.
     pub(crate) fn gather(&self, mut skip: usize, most: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(most);
         for piece in self.list() {

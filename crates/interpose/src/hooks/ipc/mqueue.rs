@@ -1,5 +1,5 @@
-//! POSIX message queues, whose descriptors are files of their own kind: epoll takes them. A call is tried with a time
-//! that is over; if it would wait, the coroutine parks until the queue is ready.
+//! POSIX message queues. Epoll supports their descriptors. A call is tried with an expired deadline; if it would block,
+//! the coroutine parks until the queue is ready.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::tracking::{CLOSES, OPENS, closed, opened};
@@ -14,7 +14,7 @@ use spindle_reactor::{FdKind, Interest, Opened};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Readiness,
-        summary: "tried, then parked until the queue is ready or the time is over",
+        summary: "tried, else parks until the queue is ready or the timeout",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
@@ -30,7 +30,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
 
 const OVER: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Tries until the call need not wait. `attempt` is made with a time limit.
+/// Repeats `attempt`, which takes a deadline, until it does not have to wait.
 fn waited_for(
     host: &dyn Host,
     queue: mqd_t,
@@ -49,7 +49,7 @@ fn waited_for(
         if errno() != libc::ETIMEDOUT {
             return result;
         }
-        // It calls itself a regular file, and is none.
+        // `fstat` reports a regular file, which epoll would not support.
         host.reactor().set_kind(queue, FdKind::Other);
         match wait::for_fd(host, queue, interest, deadline, call, OnSignal::Restart) {
             WaitOutcome::Ready => {}
@@ -58,7 +58,7 @@ fn waited_for(
     }
 }
 
-/// The host, and when the caller's time is over, if there is a host and the time is one.
+/// Returns the host and the deadline, unless suspension is disabled or the time is invalid.
 unsafe fn host_and_deadline(until: *const timespec) -> Option<(&'static dyn Host, Option<u64>)> {
     let host = current_host()?;
     if until.is_null() { Some((host, None)) } else { deadline_of(until).map(|deadline| (host, Some(deadline))) }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn mq_receive(queue: mqd_t, place: *mut c_char, size: size
     unsafe { mq_timedreceive(queue, place, size, priority, std::ptr::null()) }
 }
 
-/// `mq_open(3)`. (Variadic in C, as `open`: arguments that were not passed are not looked at.)
+/// `mq_open(3)`. It is variadic in C, as `open`: the kernel ignores arguments that were not passed.
 pub unsafe extern "C" fn mq_open(name: *const c_char, flags: c_int, mode: mode_t, attributes: *mut mq_attr) -> mqd_t {
     // SAFETY: the caller's own arguments.
     opened(

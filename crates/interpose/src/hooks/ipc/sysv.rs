@@ -1,14 +1,16 @@
 //! System V semaphores and message queues: `semop`, `semtimedop`, `msgsnd`, `msgrcv`.
 //!
-//! They have no readiness. A call is made with `IPC_NOWAIT`; if it would wait, the coroutine parks and tries again
-//! when a call of this process has changed the same object, and by a timer for other processes: after 1 ms, then
-//! later each time up to 10. Of several coroutines that want the same only the first has the timer, and those behind
-//! get theirs in the order they came. A newcomer that can have it at once gets it, as in the kernel. Not on a worker thread: one waiter each would use them all up while the one who is to
-//! release needs one for a file; and a message that a thread receives just when its call is cancelled could not be
-//! put back. The price is that another process is noticed up to 10 ms late, and that processes which wait in the
-//! kernel are served first.
+//! They have no readiness. A call is made with `IPC_NOWAIT`; if it would block, the coroutine waits in a queue and
+//! tries again when a call of this process has changed the object, and by polling for other processes. Coroutines that
+//! wait for the same operation are served in order of arrival; a newcomer that can be served at once is, as in the
+//! kernel.
 //!
-//! Undo lists (`SEM_UNDO`) are the process's as ever, since every call is made on its own thread.
+//! The thread pool is no alternative: waiters would occupy all workers while the one who is to release needs one for a
+//! file, and a message that a worker receives just as its call is cancelled could not be put back. The price is that a
+//! change by another process is noticed up to 10 ms late, and that processes which block in the kernel are served
+//! first.
+//!
+//! Undo lists (`SEM_UNDO`) work as ever, since every call is made on its own thread.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
@@ -22,7 +24,7 @@ use libc::{c_int, c_long, c_short, c_void, sembuf, size_t, ssize_t, timespec};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Timer,
-        summary: "tried, then again when this process has changed the object, and every 1 to 10 ms",
+        summary: "tried, then retried when this process changes the object, and every 1 to 10 ms",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
@@ -33,14 +35,14 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-/// What is waited for: a set of semaphores or a message queue. Their numbers are not of one kind.
+/// What is waited for: a set of semaphores or a message queue. Their identifiers are separate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Object {
     Semaphores(c_int),
     Messages(c_int),
 }
 
-/// What of it: calls that want the same can be served at the same times. (A kind of call, and two numbers.)
+/// The operation: a kind of call and two numbers. Calls with equal ones can be served at the same times.
 type Wish = (u8, i64, i64);
 
 static QUEUE: PhpCell<WaitQueue<(Object, Wish)>> = PhpCell::new(WaitQueue::new());
@@ -97,8 +99,8 @@ fn retry(
     }
 }
 
-/// Of operations some of which have `IPC_NOWAIT`: must the call wait, or fail at once? The first operation that
-/// cannot be done decides. `None`: all could be, by now.
+/// Returns the first operation that would block, which decides whether a call in which some have `IPC_NOWAIT` waits or
+/// fails. `None` if all can be done by now.
 fn first_in_the_way(set: c_int, operations: &[sembuf]) -> Option<&sembuf> {
     let mut values: Vec<(u16, c_int)> = Vec::new();
     operations.iter().find(|op| {
@@ -114,7 +116,7 @@ fn first_in_the_way(set: c_int, operations: &[sembuf]) -> Option<&sembuf> {
     })
 }
 
-/// The most operations of one call that are looked into (Linux has a limit of 500 by default).
+/// The maximum number of operations that are inspected (the default limit of Linux is 500).
 const MOST: usize = 1 << 12;
 
 /// # Safety
@@ -133,7 +135,7 @@ unsafe fn operate(
     let wanted = unsafe { std::slice::from_raw_parts(operations, count) };
     let own: Vec<sembuf> = wanted.iter().map(|op| sembuf { sem_flg: op.sem_flg | NOWAIT, ..*op }).collect();
     let mixed = wanted.iter().any(|op| op.sem_flg & NOWAIT != 0);
-    // (The list leaks if the stack is abandoned.)
+    // The list leaks if the stack is abandoned.
     let attempt = || {
         // SAFETY: a list of ours; the kernel does not write to it.
         let result = unsafe { libc::semop(set, own.as_ptr().cast_mut(), count) };
@@ -143,12 +145,12 @@ unsafe fn operate(
         }
         result as ssize_t
     };
-    /// Stands for an `EAGAIN` that is final; no call fails with it.
+    /// Stands for a final `EAGAIN`. No call fails with it.
     const REFUSED: c_int = libc::EXDEV;
     let deadline = limit.map(wait::deadline_after);
     let wish = match wanted {
         [one] => (0, one.sem_num.into(), one.sem_op.into()),
-        _ => (1, wanted.as_ptr().addr() as i64, 0), // its own
+        _ => (1, wanted.as_ptr().addr() as i64, 0), // unlike any other
     };
     let result = retry(host, call, (object, wish), deadline, libc::EAGAIN, &attempt) as c_int;
     if result < 0 && errno() == REFUSED {

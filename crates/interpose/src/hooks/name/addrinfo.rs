@@ -63,7 +63,7 @@ pub unsafe extern "C" fn getaddrinfo(
     }
 }
 
-/// The longest host or service buffer that is made.
+/// The maximum size of a host or service buffer.
 const MOST: socklen_t = 1 << 16;
 
 fn copy_text(text: &[u8], place: *mut c_char) {

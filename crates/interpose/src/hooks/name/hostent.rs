@@ -1,7 +1,7 @@
-//! `gethostbyname` and its relatives: libc's re-entrant forms on a worker thread, into memory of the job's.
+//! `gethostbyname` and its relatives: libc's re-entrant forms in the thread pool, into memory that the job owns.
 //!
-//! The forms with a static result get one of ours, overwritten by the next call, as libc's is. The forms with the
-//! caller's buffer get the result moved there: every pointer into the job's memory is moved along.
+//! The forms with a static result return a static of this module, overwritten by the next call, as libc's is. The forms
+//! with a buffer of the caller's get the result copied there, with every pointer into the job's memory adjusted.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::lookup::{Lookup, is_numeric, look_up, set_h_errno};
@@ -12,7 +12,7 @@ use std::ffi::{CStr, CString};
 
 /// `TRY_AGAIN` of `<netdb.h>`.
 const TRY_AGAIN: c_int = 2;
-/// `NETDB_INTERNAL`: look at `errno`.
+/// `NETDB_INTERNAL`: `errno` says what failed.
 const INTERNAL: c_int = -1;
 
 unsafe extern "C" {
@@ -75,8 +75,8 @@ struct Found {
 unsafe impl Send for Found {}
 
 impl Query {
-    /// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns in the
-    /// buffer by address, and the result may be moved to another buffer.
+    /// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns within the
+    /// buffer by address, and the result may be copied to another buffer.
     fn run(&self, room: usize, skew: usize) -> Found {
         let mut memory = vec![0u8; room + 32];
         let start = (skew + 16 - memory.as_ptr().addr() % 16) % 16;
@@ -108,7 +108,7 @@ impl Query {
         Found { entry, memory, start, code, found: !found.is_null(), error }
     }
 
-    /// The same with as much room as it needs.
+    /// Looks it up with as much room as it needs.
     fn run_with_room(&self) -> Found {
         let mut room = 1024;
         loop {
@@ -149,7 +149,7 @@ fn look_up_static(
     }
 }
 
-/// Where a look-up with the caller's memory leaves its result.
+/// Where a look-up with a buffer of the caller's writes its result.
 struct ResultBuffers {
     result: *mut hostent,
     buffer: *mut c_char,
@@ -192,7 +192,7 @@ fn look_up_into(
     }
 }
 
-/// The entry with all its pointers `by` bytes further, where what they point at has been copied to.
+/// Returns the entry with all its pointers moved by `by` bytes, to a copy of what they point to.
 ///
 /// # Safety
 /// The copy must be complete, and all pointers of the entry and of its lists must be into the original.
@@ -217,7 +217,7 @@ unsafe fn moved(entry: hostent, by: usize) -> hostent {
     hostent { h_name: entry.h_name.wrapping_byte_add(by), h_aliases: aliases, h_addr_list: addresses, ..entry }
 }
 
-/// The host and the name, if it has to be looked up.
+/// Returns the host and a copy of the name, unless suspension is disabled or the name is numeric.
 fn host_and_name(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
     let host = current_host().filter(|_| !name.is_null())?;
     // SAFETY: the caller passes a C string.

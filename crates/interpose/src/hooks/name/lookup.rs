@@ -1,4 +1,4 @@
-//! Look-ups on a worker thread.
+//! Look-ups in the thread pool.
 
 use crate::host::{BlockedOn, Host, OnSignal, errno, set_errno};
 use crate::wait::{self, Job};
@@ -20,7 +20,7 @@ pub(crate) fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// What a look-up leaves: its value and the thread's error numbers.
+/// The result of a look-up: its value and the thread's error numbers.
 pub(crate) struct Answer<T> {
     pub value: T,
     pub errno: c_int,
@@ -29,13 +29,13 @@ pub(crate) struct Answer<T> {
 
 pub(crate) enum Lookup<T> {
     Done(T),
-    /// Cancelled; `errno` is set.
+    /// The coroutine is cancelled; `errno` is set.
     Cancelled,
-    /// Do it in place.
+    /// There is no worker: the caller makes the call in place.
     InPlace,
 }
 
-/// Runs `job` on a worker and copies its error numbers back.
+/// Runs `job` in the thread pool and sets the error numbers that it left.
 pub(crate) fn look_up<T: Send + 'static>(
     host: &dyn Host,
     call: &'static str,
@@ -66,7 +66,7 @@ pub(crate) fn look_up<T: Send + 'static>(
     }
 }
 
-/// A host that is written as a number needs no looking up.
+/// Returns `true` if a host is given as a number, which needs no look-up.
 pub(crate) fn is_numeric(name: &CStr) -> bool {
     let text = name.to_bytes();
     let v6 = text.split(|&b| b == b'%').next().unwrap_or(text); // the zone is a number or an interface

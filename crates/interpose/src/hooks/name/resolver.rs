@@ -1,4 +1,5 @@
-//! DNS records: `res_query`, `res_search` and the `res_n*` forms, on a worker thread with its own resolver state.
+//! DNS records: `res_query`, `res_search` and the `res_n*` forms, in the thread pool with the resolver state of the
+//! worker.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::lookup::{Lookup, h_errno, look_up, set_h_errno};
@@ -42,7 +43,7 @@ unsafe extern "C" {
     fn libc_res_init() -> c_int;
 }
 
-/// A function of the resolver: in libc since glibc 2.34, before that in a library of its own with other names.
+/// A function of the resolver: in libc since glibc 2.34, in `libresolv` with other names before.
 struct Original {
     names: [&'static CStr; 2],
     address: AtomicUsize,
@@ -54,7 +55,7 @@ static NQUERY: Original = Original { names: [c"res_nquery", c"__res_nquery"], ad
 static NSEARCH: Original = Original { names: [c"res_nsearch", c"__res_nsearch"], address: AtomicUsize::new(0) };
 
 impl Original {
-    /// Its address, or 0: then nobody can have called us by this name.
+    /// Returns its address, or 0 if it does not exist; then nobody can have called the hook.
     fn find(&self) -> usize {
         let known = self.address.load(Ordering::Relaxed);
         if known != 0 {
@@ -89,7 +90,7 @@ fn refused() -> c_int {
     -1
 }
 
-/// The call's arguments but the state.
+/// The arguments of a call, except the state.
 #[derive(Clone, Copy)]
 struct Ask {
     name: *const c_char,
@@ -99,7 +100,7 @@ struct Ask {
     room: c_int,
 }
 
-/// `None`: in place.
+/// Makes the call in the thread pool. Returns `None` if it is to be made in place.
 fn on_worker(call: &'static str, original: &'static Original, ask: Ask) -> Option<c_int> {
     let host = current_host().filter(|_| !ask.name.is_null() && (0..=1 << 20).contains(&ask.room))?;
     let function = original.simple()?;
@@ -114,7 +115,7 @@ fn on_worker(call: &'static str, original: &'static Original, ask: Ask) -> Optio
     };
     match look_up(host, call, job, |_| ()) {
         Lookup::Done((length, answer)) => {
-            // A longer answer was cut off, and is reported with its full length.
+            // A longer answer was truncated, and is reported with its full length.
             let copied = (length.max(0) as usize).min(answer.len());
             // SAFETY: the caller's buffer has `room` bytes, the length of `answer`.
             unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), ask.answer, copied) };
@@ -136,7 +137,7 @@ fn simple(call: &'static str, original: &'static Original, ask: Ask) -> c_int {
     })
 }
 
-/// Does the state say what this thread's default says? Then a worker's default does as well.
+/// Returns `true` if the state equals this thread's default, and so that of a worker.
 fn is_default(state: *mut ResState) -> bool {
     // SAFETY: the caller's state and this thread's own, initialised by the call if it was not.
     unsafe {

@@ -1,9 +1,9 @@
-//! Users and groups: `getpw*`, `getgr*`, `getgrouplist`, `initgroups`. The system's name services are asked, which may
-//! ask another machine: on a worker thread, by libc's re-entrant forms, into memory of the job's.
+//! Users and groups: `getpw*`, `getgr*`, `getgrouplist`, `initgroups`, by libc's re-entrant forms in the thread pool,
+//! into memory that the job owns. (A name service may ask another machine.)
 //!
-//! As with hosts (`hostent`), the forms with a static result get one of ours, overwritten by the next call, and in
-//! those with the caller's buffer every pointer into the job's memory is moved along. Cancelled, the job is left to
-//! itself, and the call fails with `ECANCELED`. `getpwent` and `getgrent`, which go through all, are not hooked.
+//! As with hosts (`hostent`), the forms with a static result return a static of this module, and those with a buffer of
+//! the caller's get a copy with adjusted pointers. A cancellation abandons the job, and the call fails with
+//! `ECANCELED`. `getpwent` and `getgrent`, which enumerate, are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::lookup::{Lookup, look_up};
@@ -13,7 +13,7 @@ use libc::{c_char, c_int, gid_t, group, passwd, size_t, uid_t};
 use std::ffi::{CStr, CString};
 use std::ops::Range;
 
-/// Who is looked for.
+/// What is looked up.
 enum Query {
     Name(CString),
     Number(u32),
@@ -21,13 +21,13 @@ enum Query {
 
 /// `passwd` or `group`.
 trait Record: Copy + 'static {
-    /// libc's re-entrant look-up.
+    /// Calls libc's re-entrant look-up.
     ///
     /// # Safety
     /// `buffer` has `room` bytes.
     unsafe fn find(query: &Query, to: *mut Self, buffer: *mut c_char, room: size_t, found: *mut *mut Self) -> c_int;
 
-    /// With each pointer into `memory` moved by `by` bytes. Others are to libc's own texts, which stay.
+    /// Returns the record with each pointer into `memory` moved by `by` bytes. Others point to constants of libc.
     ///
     /// # Safety
     /// What `memory` held has been copied to where its pointers lead then.
@@ -101,14 +101,14 @@ struct Found<R> {
     start: usize,
     code: c_int,
     found: bool,
-    /// What libc leaves there, also when it finds somebody.
+    /// What libc leaves there, also when the look-up succeeds.
     errno: c_int,
 }
 // SAFETY: the pointers are into `memory`, which goes with them, or to libc's constant texts.
 unsafe impl<R> Send for Found<R> {}
 
-/// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns in the buffer by
-/// address, and the result may be moved to another buffer.
+/// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns within the buffer by
+/// address, and the result may be copied to another buffer.
 fn find<R: Record>(query: &Query, room: usize, skew: usize, before: c_int) -> Found<R> {
     let mut memory = vec![0u8; room + 32];
     let start = (skew + 16 - memory.as_ptr().addr() % 16) % 16;
@@ -122,7 +122,7 @@ fn find<R: Record>(query: &Query, room: usize, skew: usize, before: c_int) -> Fo
     }
 }
 
-/// The same with as much room as it needs.
+/// Looks it up with as much room as it needs.
 fn find_with_room<R: Record>(query: &Query, before: c_int) -> Found<R> {
     let mut room = 1024;
     loop {
@@ -139,7 +139,7 @@ type Kept<R> = PhpCell<Option<Box<Found<R>>>>;
 static USER: Kept<passwd> = PhpCell::new(None);
 static GROUP: Kept<group> = PhpCell::new(None);
 
-/// Looks up into static memory. `None`: do it in place.
+/// Looks up into static memory. Returns `None` if the call is to be made in place.
 fn look_up_static<R: Record>(call: &'static str, query: Option<Query>, kept: &Kept<R>) -> Option<*mut R> {
     let (host, query) = (current_host()?, query?);
     let before = errno();
@@ -159,7 +159,7 @@ fn look_up_static<R: Record>(call: &'static str, query: Option<Query>, kept: &Ke
     }
 }
 
-/// Where a look-up with the caller's memory leaves its result.
+/// Where a look-up with a buffer of the caller's writes its result.
 struct ResultBuffers<R> {
     to: *mut R,
     buffer: *mut c_char,
@@ -167,7 +167,7 @@ struct ResultBuffers<R> {
     found: *mut *mut R,
 }
 
-/// Looks up into the caller's memory. `None`: do it in place.
+/// Looks up into the caller's memory. Returns `None` if the call is to be made in place.
 ///
 /// # Safety
 /// The places are as libc wants them.
@@ -294,7 +294,8 @@ pub unsafe extern "C" fn getgrgid_r(
     }
 }
 
-/// The groups of a user: at most `room` of them, and how many there are. (A look-up that fails leaves `group` alone.)
+/// Returns the groups of a user, at most `room` of them, and how many there are. A look-up that fails leaves `group`
+/// unchanged.
 fn groups_of(user: &CStr, group: gid_t, room: c_int) -> (c_int, c_int, Vec<gid_t>) {
     let mut list = vec![0; room.max(0) as usize];
     let mut count = room;
@@ -303,10 +304,10 @@ fn groups_of(user: &CStr, group: gid_t, room: c_int) -> (c_int, c_int, Vec<gid_t
     (result, count, list)
 }
 
-/// The most groups that a kernel takes.
+/// The maximum number of groups that the kernel accepts.
 const MOST: c_int = 1 << 16;
 
-/// `getgrouplist(3)`. Cancelled: -1, and no number.
+/// `getgrouplist(3)`. Cancelled: -1, with a count of 0.
 pub unsafe extern "C" fn getgrouplist(user: *const c_char, group: gid_t, to: *mut gid_t, count: *mut c_int) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::getgrouplist(user, group, to, count) };
@@ -343,7 +344,7 @@ fn all_groups_of(user: &CStr, group: gid_t) -> Vec<gid_t> {
     }
 }
 
-/// `initgroups(3)`: the groups are looked up on a worker thread and set here, for all threads of the process.
+/// `initgroups(3)`. The groups are looked up in the thread pool and set here, for all threads of the process.
 pub unsafe extern "C" fn initgroups(user: *const c_char, group: gid_t) -> c_int {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc::initgroups(user, group) };

@@ -7,7 +7,7 @@ use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
 
-/// Where the caller wants the peer's address.
+/// The caller's buffer for the address of the peer.
 #[derive(Clone, Copy)]
 struct Peer {
     address: *mut sockaddr,
@@ -65,7 +65,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         let mut level = host.reactor().readiness(fd, Interest::READ).0;
         if level == Readiness::Unknown && poll_events(fd, libc::POLLIN) == 0 {
             if socket_option(fd, libc::SO_ACCEPTCONN) != 1 {
-                return original(); // not a listener: it fails at once
+                return original(); // not a listener: the call fails at once
             }
             wait::record_not_ready(host, fd, Interest::READ);
             level = Readiness::NotReady;
@@ -98,7 +98,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
     }
 }
 
-/// What an attempt on the listener has shown.
+/// Records the readiness that an attempt on the listener has shown, and tracks the new connection.
 fn taken(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     let empty = new < 0 && errno() == libc::EAGAIN;
     host.reactor().record_readiness(
@@ -111,12 +111,12 @@ fn taken(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     }
 }
 
-/// Writes down a new connection; what the listener tells of it need not be asked.
+/// Tracks a new connection. What it inherits from the listener need not be asked for.
 fn track_accepted(host: &dyn Host, listener: RawFd, new: RawFd, flags: c_int) {
     let reactor = host.reactor();
     let kind = reactor.kind(listener);
     let mode = if flags & libc::SOCK_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
-    // A TCP connection inherits its listener's.
+    // A TCP connection inherits the timeouts of its listener.
     let timeouts = (kind == FdKind::Tcp)
         .then(|| [Interest::READ, Interest::WRITE].map(|interest| reactor.socket_timeout(listener, interest)));
     let known = Opened { kind: Some(kind), blocking: Some(mode), timeouts, own: true };
@@ -130,8 +130,8 @@ struct Accepted {
     length: socklen_t,
 }
 
-/// Another process accepts from the listener too: it may be faster, and the mode is not ours to change. There is
-/// a connection, or was a moment ago.
+/// Accepts in the thread pool: another process accepts from the listener, too, so it may be faster, and the mode of the
+/// listener must not be changed. A connection is there, or was a moment ago.
 ///
 /// # Safety
 /// `peer` is as `accept(2)` wants it.
@@ -166,7 +166,7 @@ unsafe fn on_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit:
         }
         Job::Done(done) => fail::<i8>(done.error).into(),
         Job::Abandoned(waited) => fail::<i8>(waited.errno(libc::EAGAIN)).into(),
-        // In place it could be for ever, if another process has been faster.
+        // In place it could block without bound, if another process has been faster.
         Job::NoWorker => fail::<i8>(libc::EAGAIN).into(),
     }
 }

@@ -7,7 +7,7 @@ use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
 
-/// A new connection makes void what was known of the socket's readiness.
+/// Forgets the readiness of a socket that begins a new connection. Returns `result`.
 fn begun(fd: RawFd, result: c_int) -> c_int {
     if let Some(host) = php_thread_host() {
         let error = errno();
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
                 return 0;
             }
             (_, libc::EINPROGRESS | libc::EALREADY) => {}
-            // A Unix listener with a full queue: nothing tells when there is room.
+            // A Unix listener with a full queue: there is no event for room in it.
             (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.pause(host) {
                 WaitOutcome::Ready => continue,
                 waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
     }
 }
 
-/// The attempt goes on by itself: waits for its end.
+/// Waits for the end of an attempt that the kernel has begun.
 fn decided(
     host: &dyn Host,
     fd: RawFd,
@@ -81,8 +81,8 @@ fn decided(
         }
     }
     if kind == FdKind::Tcp {
-        // Called again, now that it need not wait: it takes the socket out of its connecting state, as the call
-        // that had waited would have.
+        // Called again, now that it does not have to wait: as the call that would have waited, it takes the socket out
+        // of its connecting state.
         let result = original();
         if result == 0 || errno() == libc::EISCONN {
             set_errno(before);
@@ -99,7 +99,7 @@ fn decided(
     }
 }
 
-/// Another process may have the socket too, so its mode is not ours to change.
+/// Connects in the thread pool: another process may have the socket, too, so its mode must not be changed.
 ///
 /// # Safety
 /// `address` is valid for `length` bytes.

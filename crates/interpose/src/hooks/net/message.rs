@@ -1,18 +1,18 @@
-//! What is left of a `msghdr` after a part of it has been moved.
+//! The rest of a message after a part of it has been transferred.
 
 use libc::{c_int, iovec, msghdr};
 use std::os::fd::RawFd;
 
-/// How many vectors a continued call takes at once; there may be more calls than without us, never other bytes.
+/// The maximum number of vectors of a continued call. More calls than without Spindle are possible, never other bytes.
 const VECTORS: usize = 16;
 
-/// A header for the rest.
+/// The vectors of the rest.
 pub(super) struct Rest {
     vectors: [iovec; VECTORS],
     count: usize,
 }
 
-/// The sum of the lengths, or `None` for what the kernel will refuse.
+/// Returns the sum of the lengths, or `None` if the kernel will reject the header.
 ///
 /// # Safety
 /// `message` is as `recvmsg(2)` wants it.
@@ -34,7 +34,7 @@ pub(super) unsafe fn length(message: *const msghdr) -> Option<usize> {
 }
 
 impl Rest {
-    /// What follows the first `skip` bytes.
+    /// Returns what follows the first `skip` bytes.
     ///
     /// # Safety
     /// [`length`] has accepted `message`.
@@ -61,7 +61,7 @@ impl Rest {
         rest
     }
 
-    /// A copy of `message` that names the rest; it points into `self`.
+    /// Returns a copy of `message` that names the rest. It points into `self`.
     ///
     /// # Safety
     /// `message` is a valid header.
@@ -74,7 +74,7 @@ impl Rest {
     }
 }
 
-/// Hands each descriptor that came with a received message to `then`.
+/// Passes each descriptor that came with a received message to `then`.
 ///
 /// # Safety
 /// The kernel has just filled `message`.

@@ -1,4 +1,4 @@
-//! `recv` and its kin.
+//! `recv` and its relatives.
 
 use super::message::{self, Rest};
 use super::socket::{SocketWait, forget_readiness, is_stream, poll_events};
@@ -10,13 +10,13 @@ use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, 
 use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
-/// What the call teaches about the readability of `fd`.
+/// Records the readiness that a call has shown.
 #[inline]
 fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
     let level = if got < 0 {
         if errno() == libc::EAGAIN { Readiness::NotReady } else { Readiness::Unknown }
     } else if flags & MSG_PEEK != 0 || length == 0 {
-        return; // nothing was taken
+        return; // nothing was consumed
     } else if got > 0 && (got as usize) < length && reactor.kind(fd) == FdKind::Tcp {
         Readiness::NotReady
     } else {
@@ -25,7 +25,7 @@ fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t
     reactor.record_readiness(fd, Interest::READ, level);
 }
 
-/// The one way of receiving. `attempt(offset, flags)` is the original, into what follows `offset` bytes.
+/// Receives. `attempt(offset, flags)` calls the original for what follows `offset` bytes.
 #[inline]
 fn receive(
     call: &'static str,
@@ -45,7 +45,7 @@ fn receive(
     }
     if host.has_pending_cancel() {
         let got = if host.is_shut_down(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
-        // What a cancelled call took from others now would be thrown away with its result.
+        // What a cancelled call received now would be lost with its result.
         return if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() };
     }
     let reactor = host.reactor();
@@ -81,7 +81,7 @@ fn receive(
     }
 }
 
-/// `MSG_WAITALL`: what came first is not all.
+/// Continues a call with `MSG_WAITALL` whose first part has arrived.
 fn whole(
     host: &dyn Host,
     call: &'static str,
@@ -98,7 +98,7 @@ fn whole(
     let mut done = got as usize;
     let mut limit = SocketWait::new(fd, Interest::READ, call);
     while done < length {
-        // Asked before it is received: the end, or an error, belongs to the program's next call.
+        // Polled before receiving: the end of the stream, or an error, is for the next call of user code.
         let seen = poll_events(fd, libc::POLLIN | libc::POLLRDHUP);
         let last = seen & (libc::POLLERR | libc::POLLHUP | libc::POLLRDHUP | libc::POLLNVAL) != 0;
         let peeked = if flags & MSG_PEEK != 0 { done } else { 0 };
@@ -106,7 +106,7 @@ fn whole(
             break;
         }
         let waited = if peeked != 0 && queued(fd) <= peeked {
-            limit.pause(host) // readable all the time: no edge will come of it
+            limit.pause(host) // it stays readable: there is no edge: no edge will come of it
         } else if seen & libc::POLLIN == 0 {
             wait::record_not_ready(host, fd, Interest::READ);
             limit.wait(host)
@@ -130,7 +130,7 @@ fn whole(
     done as ssize_t
 }
 
-/// How many bytes could be received now.
+/// Returns the number of bytes that could be received now.
 fn queued(fd: RawFd) -> usize {
     let mut bytes: c_int = 0;
     // SAFETY: FIONREAD writes an int, which lives through the call.

@@ -1,4 +1,4 @@
-//! `send` and its kin.
+//! `send` and its relatives.
 
 use super::message::{self, Rest};
 use super::socket::{SocketWait, forget_readiness, poll_events, socket_option};
@@ -10,8 +10,8 @@ use libc::{
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 use std::os::fd::RawFd;
 
-/// The one way of sending. `attempt(offset, flags)` is the original, for what follows `offset` bytes. `named`: the
-/// destination is given with the call.
+/// Sends. `attempt(offset, flags)` calls the original for what follows `offset` bytes. `named`: the call gives the
+/// destination.
 #[inline]
 fn transmit(
     call: &'static str,
@@ -41,7 +41,7 @@ fn transmit(
     rest(host, call, fd, flags, length, named, sent, before, &attempt)
 }
 
-/// The buffer is full: goes on until all is sent.
+/// Continues until everything is sent, once the buffer is full.
 #[allow(clippy::too_many_arguments)] // the cold half of `transmit`
 #[cold]
 fn rest(
@@ -58,8 +58,8 @@ fn rest(
     let mut done = sent.max(0) as usize;
     let mut full = sent < 0;
     let mut limit = SocketWait::new(fd, Interest::WRITE, call);
-    // A Unix datagram to another's full queue: the sender's own readiness does not tell when there is room, and
-    // each attempt makes an edge of its own.
+    // A Unix datagram to a full queue: the readiness of the sender does not say when there is room in it, and each
+    // attempt causes an edge.
     let blind =
         named && host.reactor().kind(fd) == FdKind::Socket && socket_option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
     let error = loop {
@@ -70,7 +70,7 @@ fn rest(
             }
         }
         if done > 0 {
-            // A part is sent: an error is for the program's next call, and so is SIGPIPE.
+            // A part is sent: an error is for the next call of user code, and so is SIGPIPE.
             let seen = poll_events(fd, libc::POLLOUT);
             if seen & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) != 0 {
                 break 0;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int
             }
             let mut rest = Rest::after(message, offset);
             let mut header = rest.header(message);
-            // They went with the first part.
+            // It was sent with the first part.
             header.msg_control = std::ptr::null_mut();
             header.msg_controllen = 0;
             libc::sendmsg(fd, &header, flags)

@@ -1,4 +1,4 @@
-//! What the calls on sockets share.
+//! Waiting on sockets, and what the calls on them have in common.
 
 use crate::host::{BlockedOn, Host, OnSignal, errno, php_thread_host, set_errno};
 use crate::wait::{self, Backoff, WaitOutcome};
@@ -6,7 +6,7 @@ use libc::{c_int, c_short};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
-/// How long a call on a socket may wait, and what interrupts it: timeout_loaded when it first has to wait.
+/// A wait of a call on a socket. Its timeout and what interrupts it are loaded when it first parks.
 pub(super) struct SocketWait {
     fd: RawFd,
     interest: Interest,
@@ -46,17 +46,17 @@ impl SocketWait {
         BlockedOn { call: self.call, fd: self.fd, on_signal: self.on_signal }
     }
 
-    /// Parks until the descriptor may be ready. The caller has just seen that it is not, or it is *empty*.
+    /// Parks until the descriptor may be ready. The caller has just seen that it is not, or knows so.
     pub(super) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
         self.load_timeout(host.reactor());
         match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {
-            // Epoll has no room for it (memory, max_user_watches): looked at again and again.
+            // Epoll cannot register it (memory, `max_user_watches`): it is polled.
             WaitOutcome::Error(error) if error != libc::EBADF => self.pause(host),
             waited => waited,
         }
     }
 
-    /// Sleeps 1 ms, then longer each time up to 10.
+    /// Pauses before the next attempt, where no event will tell when it can succeed.
     pub(super) fn pause(&mut self, host: &dyn Host) -> WaitOutcome {
         self.load_timeout(host.reactor());
         host.begin_wait();
@@ -65,7 +65,7 @@ impl SocketWait {
     }
 }
 
-/// What a call outside coroutines did to the readiness of `fd` is not known to anybody.
+/// Forgets the readiness of `fd` after a call made while suspension is disabled.
 #[inline]
 pub(super) fn forget_readiness(fd: RawFd, interest: Interest) {
     if let Some(host) = php_thread_host() {
@@ -75,7 +75,7 @@ pub(super) fn forget_readiness(fd: RawFd, interest: Interest) {
     }
 }
 
-/// An `int` socket option, or -1.
+/// Returns an `int` socket option, or -1.
 pub(super) fn socket_option(fd: RawFd, name: c_int) -> c_int {
     let mut value = 0;
     let mut length = size_of::<c_int>() as libc::socklen_t;
@@ -84,7 +84,7 @@ pub(super) fn socket_option(fd: RawFd, name: c_int) -> c_int {
     if result == 0 { value } else { -1 }
 }
 
-/// Do bytes flow through it without boundaries?
+/// Returns `true` if it is a byte stream.
 pub(super) fn is_stream(reactor: &Reactor, fd: RawFd) -> bool {
     match reactor.kind(fd) {
         FdKind::Tcp => true,
@@ -93,8 +93,8 @@ pub(super) fn is_stream(reactor: &Reactor, fd: RawFd) -> bool {
     }
 }
 
-/// Runs `call` with `O_NONBLOCK` set on `fd` for this moment; its `errno` stays. For descriptions that nobody
-/// else has. Nothing may switch in `call`.
+/// Runs `call` with `O_NONBLOCK` set on `fd`. Keeps the `errno` of `call`, which must not switch. For descriptions that
+/// no other process has.
 pub(super) fn with_nonblocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
     let (mut on, mut off): (c_int, c_int) = (1, 0);
     // SAFETY: FIONBIO reads an int, which lives through the call.
@@ -107,7 +107,7 @@ pub(super) fn with_nonblocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int
     result
 }
 
-/// Polls `fd` without waiting: what holds of `events`, error and hang-up now.
+/// Polls `fd` without waiting. Returns those of `events` that hold, errors and hang-ups.
 pub(super) fn poll_events(fd: RawFd, events: c_short) -> c_short {
     wait::poll_now(fd, events).unwrap_or(0)
 }

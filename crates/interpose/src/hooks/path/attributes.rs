@@ -1,4 +1,4 @@
-//! What is known of a file, and what it may be told: `stat`, `access`, `chmod`, `chown`, `utime`, `truncate`.
+//! Reading and changing the attributes of files: `stat`, `access`, `chmod`, `chown`, `utime`, `truncate`.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, on_worker, path_only, with_path};
@@ -48,24 +48,24 @@ pub unsafe extern "C" fn fstatat(at: c_int, path: *const c_char, to: *mut libc::
     unsafe { stat_at("fstatat", at, path, to, flags) }
 }
 
-/// The versions of `struct stat` that older programs name, and that are the present one.
+/// Returns `true` for the versions of `struct stat` in old binaries that are the present one.
 fn is_present(version: c_int) -> bool {
     (0..=1).contains(&version)
 }
 
-/// `stat` as programs call it that were built with an older C library.
+/// `stat` as binaries built with an older C library call it.
 pub unsafe extern "C" fn xstat(version: c_int, path: *const c_char, to: *mut libc::stat) -> c_int {
     // SAFETY: the caller's own arguments.
     if is_present(version) { unsafe { stat(path, to) } } else { fail(libc::EINVAL) }
 }
 
-/// `lstat` as programs call it that were built with an older C library.
+/// `lstat` as binaries built with an older C library call it.
 pub unsafe extern "C" fn lxstat(version: c_int, path: *const c_char, to: *mut libc::stat) -> c_int {
     // SAFETY: the caller's own arguments.
     if is_present(version) { unsafe { lstat(path, to) } } else { fail(libc::EINVAL) }
 }
 
-/// `fstatat` as programs call it that were built with an older C library.
+/// `fstatat` as binaries built with an older C library call it.
 pub unsafe extern "C" fn fxstatat(
     version: c_int,
     at: c_int,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn statx(
     }
 }
 
-/// Asks about the file system that a path is on, by a descriptor that only names it.
+/// Queries the file system of a path, by a descriptor opened with `O_PATH`.
 ///
 /// # Safety
 /// `ask` fills the place that it is given when it answers 0; `to` is the caller's place.
@@ -227,7 +227,7 @@ unsafe fn from_timeval(times: *const timeval) -> Option<[timespec; 2]> {
     if times.is_null() {
         return None;
     }
-    // A number of microseconds that is none becomes one of nanoseconds that is none.
+    // An invalid number of microseconds becomes an invalid number of nanoseconds.
     let spec = |t: timeval| timespec { tv_sec: t.tv_sec, tv_nsec: t.tv_usec.saturating_mul(1_000) };
     // SAFETY: by contract.
     Some(unsafe { [spec(*times), spec(*times.add(1))] })

@@ -1,7 +1,7 @@
 //! Reading directories: `opendir`, `scandir`, `glob`.
 //!
-//! `readdir` cannot be seen to wait before it does. So whoever opens a directory has its entries read once on the
-//! worker; the `readdir`s that follow find them cached.
+//! `readdir` does not tell in advance that it would wait. So the job that opens a directory reads its entries once, and
+//! the `readdir`s that follow find them cached.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, with_path};
@@ -10,7 +10,7 @@ use crate::host::{errno, set_errno};
 use libc::{DIR, c_char, c_int, c_void};
 use spindle_reactor::{Blocking, FdKind, Opened};
 
-/// Reads all entries of the directory, from its beginning, and goes back there.
+/// Reads all entries of the directory, and rewinds it.
 fn read_ahead(fd: c_int) {
     let mut room = vec![0u64; 8 << 10];
     // SAFETY: a place of that size; the descriptor is the job's.
@@ -20,7 +20,7 @@ fn read_ahead(fd: c_int) {
     }
 }
 
-/// Opens a directory and reads it ahead; the descriptor, or -1.
+/// Opens a directory and reads it ahead. Returns the descriptor, or -1.
 ///
 /// # Safety
 /// `path` is a C string.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
     directory
 }
 
-/// `scandir(3)`: the caller's functions must run here, so only the reading is done ahead.
+/// `scandir(3)`. The caller's functions must run here, so only the reading is done ahead.
 pub unsafe extern "C" fn scandir(
     path: *const c_char,
     list: *mut c_void,
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn scandir(
     }
 }
 
-/// A `glob_t`: what is in it is the caller's and libc's.
+/// A `glob_t`, filled by the caller and by libc.
 struct Found(libc::glob_t);
 // SAFETY: plain memory of malloc's that only its holder knows.
 unsafe impl Send for Found {}

@@ -1,4 +1,4 @@
-//! Running calls on paths on worker threads.
+//! Running calls on paths in the thread pool.
 
 use crate::hooks::fd::refs::FdRef;
 use crate::host::{Host, current_host, errno, set_errno};
@@ -11,22 +11,22 @@ use std::os::fd::{AsRawFd, RawFd};
 
 /// What a relative path starts from.
 enum Base {
-    /// It is not relative.
+    /// The path is absolute.
     Nothing,
-    /// The working directory of the time of the call.
+    /// The working directory at the time of the call.
     Working(InternalFd),
     /// The caller's descriptor, which is not closed before the job has ended.
     Descriptor(RawFd, #[allow(dead_code, reason = "held")] FdRef),
 }
 
-/// A path of the job's own.
+/// A path that a job owns.
 pub(crate) struct OwnedPath {
     base: Base,
     path: CString,
 }
 
 impl OwnedPath {
-    /// `None`: no descriptor is left for it; in place, then.
+    /// Copies a path. Returns `None` if no descriptor is left for its directory: the call is made in place then.
     ///
     /// # Safety
     /// `path` is a C string.
@@ -59,7 +59,7 @@ pub(crate) fn working_directory() -> io::Result<InternalFd> {
     InternalFd::new(unsafe { libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
 }
 
-/// Runs a job with its result, which is below zero when it has failed and `errno` says why.
+/// Runs a job that returns a result below zero when it fails, with `errno` set.
 pub(super) fn on_worker<T: Send + 'static>(
     host: &dyn Host,
     call: &'static str,
@@ -78,7 +78,7 @@ pub(super) fn on_worker<T: Send + 'static>(
     Some((result, value))
 }
 
-/// Runs `job` with a path on a worker thread. `None`: do it in place, nothing has been done.
+/// Runs `job` with a path in the thread pool. Returns `None`, and has done nothing, if the call is to be made in place.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -99,7 +99,7 @@ pub(super) unsafe fn with_path<T: Send + 'static>(
     on_worker(host, call, saved, move || job(place.at(), place.path()))
 }
 
-/// The same for jobs that answer with a number alone.
+/// Runs a job that returns a number alone, as [`with_path`].
 ///
 /// # Safety
 /// As [`with_path`].
@@ -114,7 +114,7 @@ pub(super) unsafe fn path_only(
     done.map(|(result, ())| result as c_int)
 }
 
-/// The same with two paths.
+/// Runs a job with two paths, as [`path_only`].
 ///
 /// # Safety
 /// As [`with_path`], both.
@@ -136,7 +136,7 @@ pub(super) unsafe fn two_paths(
     on_worker(host, call, saved, job).map(|(result, ())| result as c_int)
 }
 
-/// Does it start at the root? Those that do not are used in place where only the working directory would do.
+/// Returns `true` if the path is absolute. Calls that only know the working directory are made in place for others.
 ///
 /// # Safety
 /// `path` is null or a C string.

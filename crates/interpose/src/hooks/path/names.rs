@@ -1,4 +1,4 @@
-//! Making, moving and removing names: `rename`, `link`, `unlink`, `mkdir`, `readlink`, `realpath`, `mkstemp`.
+//! Creating, moving and removing names: `rename`, `link`, `unlink`, `mkdir`, `readlink`, `realpath`, `mkstemp`.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::job::{is_absolute, path_only, two_paths, with_path};
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn mkstemp(template: *mut c_char) -> c_int {
     }
 }
 
-/// `realpath(3)`: a relative path is made absolute first, which changes nothing about the answer.
+/// `realpath(3)`. A relative path is made absolute first, which does not change the result.
 pub unsafe extern "C" fn realpath(path: *const c_char, to: *mut c_char) -> *mut c_char {
     // SAFETY: the caller's own arguments.
     let whole =
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn realpath(path: *const c_char, to: *mut c_char) -> *mut 
         }
         Some(_) => {
             if !to.is_null() && errno() != libc::ENOMEM {
-                // What could not be resolved is told there, as glibc does.
+                // As glibc does, it writes the part that could not be resolved there.
                 // SAFETY: the caller's own arguments: it fails again, or has come to be.
                 return unsafe { libc::realpath(path, to) };
             }

@@ -9,7 +9,7 @@ use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
-/// What is known of a single descriptor without asking.
+/// What the reactor knows of a single descriptor.
 enum Known {
     Ready(c_short),
     Not,
@@ -26,7 +26,7 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     let (level, bits) = reactor.readiness(fd, Interest::READ);
     let read = if read { level } else { Readiness::NotReady };
     let write = if write { reactor.readiness(fd, Interest::WRITE).0 } else { Readiness::NotReady };
-    // These may have been true once and not now.
+    // These may hold no longer.
     let unsure = (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLPRI) as u32;
     if bits & unsure != 0 || read == Readiness::Unknown || write == Readiness::Unknown {
         return Known::Nothing;
@@ -45,7 +45,7 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     if ready & (POLLRDNORM | POLLWRNORM) != 0
         && matches!(reactor.kind(fd), FdKind::Other | FdKind::File | FdKind::Closed)
     {
-        return Known::Nothing; // an eventfd has POLLIN alone
+        return Known::Nothing; // an eventfd sets POLLIN alone
     }
     match (ready, read == Readiness::NotReady && write == Readiness::NotReady) {
         (0, true) => Known::Not,
@@ -106,7 +106,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
         match wake {
             Wake::Woken => {}
             Wake::TimedOut => {
-                // A last look, at the kernel: an edge may be on its way.
+                // Ask the kernel a last time: an edge may be on its way.
                 for side in [Interest::READ, Interest::WRITE].into_iter().filter(|_| fd >= 0) {
                     host.reactor().record_readiness(fd, side, Readiness::Unknown);
                 }
@@ -160,7 +160,7 @@ unsafe fn poll_all(
     pending: Option<Pending>,
 ) -> c_int {
     let before = errno();
-    yield_if_due(host); // before it looks: what it sees shall still be true
+    yield_if_due(host); // before polling, so that the result is not outdated
     loop {
         // SAFETY: the caller's own arguments.
         let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });

@@ -1,4 +1,4 @@
-//! `epoll_wait` of other event loops: their epoll descriptor is itself one that can be waited for.
+//! `epoll_wait` of other event loops. Their epoll descriptor can itself be watched.
 
 use super::park::{Time, letting_in, park_on};
 use crate::hooks::signal::pending::{Pending, interrupting_one};
@@ -55,7 +55,7 @@ unsafe fn wait_all(
             return ready;
         }
         if !mask.is_null() {
-            // Lets the signals in that only the mask lets in; `epoll_pwait` without time does not.
+            // Delivers the signals that the mask unblocks; `epoll_pwait` without a time limit does not.
             let now = timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: no descriptors, and a valid mask.
             if interrupting_one(|| unsafe { libc::ppoll(std::ptr::null_mut(), 0, &now, mask) }) < 0 {
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn epoll_pwait2(
     match (current_host(), time) {
         // SAFETY: the caller's own arguments.
         (Some(host), Some(time)) => unsafe { wait_for_events(host, "epoll_pwait2", epoll, events, room, time, mask) },
-        // The C library may be too old to have it; a caller found it, so the kernel has it or says ENOSYS.
+        // The C library may be too old to have it. The caller has found it, so the kernel has it or says ENOSYS.
         // SAFETY: as above; the size is that of the kernel's own set.
         _ => unsafe { libc::syscall(libc::SYS_epoll_pwait2, epoll, events, room, timeout, mask, 8usize) as c_int },
     }

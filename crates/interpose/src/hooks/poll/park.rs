@@ -57,7 +57,7 @@ const POLL_INTERVAL: u64 = 10 * MILLISECOND;
 
 pub(super) const ZERO: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A mask that lets in what the thread blocks, and what tells of such a signal; null for one that does not.
+/// Returns the mask if it unblocks signals that the thread blocks, and what watches for those; else null and `None`.
 ///
 /// # Safety
 /// `mask` is null or valid.
@@ -81,8 +81,8 @@ pub(super) fn interest(events: c_short) -> Interest {
     interest
 }
 
-/// Registers one waiter for a whole set, parks, and takes the registrations back. The caller has just asked the
-/// kernel, or knows that all is *empty*.
+/// Registers one waiter for a whole set, parks, and removes the registrations. The caller has just asked the kernel, or
+/// knows that nothing is ready.
 pub(super) fn park_on(
     host: &dyn Host,
     call: &'static str,
@@ -97,7 +97,7 @@ pub(super) fn park_on(
     each(&mut |fd, interest| {
         (only, count) = (fd, count + 1);
         match reactor.register(fd, interest, waiter) {
-            // What is always ready would have been seen, if it were asked for: it never changes.
+            // An always-ready one would have been reported if asked for: it never changes.
             Registration::Waiting | Registration::AlwaysReady => {}
             Registration::Error(_) => soon = true,
         }
@@ -117,7 +117,7 @@ pub(super) fn park_on(
     wake
 }
 
-/// Looks without waiting. No signal interrupts that, unless a mask is there to let one in.
+/// Polls without waiting. Signals interrupt that only with a mask, which unblocks some.
 pub(super) fn ask(mask: *const sigset_t, look: impl Fn() -> c_int) -> c_int {
     if mask.is_null() { wait::retry_eintr(look) } else { pending::interrupting_one(look) }
 }

@@ -7,11 +7,11 @@ use crate::wait::yield_if_due;
 use libc::{c_int, fd_set, sigset_t, timespec, timeval};
 use spindle_reactor::{Interest, Reactor};
 
-/// Words of a set of the usual size.
+/// The number of words of a set of the usual size.
 const USUAL: usize = 1024 / 64;
 
-/// What the caller asked for; the kernel overwrites its sets. (Larger sets than usual are on the heap, and leak
-/// if the call is abandoned.)
+/// The sets of the caller, which the kernel overwrites. (Sets larger than usual are on the heap, and leak if the call
+/// is abandoned.)
 struct Asked {
     usual: [[u64; USUAL]; 3],
     large: Vec<u64>,
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// Puts the caller's sets back.
+    /// Restores the caller's sets.
     ///
     /// # Safety
     /// As [`Self::new`], with the same sets.
@@ -79,7 +79,7 @@ impl Asked {
     }
 }
 
-/// How many descriptors the kernel looks at when it is told `count`: no more than its table has room for. Programs
+/// Returns how many descriptors the kernel inspects for a `count`: at most as many as its table has room for. Programs
 /// pass `getdtablesize()` with sets of the usual size.
 fn looked_at(count: c_int) -> c_int {
     let usual = (USUAL * 64) as c_int;
@@ -103,7 +103,7 @@ unsafe fn selecting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    yield_if_due(host); // before it looks: what it sees shall still be true
+    yield_if_due(host); // before polling, so that the result is not outdated
     if time == Time::Zero {
         // SAFETY: the caller's own arguments.
         return unsafe { look(count, sets, mask) };

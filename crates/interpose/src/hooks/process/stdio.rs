@@ -1,4 +1,7 @@
 //! `popen` and `pclose`.
+//!
+//! `pclose` is libc's own in the thread pool: only libc knows its child, and it reaps no other. A cancellation abandons
+//! it; the child is reaped when it ends, and its status is dropped.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::refs;
@@ -8,7 +11,7 @@ use crate::wait::{self, Job};
 use libc::{FILE, c_char, c_int};
 use spindle_reactor::{Blocking, FdKind, Opened};
 
-/// `popen(3)`: its descriptor is made inside libc.
+/// `popen(3)`, which opens its descriptor inside libc.
 pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
     const PIPE: Opened = Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
     // SAFETY: the caller's own arguments.

@@ -1,9 +1,9 @@
-//! `system`, as glibc does it, but waiting as `waitpid` does here. Not libc's own on a worker thread: those have
-//! every signal blocked, and the shell and all that it starts would inherit that.
+//! `system`, as glibc implements it, but waiting as the hook of `waitpid` does. Not libc's own in the thread pool:
+//! workers block every signal, and the shell and everything that it starts would inherit that.
 //!
-//! Of the caller's environment this changes what `system` changes: `SIGINT` and `SIGQUIT` are ignored until the
-//! last shell has ended. `SIGCHLD` is not blocked meanwhile: other coroutines wait for their children. Cancelled,
-//! the shell is killed, as glibc does when a thread is cancelled.
+//! It changes what `system` changes of the caller's environment: `SIGINT` and `SIGQUIT` are ignored until the last
+//! shell has ended. `SIGCHLD` is not blocked meanwhile: other coroutines wait for their children. A cancellation kills
+//! the shell, as glibc does when a thread is cancelled.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::wait::waitpid;
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 
 const IGNORED: [c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
 
-/// How many shells run, and what the two signals did before the first.
+/// The number of running shells, and the actions of the two signals before the first one.
 struct Shells {
     running: usize,
     before: [Option<libc::sigaction>; 2],
@@ -32,7 +32,7 @@ fn disposition(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sig
     }
 }
 
-/// Ignores the two signals. Answers which of them a child must have reset to their default.
+/// Ignores the two signals. Returns which of them a child must have reset to their default.
 fn begin(host: &dyn Host) -> [bool; 2] {
     SHELLS.with(host, |shells| {
         shells.running += 1;
@@ -57,7 +57,7 @@ fn end(host: &dyn Host) {
     });
 }
 
-/// `Err`: the error of `posix_spawn`.
+/// Starts the shell. Fails with the error of `posix_spawn`.
 fn spawn(command: *const c_char, reset: [bool; 2]) -> Result<pid_t, c_int> {
     unsafe extern "C" {
         static environ: *const *mut c_char;

@@ -1,12 +1,8 @@
-//! Waiting for child processes: `wait*`, `pclose`, `system`; and the books of `popen`.
+//! Waiting for child processes: `wait*`.
 //!
-//! ChildRef child is waited for through a pidfd; any child, or one where no pidfd can be had, by `SIGCHLD` and
-//! `WNOHANG`, with a timer behind it, since another library's handler may keep the signal from us. Never by a
-//! worker thread: it could reap somebody else's child.
-//!
-//! `pclose` is libc's own on a worker thread: only libc knows its child, and it reaps no other. Cancelled, it is
-//! left to itself: the child is reaped when it ends, its status is dropped. [`mod@crate::system`] is made anew.
-//! `fork` needs no hook.
+//! A single child is waited for through a pidfd; any child, or one without a pidfd, through `SIGCHLD` and `WNOHANG`,
+//! and by polling, since the handler of another library may consume the signal. Never in the thread pool: a worker
+//! could reap a child that another coroutine waits for.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::tracking::{closed, opened};
@@ -17,8 +13,8 @@ use libc::{c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Interest, InternalFd, Opened};
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
-/// Calls `look` (a wait with `WNOHANG`) until it answers anything but 0. `one` is a child that can be waited for
-/// alone: its number, or a pidfd.
+/// Calls `try_wait` (a wait with `WNOHANG`) until it returns anything but 0. `child_ref` is a child that can be waited
+/// for alone.
 fn wait_until(host: &dyn Host, call: &'static str, child_ref: ChildRef, mut try_wait: impl FnMut() -> c_int) -> c_int {
     let saved = errno();
     let first = try_wait();
@@ -57,7 +53,7 @@ fn wait_until(host: &dyn Host, call: &'static str, child_ref: ChildRef, mut try_
     }
 }
 
-/// What may be waited for by a descriptor.
+/// A child that can be waited for by a descriptor.
 #[derive(Clone, Copy)]
 enum ChildRef {
     Child(pid_t),
@@ -79,10 +75,10 @@ impl ChildRef {
     }
 }
 
-/// What `look` said (with its `errno` in place if it failed), or the `errno` to fail with.
+/// What `try_wait` returned (with its `errno` set if it failed), or the `errno` to fail with.
 type Reaped = Result<c_int, c_int>;
 
-/// `Err`: wait in the other way.
+/// Waits by a pidfd. Fails if the caller has to wait by signal.
 fn by_pidfd(
     host: &dyn Host,
     call: &'static str,
@@ -97,7 +93,7 @@ fn by_pidfd(
             WaitOutcome::Interrupted => {}
             WaitOutcome::Error(_) => return Err(()),
         }
-        // A child that has ended comes before the signal that tells of it.
+        // A child that has ended takes precedence over the signal that reports it.
         let found = try_wait();
         if found != 0 {
             return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
@@ -109,7 +105,7 @@ fn by_pidfd(
             continue;
         }
         if waited == WaitOutcome::Ready {
-            return Err(()); // ended, and not yet to be reaped (it is traced, or has threads left)
+            return Err(()); // ended, but cannot be reaped yet (it is traced, or has threads left) (it is traced, or has threads left)
         }
     }
 }
@@ -143,7 +139,8 @@ fn by_signal(host: &dyn Host, call: &'static str, try_wait: &mut impl FnMut() ->
     }
 }
 
-/// With `WNOHANG`. A child that its handle's end did not find ended would stay a zombie: nobody asks again.
+/// Waits with `WNOHANG`. A child whose handle is being closed before it has ended is adopted by the reactor, since
+/// nobody would reap it.
 fn try_wait_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     // SAFETY: the caller's own arguments.
     let found = unsafe { libc::wait4(pid, status, options, usage) };
@@ -161,7 +158,7 @@ fn wait_in_coroutine(
     options: c_int,
     usage: *mut rusage,
 ) -> pid_t {
-    // A pidfd tells of the end only.
+    // A pidfd reports the end only.
     let one = if pid > 0 && options & (libc::WUNTRACED | libc::WCONTINUED) == 0 {
         ChildRef::Child(pid)
     } else {

@@ -1,4 +1,4 @@
-//! `sigaction` and `signal`: handlers are chained behind the reactor's, and the program is told what it set.
+//! `sigaction` and `signal`: handlers of user code are chained behind those of the reactor.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::php_thread_host;
@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 pub fn hooked_calls() -> Vec<HookedCall> {
     const SIGACTION: Behavior = Behavior {
         wait: WaitKind::Never,
-        summary: "the handler is chained behind the reactor's",
+        summary: "the handler is chained behind that of the reactor",
         on_cancel: on_cancel::NEVER,
     };
     hooked_calls![
@@ -25,13 +25,13 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-/// `sigaction(2)`. On other threads it is libc's own: the table behind [`action`] is the PHP thread's.
+/// `sigaction(2)`. On other threads it is libc's own: the table behind [`action`] belongs to the PHP thread.
 pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.
         return unsafe { libc::sigaction(signal, new, old) };
     }
-    // Both may be one object: copied, so that no reference to it is held while the other is written.
+    // Both may be the same object: copied, so that no reference to it is held while the other is written.
     // SAFETY: the caller passes null or a complete action.
     let wanted = unsafe { new.as_ref() }.copied();
     // SAFETY: the caller passes null or a place for an action; plain integers, valid with any content it has.
@@ -70,7 +70,7 @@ fn set(signal: c_int, handler: sighandler_t, flags: c_int, mask_itself: bool) ->
     old.sa_sigaction
 }
 
-/// `signal(2)` with BSD's meaning, glibc's default. (`siginterrupt` is not taken into account.)
+/// `signal(2)` with BSD semantics, glibc's default. `siginterrupt` is not taken into account.
 pub unsafe extern "C" fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
     if php_thread_host().is_none() {
         // SAFETY: the caller's own arguments.

@@ -1,4 +1,4 @@
-//! Watching for pending signals.
+//! Watching for pending signals, by a `signalfd`.
 
 use crate::hooks::fd::tracking::{closed, opened};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
@@ -9,7 +9,7 @@ use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Reactor, R
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 
-/// The interval of polling for signals where none of them can be watched for.
+/// The interval of polling for signals that cannot be watched for.
 const POLL_INTERVAL: u64 = 10 * MILLISECOND;
 
 /// A set of signals, bit `n - 1` for signal `n`.
@@ -34,7 +34,7 @@ pub(super) fn set_of(signals: Signals) -> sigset_t {
     }
 }
 
-/// The signals that this thread blocks and `mask` lets in.
+/// Returns the signals that this thread blocks and `mask` does not.
 ///
 /// # Safety
 /// `mask` is valid.
@@ -47,7 +47,7 @@ pub(crate) unsafe fn let_in_by(mask: *const sigset_t) -> Signals {
     }
 }
 
-/// Makes a call that lets signals in for a moment. One that interrupts it interrupts nobody else.
+/// Makes a call that unblocks signals. One that interrupts it interrupts no other call.
 pub(crate) fn interrupting_one(call: impl FnOnce() -> c_int) -> c_int {
     let before = signals::caught();
     let result = call();
@@ -57,8 +57,8 @@ pub(crate) fn interrupting_one(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Something to watch that becomes readable when one of these signals, which the thread blocks, is pending. Closed
-/// by [`Pending::close`]: a wait that is abandoned leaks it.
+/// A `signalfd`, readable when one of these signals, which the thread blocks, is pending. Closed by [`Pending::close`]:
+/// a wait that is abandoned leaks it.
 #[derive(Clone, Copy)]
 pub(crate) struct Pending(RawFd);
 
@@ -79,7 +79,7 @@ impl Pending {
         Pending(fd)
     }
 
-    /// Registers the waiter. `false`: nothing will wake it, it must look by itself.
+    /// Registers the waiter. Returns `false` if nothing will wake it: the caller polls.
     pub(crate) fn watch(self, reactor: &Reactor, waiter: Waiter) -> bool {
         self.0 >= 0 && reactor.register(self.0, Interest::READ, waiter) == Registration::Waiting
     }

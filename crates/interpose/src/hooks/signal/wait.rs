@@ -1,18 +1,18 @@
 //! Waiting for signals: `sigwait`, `sigwaitinfo`, `sigtimedwait`, `pause`, `sigsuspend`.
 //!
-//! Who calls `sigwait` and its like has blocked the signals, so no handler tells of them; those that are not blocked are
-//! as long as the wait lasts, since the kernel gives them to the waiter before a handler. A `signalfd` that lives
-//! as long as the wait does: it is never read, only watched. The signal is taken by `sigtimedwait` without time,
-//! with all that the kernel knows of it. (As a general mechanism a `signalfd` would not do, since the signals would
-//! have to be blocked for its sake, and children inherit that. Here the program itself has blocked them. Threads of
-//! the pool block every signal, and wait for none.) A signal that is waited for and not blocked goes to its handler, if
-//! it has one; POSIX leaves open what it does.
+//! Callers of `sigwait` and the like have blocked the signals, so no handler reports them. Those that are not blocked
+//! are blocked while the wait lasts, since the kernel prefers a waiter to a handler; a signal that arrives all the same
+//! goes to its handler, which POSIX leaves open. A `signalfd` that lives as long as the wait is watched, never read:
+//! the signal is taken by `sigtimedwait` with a time limit of zero, with all that the kernel knows of it.
 //!
-//! Several coroutines that wait for one signal get it in the order they came.
+//! A `signalfd` would not do as a general mechanism: signals would have to be blocked for it, and children inherit
+//! that. Here user code has blocked them itself. Workers block every signal and wait for none.
 //!
-//! `sigsuspend` and the polls with a signal mask let signals in for a moment each time they look. What makes them
-//! look again is a `signalfd` too, for the signals that the thread blocks and the mask does not. Signals that the
-//! mask alone blocks are not held back while others run.
+//! Coroutines that wait for the same signal get it in order of arrival.
+//!
+//! `sigsuspend`, and polls with a signal mask, unblock signals for a moment each time they try. A `signalfd` makes them
+//! try again, for the signals that the thread blocks and the mask does not. Signals that the mask alone blocks are not
+//! held back while others run.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::pending::{Pending, Signals, interrupting_one, let_in_by, set_of, signals_of};
@@ -29,15 +29,15 @@ use std::mem::MaybeUninit;
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Signal,
-        summary: "tried, then parked until such a signal is pending (signalfd) or the time is over",
+        summary: "tried, else parks until such a signal is pending (signalfd) or the timeout",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
         c"sigwait" => sigwait, WAIT;
         c"sigwaitinfo" => sigwaitinfo, WAIT;
         c"sigtimedwait" => sigtimedwait, WAIT;
-        c"pause" => pause, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it", on_cancel: on_cancel::FAILS };
-        c"sigsuspend" => sigsuspend, Behavior { wait: WaitKind::Signal, summary: "parked until a caught signal interrupts it; the mask is in force when it looks", on_cancel: on_cancel::FAILS };
+        c"pause" => pause, Behavior { wait: WaitKind::Signal, summary: "parks until a caught signal interrupts it", on_cancel: on_cancel::FAILS };
+        c"sigsuspend" => sigsuspend, Behavior { wait: WaitKind::Signal, summary: "parks until a caught signal interrupts it; the mask is in force when it polls", on_cancel: on_cancel::FAILS };
     ]
 }
 
@@ -60,7 +60,7 @@ pub fn reset() {
     }
 }
 
-/// Blocks these as long as somebody waits for them.
+/// Blocks these while a coroutine waits for them.
 fn block(host: &dyn Host, signals: Signals) {
     let mut before = MaybeUninit::uninit();
     // SAFETY: sets of our own.
@@ -71,7 +71,7 @@ fn block(host: &dyn Host, signals: Signals) {
     BLOCKED.with(host, |blocked| *blocked |= open);
 }
 
-/// Nobody waits for some of them any more.
+/// Unblocks those that no coroutine waits for any more.
 fn unblock(host: &dyn Host) {
     let wanted = QUEUE.with(host, |queue| union(queue.keys()));
     let open = BLOCKED.with(host, |blocked| {
@@ -87,14 +87,14 @@ fn unblock(host: &dyn Host) {
     }
 }
 
-/// Takes one of these signals if it is pending: its number, 0 for none, or -1 with `errno`.
+/// Takes one of these signals if it is pending. Returns its number, 0 for none, or -1 with `errno`.
 fn take(signals: Signals, info: *mut siginfo_t) -> c_int {
     // SAFETY: sets and times of our own; null or the caller's place for what is known of the signal.
     let taken = unsafe { libc::sigtimedwait(&set_of(signals), info, &NOW) };
     if taken < 0 && errno() == libc::EAGAIN { 0 } else { taken }
 }
 
-/// `Err`: the `errno`; the time being over is `EAGAIN`.
+/// Waits for one of these signals. Fails with an `errno`, which is `EAGAIN` when the deadline has passed.
 fn wait_for(
     host: &dyn Host,
     signals: Signals,
@@ -121,7 +121,7 @@ fn wait_for(
             pending = Pending::of(signals);
         }
         QUEUE.with(host, |queue| queue.enqueue(ticket, signals, waiter));
-        // However it ends: a signal that came meanwhile is taken first.
+        // Whatever ended the park: a signal that has arrived is taken first.
         ended = pending.park(host, waiter, deadline, call, on_signal).error();
     };
     pending.close();
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t
         return unsafe { libc::sigtimedwait(set, info, timeout) };
     };
     let deadline = limit.flatten().map(wait::deadline_after);
-    host.yield_if_due(); // a program may look in a loop
+    host.yield_if_due(); // user code may poll in a loop
     // SAFETY: the caller's own set.
     let signals = unsafe { signals_of(set) };
     wait_for(host, signals, info, deadline, "sigtimedwait", OnSignal::Interrupt).unwrap_or_else(fail::<c_int>)
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t)
     unsafe { sigtimedwait(set, info, std::ptr::null()) }
 }
 
-/// `sigwait(3)`: answers with the error itself, and no handler interrupts it.
+/// `sigwait(3)`. Returns the error itself, and no handler interrupts it.
 pub unsafe extern "C" fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int {
     let Some(host) = current_host().filter(|_| !set.is_null()) else {
         // SAFETY: the caller's own arguments.

@@ -1,15 +1,15 @@
-//! Condition variables: `pthread_cond_*`, and C11's `cnd_*` and `mtx_*`, which are the same things in the C library.
+//! Condition variables: `pthread_cond_*`, and C11's `cnd_*` and `mtx_*`, which are the same objects in the C library.
 //!
-//! A coroutine that waits leaves the mutex as others see it, is listed (`lot`), and parks. A signal on whatever thread
-//! goes to libc as ever, and wakes one listed coroutine besides: of those who wait in libc and those who are parked
-//! here at least one is woken, and a waiter that is woken in vain is what POSIX allows.
+//! A coroutine that waits enters the queue of the condition's address, releases the mutex, and parks. A signal, on
+//! whatever thread, goes to libc and wakes one queued coroutine besides: of those who wait in libc and those who are
+//! parked at least one is woken. POSIX allows spurious wake-ups.
 //!
-//! So the signal must come through a patched entry, as the wait did. What is in memory that other processes share is
-//! waited for in place: their signals do not come this way.
+//! So the signal must be made through a patched entry, as the wait was. Conditions in memory that is shared with other
+//! processes are waited for in place: the signals of those processes are not seen.
 //!
-//! As with locks, such a wait is not interrupted; a `timed` one is ended by a cancellation as if its time had passed,
-//! any other goes on. The clock of a condition is libc's secret. A time of the last years or later is a date, any
-//! other is one of the monotonic clock, which begins when the machine does.
+//! As with locks, such a wait is not interrupted; a cancellation ends a timed one as if its time had passed, any other
+//! goes on. Which clock a condition uses is private to libc: a time within the last years or later is taken as a real
+//! time, any other as a time of the monotonic clock, which starts with the machine.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::mutex::{
@@ -26,11 +26,11 @@ use libc::{c_int, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Queue,
-        summary: "parked until it is signalled or the time is over; in shared memory: in place",
-        on_cancel: on_cancel::TIMED_ONLY,
+        summary: "parks until it is signalled or the timeout; in shared memory, in place",
+        on_cancel: on_cancel::TIMED_OUT,
     };
     const SIGNAL: Behavior =
-        Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
+        Behavior { wait: WaitKind::Never, summary: "also wakes a parked coroutine", on_cancel: on_cancel::NEVER };
     hooked_calls![
         c"pthread_cond_wait" => pthread_cond_wait, WAIT;
         c"pthread_cond_timedwait" => pthread_cond_timedwait, WAIT;
@@ -48,7 +48,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-/// What has been found out about addresses: are they in memory that is shared with other processes?
+/// Addresses, and whether they are in memory that is shared with other processes.
 static KNOWN: PhpCell<Vec<(usize, bool)>> = PhpCell::new(Vec::new());
 
 fn is_shared(host: &dyn Host, address: usize) -> bool {
@@ -56,7 +56,7 @@ fn is_shared(host: &dyn Host, address: usize) -> bool {
         return known;
     }
     let saved = errno();
-    // Without procfs nothing is known: it is taken for shared, then.
+    // Without procfs every address is taken for shared.
     let shared = std::fs::read_to_string("/proc/self/maps").map_or(true, |maps| {
         maps.lines().any(|line| {
             let mut words = line.split(' ');
@@ -76,7 +76,7 @@ fn is_shared(host: &dyn Host, address: usize) -> bool {
     shared
 }
 
-/// Who waits, if it is to park.
+/// Returns the host if a wait for this condition is to park.
 fn who_waits(condition: *mut pthread_cond_t) -> Option<&'static dyn Host> {
     current_host().filter(|host| !is_shared(*host, condition.addr()))
 }
@@ -92,7 +92,7 @@ unsafe fn wait(
 ) -> c_int {
     let saved = errno();
     let waiter = host.begin_wait();
-    // Before the mutex is given up: who takes it then, and signals, sees the entry.
+    // Before the mutex is released: who takes it then, and signals, finds the entry.
     let ticket = address_queue::enter(host, condition.addr(), waiter);
     // SAFETY: by contract.
     let given_up = unsafe { pthread_mutex_unlock(mutex) };
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex
     }
 }
 
-/// The monotonic deadline of a time by the condition's own clock. `None`: not a time.
+/// Returns the deadline at a time of the condition's own clock. `None` if it is invalid.
 fn deadline_by_its_clock(until: *const timespec) -> Option<u64> {
     const YEARS: i64 = 10 * 365 * 86_400;
     // SAFETY: the caller passes a valid time, as for libc's.
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) 
     result
 }
 
-/// The answer of C11's functions.
+/// Returns the result of a C11 function that fails with this error.
 pub(crate) fn thrd(error: c_int) -> c_int {
     match error {
         0 => 0,

@@ -1,8 +1,8 @@
-//! `pthread_join` and C11's `thrd_join`: on a worker thread, which may wait for a thread as well as any other. (libcurl
+//! `pthread_join` and C11's `thrd_join`, in the thread pool: a worker may join a thread as well as any other. (libcurl
 //! joins the thread of an unfinished name look-up when its handle is closed.)
 //!
-//! A thread is joined once, and its creator goes on to free what it used: so the job is waited for whatever happens,
-//! and nothing ends the wait, as without Spindle.
+//! A thread is joined once, and who joins it goes on to free what it used: so the job is waited for, and nothing ends
+//! the wait, as without Spindle.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{current_host, set_errno};
@@ -14,14 +14,14 @@ use spindle_reactor::JobKind;
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
     const JOIN: Behavior =
-        Behavior { wait: WaitKind::Worker, summary: "on a worker thread", on_cancel: on_cancel::WAITED };
+        Behavior { wait: WaitKind::Worker, summary: "in the thread pool", on_cancel: on_cancel::NONE };
     hooked_calls![
         c"pthread_join" => pthread_join, JOIN;
         c"thrd_join" => thrd_join, JOIN;
     ]
 }
 
-/// The error and, when that is 0, what the thread returned.
+/// Returns the error and, if it is 0, the value of the thread.
 fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     let in_place = move || {
         let mut value = std::ptr::null_mut();
@@ -29,7 +29,7 @@ fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
         let error = unsafe { libc::pthread_join(thread, &mut value) };
         (error, value.expose_provenance())
     };
-    // A thread that joins itself is told so; a worker would wait for it.
+    // A thread that joins itself fails; a worker would wait for it.
     // SAFETY: no pointers.
     let host = current_host().filter(|_| unsafe { libc::pthread_self() } != thread);
     let Some(host) = host else { return in_place() };

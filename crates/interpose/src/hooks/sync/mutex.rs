@@ -1,25 +1,24 @@
 //! Locks of the thread made locks of the coroutine: `pthread_mutex_*` and `pthread_rwlock_*`.
 //!
-//! All coroutines run on one thread, so to libc a lock held by a parked coroutine is held by whoever runs: a
-//! recursive mutex lets it in, any other stops the thread for good. So the books say what the running coroutine
-//! holds. When it parks holding something, that is *published*; another coroutine that wants a published lock
-//! parks until it is released, first come first served.
+//! All coroutines run on one thread, so to libc a lock held by a parked coroutine is held by the running one: a
+//! recursive mutex would let it in, any other would deadlock. So the locks that the running coroutine holds are
+//! tracked. When it parks holding some, they are *published*; another coroutine that wants a published lock parks until
+//! it is released, in order of arrival.
 //!
-//! What the host owes: at each switch from one coroutine to another, if [`holds_any`] (one load),
-//! [`on_park`] of the old and [`on_resume`] of the new one; [`on_end`] when a coroutine has ended; [`reset`] in
-//! the child of a fork and when the other coroutines have been abandoned.
+//! The host calls, at each switch from one coroutine to another and if [`holds_any`] (one load), [`on_park`] for the
+//! old and [`on_resume`] for the new one; [`on_end`] when a coroutine has ended; [`reset`] in the child of a fork and
+//! once the other coroutines have been abandoned.
 //!
-//! The books are kept on the PHP thread whether the gate is open or not: a lock may be taken before it opens and
-//! released after, or the other way round. Wishing for a published lock with the gate closed cannot be helped:
-//! the call goes through as it is.
+//! Locks are tracked on the PHP thread whether suspension is enabled or not: one may be taken before it is enabled and
+//! released after, or the other way round. A published lock that is wanted while suspension is disabled cannot be
+//! waited for: the call is made as it is.
 //!
-//! Waiting for a lock is not cancelled and not interrupted; a `timed` one is by its time, and by a cancellation as
-//! if that had passed. When locks are published and another *thread* holds the wanted one, the coroutine does not
-//! block on it either: that thread may wait for what a parked coroutine holds. Otherwise threads are waited for in
-//! place.
+//! A wait for a lock is neither cancelled nor interrupted; a timed one ends with its time, and a cancellation ends it
+//! as if that had passed. While locks are published, a coroutine does not block on one that another *thread* holds
+//! either: that thread may wait for what a parked coroutine holds. Otherwise threads are waited for in place.
 //!
-//! Readers pass writers that wait, as with libc's default. Condition variables are in `conditions`; one that is waited
-//! for in place keeps the books right, since no coroutine runs between releasing the mutex and taking it again. Spin
+//! Readers overtake writers that wait, as by default in libc. Condition variables are in `condition`; a wait for one in
+//! place keeps the tracking right, since no coroutine runs between the release of the mutex and taking it again. Spin
 //! locks, barriers and the `clocklock` functions are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
@@ -35,8 +34,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Of calls that take a lock.
 pub(super) const LOCK: Behavior = Behavior {
     wait: WaitKind::Queue,
-    summary: "parked while another coroutine holds it; another thread is waited for in place",
-    on_cancel: on_cancel::TIMED_ONLY,
+    summary: "parks while another coroutine holds it; waits for another thread in place",
+    on_cancel: on_cancel::TIMED_OUT,
 };
 
 /// Of calls that try to take a lock, or release it.
@@ -66,7 +65,7 @@ enum Mode {
     Shared,
 }
 
-/// A lock held once; a recursive one is in the list as often as it is held.
+/// A lock, held or wanted. A recursive one that is held several times is in the list as often.
 #[derive(Clone, Copy)]
 struct Held {
     object: usize,
@@ -87,7 +86,7 @@ struct Locks {
 static LOCKS: PhpCell<Locks> =
     PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
 
-/// How many entries the books have, held and published.
+/// The number of locks that are held or published.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Locks {
@@ -106,14 +105,14 @@ impl Locks {
         self.held.iter().any(|h| h.object == object)
     }
 
-    /// Does a parked coroutine hold it so that this wish must wait?
+    /// Returns `true` if a parked coroutine holds the lock in a mode that excludes this one.
     fn conflicts(&self, object: usize, mode: Mode) -> bool {
         self.published
             .iter()
             .any(|p| p.held.object == object && (mode == Mode::Exclusive || p.held.mode == Mode::Exclusive))
     }
 
-    /// Is another one before the one with this ticket?
+    /// Returns `true` if another coroutine that arrived earlier waits for the lock.
     fn is_behind(&self, object: usize, mode: Mode, ticket: Ticket) -> bool {
         mode == Mode::Exclusive && self.waiting.keys_before(ticket).any(|wanted| wanted.object == object)
     }
@@ -122,13 +121,13 @@ impl Locks {
         if let Some(index) = self.held.iter().rposition(|h| h.object == object) {
             self.held.remove(index);
         } else if let Some(index) = self.published.iter().position(|p| p.held.object == object) {
-            // Released by another than the one who took it.
+            // Released by another coroutine than the one that took it.
             self.published.remove(index);
         }
         self.update_count();
     }
 
-    /// The waiter of the first who wants it, if it may try.
+    /// Returns the waiter of the first coroutine that wants the lock, if it may try.
     fn next(&mut self, object: usize) -> Option<Waiter> {
         if self.waiting.is_empty() || self.holds(object) {
             return None;
@@ -141,19 +140,20 @@ fn locks<R>(here: &dyn Host, then: impl FnOnce(&mut Locks) -> R) -> R {
     LOCKS.with(here, then)
 }
 
-/// Does the running coroutine hold a lock, or a parked one? If not, a switch needs none of the calls below.
+/// Returns `true` if the running coroutine or a parked one holds a lock. If not, a switch needs none of the calls
+/// below.
 #[inline(always)]
 pub fn holds_any() -> bool {
     COUNT.load(Ordering::Relaxed) != 0
 }
 
-/// `coroutine`, which has run until now, parks: what it holds is published.
+/// Publishes the locks of `coroutine`, which has run until now and parks.
 pub fn on_park(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
     locks(here, |locks| locks.published.extend(locks.held.drain(..).map(|held| Published { owner: coroutine, held })));
 }
 
-/// `coroutine` is about to run: what it holds is its own again.
+/// Takes back the locks of `coroutine`, which is about to run.
 pub fn on_resume(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
     locks(here, |locks| {
@@ -167,7 +167,7 @@ pub fn on_resume(coroutine: u64) {
     });
 }
 
-/// `coroutine` has ended, running: what it still holds is nobody's, as with code that left it locked on purpose.
+/// Forgets the locks of `coroutine`, which has ended, running: what it leaves locked belongs to nobody.
 pub fn on_end(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
     on_park(coroutine);
@@ -182,7 +182,7 @@ pub fn on_end(coroutine: u64) {
     }
 }
 
-/// Forgets what other coroutines hold and want: they are gone. The running one keeps its own.
+/// Forgets what other coroutines hold and want: they have been abandoned. The running one keeps its own.
 pub fn reset() {
     let Some(here) = php_thread_host() else { return };
     locks(here, |locks| {
@@ -196,7 +196,7 @@ fn is_acquired(result: c_int) -> bool {
     result == 0 || result == libc::EOWNERDEAD
 }
 
-/// `lock` may block the thread, `attempt` answers `EBUSY`. `deadline` is monotonic.
+/// Takes a lock. `lock` may block the thread, `attempt` returns `EBUSY` instead.
 #[inline(always)]
 fn acquire(
     held: Held,
@@ -229,7 +229,7 @@ fn contended(
     let saved = errno();
     let Held { object, mode } = held;
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
-    // What the coroutine holds already: recursion, or its own mistake, which libc answers.
+    // Held by this coroutine already: a recursion, or a mistake that libc reports.
     let own = locks(host, |locks| locks.holds(object));
     let ticket = locks(host, |locks| locks.waiting.draw_ticket());
     let result = loop {
@@ -262,7 +262,7 @@ fn contended(
         if is_acquired(result) {
             locks.push(held);
         }
-        // A reader lets the next reader in; who gave up lets the next one try.
+        // A reader wakes the next reader; who has given up wakes the next in the queue.
         if is_acquired(result) && mode == Mode::Exclusive {
             return None;
         }
@@ -311,7 +311,7 @@ unsafe extern "C" {
     fn libc_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
 }
 
-/// The wish for an object; its address is all that is kept of it.
+/// Returns the lock of an object, known by its address.
 fn lock_of<T>(object: *mut T, mode: Mode) -> Held {
     Held { object: object.addr(), mode }
 }

@@ -1,5 +1,5 @@
-//! POSIX semaphores: `sem_wait` and its like park until a `sem_post`, on whatever thread, makes them look again; and by
-//! a timer, after 1 ms, then later each time up to 10, since another process may have posted.
+//! POSIX semaphores. `sem_wait` and the like park until a `sem_post` on any thread notifies them, and poll, since
+//! another process may have posted.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
@@ -13,14 +13,14 @@ use spindle_reactor::Reactor;
 pub fn hooked_calls() -> Vec<HookedCall> {
     const WAIT: Behavior = Behavior {
         wait: WaitKind::Queue,
-        summary: "tried, then again after a sem_post of this process, and every 1 to 10 ms",
+        summary: "tried, then retried after a sem_post of this process, and every 1 to 10 ms",
         on_cancel: on_cancel::FAILS,
     };
     hooked_calls![
         c"sem_wait" => sem_wait, WAIT;
         c"sem_timedwait" => sem_timedwait, WAIT;
         c"sem_clockwait" => sem_clockwait, WAIT;
-        c"sem_post" => sem_post, Behavior { wait: WaitKind::Never, summary: "a parked coroutine is woken too", on_cancel: on_cancel::NEVER };
+        c"sem_post" => sem_post, Behavior { wait: WaitKind::Never, summary: "also wakes a parked coroutine", on_cancel: on_cancel::NEVER };
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The books of descriptors: what is closed, made or changed is known, and our own descriptors are safe.
+//! Tracking of descriptors: opening, closing and changing them, and that Spindle's own are safe.
 
 mod common;
 mod sockets;
