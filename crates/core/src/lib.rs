@@ -1,4 +1,4 @@
-//! Decisions only: who runs next, who is cancelled, who is told. No I/O, no clock, no PHP.
+//! The scheduler and its timers: decisions only, without I/O, a clock, or PHP.
 #![forbid(unsafe_code)]
 
 mod arena;

@@ -1,4 +1,4 @@
-//! The scheduler's decisions: who runs next, who is woken and why, who is cancelled, who is told of an end.
+//! The scheduler: which coroutine runs next, what is woken and why, what is cancelled, and what is notified.
 //!
 //! ```text
 //!            spawn                 next                    finish
@@ -9,13 +9,14 @@
 //!                                          park ▼    │
 //!                                             Parked ──► Ready      (wake, timer, cancel, signal)
 //! ```
-//! Each park has an *epoch*: a [`Ticket`] names one park of one coroutine, and is void once that park has ended.
-//! So a late wake-up, timer or cancellation can neither reach the next park nor the next coroutine in the coroutine.
+//! Each park has an *epoch*: a [`Ticket`] names one park of one coroutine, and is void once that park has ended. So a late
+//! wake-up, timer or cancellation reaches neither the coroutine's next park nor the next coroutine with its id.
 //!
-//! A cancellation is a reason that waits to be delivered, once, at a park: the first one wins while it waits. Who has been
-//! woken and has not run since still waits: it is delivered there, unless being woken has given it what nobody else gets.
-//! One that nobody has delivered when its coroutine ends is the host's to deliver there ([`Core::discard_cancellation`]).
-//! The reasons `X` are the host's (PHP exceptions); the core only keeps them and hands them over.
+//! A cancellation is a pending reason that is delivered once, at a park; the first one wins while it is pending. A coroutine
+//! that was woken and has not run since is still parked in this sense: the cancellation is delivered there, unless the
+//! wake-up carried something for that coroutine alone ([`Core::prioritize_wake`]). One that is still pending when the
+//! coroutine ends is left to the host ([`Core::discard_cancellation`]). The reasons `X` are the host's (PHP exceptions); the
+//! core only keeps them.
 
 use crate::arena::{Arena, Key};
 use crate::timers::{TimerId, Timers};
@@ -32,6 +33,7 @@ mod scopes;
 mod signals;
 mod types;
 
+use types::Waiter;
 pub use types::*;
 
 enum Alarm {
@@ -45,14 +47,14 @@ enum Alarm {
     Reports,
 }
 
-/// What a coroutine is for.
+/// How a coroutine was spawned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SpawnKind {
-    /// Spawned by another one.
+    /// By another coroutine.
     Child,
-    /// Spawned by a scope.
+    /// By a scope.
     Member,
-    /// Runs callbacks and handlers of the program: in no list, and no scope waits for it, but for the one it holds.
+    /// By the host, to run callbacks and handlers. It is in no list, and only the scope that it holds waits for it.
     Runner { holds: Option<ScopeId> },
 }
 
@@ -61,9 +63,9 @@ struct Coroutine<X> {
     parent: u64,
     scope: ScopeId,
     kind: SpawnKind,
-    /// Its place in its scope.
+    /// Its link in the members of its scope.
     member: Link,
-    /// Its place among those that its parent spawned, and whose.
+    /// Its link in the children of its parent.
     sibling: Link,
     spawner: Option<CoroutineId>,
     children: List,
@@ -75,7 +77,7 @@ struct Coroutine<X> {
     shielded: u32,
     epoch: u32,
     woken_early: bool,
-    /// Being woken gives it what nobody else gets: a cancellation that comes later does not take the place of that.
+    /// What wakes it carries something for it alone, so a cancellation that comes later does not replace that.
     wake_prioritized: bool,
     reason: WakeReason,
     on: WaitReason,
@@ -83,14 +85,15 @@ struct Coroutine<X> {
     timer: Option<TimerId>,
     cancellation: Option<X>,
     cancel_requested: bool,
-    /// How many cancellations shutdown has given it; and it is never resumed, for it has swallowed them.
+    /// The number of cancellations that shutdown has given it.
     shutdowns: u8,
+    /// It has swallowed them and is never resumed.
     abandoned: bool,
     outcome: Outcome,
     awaited: bool,
-    /// Somebody awaited it when its body ended.
+    /// Something awaited it when its body ended.
     awaited_at_end: bool,
-    /// Somebody has begun to await it.
+    /// Set once anything has started to await it.
     ever_awaited: bool,
     waiters: Vec<Waiter>,
 }
@@ -131,13 +134,13 @@ impl<X> Coroutine<X> {
         }
     }
 
-    /// Has it been woken with what nobody else gets?
+    /// Returns `true` if it was woken with something for it alone.
     fn wake_wins(&self) -> bool {
         self.wake_prioritized && self.reason != WakeReason::Cancelled
     }
 }
 
-/// The scheduler's state. `X` is what a cancellation carries.
+/// The scheduler. `X` is the reason that a cancellation carries.
 pub struct Core<X> {
     coroutines: Arena<Coroutine<X>>,
     ready: VecDeque<u32>,
@@ -152,22 +155,24 @@ pub struct Core<X> {
     next_id: u64,
     parks: u64,
     live: usize,
+    /// The number of parks that wait for something outside.
     outside: usize,
-    /// How many of the live ones are zombies, and the timer that ends them when no others are left.
+    /// The number of live coroutines that are zombies.
     zombies: usize,
+    /// Runs while only zombies are left, and ends them.
     grace: Option<TimerId>,
-    /// Shutdown is in its second phase, and how many have been abandoned in it.
+    /// Shutdown is in its second phase.
     forced: bool,
+    /// The number of coroutines abandoned in it.
     abandoned: usize,
-    /// Parks with a deadline.
+    /// The number of parks with a deadline.
     timed: usize,
-    /// Waits for pending timeouts.
+    /// The number of waiters of pending timeouts.
     awaited: usize,
 }
 
 impl<X> Core<X> {
-    /// A core whose main coroutine runs: it is [`Core::MAIN`]. `now`: monotonic nanoseconds. `lifetime`: that of the
-    /// global scope.
+    /// A scheduler whose main coroutine is running. `now`: monotonic nanoseconds. `lifetime`: of the global scope.
     pub fn new(now: u64, order: Order, lifetime: Lifetime) -> Core<X> {
         let mut core = Core {
             coroutines: Arena::new(),
@@ -203,9 +208,9 @@ impl<X> Core<X> {
 
     /// The main coroutine.
     pub const MAIN: CoroutineId = CoroutineId(0);
-    /// Its id.
+    /// Its number ([`Core::id`]).
     pub const MAIN_ID: u64 = 1;
-    /// The scope of the main coroutine, and of all that are in no other.
+    /// The scope of the main coroutine, and of all coroutines that are in no other.
     pub const GLOBAL: ScopeId = ScopeId(Key::FIRST);
 
     fn coroutine(&self, co: CoroutineId) -> &Coroutine<X> {
@@ -216,7 +221,7 @@ impl<X> Core<X> {
         &mut self.coroutines[co.0]
     }
 
-    /// A new coroutine at the tail of the queue, in the scope of the running one, and a child of it.
+    /// Adds a coroutine to the run queue, as a child of the running one and in its scope.
     #[inline]
     pub fn spawn(&mut self) -> CoroutineId {
         let running = self.coroutine(self.running);
@@ -225,13 +230,12 @@ impl<X> Core<X> {
         self.add(scope, if childless { SpawnKind::Member } else { SpawnKind::Child })
     }
 
-    /// The same in another scope, and nobody's child.
+    /// Adds a coroutine to the run queue, in this scope and without a parent.
     pub fn spawn_in(&mut self, scope: ScopeId) -> CoroutineId {
         self.add(scope, SpawnKind::Member)
     }
 
-    /// A coroutine for callbacks and handlers of `scope`, which it is in without being a member. `holds` is not
-    /// finished before it.
+    /// Adds a coroutine for callbacks and handlers of `scope`, of which it is no member. `holds` is not finished before it.
     pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> CoroutineId {
         self.add_runner(scope);
         if let Some(held) = holds {
@@ -281,44 +285,44 @@ impl<X> Core<X> {
         co
     }
 
-    /// The one that runs.
+    /// The running coroutine.
     pub fn running(&self) -> CoroutineId {
         self.running
     }
 
-    /// Nobody else will run: what runs from now on runs as main.
+    /// Makes main the running coroutine, at shutdown: no other one will run.
     pub fn run_as_main(&mut self) {
         self.running = Self::MAIN;
     }
 
-    /// How many have not ended, main included.
+    /// The number of live coroutines, main included.
     pub fn live(&self) -> usize {
         self.live
     }
 
-    /// Is anybody ready to run?
+    /// Returns `true` if a coroutine is ready to run.
     pub fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// How many are ready to run.
+    /// The number of coroutines that are ready to run.
     pub fn ready(&self) -> usize {
         self.ready.len()
     }
 
-    /// The live ones, in order of their slots.
+    /// The live coroutines, in order of their ids.
     pub fn coroutines(&self) -> impl Iterator<Item = CoroutineId> + '_ {
         let live = |coroutine: &Coroutine<X>| coroutine.state != State::Done;
         self.coroutines.iter().filter(move |(_, coroutine)| live(coroutine)).map(|(key, _)| CoroutineId(key.index))
     }
 
-    /// Takes the next from the queue and makes it the running one.
+    /// Takes the next coroutine from the run queue and makes it the running one.
     pub fn next_to_run(&mut self) -> Next {
         let index = match &mut self.order {
             Order::Fifo => self.ready.pop_front(),
             Order::Seeded(_) if self.ready.is_empty() => None,
             Order::Seeded(seed) => {
-                // xorshift64*: any order will do, as long as the seed repeats it.
+                // xorshift64*: any order that the seed reproduces will do.
                 *seed ^= *seed >> 12;
                 *seed ^= *seed << 25;
                 *seed ^= *seed >> 27;
@@ -341,9 +345,9 @@ impl<X> Core<X> {
         }
     }
 
-    /// [`Core::begin_wait`], [`Core::park`] on its turn and [`Core::next_to_run`] in one, for the coroutine that
-    /// gives way. `None`: it need not, because a cancellation waits. Afterwards it asks [`Core::cancellation_waits`]
-    /// in place of [`Core::resumed`].
+    /// Yields: [`Core::begin_wait`], [`Core::park`] with [`WaitReason::Yield`] and [`Core::next_to_run`] in one. Returns `None`
+    /// if a cancellation is pending instead. When the coroutine is resumed it asks [`Core::cancellation_waits`], not
+    /// [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
         if self.forced && self.abandon_if_unstoppable() {
@@ -365,12 +369,12 @@ impl<X> Core<X> {
         Some(self.next_to_run())
     }
 
-    /// The one that will run after so many others, if the order stays.
+    /// The coroutine that will run after so many others, if the order is kept.
     pub fn nth_ready(&self, after: usize) -> Option<CoroutineId> {
         self.ready.get(after).map(|index| CoroutineId(*index))
     }
 
-    /// A ticket for the running coroutine's next park. Earlier ones are void.
+    /// Returns a ticket for the running coroutine's next park, and voids earlier ones.
     pub fn begin_wait(&mut self) -> Ticket {
         let co = self.running;
         let coroutine = self.coroutine_mut(co);
@@ -380,14 +384,14 @@ impl<X> Core<X> {
         Ticket { co, epoch: coroutine.epoch }
     }
 
-    /// Whoever uses the running coroutine's ticket has taken something for it: once woken it goes on as woken, and a
-    /// cancellation that comes later waits for the next park.
+    /// Declares that the use of the running coroutine's ticket gives it something that would be lost: once woken it resumes as
+    /// woken, and a cancellation that comes later is delivered at the next park.
     pub fn prioritize_wake(&mut self) {
         self.coroutine_mut(self.running).wake_prioritized = true;
     }
 
-    /// The running coroutine parks (after [`Core::begin_wait`]). `Some`: it need not, for this reason.
-    /// With `WaitReason::Yield` it goes to the tail of the queue.
+    /// Parks the running coroutine (after [`Core::begin_wait`]); with [`WaitReason::Yield`] at the tail of the run queue. Returns
+    /// a reason if the park has ended already.
     pub fn park(&mut self, deadline: Option<u64>, on: WaitReason, cancellable: bool) -> Option<WakeReason> {
         let (co, parks) = (self.running, self.parks);
         if self.forced && cancellable && self.abandon_if_unstoppable() {
@@ -427,7 +431,7 @@ impl<X> Core<X> {
         None
     }
 
-    /// The running coroutine goes on after a park: why. `cancellable` as it was for [`Core::park`].
+    /// Why the running coroutine was resumed after a park. `cancellable` as it was for [`Core::park`].
     pub fn resumed(&mut self, cancellable: bool) -> WakeReason {
         let coroutine = self.coroutine_mut(self.running);
         coroutine.epoch = coroutine.epoch.wrapping_add(1);
@@ -456,7 +460,7 @@ impl<X> Core<X> {
         self.ready.push_back(co.0);
     }
 
-    /// Uses a ticket. A void one does nothing; before the park it is remembered.
+    /// Uses a ticket: ends its park, or the one about to begin. A void ticket does nothing.
     pub fn wake(&mut self, ticket: Ticket) {
         let Some(coroutine) = self.coroutines.at_mut(ticket.co.0) else { return };
         if coroutine.epoch != ticket.epoch {
@@ -469,7 +473,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Lets every timer fire that is due at `now`.
+    /// Fires all timers that are due at `now`.
     pub fn expire(&mut self, now: u64) {
         if self.timers.next_deadline().is_none_or(|d| d > now) {
             return;
@@ -512,17 +516,17 @@ impl<X> Core<X> {
         }
     }
 
-    /// When the next timer is due, or a moment before.
+    /// When to call [`Core::expire`] next, as [`Timers::next_deadline`].
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next_deadline()
     }
 
-    /// How many deadlines are pending: of parks and of timeouts.
+    /// The number of pending timers.
     pub fn deadlines(&self) -> usize {
         self.timers.len()
     }
 
-    /// Asks for the end of a coroutine.
+    /// Cancels a coroutine.
     pub fn cancel(&mut self, co: CoroutineId, reason: X) -> Cancel {
         let coroutine = self.coroutine_mut(co);
         if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
@@ -536,38 +540,38 @@ impl<X> Core<X> {
         if coroutine.state == State::Parked && coroutine.shielded == 0 {
             self.make_ready(co, WakeReason::Cancelled);
         } else if coroutine.state == State::Ready && coroutine.shielded == 0 && !coroutine.wake_wins() {
-            // It was woken, and has not run since: whatever it waited for loses nothing by staying there.
+            // It was woken and has not run since. What it waited for is not lost.
             coroutine.reason = WakeReason::Cancelled;
         }
         Cancel::Accepted
     }
 
-    /// As [`Core::cancel`], because another one has failed: one that has been woken by what has made that one fail gets to
-    /// say so first. It meets the cancellation where it waits next.
+    /// Cancels a coroutine because another one has failed. If it was woken already, perhaps by what made the other fail, it
+    /// resumes as woken, and the cancellation is delivered at its next park.
     pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> Cancel {
         let coroutine = self.coroutine_mut(co);
         coroutine.wake_prioritized |= coroutine.state == State::Ready && coroutine.on != WaitReason::Yield;
         self.cancel(co, reason)
     }
 
-    /// Takes the cancellation that waits for the running coroutine, if it may be delivered now.
+    /// Takes the running coroutine's pending cancellation, unless it is shielded.
     pub fn take_cancellation(&mut self) -> Option<X> {
         let coroutine = self.coroutine_mut(self.running);
         if coroutine.shielded > 0 { None } else { coroutine.cancellation.take() }
     }
 
-    /// Takes a cancellation whatever shields it: for one that never starts, or has ended.
+    /// Takes a coroutine's pending cancellation, shielded or not: for one that never starts, or has ended.
     pub fn discard_cancellation(&mut self, co: CoroutineId) -> Option<X> {
         self.coroutine_mut(co).cancellation.take()
     }
 
-    /// Does a cancellation wait that may be delivered to the running coroutine now?
+    /// Returns `true` if the running coroutine has a pending cancellation and is not shielded.
     pub fn cancellation_waits(&self) -> bool {
         let coroutine = self.coroutine(self.running);
         coroutine.shielded == 0 && coroutine.cancellation.is_some()
     }
 
-    /// Cancellations are held back until [`Core::unshield`]; nests.
+    /// Defers cancellations of the running coroutine until [`Core::unshield`]. Nests.
     pub fn shield(&mut self) {
         self.coroutine_mut(self.running).shielded += 1;
     }
@@ -578,7 +582,8 @@ impl<X> Core<X> {
         coroutine.shielded = coroutine.shielded.saturating_sub(1); // a forced cancellation has cleared it
     }
 
-    /// As [`Core::cancel`], through every shield and in place of a cancellation that waits, which is returned.
+    /// Cancels a coroutine even if it is shielded, in place of a pending cancellation, which is returned. So is `reason` if the
+    /// coroutine has ended.
     pub fn cancel_by_force(&mut self, co: CoroutineId, reason: X) -> Option<X> {
         let coroutine = self.coroutine_mut(co);
         if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
@@ -590,24 +595,24 @@ impl<X> Core<X> {
         earlier
     }
 
-    /// [`Event::Overdue`] comes at this moment if the coroutine, which has been cancelled, has not ended by then.
+    /// Queues [`Event::Overdue`] at this moment if the coroutine, which was cancelled, has not ended by then.
     pub fn schedule_overdue_check(&mut self, co: CoroutineId, deadline: u64) {
         let id = self.coroutine(co).id;
         self.timers.insert(deadline, Alarm::Overdue { co, id });
     }
 
-    /// [`Event::Unawaited`] comes at this moment if the coroutine, which has failed, has not been awaited by then.
+    /// Queues [`Event::Unawaited`] at this moment if the coroutine, which has failed, was not awaited by then.
     pub fn schedule_unawaited_check(&mut self, co: CoroutineId, deadline: u64) {
         let id = self.coroutine(co).id;
         self.timers.insert(deadline, Alarm::Unawaited { co, id });
     }
 
-    /// [`Event::ReportsDue`] comes at this moment.
+    /// Queues [`Event::ReportsDue`] at this moment.
     pub fn schedule_reports(&mut self, deadline: u64) {
         self.timers.insert(deadline, Alarm::Reports);
     }
 
-    /// Ends the park of a coroutine as a cancellation does, with none to deliver: its call has to fail.
+    /// Ends the park of a coroutine as cancelled without a cancellation to deliver: its call fails.
     pub fn abort_park(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
         if coroutine.state == State::Parked && coroutine.shielded == 0 && !coroutine.abandoned {
@@ -615,19 +620,19 @@ impl<X> Core<X> {
         }
     }
 
-    /// The next thing for the host to carry out.
+    /// Takes the next event for the host to carry out.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Is there any?
+    /// Returns `true` if events are queued.
     #[inline(always)]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// In the child of a fork only the running coroutine lives on: forgets all others and their timers. Returns
-    /// those that were dropped (their slots stay until released).
+    /// In the child of a fork: forgets all coroutines but the running one, and their timers. Returns those that were
+    /// dropped; their ids stay until released.
     pub fn after_fork(&mut self) -> Vec<CoroutineId> {
         self.ready.clear();
         self.outside = 0;
@@ -650,7 +655,7 @@ impl<X> Core<X> {
             dropped.push(CoroutineId(key.index));
         }
         self.forget_waiters_but_for(running);
-        self.coroutine_mut(running).awaited = false; // whoever did is not there
+        self.coroutine_mut(running).awaited = false; // the awaiters are in the parent process
         self.live = 1;
         self.zombies = usize::from(self.coroutine(running).zombie);
         self.abandoned = 0;
@@ -660,17 +665,17 @@ impl<X> Core<X> {
         dropped
     }
 
-    /// Its number, never used twice.
+    /// The coroutine's number, which is never used twice.
     pub fn id(&self, co: CoroutineId) -> u64 {
         self.coroutine(co).id
     }
 
-    /// The number of the coroutine that spawned it; 0 for main.
+    /// The number of the coroutine that spawned it; 0 if none did.
     pub fn parent_id(&self, co: CoroutineId) -> u64 {
         self.coroutine(co).parent
     }
 
-    /// Where it is in its life.
+    /// The coroutine's state.
     pub fn state(&self, co: CoroutineId) -> State {
         self.coroutine(co).state
     }
@@ -680,17 +685,18 @@ impl<X> Core<X> {
         self.coroutine(co).outcome
     }
 
-    /// Has it ever run?
+    /// Returns `true` if it has ever run.
     pub fn is_started(&self, co: CoroutineId) -> bool {
         self.coroutine(co).started
     }
 
-    /// Has it been given a stack? So is one that never starts, to let go of what it was to run with, which may wait.
+    /// Returns `true` if it was given a stack. One that was cancelled before it started gets one too, to release what it was to
+    /// run with, which may park.
     pub fn has_stack(&self, co: CoroutineId) -> bool {
         self.coroutine(co).has_stack
     }
 
-    /// Was a cancellation accepted for it?
+    /// Returns `true` if a cancellation was accepted for it.
     pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
         self.coroutine(co).cancel_requested
     }

@@ -1,8 +1,8 @@
-//! When is whose turn: a timing wheel with exact nanosecond deadlines.
+//! Timers: a timing wheel with exact deadlines in nanoseconds.
 //!
-//! Own code because the published wheels (`slab-wheel`, `nexus-timer`) round to a tick and do not
-//! order inside it, and tokio's cannot be used apart from its runtime; we want never early and
-//! strictly in order of (deadline, insertion).
+//! This is no published wheel, because `slab-wheel` and `nexus-timer` round to a tick and have no order within it, and
+//! tokio's cannot be used without its runtime. A timer here never fires early, and timers fire strictly in order of
+//! (deadline, insertion).
 //!
 //! # How it works
 //!
@@ -44,7 +44,7 @@ const DUE: u32 = (LEVELS * SLOTS) as u32;
 
 /// Names one inserted timer.
 ///
-/// An id is never given out twice by the same [`Timers`], so one that is kept too long is harmless.
+/// The same [`Timers`] never gives out an id twice, so one that is kept too long names nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimerId(Key);
 
@@ -123,7 +123,7 @@ impl<T> Timers<T> {
         TimerId(key)
     }
 
-    /// Takes a timer back. `None` when it has fired or was cancelled before.
+    /// Cancels a timer. Returns `None` if it has fired or was cancelled before.
     #[inline]
     pub fn cancel(&mut self, id: TimerId) -> Option<T> {
         let timer = self.timers.get_mut(id.0)?;
@@ -136,17 +136,17 @@ impl<T> Timers<T> {
         Some(value)
     }
 
-    /// How many timers wait.
+    /// The number of pending timers.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no timer waits.
+    /// Returns `true` if no timer is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// When to call [`expire`](Self::expire) next, in nanoseconds; `None` when no timer waits.
+    /// When to call [`expire`](Self::expire) next, in nanoseconds; `None` if no timer is pending.
     ///
     /// Never later than the earliest deadline. It is that deadline unless the timer that had been
     /// the earliest of its slot was cancelled; then it may be earlier, an `expire` at that time
@@ -289,7 +289,7 @@ impl<T> Timers<T> {
         }
     }
 
-    /// Notes that a list has become empty.
+    /// Records that a list has become empty.
     #[inline]
     fn clear(&mut self, home: usize) {
         let level = home / SLOTS;
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_fire_loses_nobody_else() {
+    fn a_panic_in_fire_loses_no_other_timer() {
         let mut timers = Timers::new(0);
         let ids: Vec<_> = (0..5).map(|n| timers.insert(1_000 + n, n)).collect();
         let caught = catch_unwind(AssertUnwindSafe(|| {

@@ -209,7 +209,7 @@ impl Play {
         }
     }
 
-    /// All run until nobody is ready. Who has nothing to do waits; the waiter has got what it waited for.
+    /// Runs all until none is ready. One with nothing to do parks; the waiter has got what it waited for.
     fn settles(&mut self) {
         self.host.run(|host, co| if host.name(co) == "waiter" { host.ends(Ends::Returns) } else { host.waits() });
     }

@@ -221,7 +221,7 @@ fn a_ticket_is_a_word() {
     assert_eq!(Ticket::from_u64(second.to_u64()), second);
     assert_ne!(first.to_u64(), second.to_u64());
     assert_eq!(Ticket::from_u64(second.to_u64()).co, co);
-    host.wake(Ticket::from_u64(u64::MAX)); // nobody's
+    host.wake(Ticket::from_u64(u64::MAX)); // no coroutine's
     assert_eq!(host.ready(), 0);
     host.wake(Ticket::from_u64(second.to_u64()));
     assert_eq!(host.state(co), State::Ready);
@@ -302,7 +302,7 @@ fn an_end_wakes_the_awaiters_in_their_order() {
 }
 
 #[test]
-fn who_unsubscribes_is_not_woken() {
+fn an_unsubscribed_ticket_is_not_used() {
     let mut host = Host::new();
     let a = host.spawn();
     let ticket = host.begin_wait();
@@ -325,7 +325,7 @@ fn who_unsubscribes_is_not_woken() {
 }
 
 #[test]
-fn of_two_awaited_the_second_to_end_wakes_nobody() {
+fn of_two_awaited_the_second_to_end_wakes_nothing() {
     let mut host = Host::new();
     let [a, b] = host.spawn_many();
     host.awaits(&[Target::Coroutine(a), Target::Coroutine(b)]);
@@ -402,7 +402,7 @@ fn a_timeout_and_a_deadline_of_one_moment_wake_once() {
     assert!(host.is_done(Target::Timeout(timeout)));
 }
 
-/// Per way to wait: is there hope while all wait like this?
+/// For each wait reason, whether a wake source remains while all wait like this.
 #[test]
 fn what_is_no_deadlock() {
     let outside = |interruptible, restart| WaitReason::External { interruptible, restart };

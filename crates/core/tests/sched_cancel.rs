@@ -97,7 +97,7 @@ fn cancelled_while_it_waits_it_goes_on() {
 }
 
 #[test]
-fn cancelled_while_it_gives_way_it_learns_so_in_its_turn() {
+fn a_cancellation_during_a_yield_is_delivered_when_it_is_resumed() {
     let mut host = Host::new();
     let a = host.spawn();
     host.turn();
@@ -129,7 +129,7 @@ fn giving_way_in_one_step_does_not_miss_it() {
 }
 
 #[test]
-fn who_was_woken_and_has_not_run_is_cancelled_all_the_same() {
+fn one_that_was_woken_and_has_not_run_is_still_cancelled() {
     let mut host = Host::new();
     let ticket = host.waits(None, SOCKET);
     host.wake(ticket);
@@ -201,7 +201,7 @@ fn siblings_that_were_woken_get_to_say_what_they_have_seen() {
 }
 
 #[test]
-fn in_the_second_phase_who_swallows_two_cancellations_never_goes_on() {
+fn in_the_second_phase_one_that_swallows_two_cancellations_is_never_resumed() {
     let mut host = Host::new();
     assert_eq!(host.shut_down(), [MAIN]);
     host.cancel(MAIN, "first");
@@ -282,7 +282,7 @@ fn swallowed_it_does_not_come_back_but_a_further_one_is_new() {
 }
 
 #[test]
-fn what_is_left_undelivered_goes_to_whoever_frees_the_slot() {
+fn an_undelivered_cancellation_is_returned_by_release() {
     let mut host = Host::new();
     let a = host.spawn();
     host.turn();

@@ -78,7 +78,7 @@ struct World {
     counter: u32,
 }
 
-/// What the actors have told, and who ran when.
+/// What the actors have logged, and which ran when.
 fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
     let mut core = Core::new(0, order, Lifetime::Scope);
     let actor = |script: &Script| Actor {
@@ -268,7 +268,7 @@ impl Dice {
 
 /// A program that does not depend on the order. No two waits have the same time to end at, so at each moment one
 /// actor goes on, and those that learn of its end. Who cancels another does only that in its moment, so the other
-/// is parked or has ended, and nobody else is on the way.
+/// is parked or has ended, and none is about to run.
 fn program(dice: &mut Dice) -> Vec<Script> {
     let workers = 2 + dice.below(10);
     let mut times: Vec<u64> = (1..=300).collect();

@@ -61,7 +61,7 @@ fn what_a_scope_has_cancelled_before_is_not_cancelled_with_its_parent() {
 }
 
 #[test]
-fn who_has_not_started_never_does() {
+fn a_cancelled_coroutine_that_has_not_started_never_does() {
     let mut host = Host::new();
     let scope = host.scope("s", None, SCOPE);
     let a = host.member(scope, "a");
@@ -72,7 +72,7 @@ fn who_has_not_started_never_does() {
 }
 
 #[test]
-fn a_cancelled_scope_takes_nobody_and_those_in_it_spawn_nobody() {
+fn a_cancelled_scope_and_coroutines_in_it_spawn_nothing() {
     let mut host = Host::new();
     let (scope, [a]) = host.waiting(["a"]);
     host.body_mut(a).catches = true;
@@ -99,7 +99,7 @@ fn a_scope_made_below_a_cancelled_one_is_cancelled_and_below_zombies_has_zombies
 }
 
 #[test]
-fn those_who_wait_for_a_cancelled_scope_are_told_at_once() {
+fn waiters_of_a_cancelled_scope_are_notified_at_once() {
     let mut host = Host::new();
     let (scope, [_]) = host.waiting(["a"]);
     let below = host.scope("below", Some(scope), SCOPE);

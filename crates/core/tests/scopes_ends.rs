@@ -66,7 +66,7 @@ fn top_down_children_that_swallow_their_cancellation_live_on() {
 }
 
 #[test]
-fn the_main_coroutine_cancels_nobody() {
+fn the_end_of_the_main_coroutine_cancels_no_children() {
     for lifetime in [Lifetime::TopDown, Lifetime::BottomUp] {
         let mut host = Host::ordered(Order::Fifo, lifetime);
         let a = host.child("a");
@@ -118,7 +118,7 @@ fn a_cancellation_of_one_that_waits_for_its_children_goes_to_them() {
 }
 
 #[test]
-fn a_scope_cancels_the_living_and_not_who_waits_for_his_children() {
+fn a_scope_cancels_no_coroutine_whose_body_has_ended() {
     let (mut host, scope, [a, _, _, _]) = family(Lifetime::BottomUp);
     host.resume(a);
     host.ends(Ends::Returns);
@@ -129,7 +129,7 @@ fn a_scope_cancels_the_living_and_not_who_waits_for_his_children() {
 }
 
 #[test]
-fn what_a_runner_spawns_is_nobodys_child() {
+fn what_a_runner_spawns_has_no_parent() {
     let mut host = Host::new();
     let scope = host.scope("s", None, Lifetime::TopDown);
     let a = host.member(scope, "a");
@@ -181,7 +181,7 @@ fn a_failure_goes_to_its_awaiters_and_stops() {
 }
 
 #[test]
-fn who_has_been_cancelled_awaits_it_no_more() {
+fn a_cancelled_coroutine_is_no_awaiter() {
     let (mut host, [scope], a) = tower(["s"]);
     host.own_handler(scope, Handler::Handles);
     let w = host.member(GLOBAL, "w");
@@ -197,7 +197,7 @@ fn who_has_been_cancelled_awaits_it_no_more() {
 }
 
 #[test]
-fn who_has_been_cancelled_waits_for_the_scope_no_more() {
+fn a_cancelled_coroutine_does_not_wait_for_the_scope() {
     let (mut host, [scope], a) = tower(["s"]);
     let w = host.member(GLOBAL, "w");
     host.turn_of(w);
@@ -212,7 +212,7 @@ fn who_has_been_cancelled_waits_for_the_scope_no_more() {
 }
 
 #[test]
-fn who_was_woken_by_the_end_and_then_cancelled_gets_the_failure_first() {
+fn an_awaiter_that_was_woken_and_then_cancelled_gets_the_failure_first() {
     let (mut host, [scope], a) = tower(["s"]);
     let w = host.member(GLOBAL, "w");
     host.body_mut(w).catches = true;
@@ -228,7 +228,7 @@ fn who_was_woken_by_the_end_and_then_cancelled_gets_the_failure_first() {
 
 #[test]
 fn what_fails_while_a_scope_winds_down_ends_nothing_else() {
-    // After a failure that somebody has taken, after the program's own cancellation and disposal.
+    // After a failure that was handled, and after cancellation and disposal by user code.
     for end in ["fails", "cancel", "dispose"] {
         let (mut host, [parent, scope], a) = tower(["p", "s"]);
         let [b, w] = [host.member(scope, "b"), host.member(GLOBAL, "w")];
@@ -257,7 +257,7 @@ fn what_fails_while_a_scope_winds_down_ends_nothing_else() {
 }
 
 #[test]
-fn nobody_has_taken_the_first_failure_nor_those_that_come_later() {
+fn an_unhandled_failure_makes_later_ones_unhandled() {
     let (mut host, [scope], a) = tower(["s"]);
     let b = host.member(scope, "b");
     host.body_mut(b).catches = true;
@@ -282,7 +282,7 @@ fn the_death_of_its_object_does_not_make_a_scopes_failures_late() {
 }
 
 #[test]
-fn later_failures_go_up_to_who_waits_for_a_scope_that_winds_down_too() {
+fn later_failures_go_up_to_waiters_of_a_scope_that_winds_down_too() {
     let (mut host, [parent, scope], a) = tower(["p", "s"]);
     let w = host.member(GLOBAL, "w");
     host.all_wait();
@@ -302,7 +302,7 @@ fn later_failures_go_up_to_who_waits_for_a_scope_that_winds_down_too() {
 }
 
 #[test]
-fn a_bottom_up_failure_whose_awaiter_has_gone_meanwhile_is_told_to_nobody() {
+fn a_bottom_up_failure_can_lose_its_awaiter_before_it_completes() {
     for gone in [false, true] {
         let (mut host, _, [a, b, c, d]) = family(Lifetime::BottomUp);
         let w = host.member(GLOBAL, "w");
@@ -338,7 +338,7 @@ fn a_handler_holds_the_scope_until_it_has_ended() {
 }
 
 #[test]
-fn without_a_handler_the_scope_is_cancelled_and_those_who_wait_for_it_get_the_failure() {
+fn without_a_handler_the_scope_is_cancelled_and_its_waiters_get_the_failure() {
     let (mut host, [top, scope], a) = tower(["top", "s"]);
     host.child_handler(top, Handler::Handles);
     let below = host.scope("below", Some(scope), Lifetime::Scope);
@@ -399,7 +399,7 @@ fn a_parents_own_handler_serves_when_it_has_none_for_children() {
 }
 
 #[test]
-fn a_failure_on_its_way_up_stops_at_those_who_wait_for_a_parent() {
+fn a_failure_on_its_way_up_stops_at_waiters_of_a_parent() {
     let (mut host, [top, low, _], a) = tower(["top", "low", "s"]);
     host.own_handler(top, Handler::Handles);
     host.resume(MAIN);
@@ -468,7 +468,7 @@ fn a_failed_callback_is_a_failure_of_its_scope() {
 }
 
 #[test]
-fn a_bottom_up_failure_is_told_when_the_body_ends_and_complete_later() {
+fn a_bottom_up_failure_is_routed_when_the_body_ends_and_completes_later() {
     let (mut host, scope, [a, b, c, d]) = family(Lifetime::BottomUp);
     host.own_handler(scope, Handler::Handles);
     fails(&mut host, a);
@@ -524,7 +524,7 @@ fn a_set_is_complete_when_its_last_is_or_at_the_first_failure() {
 }
 
 #[test]
-fn a_dropped_set_awaits_nobody() {
+fn a_dropped_set_is_no_awaiter() {
     let mut host = Host::new();
     let a = host.member(GLOBAL, "a");
     host.all_wait();

@@ -34,7 +34,7 @@ fn a_scope_is_finished_with_its_last_coroutine_and_those_below() {
 }
 
 #[test]
-fn who_waits_for_a_scope_that_its_callback_has_made_busy_goes_on_waiting() {
+fn waiters_of_a_scope_that_its_callback_makes_active_stay_parked() {
     let mut host = Host::new();
     let (scope, [a]) = host.waiting(["a"]);
     host.scope_callback(scope, Handler::Spawns);

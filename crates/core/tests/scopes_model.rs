@@ -28,7 +28,7 @@ proptest! {
             world.step(step);
             world.check();
         }
-        world.is_winding_down();
+        world.wind_down();
     }
 }
 
@@ -43,7 +43,7 @@ fn the_steps_reach_every_corner() {
         let tree = steps(100..120).new_tree(&mut runner).expect("a strategy without filters");
         let mut world = World::new(Order::Fifo, LIFETIMES[n % 3]);
         tree.current().into_iter().for_each(|step: Step| world.step(step));
-        world.is_winding_down();
+        world.wind_down();
         for what in MET {
             *seen.entry(what).or_insert(0) += world.host.log.iter().filter(|line| line.contains(what)).count();
         }

@@ -133,7 +133,7 @@ proptest! {
         prop_assert!(both.wheel.is_empty());
     }
 
-    /// Whoever follows `next_deadline` alone meets every deadline exactly, with few vain calls.
+    /// Calling `expire` at each `next_deadline` meets every deadline exactly, with few calls that fire nothing.
     #[test]
     fn following_next_deadline_is_exact(
         deadlines in prop::collection::vec(any_size(0..44), 1..50),

@@ -1,35 +1,34 @@
-//! What is known of each descriptor: its registration with epoll, its kind and mode, and its readiness.
+//! The state of each descriptor: its registration with epoll, its kind and mode, and its readiness.
 //!
-//! Registration is edge-triggered, once for a descriptor and life. Each direction has a [`Readiness`]:
+//! Registration is edge-triggered, once per descriptor and generation. Each direction has a [`Readiness`]:
 //!
 //! ```text
-//!            edge                    a poll was answered from it
-//!  Empty ───────────► Fresh ─────────────────────────────────────► Fresh
-//!    ▲                  │ a call used it: full read / not known
-//!    │ EAGAIN, or a     ▼
-//!    └─ short TCP ── Unknown  (ask the kernel)
-//!       read
+//!               edge                    a poll was answered from it
+//!  NotReady ───────────► Ready ─────────────────────────────────────► Ready
+//!    ▲                     │ a call used it: full read / not known
+//!    │ EAGAIN, or a short  ▼
+//!    └──── TCP read ─── Unknown  (ask the kernel)
 //! ```
-//! `Empty` may park at once, `Fresh` may answer a `poll` without asking, `Unknown` must ask. The rules for
-//! entering `Empty` are the caller's (they depend on the call); hang-up, error and priority are sticky and
-//! forbid it, since no further edge would come for them.
+//! In `NotReady` a call may park at once, in `Ready` a `poll` may be answered without asking, in `Unknown` the kernel must be
+//! asked. When to enter `NotReady` is for the callers (it depends on the call). Hang-up, error and priority are sticky and
+//! forbid it, since no further edge comes for them.
 
 use crate::Waiter;
 use std::os::fd::RawFd;
 
-/// Directions of waiting, a set.
+/// A set of directions to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interest(pub u8);
 
 impl Interest {
-    /// Something can be read, accepted, or the end has come.
+    /// Something can be read or accepted, or the end was reached.
     pub const READ: Interest = Interest(1);
     /// Something can be written, or a connection attempt has ended.
     pub const WRITE: Interest = Interest(2);
     /// Urgent data.
     pub const PRIORITY: Interest = Interest(4);
 
-    /// Both sets together.
+    /// The union of both sets.
     pub const fn and(self, other: Interest) -> Interest {
         Interest(self.0 | other.0)
     }
@@ -53,18 +52,18 @@ impl Interest {
 /// Epoll's event bits of the last edges.
 pub type Bits = u32;
 
-/// What is known of readiness in one direction.
+/// What is known of a descriptor's readiness in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Readiness {
-    /// Ask the kernel.
+    /// Nothing: the kernel has to be asked.
     Unknown,
-    /// A call would block, and an edge will tell when that ends.
+    /// A call would block, and an edge comes when that ends.
     NotReady,
-    /// An edge came and no call has used it up.
+    /// An edge came, and no call has used it up.
     Ready,
 }
 
-/// What sort of thing a descriptor names.
+/// What kind of file a descriptor names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FdKind {
     /// Not open.
@@ -75,44 +74,44 @@ pub enum FdKind {
     Socket,
     /// A pipe or FIFO.
     Pipe,
-    /// A regular file, directory or block device: always ready, may still have to be waited for.
+    /// A regular file, directory or block device: always ready for epoll, though calls on it may block.
     File,
     /// Anything else: terminals, `/dev/null`, eventfds, …
     Other,
 }
 
-/// The mode of a descriptor's description.
+/// Whether calls on a descriptor block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blocking {
-    /// Calls on it wait.
+    /// They do.
     Yes,
     /// `O_NONBLOCK` is set.
     No,
 }
 
-/// The answer of [`crate::Reactor::register`].
+/// The result of [`crate::Reactor::register`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registration {
-    /// Registered: the waiter will be handed out.
+    /// Registered: the waiter will be woken.
     Waiting,
-    /// Epoll does not take such a descriptor (`EPERM`): it is always ready.
+    /// Epoll does not support such a descriptor (`EPERM`): it is always ready.
     AlwaysReady,
     /// Not an open descriptor, or epoll refused it otherwise; the `errno`.
     Error(i32),
 }
 
-/// Whose description a descriptor names: whether its mode can change behind our back, and may be changed.
+/// Who else has the description: whether its mode can change unseen, and may be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// It was there before we looked, or is a duplicate within this process.
+    /// Not known: it was opened unseen, or has a duplicate within this process.
     Unknown,
-    /// A hooked call made it, and it was never duplicated.
+    /// No one: a hooked call has opened it, and it was never duplicated.
     Own,
-    /// Another process has it too.
+    /// Another process.
     Shared,
 }
 
-/// What the call that made a descriptor knows of it; the rest is asked when it is needed.
+/// What the call that opened a descriptor knows of it. The kernel is asked for the rest when it is needed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Opened {
     /// Its kind.
@@ -121,19 +120,19 @@ pub struct Opened {
     pub blocking: Option<Blocking>,
     /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds, 0 for none.
     pub timeouts: Option<[u64; 2]>,
-    /// The description is new too: no duplicate, nor received from elsewhere.
+    /// The description is new too: neither a duplicate nor received from elsewhere.
     pub own: bool,
 }
 
 const STICKY: u32 = (libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP | libc::EPOLLPRI) as u32;
-/// So often found empty, a descriptor is registered though nobody waits.
+/// How often a descriptor is found empty before it is registered without a waiter.
 const REGISTER_AFTER_EMPTY: u8 = 3;
 const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
 struct FdState {
     generation: u32,
     registered: bool,
-    /// How often it was found empty while nobody had ever waited for it.
+    /// How often it was found empty without being registered.
     found_empty: u8,
     kind: Option<FdKind>,
     blocking: Option<Blocking>,
@@ -146,7 +145,7 @@ struct FdState {
 }
 
 impl FdState {
-    /// Registers the descriptor with epoll, once a life.
+    /// Registers the descriptor with epoll, once per generation.
     fn add_to_epoll(&mut self, epoll: RawFd, fd: RawFd) -> Registration {
         if self.registered {
             return Registration::Waiting;
@@ -160,7 +159,7 @@ impl FdState {
         // SAFETY: `event` lives through the call.
         let mut failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } != 0;
         if failed && errno() == libc::EEXIST {
-            // The description outlived a close that we saw, and came back under the same number.
+            // The description outlived a close of this descriptor and got the same number again.
             // SAFETY: as above.
             failed = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, fd, &mut event) } != 0;
         }
@@ -197,9 +196,9 @@ impl FdState {
 #[derive(Default)]
 pub(crate) struct Fds {
     entries: Vec<FdState>,
-    /// Counts changes of mode that may have reached descriptors we cannot name.
+    /// Counts changes of mode that may have reached descriptors that are not known.
     mode_epoch: u32,
-    /// There was a fork: what is of unknown origin may be shared with another process.
+    /// There was a fork: descriptions of unknown origin may be shared with another process.
     shared: bool,
 }
 
@@ -212,10 +211,10 @@ impl Fds {
         self.entries.len()
     }
 
-    /// `None` for one that is not open, as far as the table has to grow for it.
+    /// The state of `fd`. `None` if the table would have to grow for one that is not open.
     fn entry(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let index = usize::try_from(fd).ok()?;
-        // Any number may be passed to a libc function: only open ones are worth memory.
+        // Any number may be passed to a libc function.
         if index >= self.entries.len() && !is_open(fd) {
             return None;
         }
@@ -225,7 +224,7 @@ impl Fds {
         Some(&mut self.entries[index])
     }
 
-    /// The same; what may have changed through another descriptor is to be asked again.
+    /// As [`Fds::entry`], without what may have changed through another descriptor.
     fn current(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let epoch = self.mode_epoch;
         let entry = self.entry(fd)?;
@@ -239,7 +238,8 @@ impl Fds {
         Some(entry)
     }
 
-    /// The mode or an option of `fd` has changed: so it has for those that share its description.
+    /// As [`Fds::entry`], when the mode or an option of `fd` has changed, and with it that of descriptors that share its
+    /// description.
     fn changed(&mut self, fd: RawFd) -> Option<&mut FdState> {
         if self.current(fd)?.origin != Origin::Own {
             self.mode_epoch = self.mode_epoch.wrapping_add(1);
@@ -270,7 +270,7 @@ impl Fds {
         let (generation, index) = ((data >> 32) as u32, (data & 0xffff_ffff) as usize);
         let Some(entry) = self.entries.get_mut(index) else { return };
         if entry.generation != generation {
-            return; // a description that lives on in another process or under another number
+            return; // its description is still open in another process or under another number
         }
         entry.bits = events | entry.bits & STICKY;
         let hup = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
@@ -297,7 +297,7 @@ impl Fds {
         let Some(entry) = self.entry(fd) else { return FdKind::Closed };
         let kind = entry.kind.unwrap_or_else(|| ask_kind(fd));
         if kind != FdKind::Closed {
-            entry.kind = Some(kind); // a closed number may come to life unseen
+            entry.kind = Some(kind); // a number that is not open may be opened unseen
         }
         kind
     }
@@ -310,7 +310,7 @@ impl Fds {
         // SAFETY: a system call without pointers.
         let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
         if flags < 0 {
-            return Blocking::No; // not open: the call itself shall say so
+            return Blocking::No; // not open: the call itself will report that
         }
         let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
         entry.blocking = Some(mode);
@@ -395,7 +395,7 @@ impl Fds {
         self.entry(fd).map_or((Readiness::Unknown, 0), |e| (e.readiness[direction(interest)], e.bits))
     }
 
-    /// Keeps `errno`.
+    /// Preserves `errno`.
     pub(crate) fn record_readiness(
         &mut self,
         epoll: Option<RawFd>,
@@ -407,8 +407,7 @@ impl Fds {
         let direction = direction(interest);
         let sticky = direction == 0 && entry.bits & STICKY != 0;
         if readiness == Readiness::NotReady && direction == 0 && !entry.registered && !sticky {
-            // A peer that always has something ready never makes it wait, so it would never be registered, and
-            // cost a `poll` for each read.
+            // If the peer always sends in time no waiter ever registers it, and each read costs a `poll`.
             entry.found_empty = entry.found_empty.saturating_add(1);
             if entry.found_empty >= REGISTER_AFTER_EMPTY
                 && let Some(epoll) = epoll
@@ -419,7 +418,7 @@ impl Fds {
                 unsafe { *libc::__errno_location() = error };
             }
         }
-        // Without registration no edge would end it: the next wait registers and gets one.
+        // No edge comes for one that is not registered: the next wait registers it.
         let readiness = if readiness == Readiness::NotReady && (sticky || !entry.registered) {
             Readiness::Unknown
         } else {
@@ -438,13 +437,13 @@ impl Fds {
         for (waiter, _) in &waiters {
             wake(*waiter);
         }
-        // The storage is kept: descriptors come and go with every connection.
+        // Keeps its storage: descriptors come and go with every connection.
         entry.waiters = waiters;
         entry.waiters.clear();
     }
 
-    /// Registers with another epoll instance what was registered and is waited for; the rest follows when it is.
-    /// Returns the waiters of descriptors that cannot be registered.
+    /// Registers the descriptors that have waiters with another epoll instance; the others are registered when they are waited
+    /// for. Returns the waiters of descriptors that cannot be registered.
     pub(crate) fn register_again(&mut self, epoll: RawFd) -> Vec<Waiter> {
         let mut refused = Vec::new();
         for (entry, fd) in self.entries.iter_mut().zip(0..).filter(|(entry, _)| entry.registered) {
@@ -457,11 +456,11 @@ impl Fds {
         refused
     }
 
-    /// Nothing is known of any descriptor, and none is registered.
+    /// Forgets all descriptors and takes them off the epoll instance.
     pub(crate) fn forget_all(&mut self, epoll: Option<RawFd>) {
         for (fd, entry) in self.entries.iter_mut().enumerate() {
             if let (true, Some(epoll)) = (entry.registered, epoll) {
-                // SAFETY: the event is not looked at. One that was closed unseen has left the set by itself.
+                // SAFETY: the event is ignored. A descriptor that was closed unseen has left the set by itself.
                 unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, fd as RawFd, std::ptr::null_mut()) };
             }
             *entry = FdState::new(entry.generation.wrapping_add(1));

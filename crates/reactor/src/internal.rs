@@ -1,24 +1,23 @@
-//! Descriptors of our own among the program's: with numbers out of its way, and known, so that it cannot close or
-//! replace them by mistake (a daemon closes all that it finds).
+//! Internal descriptors: with high numbers that are out of user code's way, and recorded, so that it cannot close or replace
+//! them by mistake (a daemon closes all that it finds).
 //!
-//! They are the process's that made them. In the child of a fork they have no use, and the program may do there with
-//! their numbers what it likes: close or replace them before it executes another program, say.
+//! They belong to the process that opened them. In the child of a fork they have no use, and user code may close or replace
+//! them, for example before it executes another program.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The least number of a descriptor of ours, if the limits allow: low numbers are the program's (it may put its
-/// own at 3 and up with `dup2`, and people see them).
+/// The lowest number of an internal descriptor, if the limits allow: user code may place its own at low numbers with `dup2`.
 const MIN_INTERNAL_FD: RawFd = 960;
 
-/// Higher ones are not known to be ours.
-const KNOWN: usize = 1 << 16;
+/// Higher numbers are not recorded.
+const RECORDED: usize = 1 << 16;
 
-/// A bit for each number. (Without a lock, which a thread could hold that a fork's child does not have.)
-static OURS: [AtomicU64; KNOWN / 64] = [const { AtomicU64::new(0) }; KNOWN / 64];
+/// A bit for each number. There is no lock, which in the child of a fork could be held by a thread that it does not have.
+static OURS: [AtomicU64; RECORDED / 64] = [const { AtomicU64::new(0) }; RECORDED / 64];
 
-/// The process whose they are.
+/// The process that opened them.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
@@ -39,7 +38,7 @@ fn clear(fd: RawFd) {
     }
 }
 
-/// Returns `true` if `fd` is a descriptor of ours. In the child of a fork it is not any more, once this was asked.
+/// Returns `true` if `fd` is an internal descriptor of this process. Forgets one that was inherited.
 #[inline]
 pub fn is_internal(fd: RawFd) -> bool {
     bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0) && !inherited(fd)
@@ -54,7 +53,7 @@ fn inherited(fd: RawFd) -> bool {
     inherited
 }
 
-/// `fd` is not ours any more: the program has taken the number.
+/// Forgets an internal descriptor whose number user code has taken.
 pub(crate) fn disown(fd: RawFd) {
     clear(fd);
 }
@@ -66,27 +65,27 @@ fn all() -> impl Iterator<Item = RawFd> {
     })
 }
 
-/// All of ours, in ascending order.
+/// The internal descriptors of this process, in ascending order.
 pub fn internal_fds() -> Vec<RawFd> {
     all().filter(|fd| !inherited(*fd)).collect()
 }
 
-/// Closes those that are the parent's, as far as the program has not taken their numbers: in the child of a fork,
-/// before it has any of its own. Their owners are to be forgotten, not dropped.
+/// Closes the parent's internal descriptors in the child of a fork, unless user code has taken their numbers. The child must
+/// not have opened its own yet, and must forget the owners, not drop them.
 pub(crate) fn after_fork() {
     for fd in all().collect::<Vec<_>>() {
         clear(fd);
-        // SAFETY: ours, and nobody in this process uses or closes it any more.
+        // SAFETY: ours, and nothing in this process uses or closes it any more.
         unsafe { libc::close(fd) };
     }
 }
 
-/// A descriptor of ours.
+/// An internal descriptor, closed when it is dropped.
 #[derive(Debug)]
 pub struct InternalFd(RawFd);
 
 impl InternalFd {
-    /// Takes the answer of a system call that has made it (`FD_CLOEXEC` set).
+    /// Takes the result of a system call that has opened it (with `FD_CLOEXEC`).
     ///
     /// # Errors
     /// If `fd` is negative, the present `errno`.
@@ -108,7 +107,7 @@ impl InternalFd {
         Ok(InternalFd(fd))
     }
 
-    /// A duplicate of a descriptor of the program's.
+    /// Duplicates a descriptor of user code.
     ///
     /// # Errors
     /// As `fcntl(2)` with `F_DUPFD_CLOEXEC`.
@@ -150,7 +149,7 @@ impl FromRawFd for InternalFd {
 
 impl Drop for InternalFd {
     fn drop(&mut self) {
-        clear(self.0); // first: closed, the number may be the program's at once
+        clear(self.0); // first: once closed, the number may be user code's at once
         // SAFETY: this is its owner.
         unsafe { libc::close(self.0) };
     }

@@ -1,9 +1,9 @@
-//! Getting an abandoned job out of a system call that may block for ever (a FIFO that nobody opens).
+//! Interrupting an abandoned job in a system call that may block for ever (on a FIFO that is never opened).
 //!
-//! The worker lets one signal through while it runs such a job; its handler does nothing, so the call fails with
-//! `EINTR`. A signal that comes just before the call is lost: the reactor sends it again until the job has ended.
+//! The worker unblocks one signal while it runs such a job; its handler does nothing, so the call fails with `EINTR`. A signal
+//! that arrives just before the call has no effect, so the reactor sends it again until the job has ended.
 //!
-//! The signal is one that the program does nothing with. Should it take that one later, jobs that run are left alone.
+//! The signal is one that user code does not use. If user code sets an action for it later, running jobs are not interrupted.
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
@@ -18,13 +18,14 @@ enum State {
 /// One job that can be interrupted.
 pub struct Interrupt {
     state: Mutex<State>,
-    /// By which; chosen on the PHP thread.
+    /// The signal, chosen on the PHP thread.
     signal: Option<i32>,
 }
 
+/// The handler of the signal.
 extern "C" fn nothing(_: i32) {}
 
-/// What is done on a signal.
+/// The handler that is installed for a signal.
 fn disposition(signal: i32) -> Option<usize> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null action only asks; the answer has room, and is read when it was filled.
@@ -38,7 +39,8 @@ fn is_ours(signal: i32) -> bool {
     disposition(signal) == Some(nothing as *const () as usize)
 }
 
-/// A signal that is ours, made so if need be; far from those that programs use. `None`: they use all.
+/// Returns a signal that has our handler, which is installed if need be; from the end of the range that programs use least.
+/// `None` if all are used.
 fn signal() -> Option<i32> {
     let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX() - 2)
         .rev()
@@ -55,6 +57,7 @@ fn signal() -> Option<i32> {
     Some(signal)
 }
 
+/// Unblocks or blocks the signal in this thread.
 fn let_through(signal: i32, on: bool) {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let how = if on { libc::SIG_UNBLOCK } else { libc::SIG_BLOCK };
@@ -73,7 +76,7 @@ impl Default for Interrupt {
 }
 
 impl Interrupt {
-    /// Runs the job on the calling worker; `None` if it was abandoned before.
+    /// Runs the job on the calling worker. Returns `None` if it was abandoned before.
     pub fn run<T>(&self, job: impl FnOnce() -> T) -> Option<T> {
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,13 +90,13 @@ impl Interrupt {
         let_through(true);
         let value = job();
         let_through(false);
-        // Under the lock: from here on no signal is sent to this thread for this job.
+        // Under the lock: afterwards no signal is sent to this thread for this job.
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Ended;
         Some(value)
     }
 
-    /// Gets it out of its call. `false` when it has ended or will never begin.
-    pub(crate) fn kick(&self) -> bool {
+    /// Interrupts its call. Returns `false` if it has ended or will never begin.
+    pub(crate) fn interrupt(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Running { thread } => match self.signal.filter(|signal| is_ours(*signal)) {

@@ -1,12 +1,12 @@
 //! The reactor: descriptors (epoll), caught signals, worker threads, and the wake-up from other threads.
 //!
-//! It knows nothing of coroutines: whoever waits hands in a [`Waiter`], an opaque word, and gets it back from
-//! [`Reactor::turn`] when what it waits for may have happened. Waking is a hint: the waiter looks again itself.
+//! It knows nothing of coroutines. Callers register a [`Waiter`], an opaque number, and [`Reactor::turn`] hands it to its
+//! callback when what it waits for may have happened. Waking is a hint: the caller checks again.
 //!
-//! What is *not* guaranteed: that a woken waiter finds its descriptor ready (another may have been faster), or
-//! that a waiter is woken only once when it registered for several descriptors (it must unregister itself).
+//! *Not* guaranteed: that a woken waiter finds its descriptor ready (another may have been faster), or that one that is
+//! registered for several descriptors is woken only once (it deregisters the others itself).
 //!
-//! No method calls out while a borrow is held, except the `wake` callback of `turn`, which must not call back in.
+//! No method calls out while it holds a borrow, except for the `wake` callback of `turn`, which must not call back in.
 
 mod fds;
 mod internal;
@@ -29,39 +29,42 @@ pub use interrupt::Interrupt;
 pub use pool::{JobKind, SpawnError};
 use spindle_inbox::Inbox;
 
-/// Whoever waits, in a word of its own choosing.
+/// What is woken, as a number that the caller chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiter(pub u64);
 
-/// So many worker threads of each kind are started as jobs come in; further ones when none of their jobs ends.
+/// The number of worker threads of each kind that are started as jobs are submitted. Further ones are started when no job
+/// ends.
 const POOL_THREADS: usize = 64;
 
-/// Nanoseconds until an abandoned job is kicked again.
-const KICK_AGAIN: u64 = 10_000_000;
+/// Nanoseconds until an abandoned job is interrupted again.
+const INTERRUPT_AGAIN: u64 = 10_000_000;
 
-/// How long it sleeps that has no epoll instance, in nanoseconds.
-const NAP: u64 = 10_000_000;
+/// How long a turn without an epoll instance sleeps at most, in nanoseconds.
+const SLEEP_WITHOUT_EPOLL: u64 = 10_000_000;
 
+/// Epoll data of the eventfd of the inbox.
 const INBOX: u64 = u64::MAX;
+/// Epoll data of the eventfd of caught signals.
 const SIGNALS: u64 = u64::MAX - 1;
 
-/// What is handed over from another thread.
-struct Word {
+/// A waiter to wake, from another thread.
+struct Message {
     waiter: Waiter,
-    /// A job of ours has ended with it.
+    /// It is the end of a submitted job.
     job: bool,
 }
 
 struct Shared {
-    inbox: Inbox<Word>,
-    /// An eventfd of ours, or -1.
+    inbox: Inbox<Message>,
+    /// The eventfd that the reactor polls, or -1.
     event: AtomicI32,
 }
 
 impl Shared {
-    fn hand_over(&self, word: Word) {
-        if self.inbox.push(word) {
-            // SAFETY: the descriptor, if there is one, is open as long as `self` is; eight bytes are read from a static.
+    fn push(&self, message: Message) {
+        if self.inbox.push(message) {
+            // SAFETY: the descriptor, if there is one, is open as long as `self` lives; eight bytes are read from a static.
             unsafe { libc::write(self.event(), (&raw const ONE).cast(), 8) };
         }
     }
@@ -78,7 +81,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.event() >= 0 {
-            // SAFETY: ours, made in `Reactor::epoll`, and nobody has `self` any more.
+            // SAFETY: ours, made in `Reactor::epoll`; this is its last owner.
             drop(unsafe { InternalFd::from_raw_fd(self.event()) });
         }
     }
@@ -89,32 +92,32 @@ impl Drop for Shared {
 pub struct Remote(Arc<Shared>);
 
 impl Remote {
-    /// The waiter is handed out at the reactor's next turn, which is woken for it.
+    /// Wakes the waiter in the reactor's next turn, and ends the present one's wait.
     pub fn wake(&self, waiter: Waiter) {
-        self.0.hand_over(Word { waiter, job: false });
+        self.0.push(Message { waiter, job: false });
     }
 }
 
-/// What a [`Reactor::turn`] saw besides the waiters it woke.
+/// What a [`Reactor::turn`] returns besides the waiters it woke.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Turn {
-    /// Signals whose handlers of the program ran since the last turn, bit `n - 1` for signal `n`.
+    /// Signals for which a handler of user code ran since the last turn, bit `n - 1` for signal `n`.
     pub signals: u64,
-    /// Those of them that were not sent by the running code itself.
+    /// Those of them that the running code did not send itself.
     pub from_outside: u64,
-    /// The signal that asks for a report came ([`signals::set_report_signal`]).
+    /// The signal that requests a report was caught ([`signals::set_report_signal`]).
     pub report: bool,
 }
 
-/// Epoll, worker threads and signals of one process; used on one thread only.
+/// The epoll instance, worker threads and signals of a process. Used on one thread only.
 pub struct Reactor {
-    /// `None` in the child of a fork, until it is needed: most of them execute another program.
+    /// `None` in the child of a fork until it is needed: most children execute another program.
     epoll: RefCell<Option<InternalFd>>,
     fds: RefCell<Fds>,
     shared: RefCell<Arc<Shared>>,
     pools: RefCell<Pools>,
     jobs: Cell<usize>,
-    done: RefCell<Vec<Word>>,
+    done: RefCell<Vec<Message>>,
     child_waiters: RefCell<Vec<Waiter>>,
     orphans: RefCell<Vec<libc::pid_t>>,
     abandoned: RefCell<Vec<Arc<Interrupt>>>,
@@ -142,34 +145,38 @@ fn epoll_with(inbox: RawFd, signals: RawFd) -> io::Result<InternalFd> {
 
 /// Threads for each kind of job.
 struct Pools {
-    waiting: pool::Pool,
-    ending: pool::Pool,
+    unbounded: pool::Pool,
+    bounded: pool::Pool,
 }
 
 impl Pools {
     fn new() -> Pools {
         let of = |kind, name| pool::Pool::new(pool::Limits::of(kind, POOL_THREADS), name);
-        Pools { waiting: of(JobKind::Unbounded, "spindle-waits"), ending: of(JobKind::Bounded, "spindle") }
+        Pools { unbounded: of(JobKind::Unbounded, "spindle-waits"), bounded: of(JobKind::Bounded, "spindle") }
     }
 
     fn of(&self, kind: JobKind) -> &pool::Pool {
         match kind {
-            JobKind::Unbounded => &self.waiting,
-            JobKind::Bounded => &self.ending,
+            JobKind::Unbounded => &self.unbounded,
+            JobKind::Bounded => &self.bounded,
         }
     }
 
-    /// [`pool::Pool::relieve`] of both; nanoseconds until the next look.
-    fn relieve(&self) -> Option<u64> {
-        [&self.waiting, &self.ending].iter().filter_map(|pool| pool.relieve()).min().map(|time| time.as_nanos() as u64)
+    /// Starts threads where jobs are stalled. Returns in how many nanoseconds to call it again.
+    fn grow_if_stalled(&self) -> Option<u64> {
+        [&self.unbounded, &self.bounded]
+            .iter()
+            .filter_map(|pool| pool.grow_if_stalled())
+            .min()
+            .map(|time| time.as_nanos() as u64)
     }
 }
 
 impl Reactor {
-    /// Makes the epoll instance and the descriptors that wake it; no thread is started yet.
+    /// Creates the epoll instance and the descriptors that wake it. No thread is started yet.
     ///
     /// # Errors
-    /// What `epoll_create1(2)`, `eventfd(2)` or `epoll_ctl(2)` report, as when descriptors run out.
+    /// Those of `epoll_create1(2)`, `eventfd(2)` and `epoll_ctl(2)`.
     pub fn new() -> io::Result<Reactor> {
         let reactor = Reactor {
             epoll: RefCell::new(None),
@@ -209,13 +216,13 @@ impl Reactor {
         now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
     }
 
-    /// Looks after events for at most `timeout` nanoseconds (`None`: until one comes) and hands out the waiters.
-    /// A caught signal ends the wait.
+    /// Waits for events for at most `timeout` nanoseconds (`None`: until one comes) and wakes the waiters. A caught signal ends
+    /// the wait.
     pub fn turn(&self, timeout: Option<u64>, mut wake: impl FnMut(Waiter)) -> Turn {
         let shared = Arc::clone(&self.shared.borrow());
-        let kick = self.kick_abandoned().then_some(KICK_AGAIN);
-        let relieve = if self.jobs.get() > 0 { self.pools.borrow().relieve() } else { None };
-        let timeout = [timeout, kick, relieve].into_iter().flatten().min();
+        let again = self.interrupt_abandoned().then_some(INTERRUPT_AGAIN);
+        let grow = if self.jobs.get() > 0 { self.pools.borrow().grow_if_stalled() } else { None };
+        let timeout = [timeout, again, grow].into_iter().flatten().min();
         let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
         signals::waiting(timeout != Some(0));
         let ready = self.wait(timeout);
@@ -237,14 +244,14 @@ impl Reactor {
         }
         let mut done = self.done.borrow_mut();
         shared.inbox.drain(&mut done);
-        for word in done.drain(..) {
-            self.jobs.set(self.jobs.get() - usize::from(word.job));
-            wake(word.waiter);
+        for message in done.drain(..) {
+            self.jobs.set(self.jobs.get() - usize::from(message.job));
+            wake(message.waiter);
         }
         let mut turn = Turn::default();
         if signalled {
             let caught = signals::take();
-            turn.signals = caught.by_the_program;
+            turn.signals = caught.handled;
             turn.from_outside = caught.from_outside;
             turn.report = caught.report;
             if caught.child {
@@ -259,8 +266,10 @@ impl Reactor {
 
     fn wait(&self, timeout: Option<u64>) -> usize {
         let Ok(epoll) = self.epoll() else {
-            // The child of a fork, and no descriptors are left: time goes on, and it looks by itself.
-            std::thread::sleep(Duration::from_nanos(timeout.map_or(NAP, |time| time.min(NAP))));
+            // The child of a fork in which descriptors have run out: only timers can end a wait.
+            std::thread::sleep(Duration::from_nanos(
+                timeout.map_or(SLEEP_WITHOUT_EPOLL, |time| time.min(SLEEP_WITHOUT_EPOLL)),
+            ));
             return 0;
         };
         let mut events = self.events.borrow_mut();
@@ -299,8 +308,8 @@ impl Reactor {
         unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, self.shared.borrow().event(), &mut event) == 0 }
     }
 
-    /// The program has closed or replaced our descriptors behind our back. They are made anew, without touching the
-    /// numbers, which may be the program's now; who waits for a descriptor is registered again, or looks for itself.
+    /// Replaces our descriptors after user code has closed or replaced them. Their numbers are not touched, since they may be
+    /// user code's now. Waiters are registered again, or woken to check for themselves.
     #[cold]
     fn lost(&self) {
         if let Some(epoll) = self.epoll.take() {
@@ -312,41 +321,42 @@ impl Reactor {
         let refused = self.fds.borrow_mut().register_again(epoll);
         let shared = Arc::clone(&self.shared.borrow());
         for waiter in refused {
-            shared.hand_over(Word { waiter, job: false });
+            shared.push(Message { waiter, job: false });
         }
-        // What was handed over meanwhile has woken nobody.
+        // Messages that were pushed meanwhile have written to the lost eventfd.
         // SAFETY: an eventfd of ours; eight bytes are read from a static.
         unsafe { libc::write(shared.event(), (&raw const ONE).cast(), 8) };
     }
 
-    /// Runs `job` on a worker thread and wakes `waiter` when it has ended, or was refused: dropped unrun, since the
-    /// system gives no thread for it.
+    /// Runs `job` on a worker thread and wakes `waiter` when it has ended, or was dropped without being run because the system
+    /// gives no thread for it.
     ///
     /// # Errors
-    /// When no thread could be started and none is there; the job is dropped unrun.
+    /// When there is no thread and none could be started; the job is dropped without being run.
     pub fn submit(&self, kind: JobKind, job: impl FnOnce() + Send + 'static, waiter: Waiter) -> Result<(), SpawnError> {
         let shared = Arc::clone(&self.shared.borrow());
-        // Told even when the job panics, or is dropped unrun: the waiter would wait for ever.
-        let tell = Tell { shared, waiter };
+        // On drop, so that the waiter is woken even if the job panics or is never run.
+        let wake = WakeOnDrop { shared, waiter };
         self.jobs.set(self.jobs.get() + 1);
         self.pools.borrow().of(kind).submit(Box::new(move || {
-            let _tell = tell;
+            let _wake = wake;
             job();
         }))?;
         Ok(())
     }
 
-    /// For other threads. In a fork's child the parent's reaches nobody, nor does one that is older than [`Self::forget_all`].
+    /// A handle for other threads. In the child of a fork one made by the parent wakes nothing, nor does one that is older than
+    /// [`Self::forget_all`].
     pub fn remote(&self) -> Remote {
         Remote(Arc::clone(&self.shared.borrow()))
     }
 
-    /// How many jobs have been handed in and not yet been reported by a turn.
+    /// The number of jobs that were submitted and not yet reported by a turn.
     pub fn jobs(&self) -> usize {
         self.jobs.get()
     }
 
-    /// Wakes `waiter` at the next `SIGCHLD`. The caller looks (`WNOHANG`) after this and before it parks.
+    /// Wakes `waiter` at the next `SIGCHLD`. The caller checks (`WNOHANG`) after this and before it parks.
     pub fn wait_any_child(&self, waiter: Waiter) {
         signals::watch_children();
         self.child_waiters.borrow_mut().push(waiter);
@@ -357,7 +367,7 @@ impl Reactor {
         self.child_waiters.borrow_mut().retain(|w| *w != waiter);
     }
 
-    /// Nobody will wait for this child of ours any more: it is reaped when it ends.
+    /// Reaps this child when it ends.
     pub fn adopt_orphan(&self, child: libc::pid_t) {
         signals::watch_children();
         self.orphans.borrow_mut().push(child);
@@ -365,26 +375,26 @@ impl Reactor {
     }
 
     fn reap_orphans(&self) {
-        // SAFETY: asks about one child, without waiting and without a place for its status.
+        // SAFETY: no pointers; it does not wait.
         let runs = |child: &i32| unsafe { libc::waitpid(*child, std::ptr::null_mut(), libc::WNOHANG) } == 0;
         self.orphans.borrow_mut().retain(runs);
     }
 
-    /// Gets an abandoned job out of the call that it blocks in.
+    /// Interrupts the call in which an abandoned job blocks, again in each turn until the job has ended.
     pub fn abandon(&self, job: Arc<Interrupt>) {
-        if job.kick() {
+        if job.interrupt() {
             self.abandoned.borrow_mut().push(job);
         }
     }
 
-    /// Are there still some?
-    fn kick_abandoned(&self) -> bool {
+    /// Interrupts all abandoned jobs. Returns `true` if some have not ended.
+    fn interrupt_abandoned(&self) -> bool {
         let mut abandoned = self.abandoned.borrow_mut();
-        abandoned.retain(|job| job.kick());
+        abandoned.retain(|job| job.interrupt());
         !abandoned.is_empty()
     }
 
-    /// Registers `waiter` for `fd`. See [`Watch`] for the answers.
+    /// Registers `waiter` for `fd`.
     pub fn register(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
         match self.epoll() {
             Ok(epoll) => {
@@ -399,37 +409,39 @@ impl Reactor {
         }
     }
 
-    /// Takes back what [`Self::register`] registered; nothing happens when it is no longer there.
+    /// Takes back a [`Self::register`]. Does nothing if the waiter was woken already.
     pub fn deregister(&self, fd: RawFd, waiter: Waiter) {
         self.fds.borrow_mut().deregister(fd, waiter);
     }
 
-    /// A number that changes when `fd` comes to name another description (as far as we saw it).
+    /// The descriptor's generation: a number that changes when `fd` comes to name another description, as far as hooked calls
+    /// show it.
     pub fn generation(&self, fd: RawFd) -> u32 {
         self.fds.borrow_mut().generation(fd)
     }
 
-    /// What is known of the descriptor: its kind (asked of the kernel once a life).
+    /// The kind of the descriptor. The kernel is asked once per generation.
     pub fn kind(&self, fd: RawFd) -> FdKind {
         self.fds.borrow_mut().kind(fd)
     }
 
-    /// Whether the descriptor is in blocking mode (asked once, kept until it may have changed).
+    /// The mode of the descriptor. The kernel is asked once, and again when it may have changed.
     pub fn blocking(&self, fd: RawFd) -> Blocking {
         self.fds.borrow_mut().blocking(fd)
     }
 
-    /// The mode was set through a hooked call, on this or (`None`) on a description that others share.
+    /// Records that a hooked call has set the mode; `None` if it is not known to what.
     pub fn set_blocking(&self, fd: RawFd, mode: Option<Blocking>) {
         self.fds.borrow_mut().set_blocking(fd, mode);
     }
 
-    /// `SO_RCVTIMEO`/`SO_SNDTIMEO` of a socket in nanoseconds, 0 for none (asked once, kept until set).
+    /// `SO_RCVTIMEO` or `SO_SNDTIMEO` of a socket in nanoseconds, 0 for none. The kernel is asked once, and again when an option
+    /// was set.
     pub fn socket_timeout(&self, fd: RawFd, interest: Interest) -> u64 {
         self.fds.borrow_mut().socket_timeout(fd, interest)
     }
 
-    /// A socket option was set: what was kept of them is asked again.
+    /// Records that a socket option was set.
     pub fn socket_option_set(&self, fd: RawFd) {
         self.fds.borrow_mut().socket_option_set(fd);
     }
@@ -439,19 +451,18 @@ impl Reactor {
         self.fds.borrow_mut().readiness(fd, interest)
     }
 
-    /// A call on `fd` has shown what its level is now. Hang-up and error are sticky and forbid `Empty`.
+    /// Records what a call on `fd` has shown of its readiness. After a hang-up or an error it is never `NotReady`.
     pub fn record_readiness(&self, fd: RawFd, interest: Interest, readiness: Readiness) {
         let epoll = self.epoll.borrow().as_ref().map(InternalFd::as_raw_fd);
         self.fds.borrow_mut().record_readiness(epoll, fd, interest, readiness);
     }
 
-    /// `fd` was made anew, or has been (or is about to be) closed or replaced: all that is kept of it is
-    /// forgotten; waiters are handed out to be woken.
+    /// Forgets all that is known of `fd`, which was opened, closed or replaced, or is about to be, and wakes its waiters.
     pub fn forget(&self, fd: RawFd, mut wake: impl FnMut(Waiter)) {
         self.fds.borrow_mut().forget(fd, &mut wake);
     }
 
-    /// The same for a range of descriptors, ends included.
+    /// As [`Self::forget`] for a range of descriptors, ends included.
     pub fn forget_range(&self, first: RawFd, last: RawFd, mut wake: impl FnMut(Waiter)) {
         let known = self.fds.borrow().len() as RawFd;
         for fd in first..=last.min(known - 1) {
@@ -459,52 +470,52 @@ impl Reactor {
         }
     }
 
-    /// There was a fork: what is open now is shared with another process. Its mode is not ours to change, not
-    /// even for a moment.
+    /// Records a fork: all open descriptions are now shared with another process, so their mode must not be changed, not even
+    /// for a moment.
     pub fn mark_descriptions_shared(&self) {
         self.fds.borrow_mut().mark_descriptions_shared();
     }
 
-    /// `fd` has been duplicated: the mode of one may change by the other.
+    /// Records that `fd` was duplicated: its mode can change through the duplicate.
     pub fn duplicated(&self, fd: RawFd) {
         self.fds.borrow_mut().duplicated(fd);
     }
 
-    /// May another process have the description too?
+    /// Returns `true` if another process may have the description too.
     pub fn may_be_shared(&self, fd: RawFd) -> bool {
         self.fds.borrow_mut().may_be_shared(fd)
     }
 
-    /// `fd` was just made: [`Self::forget`], and what the caller knows of the new one.
+    /// Records that `fd` was just opened, and what the caller knows of it. Otherwise as [`Self::forget`].
     pub fn opened(&self, fd: RawFd, opened: Opened, mut wake: impl FnMut(Waiter)) {
         self.fds.borrow_mut().opened(fd, opened, &mut wake);
     }
 
-    /// The descriptor behaves as one of this kind from now on.
+    /// Treats the descriptor as one of this kind from now on.
     pub fn set_kind(&self, fd: RawFd, kind: FdKind) {
         self.fds.borrow_mut().set_kind(fd, kind);
     }
 
-    /// The socket began a new connection: what its readiness was, hang-up too, is void.
+    /// Forgets the readiness of a socket that begins a new connection, a hang-up too.
     pub fn reset_readiness(&self, fd: RawFd) {
         self.fds.borrow_mut().reset_readiness(fd);
     }
 
-    /// Forgets whoever waits, and what is known of descriptors: from now on the numbers of waiters mean others, and
-    /// descriptors may come and go unseen. Descriptors and idle threads of ours stay. Jobs that have not ended go on
-    /// with theirs, or are dropped if they have not begun, and wake nobody.
+    /// Forgets all waiters, and what is known of descriptors: from now on the same numbers may name other waiters, and
+    /// descriptors may be opened and closed unseen. Our own descriptors and idle threads stay. Jobs that have begun run to
+    /// their end and queued ones are dropped; they wake nothing.
     pub fn forget_all(&self) {
         let epoll = self.epoll.borrow().as_ref().map(|epoll| epoll.as_raw_fd());
         self.fds.borrow_mut().forget_all(epoll);
         self.child_waiters.borrow_mut().clear();
         self.reap_orphans();
-        self.kick_abandoned();
+        self.interrupt_abandoned();
         if self.jobs.replace(0) > 0 {
             drop(self.pools.replace(Pools::new()));
         }
         let mut shared = self.shared.borrow_mut();
         if Arc::strong_count(&shared) > 1 {
-            // Who has the old one finds no descriptor there, or has found one that is still ours.
+            // Owners of the old one find no descriptor there, or have found one that is still ours.
             let event = AtomicI32::new(shared.event.swap(-1, Ordering::AcqRel));
             *shared = Arc::new(Shared { inbox: Inbox::new(), event });
         }
@@ -519,8 +530,8 @@ impl Reactor {
         }
     }
 
-    /// In the child of a fork: the epoll instance, the eventfds and the threads are the parent's. Everything is made
-    /// anew, descriptors when they are needed; what was registered is forgotten.
+    /// In the child of a fork, where the epoll instance, the eventfds and the threads are the parent's: forgets all of them.
+    /// New descriptors are created when they are needed.
     pub fn after_fork(&self) {
         // The threads of the old pools do not exist here, and their locks may be held by one of them.
         std::mem::forget(self.pools.replace(Pools::new()));
@@ -528,7 +539,7 @@ impl Reactor {
         self.child_waiters.borrow_mut().clear();
         self.orphans.borrow_mut().clear();
         std::mem::take(&mut *self.abandoned.borrow_mut()).into_iter().for_each(std::mem::forget);
-        // Closed below; and a thread that does not exist here may hold the inbox's lock.
+        // Its descriptor is closed below; and a thread that does not exist here may hold the inbox's lock.
         std::mem::forget(self.epoll.take());
         let fresh = Shared::new();
         std::mem::forget(self.shared.replace(fresh));
@@ -540,15 +551,15 @@ impl Reactor {
 
 static ONE: u64 = 1;
 
-/// Puts its waiter in the inbox when it is dropped.
-struct Tell {
+/// Wakes its waiter when it is dropped.
+struct WakeOnDrop {
     shared: Arc<Shared>,
     waiter: Waiter,
 }
 
-impl Drop for Tell {
+impl Drop for WakeOnDrop {
     fn drop(&mut self) {
-        self.shared.hand_over(Word { waiter: self.waiter, job: true });
+        self.shared.push(Message { waiter: self.waiter, job: true });
     }
 }
 

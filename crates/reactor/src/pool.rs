@@ -1,26 +1,25 @@
-//! Threads for calls that have no form that does not block: names, files, FIFOs, `pclose`.
+//! Worker threads for calls that can only block: name look-ups, files, FIFOs, `pclose`.
 //!
 //! # A worker's life
 //!
 //! ```text
-//!   submit, nobody idle, room ──▶ starting ──▶ looks at the queue ◀───────────┐
-//!                                                │         │                  │
-//!                                         a job ─┘         └─ nothing         │
-//!                                            ▼                   ▼            │
-//!                                         running              idle           │
-//!                                            │                 │   └─ called ─┤
-//!                                            └─────────────────┼──────────────┘
-//!                                                              └─ for too long, or shut down: ends
+//!   submit, none idle, room ──▶ starting ──▶ takes from the queue ◀───────┐
+//!                                               │         │              │
+//!                                        a job ─┘         └─ empty       │
+//!                                           ▼                ▼           │
+//!                                        running            idle         │
+//!                                           │                │ └─ woken ─┤
+//!                                           └────────────────┼───────────┘
+//!                                                            └─ for too long, or shut down: ends
 //! ```
 //!
-//! - Whoever became idle last is called first, so that the others can end and caches stay warm.
-//! - Jobs may block for good (a name server that is away, a FIFO nobody opens), so the number of threads is no
-//!   limit: when jobs are queued and none has ended for a while, [`Pool::relieve`] starts further threads.
-//!   Where the system gives no more, a pool of jobs that may wait for ever refuses those that are queued.
-//!   Nothing here interrupts a job.
-//! - Nothing is global. A forked child forgets its copy (`mem::forget`; dropping it could wait for
-//!   a lock that a thread held which the child does not have) and makes a new pool.
-//! - Threads run this object's code until their last moment: it must stay loaded after shutdown.
+//! - The worker that became idle last is woken first, so that the others can end and caches stay warm.
+//! - Jobs may block for ever (a name server that is down, a FIFO that is never opened), so the number of threads has no
+//!   limit: when jobs are queued and none has ended for a while, [`Pool::grow_if_stalled`] starts further threads. Where the
+//!   system gives no more, a pool of unbounded jobs refuses those that are queued. The pool interrupts no job.
+//! - A forked child forgets its copy (`mem::forget`; dropping it could wait for a lock that is held by a thread which the
+//!   child does not have) and makes a new pool.
+//! - Threads run code of this object until their last moment: it must stay loaded after shutdown.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -33,31 +32,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// Work for a pool thread. It owns all it touches: who submitted it may be gone when it runs.
+/// Work for a worker. It owns all that it uses, since its submitter may be gone when it runs.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// How long a thread stays without work unless [`Limits::idle`] says otherwise.
-pub const IDLE: Duration = Duration::from_secs(10);
+/// The usual [`Limits::idle`].
+const IDLE: Duration = Duration::from_secs(10);
 
-/// What the end of a job depends on. The two kinds have threads of their own, so that waits without end keep
-/// nobody from a thread whose job would end soon.
+/// What the end of a job depends on. Each kind has threads of its own, so that jobs that block for ever keep no thread from
+/// jobs that end soon.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum JobKind {
-    /// On somebody else (a process, a server, another coroutine): it may wait for ever. What is not known is this.
+    /// On others (a process, a server, another coroutine): it may block for ever. Also if that is not known.
     #[default]
     Unbounded,
-    /// On this machine alone: file reads and writes, `fsync`, a pause.
+    /// On this machine alone: file reads and writes, `fsync`, a sleep.
     Bounded,
 }
 
 /// How many threads a pool has, and when it gets more.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// So many threads (at least one) are started as jobs come in. Further ones only when no job ends.
+    /// The number of threads (at least one) that are started as jobs are submitted. Further ones are started only when no
+    /// job ends.
     pub threads: usize,
-    /// How long no job has ended before further threads are started for those that are queued.
-    pub patience: Duration,
-    /// How long no job has ended and no thread could be had before those that are queued are refused (dropped unrun).
+    /// How long no job may end before further threads are started for those that are queued.
+    pub stall_timeout: Duration,
+    /// How long no job may end while no thread can be started, before the queued ones are refused (dropped without being run).
     pub refuse_after: Option<Duration>,
     /// How long a thread stays without work.
     pub idle: Duration,
@@ -66,14 +66,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those for jobs of this kind, with `threads` from the start.
+    /// The limits for jobs of this kind.
     pub fn of(kind: JobKind, threads: usize) -> Limits {
-        let (patience, refuse_after) = match kind {
-            // The next one in the queue may be the one that all others wait for.
+        let (stall_timeout, refuse_after) = match kind {
+            // The next one in the queue may be what all others wait for.
             JobKind::Unbounded => (Duration::from_millis(1), Some(Duration::from_secs(1))),
             JobKind::Bounded => (Duration::from_millis(100), None),
         };
-        Limits { threads: threads.max(1), patience, refuse_after, idle: IDLE, stack_bytes: STACK_BYTES }
+        Limits { threads: threads.max(1), stall_timeout, refuse_after, idle: IDLE, stack_bytes: STACK_BYTES }
     }
 }
 
@@ -81,10 +81,10 @@ impl Limits {
 /// `getaddrinfo` loads want more than the smallest.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Why a job was not taken. It was dropped without being run.
+/// Why a job was refused. It was dropped without being run.
 #[derive(Debug)]
 pub enum SpawnError {
-    /// The pool has no thread and the system gave none (usually `EAGAIN`: a limit on processes).
+    /// The pool has no thread and none could be started (usually `EAGAIN`: a limit on processes).
     Thread(io::Error),
     /// The pool was shut down.
     ShutDown,
@@ -116,21 +116,21 @@ struct State {
     queue: VecDeque<Job>,
     /// All threads: starting, running and idle.
     threads: usize,
-    /// Those that were started or called and have not yet looked at the queue.
-    coming: usize,
-    /// When a job last ended, or came to have none before it.
-    moved: Instant,
+    /// Threads that were started or woken and have not yet taken from the queue.
+    starting: usize,
+    /// When a job last ended, or was queued as the only one.
+    last_progress: Instant,
     /// When threads were last started because no job ended.
-    grown: Instant,
-    /// Those that wait to be called; whoever calls one takes it off.
+    last_growth: Instant,
+    /// Threads that wait to be woken. They are taken off by what wakes them.
     idle: Vec<Thread>,
     closed: bool,
 }
 
 impl State {
-    /// How many jobs are queued for which no thread is on its way.
+    /// The number of queued jobs for which no thread is starting.
     fn backlog(&self) -> usize {
-        self.queue.len().saturating_sub(self.coming)
+        self.queue.len().saturating_sub(self.starting)
     }
 }
 
@@ -141,12 +141,12 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No job runs under the lock, so nothing is half done if it is poisoned.
+        // No job runs under the lock, so the state is consistent even if it is poisoned.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A pool of worker threads: grows as needed, shrinks when idle.
+/// A pool of worker threads that grows as needed and shrinks when idle.
 ///
 /// Dropping it is [`shutdown`](Self::shutdown).
 pub struct Pool {
@@ -156,7 +156,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool whose threads are called `name` (the system shows 15 bytes of it). No thread is made before the first
+    /// Creates a pool whose threads are called `name` (the system shows 15 bytes of it). No thread is started before the first
     /// job.
     ///
     /// # Panics
@@ -167,9 +167,9 @@ impl Pool {
         let state = State {
             queue: VecDeque::new(),
             threads: 0,
-            coming: 0,
-            moved: now,
-            grown: now,
+            starting: 0,
+            last_progress: now,
+            last_growth: now,
             idle: Vec::new(),
             closed: false,
         };
@@ -178,17 +178,15 @@ impl Pool {
 
     /// Queues a job; jobs start in the order they were submitted. Does not block on other jobs.
     ///
-    /// A job that panics ends only itself; whoever waits for its result must learn of it by other
-    /// means (a guard that the job owns).
+    /// A panic ends only the job. What waits for its result has to be notified by a guard that the job owns.
     ///
     /// # Errors
-    /// [`SpawnError`] when no thread would ever run the job. If the pool has threads but cannot
-    /// get another, the job is queued for them.
+    /// If no thread would ever run the job. A pool that has threads but cannot start another one queues it.
     pub fn submit(&self, job: Job) -> Result<(), SpawnError> {
         let mut state = self.shared.lock();
         let mut failed = None;
         if !state.closed && state.idle.is_empty() && state.threads < self.limits.threads {
-            // Without the lock: the workers need not wait for the system.
+            // Not under the lock, which the workers need.
             drop(state);
             failed = self.spawn().err();
             state = self.shared.lock();
@@ -202,44 +200,44 @@ impl Pool {
             return Err(SpawnError::Thread(error));
         }
         if state.queue.is_empty() {
-            state.moved = Instant::now();
+            state.last_progress = Instant::now();
         }
         state.queue.push_back(job);
-        let called = state.idle.pop();
-        state.coming += usize::from(called.is_some());
+        let woken = state.idle.pop();
+        state.starting += usize::from(woken.is_some());
         drop(state);
-        if let Some(worker) = called {
+        if let Some(worker) = woken {
             worker.unpark();
         }
         Ok(())
     }
 
-    /// Starts further threads if jobs are queued and none has ended for a while; where the system gives none, jobs
-    /// may be refused ([`Limits::refuse_after`]). Answers in how long it wants to look again. Does not block.
-    pub fn relieve(&self) -> Option<Duration> {
+    /// Starts further threads if jobs are queued and none has ended for a while. Where the system gives none, the queued jobs
+    /// may be refused ([`Limits::refuse_after`]). Returns in how long to call it again. Does not block.
+    pub fn grow_if_stalled(&self) -> Option<Duration> {
         let (wanted, stalled) = {
             let mut state = self.shared.lock();
             let backlog = state.backlog();
             if backlog == 0 || state.closed {
                 return None;
             }
-            let since = state.moved.max(state.grown).elapsed();
-            if let Some(left) = self.limits.patience.checked_sub(since).filter(|left| !left.is_zero()) {
+            let since = state.last_progress.max(state.last_growth).elapsed();
+            if let Some(left) = self.limits.stall_timeout.checked_sub(since).filter(|left| !left.is_zero()) {
                 return Some(left);
             }
-            state.grown = Instant::now();
-            (backlog.min(state.threads / 8 + 1), state.moved.elapsed())
+            state.last_growth = Instant::now();
+            (backlog.min(state.threads / 8 + 1), state.last_progress.elapsed())
         };
         let failed = (0..wanted).any(|_| self.spawn().is_err());
         if failed && self.limits.refuse_after.is_some_and(|limit| stalled >= limit) {
             let refused = std::mem::take(&mut self.shared.lock().queue);
             drop(refused); // outside the lock: what a job owns may do anything when it is dropped
         }
-        Some(self.limits.patience)
+        Some(self.limits.stall_timeout)
     }
 
-    /// Drops the queued jobs without running them and lets each thread end after its present job.
-    /// Waits for none of them: a job may be stuck. Later submissions fail.
+    /// Drops the queued jobs without running them and lets each thread end after its present job, without waiting for them.
+    /// Later submissions fail.
     pub fn shutdown(&self) {
         let (queue, idle) = {
             let mut state = self.shared.lock();
@@ -254,25 +252,25 @@ impl Pool {
         drop(queue);
     }
 
-    /// Starts a thread, which is counted until it ends. Without the lock.
+    /// Starts a thread, which is counted until it ends. Not to be called under the lock.
     fn spawn(&self) -> io::Result<()> {
         {
             let mut state = self.shared.lock();
             state.threads += 1;
-            state.coming += 1;
+            state.starting += 1;
         }
         let started = self.start();
         if started.is_err() {
             let mut state = self.shared.lock();
             state.threads -= 1;
-            state.coming -= 1;
+            state.starting -= 1;
         }
         started
     }
 
     fn start(&self) -> io::Result<()> {
-        // The thread starts with the mask of its maker: set it here, for a signal that arrives
-        // before the thread's own first instruction would run a handler there.
+        // A thread inherits the mask of its creator. Setting it in the thread would be too late: a handler could run there
+        // first.
         let _mask = SignalsBlocked::new()?;
         let shared = Arc::clone(&self.shared);
         thread::Builder::new()
@@ -292,36 +290,36 @@ impl Drop for Pool {
 fn work(shared: &Shared) {
     let me = thread::current();
     let mut state = shared.lock();
-    state.coming -= 1;
+    state.starting -= 1;
     while !state.closed {
         if let Some(job) = state.queue.pop_front() {
             drop(state);
             run(job);
             state = shared.lock();
-            state.moved = Instant::now();
+            state.last_progress = Instant::now();
             continue;
         }
         state.idle.push(me.clone());
         drop(state);
-        let called = wait(shared, &me);
+        let woken = wait(shared, &me);
         state = shared.lock();
-        if !called {
-            // It may have been called since.
+        if !woken {
+            // It may have been woken since.
             let place = state.idle.iter().position(|other| other.id() == me.id());
             if let Some(place) = place {
                 state.idle.remove(place);
                 break;
             }
         }
-        state.coming = state.coming.saturating_sub(1); // a shutdown calls without counting
+        state.starting = state.starting.saturating_sub(1); // a shutdown wakes threads without counting them
     }
     state.threads -= 1;
 }
 
-/// Waits until somebody takes this thread off the idle list. `false`: for too long in vain.
+/// Waits until this thread is taken off the idle list. Returns `false` if it was idle for too long.
 fn wait(shared: &Shared, me: &Thread) -> bool {
     let since = Instant::now();
-    // Parking may end for no reason, and a job may have left an `unpark` behind.
+    // Wake-ups may be spurious, and a job may have left an `unpark` behind.
     while let Some(left) = shared.idle_time.checked_sub(since.elapsed()) {
         thread::park_timeout(left);
         let state = shared.lock();
@@ -334,7 +332,7 @@ fn wait(shared: &Shared, me: &Thread) -> bool {
 
 fn run(job: Job) {
     let dropped = |payload: Box<dyn Any + Send>| catch_unwind(AssertUnwindSafe(|| drop(payload)));
-    // What the panic carries may itself panic when dropped; what that one carries is given up.
+    // The payload of the panic may panic when dropped; the payload of that panic is leaked.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(job))
         && let Err(again) = dropped(payload)
     {
@@ -342,11 +340,10 @@ fn run(job: Job) {
     }
 }
 
-/// All signals are blocked in this thread until the guard goes. Signals are for the PHP thread:
-/// its handlers expect to find its state.
+/// Blocks all signals in this thread while it exists. Handlers expect to run on the PHP thread.
 pub(crate) struct SignalsBlocked {
     before: libc::sigset_t,
-    /// The mask belongs to a thread, so the guard stays there.
+    /// The mask is the thread's.
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
@@ -391,7 +388,7 @@ mod tests {
         /// The number of jobs that are queued or running.
         fn len(&self) -> usize {
             let state = self.shared.lock();
-            state.queue.len() + state.threads - state.idle.len() - state.coming
+            state.queue.len() + state.threads - state.idle.len() - state.starting
         }
 
         fn is_empty(&self) -> bool {
@@ -489,27 +486,27 @@ mod tests {
         let (send, receive) = channel();
         pool.submit(Box::new(move || send.send(()).unwrap())).unwrap();
         until("the last one has run", || {
-            pool.relieve();
+            pool.grow_if_stalled();
             receive.try_recv().is_ok()
         });
         assert_eq!(begun.iter().take(40).count(), 40);
-        assert!(pool.relieve().is_none());
+        assert!(pool.grow_if_stalled().is_none());
         drop(blocked);
         until("empty", || pool.is_empty());
     }
 
     #[test]
     fn as_long_as_jobs_end_there_are_no_more_threads() {
-        let limits = Limits { patience: LONG, ..Limits::of(JobKind::Bounded, 1) };
+        let limits = Limits { stall_timeout: LONG, ..Limits::of(JobKind::Bounded, 1) };
         let pool = Pool::new(limits, "test");
         let (begin, begun) = channel();
         let blocked: Vec<_> = (0..3).map(|_| block(&pool, &begin)).collect();
         begun.recv_timeout(LONG).unwrap();
-        assert!(pool.relieve().is_some_and(|next| next <= LONG));
+        assert!(pool.grow_if_stalled().is_some_and(|next| next <= LONG));
         assert_eq!(pool.threads(), 1);
         drop(blocked);
         until("empty", || pool.is_empty());
-        assert!(pool.relieve().is_none());
+        assert!(pool.grow_if_stalled().is_none());
     }
 
     #[test]
@@ -522,7 +519,7 @@ mod tests {
         let queued = block(&pool, &begin);
         pool.limits.stack_bytes = 1 << 60; // more than there are addresses
         until("the queued one is refused", || {
-            pool.relieve();
+            pool.grow_if_stalled();
             queued.send(()).is_err()
         });
         assert_eq!((pool.len(), pool.threads()), (1, 1));
@@ -624,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn shutdown_drops_what_is_queued_and_waits_for_nobody() {
+    fn shutdown_drops_what_is_queued_and_waits_for_no_job() {
         let pool = pool(1, IDLE);
         let (begin, begun) = channel();
         let running = block(&pool, &begin);

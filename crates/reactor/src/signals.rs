@@ -1,11 +1,11 @@
-//! Caught signals: the program's handlers go on running, and the reactor is told that they did.
+//! Caught signals: user code's handlers run as before, and the reactor learns that they ran.
 //!
-//! A handler that the program installs is stored, and ours is installed in its place: it notes the signal,
-//! writes an eventfd, and calls the stored one. No `signalfd`: it needs blocked signals, and a child process
-//! inherits the mask. What the program asks about its handlers ([`action`]) is answered as if we were not there.
+//! A handler that user code installs is stored, and ours is installed in its place: it records the signal, writes to an
+//! eventfd, and calls the stored one. There is no `signalfd`, which needs blocked signals, for a child process inherits the
+//! mask. Questions of user code about its handlers ([`action`]) are answered as if ours were not there.
 //!
-//! One signal may ask for a report of ours ([`set_report_signal`]): as long as the program wants nothing of it, no handler is
-//! called, and it interrupts nothing.
+//! One signal may request a report ([`set_report_signal`]): as long as user code does not use it itself, no handler is
+//! called and nothing is interrupted.
 //!
 //! The table is process-wide, as dispositions are. It is written on the PHP thread only, with the signal blocked.
 
@@ -16,12 +16,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
+/// The number of signals, with 0.
 const COUNT: usize = 65;
 
+/// What user code wants done on a signal.
 struct Disposition {
-    /// Is our handler installed?
+    /// Our handler is installed.
     ours: AtomicBool,
-    /// What the program wants: valid while `ours`.
+    /// The action that user code has set. Valid while `ours`.
     wanted: UnsafeCell<MaybeUninit<libc::sigaction>>,
 }
 
@@ -35,45 +37,45 @@ static TABLE: Table = Table(
     [const { Disposition { ours: AtomicBool::new(false), wanted: UnsafeCell::new(MaybeUninit::uninit()) } }; COUNT],
 );
 static EVENT: AtomicI32 = AtomicI32::new(-1);
-/// The signal that asks for a report and that the program has not taken for itself; 0: none.
+/// The signal that requests a report, unless user code has set an action for it; 0: none.
 static REPORT: AtomicI32 = AtomicI32::new(0);
-/// Bit `n - 1`: signal `n` came since the last [`take`].
+/// Bit `n - 1`: signal `n` was caught since the last [`take`].
 static PENDING: AtomicU64 = AtomicU64::new(0);
-/// Those of them that did not come from the running code, by a `kill` of its own process.
+/// Those of them that the running code did not send itself, by a `kill` of its own process.
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
-/// Does the reactor wait for events?
+/// The reactor is waiting for events.
 static WAITING: AtomicBool = AtomicBool::new(false);
 
-/// Called hooks each handler of the program, with what `enter` answered.
+/// Functions that are called around each handler of user code.
 #[derive(Clone, Copy)]
 pub struct HandlerHooks {
-    /// Before it.
+    /// Called before it.
     pub enter: fn() -> u64,
-    /// After it.
+    /// Called after it, with the result of `enter`.
     pub leave: fn(u64),
 }
 
 struct HandlerHooksCell(UnsafeCell<Option<HandlerHooks>>);
-// SAFETY: written before the first handler is chained, read by handlers after.
+// SAFETY: written before the first handler is chained, and read by handlers afterwards.
 unsafe impl Sync for HandlerHooksCell {}
 static HANDLER_HOOKS: HandlerHooksCell = HandlerHooksCell(UnsafeCell::new(None));
 
-/// Names what is called around handlers. Before [`chain_all`].
+/// Sets the functions that are called around handlers. To be called before [`chain_all`].
 pub fn set_handler_hooks(hooks: HandlerHooks) {
     // SAFETY: no handler of ours is installed yet.
     unsafe { *HANDLER_HOOKS.0.get() = Some(hooks) };
 }
 
-/// What came since the last turn.
+/// The signals that were caught since the last turn.
 #[derive(Clone, Copy, Default)]
 pub struct Caught {
-    /// Signals for which a handler of the program ran, bit `n - 1` for signal `n`.
-    pub by_the_program: u64,
-    /// Those of them that came from outside.
+    /// Signals for which a handler of user code ran, bit `n - 1` for signal `n`.
+    pub handled: u64,
+    /// Those of them that the running code did not send itself.
     pub from_outside: u64,
     /// A child has changed its state.
     pub child: bool,
-    /// The signal of [`set_report_signal`].
+    /// The signal of [`set_report_signal`] was caught.
     pub report: bool,
 }
 
@@ -83,37 +85,37 @@ pub(crate) fn open() -> io::Result<RawFd> {
     }
     // SAFETY: a plain system call without pointers.
     let event = InternalFd::new(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    let fd = event.into_raw_fd(); // as long as the process lives
+    let fd = event.into_raw_fd(); // open as long as the process lives
     EVENT.store(fd, Ordering::Release);
     Ok(fd)
 }
 
-/// The child of a fork has none of the parent's signals, and no descriptor yet.
+/// In the child of a fork: forgets the parent's signals and eventfd.
 pub(crate) fn after_fork() {
     EVENT.store(-1, Ordering::Release);
     PENDING.store(0, Ordering::Relaxed);
     OUTSIDE.store(0, Ordering::Relaxed);
 }
 
-/// The program has closed the eventfd behind our back: the number that it had. Signals that are caught before the next
-/// is made are noted nonetheless.
+/// Forgets the eventfd, which user code has closed, and returns its number. Signals that are caught before the next one is
+/// created are recorded nonetheless.
 pub(crate) fn lost() -> RawFd {
     EVENT.swap(-1, Ordering::AcqRel)
 }
 
-/// Has a signal come since the last turn?
+/// Returns `true` if a signal was caught since the last turn.
 #[inline(always)]
 pub fn pending() -> bool {
     PENDING.load(Ordering::Acquire) != 0
 }
 
-/// The signals that came since the last turn, bit `n - 1` for signal `n`.
+/// The signals that were caught since the last turn, bit `n - 1` for signal `n`.
 pub fn caught() -> u64 {
     PENDING.load(Ordering::Acquire)
 }
 
-/// These have interrupted a call already, as its caller saw: they interrupt no other. (The end of a child is told to
-/// whoever waits for one nonetheless, and a report is made.)
+/// Drops signals that have interrupted a call already, so that they interrupt no other. The end of a child and the request
+/// of a report stay.
 pub fn acknowledge(signals: u64) {
     let report = match REPORT.load(Ordering::Acquire) {
         0 => 0,
@@ -134,12 +136,12 @@ pub(crate) fn take() -> Caught {
             caught.report = bits & bit(signal) != 0;
             continue;
         }
-        // One that reset itself (SA_RESETHAND) is no longer in the table, and was a function.
+        // One that was reset by SA_RESETHAND is no longer in the table, and had a function.
         if bits & bit(signal) != 0 && wanted(signal).is_none_or(|a| is_function(&a)) {
-            caught.by_the_program |= bit(signal);
+            caught.handled |= bit(signal);
         }
     }
-    caught.from_outside = caught.by_the_program & outside;
+    caught.from_outside = caught.handled & outside;
     caught
 }
 
@@ -151,7 +153,7 @@ fn is_function(action: &libc::sigaction) -> bool {
     action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN
 }
 
-/// Signals that mean a fault in the code that runs: never ours to chain.
+/// Returns `true` for signals that report a fault in the running code. These are never chained.
 fn is_fault(signal: i32) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGABRT)
 }
@@ -160,28 +162,28 @@ fn slot(signal: i32) -> Option<&'static Disposition> {
     TABLE.0.get(usize::try_from(signal).ok()?).filter(|_| signal > 0)
 }
 
-/// What the program has asked for, if our handler stands in its place.
+/// The action that user code has set, if our handler is installed in its place.
 fn wanted(signal: i32) -> Option<libc::sigaction> {
     let slot = slot(signal)?;
     // SAFETY: `ours` was set after `wanted` was written.
     slot.ours.load(Ordering::Acquire).then(|| unsafe { (*slot.wanted.get()).assume_init() })
 }
 
-/// Does the program want this signal to restart the calls that it interrupts (`SA_RESTART`)?
+/// Returns `true` if user code wants this signal to restart the calls that it interrupts (`SA_RESTART`).
 pub fn restarts(signal: i32) -> bool {
     wanted(signal).is_some_and(|a| a.sa_flags & libc::SA_RESTART != 0)
 }
 
-/// Brackets the reactor's wait for events: no code of the program runs then.
+/// Records whether the reactor waits for events, during which no user code runs.
 pub(crate) fn waiting(on: bool) {
     WAITING.store(on, Ordering::Relaxed);
 }
 
-/// Was it sent by this process, while code of the program ran? A signal that a thread sends to its process has been
+/// Returns `true` if it was sent by this process while user code ran. A signal that a thread sends to its own process was
 /// delivered when `kill(2)` returns.
 ///
 /// # Safety
-/// What the kernel gives a handler.
+/// `info` is what the kernel passed to a handler.
 unsafe fn is_from_running_code(info: *const libc::siginfo_t) -> bool {
     // SAFETY: by contract; with these codes it names the sender.
     unsafe {
@@ -201,7 +203,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         // SAFETY: set before handlers were chained, and not changed.
         let hooks = unsafe { *HANDLER_HOOKS.0.get() };
         let state = hooks.map(|hooks| (hooks.enter)());
-        // SAFETY: the program gave this address to `sigaction` as a handler of the kind that its flags name.
+        // SAFETY: user code gave this address to `sigaction` as a handler of the kind that its flags name.
         unsafe {
             if action.sa_flags & libc::SA_SIGINFO != 0 {
                 let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -225,8 +227,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     if !unsafe { is_from_running_code(info) } {
         OUTSIDE.fetch_or(bit(signal), Ordering::AcqRel);
     }
-    // After the program's handler: the call that is interrupted by it returns when it has run, whichever thread
-    // the signal came to.
+    // After user code's handler: the call that it interrupts returns when it has run, whichever thread the signal came to.
     if PENDING.fetch_or(bit(signal), Ordering::AcqRel) & bit(signal) == 0 {
         let one = 1u64;
         // SAFETY: eight bytes are read from a local; `write` is allowed in a handler, a failure changes nothing.
@@ -236,7 +237,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     unsafe { *errno = saved };
 }
 
-/// Installs ours in place of `action`, with its mask and flags; `reports`: without calling it.
+/// Installs our handler in place of `action`, with its mask and flags. With `reports` it does not call the action.
 fn install(signal: i32, action: libc::sigaction, reports: bool) -> i32 {
     let Some(slot) = slot(signal) else { return -1 };
     let mut ours = action;
@@ -246,7 +247,7 @@ fn install(signal: i32, action: libc::sigaction, reports: bool) -> i32 {
         ours.sa_flags = ours.sa_flags & !(libc::SA_RESETHAND | libc::SA_NODEFER) | libc::SA_RESTART;
     }
     if !is_function(&action) {
-        ours.sa_flags |= libc::SA_RESTART; // a watched SIGCHLD that the program does not catch interrupts nothing
+        ours.sa_flags |= libc::SA_RESTART; // a SIGCHLD that only we watch interrupts nothing
     }
     blocked(signal, || {
         // SAFETY: only the PHP thread writes, and no handler for this signal runs in it now.
@@ -281,7 +282,7 @@ fn blocked<T>(signal: i32, then: impl FnOnce() -> T) -> T {
     result
 }
 
-/// `sigaction(2)` as the program sees it: sets `new` (chained when it is a function), answers what was wanted
+/// `sigaction(2)` as user code sees it: sets `new`, chained if it is a function, and stores in `old` what user code had set
 /// before. Returns 0, or -1 with `errno` set.
 pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc::sigaction>) -> i32 {
     let previous = wanted(signal);
@@ -297,7 +298,7 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
         let result = if keep {
             install(signal, *new, false)
         } else {
-            // SAFETY: `new` is the program's own complete action.
+            // SAFETY: `new` is user code's own complete action.
             let result = unsafe { libc::sigaction(signal, new, std::ptr::null_mut()) };
             if let (0, Some(slot)) = (result, slot(signal)) {
                 slot.ours.store(false, Ordering::Release);
@@ -315,7 +316,7 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
     0
 }
 
-/// Chains every handler that the program has installed up to now.
+/// Chains all handlers that user code has installed until now.
 pub fn chain_all() {
     for signal in 1..COUNT as i32 {
         if is_fault(signal) || wanted(signal).is_some() {
@@ -334,8 +335,7 @@ pub fn chain_all() {
     }
 }
 
-/// From now on `signal` asks for a report ([`super::Turn::report`]) and does nothing else, whatever was set for it up to
-/// now. What the program sets for it later takes its place.
+/// Makes `signal` request a report ([`super::Turn::report`]) in place of its present action, until user code sets another.
 pub fn set_report_signal(signal: i32) {
     let mut real = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: `real` is large enough; a null action only asks.
@@ -346,7 +346,7 @@ pub fn set_report_signal(signal: i32) {
     }
 }
 
-/// From now on `SIGCHLD` is noted even when the program does not catch it.
+/// Records `SIGCHLD` from now on even if user code does not catch it.
 pub(crate) fn watch_children() {
     if wanted(libc::SIGCHLD).is_some() {
         return;
@@ -356,19 +356,19 @@ pub(crate) fn watch_children() {
     if unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), real.as_mut_ptr()) } == 0 {
         // SAFETY: filled by the call that succeeded.
         let real = unsafe { real.assume_init() };
-        // Ignored means that children are reaped by the kernel: that must stay.
+        // Where it is ignored the kernel reaps the children, which must stay so.
         if real.sa_sigaction != libc::SIG_IGN {
             install(libc::SIGCHLD, real, false);
         }
     }
 }
 
-/// Puts the program's own handlers back where ours still stand.
+/// Restores user code's own handlers where ours are still installed.
 pub fn unchain_all() {
     for signal in 1..COUNT as i32 {
         let (Some(action), Some(slot)) = (wanted(signal), slot(signal)) else { continue };
         let mut real = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: `real` is large enough; a null action only asks; `action` is the program's own.
+        // SAFETY: `real` is large enough; a null action only asks; `action` is user code's own.
         unsafe {
             if libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) == 0
                 && real.assume_init().sa_sigaction == handler as *const () as usize

@@ -1,17 +1,16 @@
-//! The watchdog: a thread that looks at the PHP thread while that keeps the event loop from turning, since afterwards
-//! nobody knows what it was.
+//! The watchdog: a thread that finds out what the PHP thread does while it blocks the event loop.
 //!
-//! The loop says when a *run* begins (something has its turn from now on) and when it waits. Of a run that lasts:
+//! The loop announces when a *run* begins (a coroutine runs from now on) and when it waits. In a run that lasts:
 //!
 //! ```text
 //!   begin ────── ½ limit ────── limit ────── 1½ limit ──── … a quarter later each ──── end
 //!                   ask         look, ask    look, ask                                 the last finding is reported
 //! ```
-//! To *ask* is to have the subject say where it is, at the next point where it can ([`Watchdog::answer`]): for code that
-//! computes, nothing else is exact. Who has not answered by the next look is stuck in one call, and can be looked at
-//! from outside: it holds still.
+//! To *ask* is to have the subject report its place at the next point where it can ([`Watchdog::answer`]); for code that
+//! computes nothing else is exact. A subject that has not answered by the next look is stuck in one call, and can be
+//! inspected from outside, since it does not move.
 //!
-//! Time in which this thread did not run either (the process was stopped) is not held against anybody.
+//! Time in which this thread did not run either (the process was stopped) does not count.
 
 mod native;
 
@@ -26,26 +25,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// This thread woke so much later than it wanted: nothing ran meanwhile.
+/// If this thread wakes so many nanoseconds late, the process was stopped.
 const STOPPED: u64 = 500_000_000;
 
-/// A run that lasts ten limits, and at least this long, is told of at once: it may never end.
-const PATIENCE: u64 = 5_000_000_000;
+/// A run of ten limits and at least so many nanoseconds is reported before its end, which may never come.
+const REPORT_UNENDED_AFTER: u64 = 5_000_000_000;
 
 const STACK_BYTES: usize = 128 * 1024;
 
-/// What is watched. Its methods are called on the watchdog's thread.
+/// What the watchdog watches. Its methods are called on the watchdog's thread.
 pub trait Subject: Send + 'static {
-    /// Where it is.
+    /// A place in its code.
     type Place: Clone + PartialEq + Send + 'static;
 
-    /// Makes it call [`Watchdog::answer`] as soon as it can.
+    /// Requests that it call [`Watchdog::answer`] as soon as it can.
     fn ask(&self);
 
-    /// Where it is, seen from outside.
+    /// Its present place, as seen from outside.
     fn look(&self) -> Self::Place;
 
-    /// It has been there for so many nanoseconds, and may stay for good: what standard error is to say.
+    /// The message for standard error when it has been there for `elapsed` nanoseconds and may never leave.
     fn too_long(&self, finding: &Finding<Self::Place>, elapsed: u64) -> String;
 }
 
@@ -54,7 +53,7 @@ pub trait Subject: Send + 'static {
 pub struct Finding<P> {
     /// Where it was.
     pub place: P,
-    /// What C code it was stuck in; nothing when it was computing and could answer.
+    /// The C code that it was stuck in; empty if it was computing and could answer.
     pub native: Native,
     run: u64,
     stopped: u64,
@@ -65,9 +64,9 @@ struct Notes<P> {
     finding: Option<Finding<P>>,
 }
 
-/// What both threads see.
+/// What both threads share.
 struct Board<P> {
-    /// When the present run began, which is also its name; 0: none.
+    /// When the present run began, which also names it; 0: none.
     run: AtomicU64,
     asked: AtomicBool,
     found: AtomicBool,
@@ -77,12 +76,12 @@ struct Board<P> {
 
 impl<P> Board<P> {
     fn notes(&self) -> MutexGuard<'_, Notes<P>> {
-        // Under the lock values are only moved.
+        // Values are only moved under the lock.
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The watchdog of the thread that made it.
+/// A watchdog of the thread that started it.
 pub struct Watchdog<P> {
     board: Arc<Board<P>>,
     thread: Option<JoinHandle<()>>,
@@ -90,10 +89,10 @@ pub struct Watchdog<P> {
 }
 
 impl<P: Clone + PartialEq + Send + 'static> Watchdog<P> {
-    /// Watches the calling thread for runs longer than `limit` nanoseconds.
+    /// Starts to watch the calling thread for runs longer than `limit` nanoseconds.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub fn start<S: Subject<Place = P>>(limit: u64, subject: S) -> io::Result<Watchdog<P>> {
         let board = Arc::new(Board {
             run: AtomicU64::new(0),
@@ -114,23 +113,23 @@ impl<P: Clone + PartialEq + Send + 'static> Watchdog<P> {
         Ok(Watchdog { board, thread: Some(thread), process: std::process::id() })
     }
 
-    /// A run begins, and the one before has ended.
+    /// Begins a run, and ends the one before.
     pub fn begin(&self) {
         self.board.run.store(Reactor::now(), Ordering::Release);
     }
 
-    /// Nothing runs: the loop waits.
+    /// Ends the run: the loop waits.
     pub fn idle(&self) {
         self.board.run.store(0, Ordering::Release);
     }
 
-    /// Is there a finding?
+    /// Returns `true` if there is a finding.
     #[inline]
     pub fn has_found(&self) -> bool {
         self.board.found.load(Ordering::Acquire)
     }
 
-    /// What was found out about the present run, and its length until now.
+    /// Takes what was found out about the present run, with its length until now.
     pub fn take(&self) -> Option<(Finding<P>, u64)> {
         if !self.board.found.swap(false, Ordering::AcqRel) {
             return None;
@@ -141,13 +140,13 @@ impl<P: Clone + PartialEq + Send + 'static> Watchdog<P> {
         Some((finding, elapsed))
     }
 
-    /// Is the subject asked where it is?
+    /// Returns `true` if the subject was asked for its place.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.board.asked.load(Ordering::Acquire)
     }
 
-    /// The subject's answer.
+    /// Answers with the subject's place.
     pub fn answer(&self, place: P) {
         if self.board.asked.swap(false, Ordering::AcqRel) {
             self.board.notes().answer = Some((self.board.run.load(Ordering::Relaxed), place));
@@ -163,7 +162,7 @@ impl<P> Drop for Watchdog<P> {
         }
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            let _ = thread.join(); // if it has panicked it has said so
+            let _ = thread.join(); // a panic has printed its message
         }
     }
 }
@@ -176,19 +175,20 @@ enum Step {
     Look { elapsed: u64 },
 }
 
-/// What the thread knows of a run.
+/// The watchdog's state of a run.
 #[derive(Default)]
 struct Run {
     began: u64,
     stopped: u64,
-    /// Its length at which something is to be done.
+    /// Its length at which the next step is due.
     due: u64,
     asked: bool,
-    told: bool,
+    reported: bool,
 }
 
 impl Run {
-    /// It is `now`; the thread has slept from and wanted to sleep until `sleep`, and sees the run that began at `began`.
+    /// Returns the next step at `now`. `sleep`: since when the thread has slept and until when it meant to; `began`: the run
+    /// that it sees.
     fn step(&mut self, now: u64, sleep: (u64, u64), began: u64, limit: u64) -> Step {
         let half = limit.div_ceil(2);
         if began != self.began {
@@ -199,12 +199,12 @@ impl Run {
         }
         let (slept, planned) = sleep;
         if now.saturating_sub(planned) >= STOPPED && began < planned {
-            // When in its sleep it was stopped is not known: the whole of it does not count.
+            // It is not known when during the sleep the process was stopped: none of it counts.
             self.stopped += now - slept.max(began);
         }
         let elapsed = now.saturating_sub(began).saturating_sub(self.stopped);
         if elapsed < self.due {
-            // No longer than half the limit: the next run may have begun by then.
+            // Not longer than half the limit, for the next run may have begun by then.
             return Step::Sleep { until: now + (self.due - elapsed).min(half) };
         }
         self.due = (elapsed + half).max(elapsed + elapsed / 4);
@@ -216,13 +216,13 @@ impl Run {
     }
 }
 
-/// What standard error was when the watchdog started. A program may close it, and open something else by its number.
+/// The identity of standard error when the watchdog started. User code may close it and open something else by its number.
 struct Errors(Option<(u64, u64)>);
 
 impl Errors {
     fn identity() -> Option<(u64, u64)> {
         let mut stat = MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the kernel fills `stat` when it answers 0.
+        // SAFETY: the kernel has filled `stat` if it returns 0.
         unsafe {
             if libc::fstat(2, stat.as_mut_ptr()) != 0 {
                 return None;
@@ -238,7 +238,7 @@ impl Errors {
 
     fn write(&self, text: &str) {
         if self.0.is_some() && self.0 == Errors::identity() {
-            // SAFETY: as many bytes as the text has. There is nobody to tell of a failure.
+            // SAFETY: as many bytes as the text has. A failure cannot be reported.
             unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
         }
     }
@@ -259,11 +259,11 @@ fn watch<S: Subject>(board: &Board<S::Place>, subject: &S, limit: u64, watched: 
             Step::Look { elapsed } => {
                 let finding = look(board, subject, &run, watched);
                 if board.run.load(Ordering::Acquire) != run.began {
-                    continue; // over before it was seen
+                    continue; // the run has ended meanwhile
                 }
-                let tell = elapsed >= PATIENCE.max(limit.saturating_mul(10)) && !run.told;
-                if tell {
-                    run.told = true;
+                let report = elapsed >= REPORT_UNENDED_AFTER.max(limit.saturating_mul(10)) && !run.reported;
+                if report {
+                    run.reported = true;
                     errors.write(&subject.too_long(&finding, elapsed));
                 }
                 board.notes().finding = Some(finding);
@@ -283,7 +283,7 @@ fn look<S: Subject>(board: &Board<S::Place>, subject: &S, run: &Run, watched: li
         Some((_, place)) => (place, Native::default()),
         None => (subject.look(), Native::of(watched)),
     };
-    // In between, or just before it goes on, it may be in no system call.
+    // Between two calls, or just before it resumes, it may be in no system call.
     let notes = board.notes();
     let before = notes.finding.as_ref().filter(|before| before.run == run.began && before.place == place);
     let native = if native.call.is_some() { native } else { before.map_or(native, |before| before.native.clone()) };

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::channel;
 
-/// Turns until somebody is woken, and says who; generous, only a failure waits so long.
+/// Turns until a waiter is woken, and returns it. The limit is generous: only a failure waits so long.
 fn woken(reactor: &Reactor) -> Vec<u64> {
     let mut all = Vec::new();
     for _ in 0..600 {
@@ -19,7 +19,7 @@ fn woken(reactor: &Reactor) -> Vec<u64> {
 }
 
 #[test]
-fn what_ends_later_wakes_nobody() {
+fn a_job_that_ends_later_wakes_nothing() {
     let reactor = Reactor::new().unwrap();
     let (release, blocked) = channel::<()>();
     let job = move || {
@@ -37,7 +37,7 @@ fn what_ends_later_wakes_nobody() {
 }
 
 #[test]
-fn a_job_that_has_ended_unseen_wakes_nobody() {
+fn a_job_that_has_ended_unseen_wakes_nothing() {
     let reactor = Reactor::new().unwrap();
     let (ended, end) = channel::<()>();
     reactor.submit(JobKind::Bounded, move || drop(ended), Waiter(7)).unwrap();
@@ -57,7 +57,7 @@ fn descriptors_are_as_never_seen() {
     reactor.forget_all();
     assert_ne!(reactor.generation(fd), life);
     one.write_all(b"x").unwrap();
-    // Registered anew, it is told of what came meanwhile.
+    // Registered anew, it gets what came meanwhile.
     assert_eq!(reactor.register(fd, Interest::READ, Waiter(8)), Registration::Waiting);
     assert_eq!(woken(&reactor), [8]);
 }

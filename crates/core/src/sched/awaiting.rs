@@ -1,4 +1,4 @@
-//! What can be awaited, and who follows it: timeouts, sets, and the lists of waiters.
+//! Awaitables: timeouts, sets of coroutines, and who is notified of a completion.
 
 use super::{Alarm, Core, CoroutineId, Event, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter};
 use crate::timers::TimerId;
@@ -11,10 +11,10 @@ pub(super) struct Timeout {
 }
 
 pub(super) struct Set {
-    /// How many of it are not complete.
+    /// The number of its coroutines that are not complete.
     pending: usize,
     failed: Option<CoroutineId>,
-    /// The first failure completes it.
+    /// The first failure completes the set.
     fails_fast: bool,
     waiters: Vec<Waiter>,
 }
@@ -25,13 +25,13 @@ impl Set {
     }
 }
 
-/// Waiting for something, and not only ending with it.
+/// Returns `true` if the waiter awaits the target, and is not only bounded by it.
 fn waits(waiter: &Waiter) -> bool {
     !matches!(waiter, Waiter::Bound(_))
 }
 
 impl<X> Core<X> {
-    /// Is it complete?
+    /// Returns `true` if the target is complete. A timeout or set that was dropped is.
     pub fn is_done(&self, target: Target) -> bool {
         match target {
             Target::Coroutine(co) => self.coroutine(co).state == State::Done,
@@ -41,7 +41,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Those who wait for `target`; `None` if it has been dropped.
+    /// The waiters of `target`; `None` if it was dropped.
     fn waiters(&mut self, target: Target) -> Option<&mut Vec<Waiter>> {
         match target {
             Target::Coroutine(co) => Some(&mut self.coroutines[co.0].waiters),
@@ -51,12 +51,12 @@ impl<X> Core<X> {
         }
     }
 
-    /// The ticket will be used when `target` completes. The caller has seen that it is not complete.
+    /// Uses the ticket when `target` completes. The caller has seen that it is not complete.
     pub fn subscribe(&mut self, target: Target, ticket: Ticket) {
         self.add_waiter(target, Waiter::Park(ticket));
     }
 
-    /// Takes a subscription back.
+    /// Takes back a [`Core::subscribe`].
     pub fn unsubscribe(&mut self, target: Target, ticket: Ticket) {
         self.remove_waiter(target, Waiter::Park(ticket));
     }
@@ -81,7 +81,7 @@ impl<X> Core<X> {
         self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
     }
 
-    /// Something has completed, `failed` if by a failure or a cancellation of this one.
+    /// Notifies a waiter of a completion. `failed`: the coroutine whose failure or cancellation it was.
     pub(super) fn notify(&mut self, waiter: Waiter, failed: Option<CoroutineId>) {
         match waiter {
             Waiter::Park(ticket) => self.wake(ticket),
@@ -90,7 +90,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// A point in time that can be awaited.
+    /// Adds a point in time that can be awaited.
     pub fn add_timeout(&mut self, deadline: u64) -> TimeoutId {
         let (key, timeout) = self.timeouts.insert_vacated(Timeout::default);
         let id = TimeoutId(key);
@@ -109,7 +109,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// The timeout's object has died: its timer goes too.
+    /// Drops a timeout and its timer.
     pub fn drop_timeout(&mut self, id: TimeoutId) {
         let Some(timeout) = self.timeouts.get_mut(id.0) else { return };
         if let Some(timer) = timeout.timer.take() {
@@ -124,13 +124,13 @@ impl<X> Core<X> {
         self.timeouts.vacate(id.0);
     }
 
-    /// A set of coroutines, which completes when the last of them does; `fails_fast`: or at the first failure.
-    /// It counts as an awaiter of each.
+    /// Adds a set of coroutines, which completes when the last of them does, or with `fails_fast` at the first failure. It
+    /// counts as an awaiter of each.
     pub fn add_set(&mut self, fails_fast: bool) -> SetId {
         SetId(self.sets.insert(Set { pending: 0, failed: None, fails_fast, waiters: Vec::new() }))
     }
 
-    /// Adds one.
+    /// Adds a coroutine to a set.
     pub fn add_to_set(&mut self, id: SetId, co: CoroutineId) {
         let Some(set) = self.sets.get_mut(id.0) else { return };
         set.pending += 1;
@@ -166,18 +166,18 @@ impl<X> Core<X> {
         }
     }
 
-    /// The first of a set that failed or was cancelled.
+    /// The first coroutine of a set that failed or was cancelled.
     pub fn failed_in_set(&self, id: SetId) -> Option<CoroutineId> {
         self.sets.get(id.0).and_then(|set| set.failed)
     }
 
-    /// Those of a set that are not complete, at most `limit` of them. Looks at everybody: for people who ask.
+    /// The coroutines of a set that are not complete, at most `limit` of them. Walks all coroutines: for diagnostics.
     pub fn pending_in_set(&self, id: SetId, limit: usize) -> Vec<CoroutineId> {
         let waits = |co: &CoroutineId| self.coroutine(*co).waiters.contains(&Waiter::Set(id));
         self.coroutines().filter(waits).take(limit).collect()
     }
 
-    /// The set is needed no more; `members` are all that were added and are still alive.
+    /// Drops a set. `members` are all coroutines that were added and are not released.
     pub fn drop_set(&mut self, id: SetId, members: impl IntoIterator<Item = CoroutineId>) {
         for co in members {
             self.remove_waiter(Target::Coroutine(co), Waiter::Set(id));
@@ -185,28 +185,28 @@ impl<X> Core<X> {
         self.sets.vacate(id.0);
     }
 
-    /// Nobody is ready: can anything still come from outside, or is it a deadlock? A timeout that nobody awaits wakes
-    /// nobody.
+    /// Returns `true` if a parked coroutine can still be woken from outside. If not, and none is ready, it is a deadlock.
+    /// Timeouts that nothing awaits do not count.
     pub fn has_wake_source(&self) -> bool {
         self.outside + self.timed + self.awaited > 0 || self.grace.is_some() || self.some_bound_may_come()
     }
 
-    /// Somebody has taken the outcome of a complete coroutine.
+    /// Records that the outcome of a complete coroutine was taken.
     pub fn mark_awaited(&mut self, co: CoroutineId) {
         self.coroutine_mut(co).awaited = true;
     }
 
-    /// Has anybody awaited it up to now?
+    /// Returns `true` if its outcome was taken, or something awaited it when it ended.
     pub fn was_awaited(&self, co: CoroutineId) -> bool {
         self.coroutine(co).awaited
     }
 
-    /// Has anybody ever begun to await it, or taken its outcome?
+    /// Returns `true` if anything has ever started to await it, or taken its outcome.
     pub fn ever_awaited(&self, co: CoroutineId) -> bool {
         self.coroutine(co).ever_awaited || self.coroutine(co).awaited
     }
 
-    /// A failure goes to `co`. If it waits for `scope` it wakes; else it will ask.
+    /// Delivers a failure of `scope` to `co`, which is woken if it waits for the scope ([`Core::take_delivery`]).
     pub fn deliver(&mut self, co: CoroutineId, scope: ScopeId, failure: X) {
         self.deliveries.push((co, scope, failure));
         let of = |f: &Waiter| if let Waiter::Park(ticket) = f { Some(*ticket) } else { None };
@@ -217,8 +217,8 @@ impl<X> Core<X> {
         }
     }
 
-    /// The running coroutine asks for the failures of the closed `scope`, until [`Core::stop_collecting`]: they stay there,
-    /// and it wakes for each.
+    /// Wakes the running coroutine for each failure of the closed `scope` until [`Core::stop_collecting`]. It finds them in
+    /// the host's list.
     pub fn start_collecting(&mut self, scope: ScopeId) {
         let running = self.running;
         self.scope_mut(scope).collectors.push(running);
@@ -233,14 +233,14 @@ impl<X> Core<X> {
         }
     }
 
-    /// The oldest failure of `scope` that was delivered to the running coroutine and that it has not taken.
+    /// Takes the oldest failure of `scope` that was delivered to the running coroutine.
     pub fn take_delivery(&mut self, scope: ScopeId) -> Option<X> {
         let running = self.running;
         let at = self.deliveries.iter().position(|(co, from, _)| *co == running && *from == scope)?;
         Some(self.deliveries.remove(at).2)
     }
 
-    /// In the child of a fork: nobody waits. What the running one belongs to or ends goes on.
+    /// In the child of a fork: forgets all waiters but the sets and bounds of the running coroutine.
     pub(super) fn forget_waiters_but_for(&mut self, running: CoroutineId) {
         for (_, timeout) in self.timeouts.iter_mut() {
             timeout.waiters.retain(|waiter| !waits(waiter));

@@ -1,10 +1,10 @@
-//! What bounds a scope: a time, and something that can be awaited. The first to come cancels it.
+//! Bounds of a scope: a deadline, and the completion of an awaitable. The first one that is reached cancels the scope.
 
 use super::scopes::Scope;
 use super::{Alarm, Bound, Core, Event, ScopeId, Target, Waiter};
 
 impl<X> Core<X> {
-    /// [`Event::Bound`] comes at this moment, if the scope has not been cancelled by then.
+    /// Queues [`Event::Bound`] at this moment, if the scope is not cancelled by then.
     pub fn set_deadline(&mut self, id: ScopeId, deadline: u64) {
         if !self.is_cancelled(id) {
             let timer = self.timers.insert(deadline, Alarm::Bound(id));
@@ -12,7 +12,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// [`Event::Bound`] comes when `target` completes, in place of the one before.
+    /// Queues [`Event::Bound`] when `target` completes. Replaces an earlier target.
     pub fn bound_by(&mut self, id: ScopeId, target: Target) {
         if let Some(before) = self.scope_mut(id).bound.take() {
             self.remove_waiter(before, Waiter::Bound(id));
@@ -40,7 +40,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// What should have bounded it has died before.
+    /// Forgets a target that was dropped before it completed.
     pub(super) fn bound_is_lost(&mut self, id: ScopeId) {
         self.scope_mut(id).bound = None;
     }
@@ -56,7 +56,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Can a bound still end coroutines that nothing else would wake?
+    /// Returns `true` if a bound can still cancel coroutines that nothing else would wake.
     pub(super) fn some_bound_may_come(&self) -> bool {
         let coming = |scope: &Scope| {
             scope.deadline.is_some() || scope.disposal.is_some() || matches!(scope.bound, Some(Target::Timeout(_)))

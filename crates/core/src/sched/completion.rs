@@ -1,38 +1,34 @@
-//! Ends: who is awaited that a coroutine is complete, who is not to outlive it, and where a failure goes.
+//! The completion of coroutines: orphan handling, notification, and the routing of failures.
 //!
 //! ```text
-//!   body ends ─┬─ failed, nobody awaits it ─► its scope's handler
+//!   body ends ─┬─ failed and not awaited ─► its scope's handler
 //!              │                               │ none: the scope is cancelled, children first
-//!              │                               ├─► those who wait for the scope: it stops there
+//!              │                               ├─► coroutines that wait for the scope: handled
 //!              │                               │ none
 //!              │                               ▼
-//!              │                              the parent's child handler, or its handler … up to the top: unhandled
-//!              │                              (while the scope winds down: it stays there, for who asks)
-//!              ├─ TopDown: those it spawned are cancelled
-//!              ├─ BottomUp: it is `Ending` until those it spawned are complete
+//!              │                              the parent's child handler, or its handler … up to the root: unhandled
+//!              │                              (in a scope that is winding down it stays, for `getErrors()`)
+//!              ├─ TopDown: the coroutines it spawned are cancelled
+//!              ├─ BottomUp: it is `Ending` until the coroutines it spawned are complete
 //!              ▼
-//!          complete ─► its awaiters wake ─► was it the scope's last one? finished ─► the scope's waiters wake
+//!          complete ─► its awaiters are woken ─► the scope's last one? finished ─► the scope's waiters are woken
 //! ```
-//! A handler of the program runs in a coroutine of its own, which holds the scope: it does not finish meanwhile.
+//! A handler runs in a coroutine of its own, which holds the scope: it is not finished before that.
 
 use super::{
     Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, Waiter, WakeReason,
 };
 
 impl<X> Core<X> {
-    /// The body of a coroutine has ended, or will never begin. Its awaiters are not woken yet.
+    /// Ends a coroutine whose body has ended, or will never begin. Its awaiters are woken by [`Core::complete`].
     #[inline]
     pub fn end(&mut self, co: CoroutineId, outcome: Outcome) -> End {
         let coroutine = self.coroutine_mut(co);
         coroutine.outcome = outcome;
-        // From now on no cancellation reaches it: its own failure may be what cancels its scope.
+        // No cancellation reaches it any more: its own failure may be what cancels its scope.
         coroutine.state = State::Ending;
         let alone = coroutine.children.is_empty();
-        let awaited = self.coroutine(co).waiters.iter().any(|waiter| match waiter {
-            Waiter::Park(ticket) => self.will_take(*ticket),
-            Waiter::Set(_) => true,
-            Waiter::Bound(_) => false,
-        });
+        let awaited = self.has_awaiters(co);
         if awaited && outcome == Outcome::Failed {
             self.prioritize_awaiters(co);
         }
@@ -47,7 +43,8 @@ impl<X> Core<X> {
         End { awaited, complete: lifetime != Lifetime::BottomUp, orphans }
     }
 
-    /// A failure goes to those who await it alone: none of them loses it to a cancellation that comes later.
+    /// Lets the awaiters of a failed coroutine resume as woken even if they are cancelled first: the failure goes to them
+    /// alone.
     fn prioritize_awaiters(&mut self, co: CoroutineId) {
         for at in 0..self.coroutine(co).waiters.len() {
             if let Waiter::Park(ticket) = self.coroutine(co).waiters[at]
@@ -58,7 +55,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Will it see what it waits for? Whose wait a cancellation has ended, though its turn has not come, throws that.
+    /// Returns `true` if the coroutine will resume as woken by this ticket, not as cancelled.
     pub(super) fn will_take(&self, ticket: Ticket) -> bool {
         let coroutine = self.coroutine(ticket.co);
         coroutine.epoch == ticket.epoch
@@ -69,21 +66,27 @@ impl<X> Core<X> {
             }
     }
 
-    /// Has it failed, and have those who awaited it gone since, as it is complete only with those it spawned?
+    /// Returns `true` if it has failed and no longer has the awaiters it had then: they may leave while it waits for the
+    /// coroutines it spawned.
     pub fn has_lost_awaiters(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
         if coroutine.outcome != Outcome::Failed || !coroutine.awaited_at_end {
             return false;
         }
-        let takes = |waiter: &Waiter| match waiter {
+        !self.has_awaiters(co)
+    }
+
+    /// Returns `true` if a coroutine or a set will take its outcome.
+    #[inline]
+    fn has_awaiters(&self, co: CoroutineId) -> bool {
+        self.coroutine(co).waiters.iter().any(|waiter| match waiter {
             Waiter::Park(ticket) => self.will_take(*ticket),
             Waiter::Set(_) => true,
             Waiter::Bound(_) => false,
-        };
-        !coroutine.waiters.iter().any(takes)
+        })
     }
 
-    /// A coroutine that has ended is complete: its awaiters are woken, and its scope may be finished.
+    /// Completes a coroutine that has ended: wakes its awaiters and leaves its scope, which may be finished by that.
     #[inline]
     pub fn complete(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
@@ -120,10 +123,10 @@ impl<X> Core<X> {
         for waiter in waiters.drain(..) {
             self.notify(waiter, failed);
         }
-        self.coroutine_mut(co).waiters = waiters; // the storage serves the slot's next coroutine
+        self.coroutine_mut(co).waiters = waiters; // its storage is reused by the next coroutine
     }
 
-    /// Gives an ended coroutine's slot back. Its cancellation, if any is left, is returned.
+    /// Releases the id of a complete coroutine. Returns the cancellation that is still pending, if any.
     pub fn release(&mut self, co: CoroutineId) -> Option<X> {
         let coroutine = self.coroutine_mut(co);
         debug_assert_eq!(coroutine.state, State::Done);
@@ -132,7 +135,7 @@ impl<X> Core<X> {
         left
     }
 
-    /// Where a failure that nobody awaited goes, at the scope of its coroutine or callback.
+    /// Routes a failure that was not awaited, at the scope of its coroutine or callback.
     pub fn failure(&mut self, scope: ScopeId) -> Route {
         if scope == Self::GLOBAL {
             return Route::Unhandled;
@@ -143,8 +146,8 @@ impl<X> Core<X> {
         self.cancelled_by_failure(scope)
     }
 
-    /// Where a failure goes that `scope` has not stopped. `late`: the scope was winding down before it came
-    /// ([`Core::is_secondary_failure`]). It goes up as long as the scopes above do so too, and ends nothing else.
+    /// Routes a failure that `scope` has not handled. A `secondary` one, which came while the scope was winding down
+    /// ([`Core::is_secondary_failure`]), goes up as long as the scopes above wind down too, and cancels nothing else.
     pub fn failure_above(&mut self, scope: ScopeId, secondary: bool) -> Route {
         let parent = self.parent_scope(scope).filter(|parent| *parent != Self::GLOBAL);
         match parent {
@@ -159,18 +162,10 @@ impl<X> Core<X> {
         }
     }
 
-    /// Would a failure in this scope come while that winds down, for a failure that somebody has taken, or because the
-    /// program wants it? What has failed before is asked about before a failure looks for its place.
+    /// Returns `true` if a failure in this scope is a consequence of its winding down: for a failure that was handled, or
+    /// because user code has ended the scope. To be asked before the failure is routed.
     pub fn is_secondary_failure(&self, scope: ScopeId) -> bool {
-        let mut at = Some(scope).filter(|scope| self.is_winding_down(*scope));
-        let is_winding_down = at.is_some();
-        while let Some(id) = at {
-            if self.scope(id).failure_unhandled {
-                return false;
-            }
-            at = self.parent_scope(id);
-        }
-        is_winding_down
+        self.is_winding_down(scope) && self.ancestors(scope).all(|id| !self.scope(id).failure_unhandled)
     }
 
     fn cancelled_by_failure(&mut self, scope: ScopeId) -> Route {
@@ -181,10 +176,10 @@ impl<X> Core<X> {
         };
         let waited = self.scope(scope);
         let mut notify: Vec<CoroutineId> = waited.waiters.iter().filter_map(waits).collect();
-        // Who ends the scope's time takes its failures from the host's list.
+        // Collectors take the failures from the host's list.
         notify.retain(|co| !waited.collectors.contains(co));
         let handled = !notify.is_empty() || !waited.collectors.is_empty();
-        // Who has not run since the first one finds this one with it.
+        // A coroutine that has not run since an earlier failure finds this one with it.
         notify.retain(|co| !self.deliveries.iter().any(|(to, from, _)| to == co && *from == scope));
         for at in 0..self.scope(scope).waiters.len() {
             let waited = self.scope(scope);

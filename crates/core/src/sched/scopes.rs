@@ -67,7 +67,7 @@ pub(super) struct Scope {
     used: bool,
     /// Its coroutines do not keep the application alive.
     pub(super) zombies: bool,
-    /// Nobody has handled the failure that it was cancelled for.
+    /// The failure that it was cancelled for was not handled.
     pub(super) failure_unhandled: bool,
     pub(super) waiters: Vec<Waiter>,
     /// Coroutines that take each failure of it while they wait for its end.
@@ -151,7 +151,7 @@ impl<X> Core<X> {
     }
 
     /// It and the scopes above it, up to the root.
-    fn ancestors(&self, id: ScopeId) -> impl Iterator<Item = ScopeId> {
+    pub(super) fn ancestors(&self, id: ScopeId) -> impl Iterator<Item = ScopeId> {
         std::iter::successors(Some(id), |id| self.parent_scope(*id))
     }
 

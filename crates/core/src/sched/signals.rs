@@ -1,19 +1,19 @@
-//! Whose wait a caught signal ends.
+//! Which park a caught signal interrupts.
 
 use super::{Core, Coroutine, CoroutineId, State, WaitReason, WakeReason};
 
-/// Does a signal end this wait? `restart`: it has `SA_RESTART`.
+/// Returns `true` if a signal ends such a wait. `restart`: it has `SA_RESTART`.
 fn is_interruptible(on: WaitReason, restart: bool) -> bool {
     matches!(on, WaitReason::External { interruptible: true, restart: r } if !(restart && r))
 }
 
-/// Can this wait be taken up again?
+/// Returns `true` if the coroutine can wait again after running a handler.
 fn is_resumable(on: WaitReason) -> bool {
     matches!(on, WaitReason::Coroutines | WaitReason::Timer)
 }
 
 impl<X> Core<X> {
-    /// [`Core::interrupt`] of this one alone: does its park allow it?
+    /// Interrupts the park of this coroutine if a signal may. Returns whether it did.
     pub fn interrupt_one(&mut self, co: CoroutineId, restart: bool) -> bool {
         let coroutine = self.coroutine(co);
         let fits = coroutine.state == State::Parked && is_interruptible(coroutine.on, restart);
@@ -23,13 +23,13 @@ impl<X> Core<X> {
         fits
     }
 
-    /// Returns `true` if it was in the middle of a call of the outside, or on its turn in one, and will go on.
+    /// Returns `true` if it is about to resume in the middle of a call that waits outside, or has yielded in one.
     pub fn will_resume_call(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
         coroutine.state == State::Ready && matches!(coroutine.on, WaitReason::External { .. } | WaitReason::Yield)
     }
 
-    /// [`Core::wake_for_signal`] of this one alone.
+    /// Wakes this coroutine as [`Core::wake_for_signal`] does. Returns whether it did.
     pub fn wake_one_for_signal(&mut self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
         let fits = coroutine.state == State::Parked && is_resumable(coroutine.on);

@@ -1,70 +1,71 @@
-//! The words that the scheduler and its host speak in.
+//! The types in which the scheduler and its host talk to each other.
 
 use crate::arena::Key;
 
-/// Names a coroutine as long as its slot is held (until [`super::Core::release`]).
+/// Names a coroutine until [`super::Core::release`]. Unlike the other ids it has no generation: who keeps one for longer
+/// compares [`super::Core::id`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CoroutineId(pub u32);
 
-/// One park of one coroutine.
+/// Names one park of one coroutine, and wakes it ([`super::Core::wake`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket {
-    /// Whose.
+    /// The coroutine that parks.
     pub co: CoroutineId,
     pub(super) epoch: u32,
 }
 
 impl Ticket {
-    /// The ticket in one word.
+    /// The ticket as one number.
     pub fn to_u64(self) -> u64 {
         u64::from(self.epoch) << 32 | u64::from(self.co.0)
     }
 
-    /// The ticket from its word.
-    pub fn from_u64(word: u64) -> Ticket {
-        Ticket { co: CoroutineId(word as u32), epoch: (word >> 32) as u32 }
+    /// The ticket that [`Ticket::to_u64`] made a number of.
+    pub fn from_u64(number: u64) -> Ticket {
+        Ticket { co: CoroutineId(number as u32), epoch: (number >> 32) as u32 }
     }
 }
 
 /// Why a park ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WakeReason {
-    /// Somebody used the ticket.
+    /// Its ticket was used.
     Woken,
     /// Its deadline passed.
     TimedOut,
-    /// A cancellation waits: [`super::Core::take_cancellation`].
+    /// A cancellation is pending: [`super::Core::take_cancellation`].
     Cancelled,
-    /// A caught signal.
+    /// A signal was caught.
     Interrupted,
 }
 
-/// What a parked coroutine depends on, for the deadlock question and for signals.
+/// What a park is blocked on, for deadlock detection and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitReason {
-    /// Other coroutines only: if none can run, it waits for ever.
+    /// Other coroutines only: if none can run, the park never ends.
     Coroutines,
-    /// The world outside; `true`: a caught signal ends it.
+    /// Something outside the process's own coroutines, as I/O.
     External {
-        /// Caught signals end this park, if `restart` does not forbid.
+        /// Caught signals end the park.
         interruptible: bool,
-        /// A signal with `SA_RESTART` does not end it.
+        /// Signals with `SA_RESTART` do not.
         restart: bool,
     },
-    /// A time only.
+    /// Its deadline only.
     Timer,
-    /// Its place in the queue: it gave way.
+    /// Nothing: the coroutine yielded and is in the run queue.
     Yield,
 }
 
-/// How long the coroutines of a scope live, by who spawned them and by the scope's object.
+/// How long the coroutines of a scope live, relative to the coroutine that spawned them and to the scope's object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lifetime {
-    /// As long as they need; the object's death makes them zombies.
+    /// As long as they run. The death of the object makes them zombies.
     Scope,
     /// Not longer than the coroutine that spawned them, nor than the object.
     TopDown,
-    /// As long as they need; who spawned them is complete when they are.
+    /// As long as they run. The coroutine that spawned them is not complete before they are.
     BottomUp,
 }
 
@@ -82,25 +83,26 @@ impl ScopeId {
 /// What happens to the coroutines of a scope that is disposed of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disposal {
-    /// They will be cancelled at once, by [`super::Core::cancel_scope`].
+    /// They are about to be cancelled by [`super::Core::cancel_scope`].
     Cancel,
     /// They run on as zombies.
     Safely,
-    /// The same, because the program's object has died: it has not given them up, and a failure is what it was.
+    /// They run on as zombies because the scope's object has died. User code has not disposed of the scope, so failures in
+    /// it are routed as before.
     Released,
     /// They run on until this moment, in monotonic nanoseconds.
     Until(u64),
 }
 
-/// How the body of a coroutine has ended, and what follows.
+/// What follows when the body of a coroutine has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct End {
-    /// Somebody awaits it. Else a failure has to find another place: [`super::Core::failure`].
+    /// Something awaits the coroutine. Otherwise a failure has to be routed: [`super::Core::failure`].
     pub awaited: bool,
-    /// It is complete: [`super::Core::complete`]. Else it waits for those it spawned, and [`super::Event::Complete`]
-    /// comes.
+    /// It is complete: [`super::Core::complete`]. Otherwise it waits for the coroutines it spawned, and
+    /// [`super::Event::Complete`] follows.
     pub complete: bool,
-    /// Those it spawned, who do not outlive it: cancel them.
+    /// The coroutines it spawned that must not outlive it: cancel them.
     pub orphans: Vec<CoroutineId>,
 }
 
@@ -109,88 +111,88 @@ pub struct End {
 pub enum Route {
     /// To the scope's own handler. If that throws, on to [`super::Core::failure_above`].
     Handler(ScopeId),
-    /// To the handler for failures of child scopes, in the same way.
+    /// To the scope's handler for failures of its child scopes. If that throws, on to [`super::Core::failure_above`].
     ChildHandler(ScopeId),
-    /// The scope is cancelled by it.
+    /// It cancels the scope.
     Cancelled {
-        /// Which.
+        /// The scope.
         scope: ScopeId,
-        /// Whom to cancel, in this order.
+        /// The coroutines to cancel, in this order.
         order: Vec<CoroutineId>,
-        /// Who waits for the scope and gets the failure.
+        /// The coroutines that wait for the scope and get the failure.
         notify: Vec<CoroutineId>,
-        /// It stops there: these get it, or somebody else will find it with the first one. Else: on to
+        /// Those get it, or others find it together with an earlier one. Otherwise it goes on to
         /// [`super::Core::failure_above`].
         handled: bool,
     },
-    /// It has come while the scope winds down, and ends nothing else.
+    /// Nowhere: it came while the scope was winding down.
     Stays,
-    /// Nobody is left to ask.
+    /// Nowhere: no scope is left above.
     Unhandled,
 }
 
-/// What has come about and is the host's to carry out.
+/// Something that has happened and that the host has to carry out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The last one that this coroutine had to wait for is complete, so it is: [`super::Core::complete`].
+    /// The last coroutine that this one waited for is complete, so it is too: [`super::Core::complete`].
     Complete(CoroutineId),
-    /// The last coroutine of a scope and of those below it is complete: callbacks first, then
+    /// The last coroutine of a scope and of those below it is complete: run its callbacks, then
     /// [`super::Core::notify_finished`].
     Finished(ScopeId),
-    /// A scope is finished, and no callback or handler runs in it or below it any more, if none has begun since.
+    /// A scope is finished and no callback or handler runs in it or below it, unless one has begun since.
     Idle(ScopeId),
-    /// A bound of the scope has come: cancel it.
+    /// A bound of the scope was reached: cancel it.
     Bound(ScopeId, Bound),
-    /// The time that its disposal left its coroutines is over: cancel it.
+    /// The time that its disposal gave its coroutines is over: cancel it.
     DisposalDue(ScopeId),
-    /// One of a set has failed or was cancelled, the first one.
+    /// A coroutine of a set has failed or was cancelled, the first one.
     Failed(SetId),
     /// Only zombies are left, and their time is over: cancel them.
     ZombiesDue,
-    /// A cancelled coroutine has not ended in its time ([`super::Core::schedule_overdue_check`]).
+    /// A cancelled coroutine has not ended in time ([`super::Core::schedule_overdue_check`]).
     Overdue(CoroutineId),
-    /// Nobody has awaited a failed coroutine in its time ([`super::Core::schedule_unawaited_check`]).
+    /// Nothing has awaited a failed coroutine in time ([`super::Core::schedule_unawaited_check`]).
     Unawaited(CoroutineId),
-    /// What has been asked for by [`super::Core::schedule_reports`].
+    /// The moment of [`super::Core::schedule_reports`] has come.
     ReportsDue,
     /// Nothing refers to a scope any more.
     Gone(ScopeId),
 }
 
-/// What has bounded a scope.
+/// What bounds a scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// Its time.
+    /// Its deadline.
     Time,
-    /// The end of something that can be awaited.
+    /// The completion of an awaitable.
     Constraint,
 }
 
-/// Who wants to know of a completion.
+/// What is notified of a completion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waiter {
-    /// A parked coroutine.
+pub(super) enum Waiter {
+    /// A parked coroutine, which is woken.
     Park(Ticket),
-    /// A set that it belongs to.
+    /// A set, of which one coroutine less is pending.
     Set(SetId),
-    /// A scope that does not outlive it.
+    /// A scope that it bounds.
     Bound(ScopeId),
 }
 
-/// Where a coroutine is in its life.
+/// The state of a coroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// In the queue, never run.
+    /// In the run queue, not started.
     Queued,
-    /// The one that runs.
+    /// The running one.
     Running,
-    /// Waits for something.
+    /// Suspended until something wakes it.
     Parked,
-    /// Its body has ended; what follows is under way, or it waits for those it spawned ([`Lifetime::BottomUp`]).
+    /// Its body has ended; its completion is under way, or waits for the coroutines it spawned ([`Lifetime::BottomUp`]).
     Ending,
-    /// In the queue, to go on.
+    /// In the run queue, to be resumed.
     Ready,
-    /// Ended.
+    /// Complete.
     Done,
 }
 
@@ -201,28 +203,28 @@ pub enum Outcome {
     Returned,
     /// It threw.
     Failed,
-    /// Its cancellation was not caught, or came before its start.
+    /// It did not catch its cancellation, or was cancelled before it started.
     Cancelled,
 }
 
-/// What can be awaited.
+/// Something that can be awaited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// The end of a coroutine.
+    /// The completion of a coroutine.
     Coroutine(CoroutineId),
     /// A point in time.
     Timeout(TimeoutId),
-    /// The end of all coroutines of a scope and of those below it.
+    /// The completion of all coroutines of a scope and of those below it.
     Scope(ScopeId),
-    /// The end of all of a set.
+    /// The completion of a set.
     Set(SetId),
 }
 
-/// Names a timeout until [`super::Core::drop_timeout`].
+/// Names a timeout. After [`super::Core::drop_timeout`] it names nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeoutId(pub(super) Key);
 
-/// Names a set until [`super::Core::drop_set`].
+/// Names a set of coroutines. After [`super::Core::drop_set`] it names nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SetId(pub(super) Key);
 
@@ -233,35 +235,35 @@ impl SetId {
     }
 }
 
-/// The answer to a cancellation.
+/// The result of [`super::Core::cancel`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cancel {
-    /// It will be delivered; a coroutine that waited goes on now.
+    /// The cancellation is pending; a parked coroutine was woken for it.
     Accepted,
-    /// An earlier one still waits to be delivered: this one is ignored.
+    /// An earlier cancellation is still pending; this one was dropped.
     Pending,
-    /// It has ended: nothing happens.
+    /// The coroutine has ended; nothing happens.
     TooLate,
 }
 
-/// In which order the ready ones run.
+/// The order in which ready coroutines run.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// First in, first out.
     Fifo,
-    /// Any, by a seed: for tests that must not depend on the order.
+    /// Random, by a seed: for tests that must not depend on the order.
     Seeded(u64),
 }
 
-/// What [`super::Core::next_to_run`] says.
+/// What the host has to run next ([`super::Core::next_to_run`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Start this one.
+    /// Start this coroutine.
     Start(CoroutineId),
-    /// This one goes on.
+    /// Resume this one.
     Resume(CoroutineId),
-    /// This one was cancelled before it ever ran: end it.
+    /// End this one, which was cancelled before it started.
     CancelledBeforeStart(CoroutineId),
-    /// Nobody is ready.
+    /// No coroutine is ready.
     Idle,
 }

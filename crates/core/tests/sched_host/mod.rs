@@ -57,7 +57,7 @@ impl Host {
         ticket
     }
 
-    /// The running one gives way.
+    /// The running coroutine yields.
     pub fn turn(&mut self) {
         self.waits(None, WaitReason::Yield);
     }
@@ -83,13 +83,13 @@ impl Host {
         self.resumed(true)
     }
 
-    /// The running one returns. Did anybody await it?
+    /// The running coroutine returns. Returns `true` if it was awaited.
     pub fn ends(&mut self) -> bool {
         let co = self.running();
         self.finish(co, Outcome::Returned)
     }
 
-    /// Ends and completes one. Did anybody await it?
+    /// Ends and completes a coroutine. Returns `true` if it was awaited.
     pub fn finish(&mut self, co: CoroutineId, outcome: Outcome) -> bool {
         let end = self.end(co, outcome);
         assert!(end.complete && end.orphans.is_empty());
@@ -97,7 +97,7 @@ impl Host {
         end.awaited
     }
 
-    /// Coroutines that have parked one after the other. Main runs, and nobody is ready.
+    /// Spawns coroutines that park one after the other. Afterwards main runs and none is ready.
     pub fn parked<const N: usize>(&mut self, on: WaitReason) -> [(CoroutineId, Ticket); N] {
         assert!(!self.has_ready());
         [(); N].map(|()| {

@@ -436,7 +436,7 @@ impl Both {
         assert_eq!(core.has_wake_source(), self.hope());
     }
 
-    /// Whoever waits is woken, whoever runs ends: then nobody and nothing is left.
+    /// Wakes all that wait and ends all that run, after which nothing is left.
     pub fn wind_down(&mut self) {
         while self.core.live() > 0 {
             match self.running {

@@ -146,7 +146,7 @@ struct Coroutine {
     on: WaitReason,
     cancellable: bool,
     careless: bool,
-    /// It gave way by `yield_now`, which needs no `resumed`.
+    /// It yielded by `yield_now`, which needs no `resumed`.
     in_one_step: bool,
     /// Parked with that deadline, the how manieth that was set.
     deadline: Option<(u64, usize)>,

@@ -157,7 +157,7 @@ impl Both {
 
     pub(super) fn hope(&self) -> bool {
         let outside = |it: &Coroutine| it.parked_on(|on| matches!(on, WaitReason::External { .. }));
-        // A timeout that nobody awaits wakes nobody.
+        // A timeout that is not awaited wakes nothing.
         let wakes = |(_, _, whose): &(u64, usize, What)| match whose {
             What::Coroutine(_) => true,
             What::Timeout(n) => !self.points[*n].waiters.is_empty(),

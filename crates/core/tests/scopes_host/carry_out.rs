@@ -182,7 +182,7 @@ impl Host {
         self.drain();
     }
 
-    /// It is a runner's turn. It ends, unless it gives way.
+    /// Runs a runner, which ends unless it yields.
     pub(super) fn runner(&mut self, co: CoroutineId, first: bool) {
         let job = self.body(co).job.expect("a runner");
         let (Job::Handle { handler, .. } | Job::Callback { handler, .. } | Job::ScopeCallback { handler, .. }) = job;

@@ -236,7 +236,7 @@ impl Host {
         (&self.bodies, &self.places)
     }
 
-    /// Is it this scope, or below it, by the host's own account?
+    /// Returns `true` if it is this scope or below it, by the host's own account.
     pub fn below(&self, id: ScopeId, top: ScopeId) -> bool {
         id == top || self.places[&id].parent.is_some_and(|parent| self.below(parent, top))
     }

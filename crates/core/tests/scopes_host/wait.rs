@@ -20,7 +20,7 @@ impl Host {
         self.parks(For::Nothing, None, WaitReason::Timer, Some(deadline));
     }
 
-    /// The running one gives way.
+    /// The running coroutine yields.
     pub fn turns(&mut self) {
         self.parks(For::Nothing, None, WaitReason::Yield, None);
     }
@@ -94,7 +94,7 @@ impl Host {
         token.map(|_| Err(Thrown::Failure("await cancelled")))
     }
 
-    /// Lets others run until it is a body's turn to act: that one. `None`: nobody is ready.
+    /// Runs coroutines until a body has to act, and returns it; `None` if none is ready.
     pub fn next(&mut self) -> Option<CoroutineId> {
         assert_eq!(self.current, None, "one runs");
         loop {
@@ -141,7 +141,7 @@ impl Host {
         }
     }
 
-    /// Lets all run until nobody is ready: each acts as told.
+    /// Runs all until none is ready; each acts as given.
     pub fn run(&mut self, mut act: impl FnMut(&mut Host, CoroutineId)) {
         while let Some(co) = self.next() {
             act(self, co);
@@ -149,7 +149,7 @@ impl Host {
         }
     }
 
-    /// Lets all run until nobody is ready: whoever is to act returns.
+    /// Runs all until none is ready; each that has to act returns.
     pub fn all_return(&mut self) {
         self.run(|host, _| host.ends(Ends::Returns));
     }

@@ -84,7 +84,7 @@ impl World {
         assert!(host.is_cancelled(id) || !parent_cancelled, "it outlives its parent");
     }
 
-    /// Nobody is ready: nobody has been forgotten.
+    /// Checks, when none is ready, that none was forgotten.
     fn check_waits(&self) {
         let host = &self.host;
         for (co, it) in self.host.known().0.iter().filter(|(_, it)| it.ended.is_none()) {
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Whoever runs waits, until nobody is ready.
+    /// Parks the running coroutine until none is ready.
     fn quiet(&mut self) {
         // Who catches what comes instead of the wait waits again.
         let waits = |host: &mut Host| {
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// All end, in the way that the program has left them, and nothing is left.
-    pub fn is_winding_down(&mut self) {
+    pub fn wind_down(&mut self) {
         self.quiet();
         self.timers_come();
         self.all_end(true);

@@ -169,7 +169,7 @@ impl World {
         pick(&self.scopes(), index)
     }
 
-    /// Does anybody wait for it, or with it as the token?
+    /// Returns `true` if a coroutine waits for it, or with it as the token.
     fn is_waited_for(&self, what: For, token: Option<Target>) -> bool {
         let waits = self.host.known().0.values().filter_map(|it| it.waits);
         waits.into_iter().any(|wait| wait.what == what || token.is_some() && wait.token == token)

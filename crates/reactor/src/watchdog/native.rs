@@ -1,31 +1,31 @@
-//! What C code a thread of ours is stuck in, seen from another one: the system call, and the library that made it.
+//! The C code in which a thread of this process is stuck: the system call, and the library that made it.
 //!
-//! Everything is read through the kernel (`process_vm_readv` on ourselves), which answers "no" where a plain load would
-//! fault, and finds a moving target torn at worst.
+//! Everything is read through the kernel (`process_vm_readv` on this process), which returns an error where a plain load
+//! would fault. If the thread runs, what is read may be torn.
 
 use std::ffi::CStr;
 use std::ops::Range;
 
-/// How far up a stack the library is looked for.
+/// How many bytes of a stack are searched for the library.
 const DEPTH: usize = 256 * 1024;
 
-/// Objects that only pass a call on.
-const PASSED_OVER: &[&str] =
+/// Libraries that only forward a call.
+const FORWARDING: &[&str] =
     &["libc.so", "libc-2.", "libpthread", "librt.so", "librt-", "ld-linux", "ld-2.", "linux-vdso", "libm.so", "libm-"];
 
-/// What a thread was stuck in.
+/// The system call in which a thread waits, and who made it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Native {
-    /// The system call in which it waits.
+    /// The name of the system call.
     pub call: Option<String>,
-    /// The file name of the library, or program, that has made the call.
+    /// The file name of the library or program that made the call.
     pub library: Option<String>,
 }
 
 impl Native {
-    /// Asks about one thread of this process. One that computes is in no system call, and its stack cannot be read.
+    /// Inspects a thread of this process. One that computes is in no system call, and its stack is not read.
     pub fn of(thread: libc::pid_t) -> Native {
-        // The descriptor is open for some microseconds, on a number that the program has free.
+        // The descriptor is open for some microseconds, at a number that user code does not use.
         let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).unwrap_or_default();
         match waits(&text) {
             Some((number, sp)) => Native { call: Some(name(number)), library: library(sp) },
@@ -34,7 +34,7 @@ impl Native {
     }
 }
 
-/// The number of the system call, and the stack pointer, of `/proc/PID/syscall`.
+/// The number of the system call and the stack pointer in the text of `/proc/PID/syscall`.
 fn waits(text: &str) -> Option<(i64, usize)> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let [number, .., sp, _pc] = words[..] else { return None };
@@ -104,7 +104,7 @@ fn name(number: i64) -> String {
     found.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned())
 }
 
-/// Up to `length` bytes at `address` of this process, as many as there are.
+/// Reads up to `length` bytes at `address` of this process, as many as are readable.
 pub fn bytes(address: usize, length: usize) -> Vec<u8> {
     let mut buffer = vec![0u8; length];
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length };
@@ -116,7 +116,7 @@ pub fn bytes(address: usize, length: usize) -> Vec<u8> {
     buffer
 }
 
-/// The word at `address` of this process.
+/// Reads the word at `address` of this process.
 pub fn word(address: usize) -> Option<usize> {
     bytes(address, size_of::<usize>()).try_into().ok().map(usize::from_ne_bytes)
 }
@@ -128,14 +128,14 @@ struct Code {
     is_program: bool,
 }
 
-/// The object whose function called libc for what blocks: the innermost return address on the stack that does not
-/// lie in libc or in us.
+/// Returns the library whose function called libc: that of the innermost return address on the stack which lies neither in
+/// libc nor in this extension.
 fn library(sp: usize) -> Option<String> {
     const CHUNK: usize = 4096;
     let code = code();
     let mut at = sp.next_multiple_of(size_of::<usize>());
     while at < sp + DEPTH {
-        // To the end of the page: what is readable is so by pages.
+        // To the end of the page: memory is readable by pages.
         let length = CHUNK - at % CHUNK;
         let stack = bytes(at, length);
         for word in stack.chunks_exact(size_of::<usize>()) {
@@ -153,7 +153,7 @@ fn library(sp: usize) -> Option<String> {
     None
 }
 
-/// Is there a call instruction before this address? A stack holds other pointers to code too.
+/// Returns `true` if there is a call instruction before this address. A stack holds other pointers to code too.
 fn follows_a_call(address: usize) -> bool {
     let before = bytes(address.wrapping_sub(7), 7);
     // call rel32; or call r/m (FF /2) with its operand in 0, 1, 4 or 5 further bytes.
@@ -162,16 +162,16 @@ fn follows_a_call(address: usize) -> bool {
             || [2, 3, 6, 7].into_iter().any(|length| before[7 - length] == 0xff && before[8 - length] >> 3 & 7 == 2))
 }
 
-/// The code of all objects that a call may have come from.
+/// The code of all objects from which a call may have come.
 fn code() -> Vec<Code> {
     let mut all: Vec<Code> = Vec::new();
-    // SAFETY: the callback gets the pointer to `all`, which outlives the call. The loader's list is locked for the time,
-    // a lock that nobody holds while it runs constructors or waits.
+    // SAFETY: the callback gets the pointer to `all`, which outlives the call. The loader locks its list for
+    // the call, with a lock that is not held while constructors run or a thread waits.
     unsafe { libc::dl_iterate_phdr(Some(add_code), (&raw mut all).cast()) };
     let here = waits as *const () as usize;
     all.retain(|code| {
         let ours = code.range.contains(&here) && !code.is_program; // a test is a program with all this in it
-        !ours && !PASSED_OVER.iter().any(|name| code.name.starts_with(name))
+        !ours && !FORWARDING.iter().any(|name| code.name.starts_with(name))
     });
     all
 }

@@ -69,7 +69,7 @@ fn the_run_after_a_long_one_is_seen_in_time() {
 }
 
 #[test]
-fn a_stopped_process_blocks_nobody() {
+fn a_stopped_process_is_not_reported() {
     // It stops at 1060 ms, after it was asked, and goes on at 9000 ms.
     let mut run = Run::default();
     let awake = |at: u64| (at * MS, u64::MAX);
@@ -121,7 +121,7 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 #[test]
-fn who_is_stuck_is_seen_with_its_system_call_and_library() {
+fn a_stuck_thread_is_seen_with_its_system_call_and_library() {
     let (watchdog, _told) = watchdog();
     watchdog.begin();
     std::thread::sleep(Duration::from_millis(300));
@@ -138,7 +138,7 @@ fn program() -> String {
 }
 
 #[test]
-fn who_computes_answers_itself() {
+fn a_computing_thread_answers_itself() {
     let (watchdog, _told) = watchdog();
     watchdog.begin();
     // On a busy machine it may be looked at before it had the processor to answer.
