@@ -59,16 +59,16 @@ fn option(fd: c_int, name: c_int) -> c_int {
     value
 }
 
-/// Can a stream socket give or take less than it could? One of TCP gives all that it has, as far as it goes into the
-/// buffer: who uses edge-triggered readiness may conclude from less that there is no more (epoll(7)).
+/// Returns `true` if a call on a stream socket may transfer less than possible. Reading from TCP fills the buffer as far as
+/// there is data: users of edge-triggered readiness may conclude from less that there is no more (epoll(7)).
 fn may_be_short(fd: c_int, call: Call) -> bool {
     let gives = matches!(call, Call::read | Call::readv | Call::recv | Call::recvfrom);
     let tcp = || matches!(option(fd, libc::SO_DOMAIN), libc::AF_INET | libc::AF_INET6);
     option(fd, libc::SO_TYPE) == libc::SOCK_STREAM && !(gives && tcp())
 }
 
-/// Can a call on this descriptor end so? `EAGAIN` is not among them: edge-triggered readiness rests on the kernel's
-/// word that there is nothing now, so it may not be said when there is.
+/// Returns `true` if a call on this descriptor can fail so. `EAGAIN` is not among these: edge-triggered readiness relies on it
+/// being returned only when there is nothing.
 fn possible(call: Call, fd: c_int, what: What) -> bool {
     match (kind(fd), what) {
         (0, _) | (_, What::Ready | What::Stale | What::Error(libc::EAGAIN)) => false,
@@ -251,7 +251,7 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
     }
 }
 
-/// Interrupted, it goes on behind the scenes.
+/// When it is interrupted the connection attempt continues.
 unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's own arguments.
     let original = || unsafe { libc::connect(fd, address, length) };
@@ -335,7 +335,7 @@ fn late() -> Option<usize> {
     SEEN.with_borrow(|seen| seen.iter().position(|event| is_own(event.u64) || !is_current(event.u64)))
 }
 
-/// `wait` waits for events, at once when it is told so.
+/// `wait(true)` returns without blocking, `wait(false)` waits for events.
 unsafe fn events(list: *mut libc::epoll_event, room: c_int, wait: impl Fn(bool) -> c_int) -> c_int {
     let planned = decide(Call::epoll_wait, |what| error_only(what) || what == What::Stale && late().is_some());
     if let Some(What::Error(error)) = planned {

@@ -98,7 +98,7 @@ const LOGGED: usize = 8192;
 static PLAN: OnceLock<Plan> = OnceLock::new();
 static ARMED: AtomicBool = AtomicBool::new(false);
 static MADE: [AtomicU64; Call::COUNT] = [const { AtomicU64::new(0) }; Call::COUNT];
-/// Call, number of the call and code of the fault; as many as fit. Their number is told in any case.
+/// The call, its number and the code of each fault, as many as fit. All are counted.
 static LOG: [(AtomicU32, AtomicU32, AtomicU32); LOGGED] =
     [const { (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)) }; LOGGED];
 static INJECTED: AtomicUsize = AtomicUsize::new(0);
@@ -157,7 +157,8 @@ fn dice(seed: u64, call: Call, number: u64, rule: usize) -> u64 {
     x ^ x >> 31
 }
 
-/// One call is made: does it fail? `possible`: can this call, with its arguments, fail so?
+/// Counts a call and returns the fault that the plan has for it. `possible`: whether the call, with its arguments, can fail
+/// so.
 pub fn decide(call: Call, possible: impl Fn(What) -> bool) -> Option<What> {
     if !ARMED.load(Ordering::Relaxed) {
         return None;

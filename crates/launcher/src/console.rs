@@ -1,18 +1,18 @@
-//! What is printed, and how the program ends.
+//! Output, and the status of the process.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// How the program ends.
+/// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Fine,
-    /// Something is wrong with a file, or cannot be written.
+    /// A file has an error, or cannot be written.
     Failed,
-    /// It was called in a wrong way.
+    /// The arguments are wrong.
     Usage,
-    /// Nobody reads the output any more. What a shell says of a filter that ends by SIGPIPE, which Rust's programs ignore.
+    /// The reader of the output has closed it: the status that a shell reports for SIGPIPE, which Rust's programs ignore.
     BrokenPipe,
 }
 
@@ -40,19 +40,19 @@ pub fn print(text: &[u8]) -> Status {
     }
 }
 
-/// Writes a line to standard error. Where that cannot be written to, there is no place left to say so; the status tells.
+/// Writes a line to standard error. If that fails, only the status reports the error.
 pub fn complain(line: &[u8]) {
     let _ = io::stderr().write_all(&[line, b"\n"].concat());
 }
 
-/// What went wrong, in the system's words, without Rust's number behind them.
+/// The system's message for an error, without the number that Rust appends.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().map(|code| format!(" (os error {code})")).unwrap_or_default();
     text.strip_suffix(&number).unwrap_or(&text).to_string()
 }
 
-/// A message may quote a program's text: it stays on its line, and a terminal obeys nothing of it.
+/// Escapes control characters, for a message may quote source text and must stay on its line.
 pub fn one_line(message: &str) -> String {
     message.chars().fold(String::with_capacity(message.len()), |mut line, c| {
         if c.is_control() {

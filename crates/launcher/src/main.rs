@@ -32,10 +32,10 @@ fn main() -> ExitCode {
     status.into()
 }
 
-/// What is wrong with the arguments.
+/// An error in the arguments.
 struct Usage {
     message: String,
-    /// What tells more.
+    /// The command whose help explains it.
     help: &'static str,
 }
 

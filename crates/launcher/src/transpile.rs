@@ -46,7 +46,7 @@ Exit status:
   141  nobody reads the output any more
 ";
 
-/// What the lexer takes is less than this.
+/// The lexer takes sources shorter than this.
 const TOO_LARGE: u64 = 1 << 32;
 
 struct Request {
@@ -56,7 +56,7 @@ struct Request {
     inputs: Vec<OsString>,
 }
 
-/// Does what the arguments say. An error is one in the arguments.
+/// Runs the command. `Err` is an error in the arguments.
 pub fn run(arguments: &mut Parser) -> Result<Status, String> {
     let Some(request) = parse(arguments).map_err(|error| error.to_string())? else {
         return Ok(console::print(HELP.as_bytes()));
@@ -117,7 +117,7 @@ impl Refusal {
 }
 
 impl Request {
-    /// Do the arguments fit together? The tree is where the output goes, if it is not printed.
+    /// Checks that the arguments fit together. Returns the folder for the output, unless that is printed.
     fn tree(&self) -> Result<Option<Tree>, String> {
         if self.inputs.is_empty() {
             return Err("no FILE given ('-' is standard input)".to_string());

@@ -1,5 +1,5 @@
-//! The folder that output goes to. Nothing is written outside of it, no file is ever there in part, and none that was read
-//! is replaced.
+//! The output folder. Nothing is written outside of it, files appear only when they are complete, and no file that was read is
+//! replaced.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -14,11 +14,11 @@ pub struct Tree {
     inputs: HashSet<(u64, u64)>,
 }
 
-/// What could not be written, and why.
+/// A path that could not be written, and why.
 type Failure = (PathBuf, io::Error);
 
 impl Tree {
-    /// A file of `inputs` that cannot be found cannot be replaced either; whoever reads it will say so.
+    /// A file of `inputs` that cannot be found cannot be replaced either; reading it reports that.
     pub fn new(dir: &Path, inputs: &[OsString]) -> Tree {
         let inputs = inputs.iter().filter_map(|input| identity(Path::new(input))).collect();
         Tree { dir: dir.to_path_buf(), inputs }

@@ -1,5 +1,5 @@
-//! Operands as most of them are: a variable or a name, with members, indices and calls behind it, in which there is no other
-//! operator. What is not so simple is taken apart token by token.
+//! The end of simple operands: a variable or a name, followed by members, indices and calls, without other operators. Other
+//! operands are parsed token by token.
 
 use crate::lexer::{begins_label, is_label, single_quoted, spaces};
 use crate::token::{Kind, word};
@@ -83,7 +83,7 @@ fn label(source: &[u8], at: usize) -> Option<usize> {
     begins.then(|| at + rest.iter().take_while(|byte| is_label(**byte)).count())
 }
 
-/// Is it `f(...)`, behind the parenthesis?
+/// Returns `true` for `...)`, the arguments of a first-class callable.
 fn makes_closure(arguments: &[u8]) -> bool {
     let rest = arguments.trim_ascii_start().strip_prefix(b"...");
     rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b")"))
@@ -128,7 +128,7 @@ fn group(source: &[u8], at: usize) -> Option<usize> {
     if makes_closure(source.get(at + 1..)?) {
         return None;
     }
-    // a bit for each that is open: is it a `[`?
+    // a bit for each that is open, set for a `[`
     let (mut open, mut depth) = (0_u64, 0);
     let mut at = at;
     loop {

@@ -1,13 +1,13 @@
-//! Changes to a text, at its own offsets.
+//! Edits of a text, at its own offsets.
 
-/// In the place of `start..end` there will be `text`.
+/// Replaces `start..end` by `text`.
 struct Edit {
     start: u32,
     end: u32,
     text: &'static str,
 }
 
-/// Edits that do not overlap. Those at one place are put in in the order in which they were made.
+/// Edits that do not overlap. Those at one place are applied in the order in which they were made.
 #[derive(Default)]
 pub struct Edits(Vec<Edit>);
 
@@ -28,7 +28,7 @@ impl Edits {
         self.0.len()
     }
 
-    /// Takes back those behind the first `kept` that are at this offset or behind it.
+    /// Removes those after the first `kept` that are at this offset or after it.
     pub fn forget(&mut self, kept: usize, from: u32) {
         while self.0.len() > kept && self.0.pop_if(|edit| edit.start >= from).is_some() {}
     }
@@ -40,7 +40,7 @@ impl Edits {
         }
     }
 
-    /// How long the new text of a source of this length is.
+    /// The length of the new text of a source of this length.
     pub fn length(&self, source: usize) -> usize {
         let (added, removed) = self.0.iter().fold((0, 0), |(added, removed), edit| {
             (added + edit.text.len(), removed + (edit.end - edit.start) as usize)
@@ -48,7 +48,7 @@ impl Edits {
         source + added - removed
     }
 
-    /// The new text, piece by piece.
+    /// The pieces of the new text.
     pub fn pieces<'a>(&self, source: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let mut at = 0;
         let pieces = self.0.iter().flat_map(move |edit| {

@@ -1,15 +1,15 @@
-//! What is wrong with a use of the operators, in PHP's own words where it has some.
+//! Errors in the use of the operators, in PHP's own words where it has some.
 
 use crate::lexer::lines;
 use crate::token::{Kind, Token};
 use std::fmt;
 
-/// A use of an operator that makes no sense.
+/// A wrong use of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// The byte where it is noticed.
+    /// The offset at which it is detected.
     pub offset: usize,
-    /// As PHP words its own: `syntax error, …`.
+    /// The message, worded as PHP's own: `syntax error, …`.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
-//! PHP's source as tokens, with the boundaries that the engine's own lexer sees (`token_get_all()`): the test `corpus`
-//! holds the two against one another. Any bytes are a source; every byte is in exactly one token.
+//! A lexer for PHP, whose tokens have the boundaries of the engine's own (`token_get_all()`): the example `corpus` compares
+//! the two. Any bytes are a source; every byte is in exactly one token.
 
 mod strings;
 
@@ -8,7 +8,7 @@ pub use strings::single_quoted;
 use crate::token::{Kind, Token, word};
 use memchr::{memchr, memchr3, memmem};
 
-/// The PHP whose source it is. Later versions know more tokens.
+/// A version of PHP. Later versions have more tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// PHP 8.2
@@ -21,7 +21,7 @@ pub enum Version {
     V8_5,
 }
 
-/// Where a source begins.
+/// Where a source starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Outside of PHP's tags: a file.
@@ -30,14 +30,14 @@ pub enum Start {
     Script,
 }
 
-/// How a source is to be read.
+/// How to read a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The PHP that reads it.
     pub version: Version,
-    /// Does `<?` open PHP code (the ini setting `short_open_tag`)?
+    /// `<?` opens PHP code (the ini setting `short_open_tag`).
     pub short_tags: bool,
-    /// Where it begins.
+    /// Where it starts.
     pub start: Start,
 }
 
@@ -59,7 +59,7 @@ enum State {
     VarName,
 }
 
-/// Gives the tokens of a source, white space and comments too.
+/// An iterator over the tokens of a source, white space and comments included.
 pub struct Lexer<'a> {
     source: &'a [u8],
     at: usize,
@@ -68,9 +68,9 @@ pub struct Lexer<'a> {
     /// The labels of the heredocs that are open.
     labels: Vec<&'a [u8]>,
     options: Options,
-    /// So many tokens are missing until all that follows is data; `None` before `__halt_compiler`.
+    /// The number of tokens until all that follows is data; `None` before `__halt_compiler`.
     until_halt: Option<u8>,
-    /// The part of a string up to here has no variable in it; it need not be looked at again.
+    /// The part of a string up to here is known to have no variable in it.
     plain_until: usize,
 }
 
@@ -95,22 +95,22 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// May a name begin with it?
+/// Returns `true` if a name may begin with this byte.
 pub fn begins_label(byte: u8) -> bool {
     CLASSES[byte as usize] & LABEL_START != 0
 }
 
-/// May it stand in a name?
+/// Returns `true` if a name may contain this byte.
 pub fn is_label(byte: u8) -> bool {
     CLASSES[byte as usize] & LABEL != 0
 }
 
-/// Is it white space to PHP?
+/// Returns `true` for PHP's white space.
 pub fn is_space(byte: u8) -> bool {
     CLASSES[byte as usize] & SPACE != 0
 }
 
-/// How much white space a text begins with.
+/// The length of the white space at the start of a text.
 pub fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }
@@ -127,12 +127,12 @@ impl<'a> Lexer<'a> {
         Lexer { source, at: 0, state, states, labels, options, until_halt: None, plain_until: 0 }
     }
 
-    /// From an offset on at which PHP code begins or goes on, outside of any string.
+    /// Starts at an offset in PHP code, outside of any string.
     pub(crate) fn within(source: &'a [u8], options: Options, at: usize) -> Lexer<'a> {
         Lexer { at, ..Lexer::new(source, Options { start: Start::Script, ..options }) }
     }
 
-    /// The same with what this one has allocated.
+    /// As [`Lexer::within`], with the allocations of this lexer.
     pub(crate) fn go_on(&mut self, at: usize) {
         (self.at, self.state, self.until_halt, self.plain_until) = (at, State::Script, None, 0);
         self.states.clear();
@@ -144,7 +144,7 @@ impl<'a> Lexer<'a> {
         Lexer::within(source, options, at).back_in_script()
     }
 
-    /// The end of what is no PHP, and begins at the start of the source or at a `?>`: behind the next `<?php`.
+    /// The end of text that is not PHP, which starts with the source or at a `?>`: after the next `<?php`.
     pub(crate) fn end_of_html(source: &'a [u8], options: Options, at: usize) -> usize {
         let lexer = if at == 0 { Lexer::new(source, options) } else { Lexer::within(source, options, at) };
         lexer.back_in_script()
@@ -207,7 +207,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The kind of the token at `self.at`, and its end. `None`: the state has changed, look again.
+    /// The kind and end of the token at `self.at`; `None` if the state has changed and it has to be called again.
     fn scan(&mut self) -> Option<(Kind, usize)> {
         match self.state {
             State::Script => Some(self.script()),

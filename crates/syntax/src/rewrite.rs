@@ -1,7 +1,7 @@
-//! One walk over the tokens, with a stack of what is open: groups (brackets, strings) and expressions that belong to an
-//! operator. Of PHP's grammar it knows what it takes to see where an operand ends, and where a name is a type.
+//! The rewriter: one pass over the tokens, with a stack of open groups (brackets, strings) and of expressions that belong to an
+//! operator. It knows as much of PHP's grammar as is needed to find where an operand ends, and where a name is a type.
 //!
-//! Nothing here rejects valid PHP: an operator is one only where PHP allows no such sequence of tokens.
+//! It rejects no valid PHP: a word is an operator only where PHP allows no such sequence of tokens.
 
 mod groups;
 mod operands;
@@ -24,13 +24,13 @@ const SUSPEND: &str = "\\Async\\suspend()";
 
 const WANTS_CALL: &str = "spawn expects a call or a closure";
 
-/// How many tokens behind the one at hand are looked at.
+/// The number of tokens of look-ahead.
 const AHEAD: usize = 2;
-/// With a word in so many bytes of source, to look for the next one is more work than to take all of it apart.
+/// With more than one word in so many bytes of source, parsing all of it is faster than skimming.
 const DENSE: usize = 150;
 
-/// What makes plain PHP of the source, or `None` when it is that already. Between the words (`scan`) it is skimmed; where that does
-/// not work out, and with no words, it is taken apart as a whole.
+/// Returns the edits that make plain PHP of the source, or `None` if it is that already. The parts between the words (`scan`)
+/// are skimmed; where that fails, and without words, all of it is parsed.
 pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Result<Option<Edits>, SyntaxError> {
     if let Some(words) = words
         && words.len() * DENSE < source.len()
@@ -175,7 +175,7 @@ impl Frame {
         }
     }
 
-    /// Is this a place for declarations, where a name before a variable is a type?
+    /// Returns `true` in a place for declarations, where a name before a variable is a type.
     fn declares(&self) -> bool {
         matches!(self.group, Some(Content::Members | Content::Hooks | Content::Parameters)) && !self.in_value
     }
@@ -191,7 +191,7 @@ enum Constants {
     Imported,
 }
 
-/// The tokens cannot be followed any more: brackets do not match. PHP will say so.
+/// Brackets do not match, so the tokens cannot be parsed further. PHP reports that.
 struct Lost;
 
 struct Walk<'a> {
@@ -279,7 +279,7 @@ impl<'a> Walk<'a> {
         Ok(if self.skimmer.is_some() && (is_open || self.in_doubt) { Err(Lost) } else { Ok(()) })
     }
 
-    /// Takes the source apart up to a token and a little further.
+    /// Parses the source up to a token and a little further.
     fn fetch(&mut self, at: usize) {
         while self.tokens.len() <= at + AHEAD && !self.is_all {
             match self.lexer.find(|token| token.kind.is_seen()) {
@@ -360,7 +360,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Does `suspend` stand here, and not as a statement?
+    /// Returns `true` if the current token is `suspend` and not a statement.
     fn declares_suspend(&self, at: usize) -> bool {
         let rest = self.source[at..].strip_prefix(b"suspend");
         rest.is_some_and(|rest| !scan::ends_suspend(rest.trim_ascii_start()))
@@ -378,7 +378,7 @@ impl<'a> Walk<'a> {
         self.is_all = false;
     }
 
-    /// What an operator has got so far is written out, for PHP to complain of the rest.
+    /// Writes out the operators that are incomplete, so that PHP reports the error.
     fn abandon(&mut self) {
         while let Some(frame) = self.frames.pop() {
             if let (None, Of::Call(callee)) = (frame.group, frame.of) {
@@ -416,7 +416,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Could this be the beginning of a member of a class, or of a constant? The same words would say something else there.
+/// Returns `true` if this can be the start of a member of a class, or of a constant, where the words have another meaning.
 fn may_declare(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let length = text.iter().take_while(|byte| is_label(**byte)).count();

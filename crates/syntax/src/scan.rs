@@ -1,4 +1,4 @@
-//! Is it worth a closer look? Most sources are not, and this is all that they pay.
+//! A quick scan for words that may be operators. Most sources have none and are not parsed.
 
 use crate::lexer::{Options, begins_label, cast_at, is_label, is_space, spaces};
 use memchr::memmem::{self, Finder};
@@ -42,12 +42,12 @@ pub fn words(source: &[u8], options: Options) -> Option<Vec<usize>> {
     is_used.then_some(words)
 }
 
-/// Could `suspend` have been a statement, or the end of one, with this behind it and white space?
+/// Returns `true` if `suspend`, followed by white space and this, can be a statement or the end of one.
 pub fn ends_suspend(rest: &[u8]) -> bool {
     matches!(rest.first(), Some(b';' | b'?' | b'/' | b'#') | None)
 }
 
-/// Is what comes next the name of a function that is imported (`use function Async\{await, suspend}`)?
+/// Returns `true` if the next word is the name of an imported function (`use function Async\{await, suspend}`).
 fn is_import_of_function(before: &[u8]) -> bool {
     const USE: &[u8] = b"use function ";
     const LONGEST: usize = 500;
@@ -58,19 +58,19 @@ fn is_import_of_function(before: &[u8]) -> bool {
     })
 }
 
-/// Could it be a closure without parentheses, the word of which ends here?
+/// Returns `true` if the word that ends here can be that of a closure without parentheses.
 fn is_closure(source: &[u8], end: usize) -> bool {
     let next = source.get(end).copied().unwrap_or(0);
     next != b'(' && !is_label(next) && closure(source, end + spaces(&source[end..]))
 }
 
-/// Does `__halt_compiler` stand in it? What comes after it is not code.
+/// Returns `true` if the source contains `__halt_compiler`, after which there is no code.
 pub fn may_halt(source: &[u8]) -> bool {
     memmem::find_iter(source, b"__")
         .any(|at| source[at + 2..].get(..13).is_some_and(|word| word.eq_ignore_ascii_case(b"halt_compiler")))
 }
 
-/// Could this `suspend` be the constant in `for (…; suspend; …)`, and no statement?
+/// Returns `true` if this `suspend` can be the constant in `for (…; suspend; …)` and not a statement.
 pub fn may_be_in_for(source: &[u8], word: usize) -> bool {
     let rest = source[word..].strip_prefix(b"suspend").unwrap_or_default();
     let is_after_semicolon = source[..word].trim_ascii_end().ends_with(b";");
@@ -120,7 +120,7 @@ fn begins_operand(source: &[u8], at: usize, options: Options) -> bool {
     }
 }
 
-/// Could it be `function` without parentheses, whose next token begins at `at`?
+/// Returns `true` if it can be a `function` without parentheses, whose next token begins at `at`.
 fn closure(source: &[u8], at: usize) -> bool {
     match source.get(at) {
         Some(b'{' | b':' | b'/' | b'#') => true,

@@ -1,5 +1,5 @@
-//! Past the parts of a source in which there is no operator, without taking them apart: only strings and comments are
-//! looked at, and braces where they are to be counted.
+//! Skips the parts of a source without operators without parsing them: only strings and comments are recognised, and braces
+//! where they have to be counted.
 
 use crate::chain::string;
 use crate::lexer::{Lexer, Options, Start, block_comment, is_label, is_space, line_comment};
@@ -135,7 +135,7 @@ impl<'a> Skimmer<'a> {
         self.word_before(source.len()).map_or(Found::End, |at| Found::Word { at, depth, in_string: false })
     }
 
-    /// What stands before the word that was found.
+    /// What precedes the word that was found.
     pub fn before(&self, word: usize) -> Before {
         let Some(code) = self.code_until(word) else { return Before::Other };
         let end = code.len();
@@ -165,7 +165,7 @@ impl<'a> Skimmer<'a> {
         (is_known && is_code()).then_some(code)
     }
 
-    /// Do expressions come behind the `(` or `[`, and not parameters?
+    /// Returns `true` if expressions follow the `(` or `[`, and not parameters.
     fn opens_list(&self, at: usize) -> bool {
         if self.source[at] == b'[' {
             return !self.source[..at].ends_with(b"#");
@@ -189,7 +189,7 @@ impl<'a> Skimmer<'a> {
         }
     }
 
-    /// Is the `,` between expressions, and not between parameters or declarations?
+    /// Returns `true` if the `,` is between expressions, and not between parameters or declarations.
     fn is_in_list(&self, comma: usize) -> bool {
         /// How far back is looked for the bracket.
         const FAR: usize = 200;
@@ -308,7 +308,7 @@ fn is_word_at_end(code: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// How many bytes are looked at in one go.
+/// The number of bytes that are compared at once.
 const BLOCK: usize = 64;
 
 /// Finds the bytes at which something can begin or end.

@@ -1,6 +1,6 @@
-//! What PHP's source is made of.
+//! The tokens of PHP.
 
-/// What a token is. Kinds that the rewriter treats alike are one kind.
+/// The kind of a token. Those that the rewriter treats alike are one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text outside of PHP's tags, and all that follows `__halt_compiler();`.
@@ -158,12 +158,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Is it something to the grammar?
+    /// Returns `true` if the grammar sees it.
     pub(crate) fn is_seen(self) -> bool {
         !matches!(self, Kind::Whitespace | Kind::Comment)
     }
 
-    /// May an operand of `spawn` or `await` begin with it? None of these may follow a name in PHP, except where a variable
+    /// Returns `true` if an operand of `spawn` or `await` may begin with it. None of these may follow a name in PHP, except where a variable
     /// is declared.
     pub fn begins_operand(self) -> bool {
         use Kind::*;
@@ -199,7 +199,7 @@ impl Kind {
         )
     }
 
-    /// Can a member have this as its name?
+    /// Returns `true` if a member may have this as its name.
     pub fn is_word(self) -> bool {
         use Kind::*;
         matches!(
@@ -229,7 +229,7 @@ impl Kind {
         )
     }
 
-    /// Does a statement go on with it, after the `}` of a closure?
+    /// Returns `true` if it continues a statement after the `}` of a closure.
     pub fn continues(self) -> bool {
         use Kind::*;
         matches!(

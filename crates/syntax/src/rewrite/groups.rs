@@ -146,7 +146,7 @@ impl Walk<'_> {
         }
     }
 
-    /// At a word that says what the next brackets contain, if it is not the name of something.
+    /// Handles a word that determines what the next brackets contain, unless it is a name.
     fn construct(&mut self, kind: Kind, declares: bool) {
         let before = self.before();
         if declares {

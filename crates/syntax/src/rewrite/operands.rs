@@ -1,10 +1,10 @@
-//! How far the operand of an operator reaches.
+//! The extent of an operator's operand.
 
 use super::{Content, Lost, Of, Phase, Reach, WANTS_CALL, Walk};
 use crate::error::SyntaxError;
 use crate::token::Kind;
 
-/// An error is a use of an operator that makes no sense; [`Lost`] within is for PHP to complain of.
+/// `Err` is a wrong use of an operator; PHP reports what an inner [`Lost`] stands for.
 type Step = Result<Result<(), Lost>, SyntaxError>;
 
 impl Walk<'_> {
@@ -32,7 +32,7 @@ impl Walk<'_> {
         Ok(Ok(()))
     }
 
-    /// Opens a group, after which the expression goes on in `after`.
+    /// Opens a group, after which the expression continues in phase `after`.
     fn enter(&mut self, after: Phase) -> Step {
         self.top().after = after;
         Ok(self.opens().unwrap_or(Err(Lost)))

@@ -13,7 +13,7 @@ impl Walk<'_> {
         let possible = match self.before() {
             Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon | Kind::Function | Kind::Fn | Kind::Const => false,
             Kind::Class | Kind::ClassLike | Kind::Names | Kind::New | Kind::Instanceof | Kind::As | Kind::Use => false,
-            // The end of an operand: something is missing between the two, PHP will say what.
+            // The end of an operand: something is missing between the two, which PHP reports.
             Kind::Variable | Kind::Name | Kind::Qualified | Kind::FullyQualified | Kind::Relative => false,
             Kind::Number | Kind::String | Kind::Quote | Kind::EndHeredoc | Kind::CloseBracket | Kind::Operand => false,
             Kind::CloseParen => self.closed_head == Some(self.at - 1),
