@@ -31,7 +31,7 @@ pub unsafe extern "C" fn copy_file_range(
     let fd_refs = [FdRef::new(host, from), FdRef::new(host, to)];
     let job = move || {
         let [from_at, to_at] = &mut offsets;
-        // SAFETY: offsets of the job's; the pins keep the descriptors open.
+        // SAFETY: offsets of the job's; the references keep the descriptors open.
         let copied = unsafe { libc::copy_file_range(from, at(from_at), to, at(to_at), size, flags) };
         let error = errno();
         drop(fd_refs);

@@ -14,7 +14,7 @@ fn sync(fd: c_int, call: &'static str, original: unsafe extern "C" fn(c_int) -> 
     let saved = errno();
     let fd_ref = FdRef::new(host, fd);
     let job = move || {
-        // SAFETY: as above; the pin keeps the descriptor open.
+        // SAFETY: as above; the reference keeps the descriptor open.
         let result = unsafe { original(fd) };
         let error = errno();
         drop(fd_ref);
