@@ -2,7 +2,6 @@
 
 use crate::engine::{linking, loading};
 use crate::handles::{handle_locks, trampolines};
-use crate::isolation::{marks, switch_hooks};
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
 use crate::runtime::{
@@ -56,8 +55,6 @@ moments! {
         let co = unsafe {
             let ctx = &mut *ctx;
             ctx.calls = trampolines::take_calls();
-            marks::leave(&mut ctx.marks, ctx.loads > 0);
-            ctx.aside = switch_hooks::leave();
             CoroutineId(ctx.co)
         };
         if linking::is_any() {
@@ -74,8 +71,6 @@ moments! {
         let co = unsafe {
             let ctx = &mut *ctx;
             trampolines::put_calls(ctx.calls);
-            marks::resume(&mut ctx.marks);
-            switch_hooks::resume(ctx.aside);
             CoroutineId(ctx.co)
         };
         if linking::is_any() {

@@ -2,7 +2,6 @@
 
 use crate::engine::interposition;
 use crate::handles::classify;
-use crate::isolation::openssl;
 use crate::runtime::{
     coroutine::Info,
     ctx::Failing,
@@ -115,9 +114,7 @@ impl Host for PhpHost {
             return cancelled();
         }
         let names = HostBuffer::take(blocked_on.call);
-        let errors = openssl::take();
         let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
-        openssl::put_back(errors);
         names.put_back();
         match reason {
             WakeReason::Woken => Wake::Woken,
@@ -150,9 +147,7 @@ impl Host for PhpHost {
 
     fn park_uncancellable(&self, blocked_on: BlockedOn) {
         let rt = rt();
-        let errors = openssl::take();
         rt.park(None, on(&blocked_on), false, info(&blocked_on));
-        openssl::put_back(errors);
     }
 
     fn wake(&self, waiter: Waiter) {

@@ -68,13 +68,17 @@ struct Error {
 /// that this lies on, and it is freed by [`put_back`] only.
 pub struct Queue(*mut Vec<Error>);
 
+impl Queue {
+    /// No errors.
+    pub const EMPTY: Queue = Queue(std::ptr::null_mut());
+}
+
 /// Takes the errors that wait, if there are any.
 #[inline]
 pub fn take() -> Queue {
-    let none = Queue(std::ptr::null_mut());
-    let Some(functions) = FOUND.0.get() else { return none };
+    let Some(functions) = FOUND.0.get() else { return Queue::EMPTY };
     // SAFETY: OpenSSL's own function.
-    if unsafe { (functions.peek)() } == 0 { none } else { take_all(functions) }
+    if unsafe { (functions.peek)() } == 0 { Queue::EMPTY } else { take_all(functions) }
 }
 
 #[cold]

@@ -1,6 +1,6 @@
 //! What is kept of a coroutine that has a stack, at the upper end of that.
 
-use crate::isolation::{state::Saved, switch_hooks::Aside};
+use crate::isolation::Travelling;
 use crate::stack::stacks::{AtTop, Stack};
 use spindle_php_sys as sys;
 use std::ptr::null_mut;
@@ -34,18 +34,14 @@ pub struct Ctx {
     pub failed_parks: u32,
     /// The connection that was given up for them, or -1.
     pub given_up: i32,
-    /// The engine's state while it is left.
-    pub saved: Saved,
+    /// What travels with it.
+    pub travelling: Travelling,
     /// Handles that are busy by calls of this coroutine (see `calls`).
     pub busy: Vec<Held>,
     /// Its calls that keep what they use busy, the innermost first, while it is left.
     pub calls: *mut sys::spindle_call,
-    /// What the engine has noted for it on objects and arrays, while it is left.
-    pub marks: *mut sys::spindle_marks,
     /// How many classes it is in the middle of loading.
     pub loads: u32,
-    /// What its running calls have set in the engine for it alone, the innermost first.
-    pub aside: *mut Aside,
     /// What the engine's own fibers and observers know the coroutines on this stack by: each other one by the same.
     pub fibers: [sys::zend_fiber_context; 2],
     /// Which of them is that of the present one.
@@ -82,16 +78,13 @@ unsafe impl AtTop for Ctx {
             silenced: 0,
             failed_parks: 0,
             given_up: -1,
-            // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
-            saved: unsafe { std::mem::zeroed() },
-            // SAFETY: as above: an engine's structure of pointers and numbers.
+            travelling: Travelling::new(),
+            // SAFETY: an engine's structure of pointers and numbers, for which zero is valid.
             fibers: unsafe { std::mem::zeroed() },
             life: 0,
             busy: Vec::new(),
             calls: null_mut(),
-            marks: null_mut(),
             loads: 0,
-            aside: null_mut(),
         }
     }
 }

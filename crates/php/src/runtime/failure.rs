@@ -642,7 +642,7 @@ pub unsafe fn disown(this: *mut Coroutine) {
         if (*this).ctx.is_null() {
             return;
         }
-        let mut frame = (*(*this).ctx).saved.frame();
+        let mut frame = (*(*this).ctx).travelling.frame();
         while !frame.is_null() {
             coroutine::disown(addr_of_mut!((*frame).This));
             let function = (*frame).func;

@@ -53,7 +53,7 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
                 unsafe {
                     let ended = observers::end();
                     observers::switch(to);
-                    (*to).saved.load();
+                    (*to).travelling.resume();
                     rt.arrive(to);
                     sys::zend_observer_fiber_destroy_notify(ended);
                     let mut unused = null_mut();

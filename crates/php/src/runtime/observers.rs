@@ -17,7 +17,7 @@ use std::ptr::{addr_of_mut, null_mut};
 pub unsafe fn switch(to: *mut Ctx) {
     // SAFETY: the caller's promise.
     unsafe {
-        let fiber = (*to).saved.fiber();
+        let fiber = (*to).travelling.fiber();
         // Only now: meanwhile, the destructor of a fiber that is marked as suspended would resume it.
         (*fiber).status = sys::ZEND_FIBER_STATUS_SUSPENDED;
         notify(fiber);

@@ -12,7 +12,7 @@
 //! ```
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
-use crate::isolation::state;
+use crate::isolation::{Left, state};
 use crate::runtime::{
     coroutine::{self, Coroutine, Info},
     ctx::Ctx,
@@ -297,7 +297,7 @@ impl Runtime {
             return state::Inherited::capture();
         }
         // SAFETY: main's context lives as long as the runtime, and was left.
-        state::Inherited::from(unsafe { &(*self.main).saved })
+        unsafe { &(*self.main).travelling }.inherited()
     }
 
     /// Is none of its parts in the middle of a change?
@@ -322,7 +322,7 @@ impl Runtime {
             unsafe { sys::executor_globals.current_execute_data }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { (*ctx).saved.frame() }
+            unsafe { (*ctx).travelling.frame() }
         }
     }
 
@@ -389,7 +389,7 @@ impl Runtime {
         unsafe {
             if !this.is_null() && !(*this).ctx.is_null() && (*this).ctx != self.context() {
                 sys::spindle_abandon(self.frame_of((*this).ctx));
-                sys::spindle_marks_forget(&mut (*(*this).ctx).marks);
+                (*(*this).ctx).travelling.forget_marks();
             }
         }
     }
@@ -453,7 +453,7 @@ impl Runtime {
         if on == WaitReason::Coroutines {
             moments::awaits_others(self);
         }
-        self.leave();
+        self.leave(matches!(on, WaitReason::External { .. }));
         // SAFETY: as above.
         unsafe { (*this).info.call = "" };
         self.hears();
@@ -480,7 +480,7 @@ impl Runtime {
         if self.zombies_given_up.get() && self.is_over() {
             self.begin_wait();
             self.core.borrow_mut().park(None, WaitReason::Yield, false);
-            self.leave(); // for good
+            self.leave(false); // for good
         }
         let next = {
             let mut core = self.core.borrow_mut();
@@ -496,16 +496,16 @@ impl Runtime {
                 unsafe {
                     let to = (*self.object(co)).ctx;
                     if to != me {
-                        self.switch(me, to);
+                        self.switch(me, to, false);
                         self.back_on(me);
                     }
                 }
             }
-            Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co) {
+            Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co, false) {
                 true => self.back_on(me),
-                false => self.leave(), // it has its turn after those that can run
+                false => self.leave(false), // it has its turn after those that can run
             },
-            Some(Next::Idle) => self.leave(), // it has been abandoned, or it would be ready itself
+            Some(Next::Idle) => self.leave(false), // it has been abandoned, or it would be ready itself
         }
         self.hears();
         self.core.borrow().cancellation_waits()
@@ -565,8 +565,9 @@ impl Runtime {
         }
     }
 
-    /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again.
-    fn leave(&'static self) {
+    /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again. `in_c`: in C code that has
+    /// called a function of libc which blocks.
+    fn leave(&'static self, in_c: bool) {
         moments::turn_ends(self);
         let me = self.context();
         loop {
@@ -574,10 +575,10 @@ impl Runtime {
                 To::Ctx(to) if to == me => break,
                 To::Ctx(to) => {
                     // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
-                    unsafe { self.switch(me, to) };
+                    unsafe { self.switch(me, to, in_c) };
                     break;
                 }
-                To::Fresh(co) if self.start(me, co) => break,
+                To::Fresh(co) if self.start(me, co, in_c) => break,
                 To::Fresh(_) => {} // it has failed: who is next?
             }
         }
@@ -587,18 +588,25 @@ impl Runtime {
     /// The one place where stacks are switched.
     ///
     /// # Safety
-    /// `from` is running; `to` was left by this function or has been prepared; its saved state is loaded here.
+    /// `from` is running; `to` was left by this function or has been prepared.
     #[inline(always)]
-    unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx) {
+    unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx, in_c: bool) {
         // SAFETY: the caller's promise.
         unsafe {
             observers::switch(to);
-            (*from).saved.store();
-            moments::left(from);
-            (*to).saved.load();
+            self.depart(from, in_c);
+            (*to).travelling.resume();
             self.arrive(to);
             arch::switch(&mut (*from).stack.sp, to.cast());
         }
+    }
+
+    /// `from` is left, by C code that blocks (`in_c`) or otherwise: takes what travels with it.
+    #[inline(always)]
+    unsafe fn depart(&self, from: *mut Ctx, in_c: bool) {
+        // SAFETY: the running context, which `switch` and `start` leave.
+        unsafe { (*from).travelling.leave(Left { in_c, loads_classes: (*from).loads > 0 }) };
+        moments::left(from);
     }
 
     /// `to` runs now: tells whoever depends on that.
@@ -609,7 +617,7 @@ impl Runtime {
     }
 
     /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
-    fn start(&'static self, me: *mut Ctx, co: CoroutineId) -> bool {
+    fn start(&'static self, me: *mut Ctx, co: CoroutineId, in_c: bool) -> bool {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
@@ -618,8 +626,7 @@ impl Runtime {
         unsafe {
             (*ctx).stack.sp = arch::prepare(ctx.cast(), crate::runtime::life::stack_main, ctx.cast());
             let fiber = observers::begin(ctx, self.object(co));
-            (*me).saved.store();
-            moments::left(me);
+            self.depart(me, in_c);
             self.adopt(ctx, co, fiber);
             self.arrive(ctx);
             arch::switch(&mut (*me).stack.sp, ctx.cast());
@@ -647,10 +654,10 @@ impl Runtime {
         unsafe {
             (*ctx).co = co.0;
             (*ctx).calls = null_mut();
-            (*ctx).aside = null_mut();
             (*ctx).id = self.core.borrow().id(co);
             (*this).ctx = ctx;
-            state::begin((*ctx).stack.vm_page, (*ctx).stack.vm_end, &mut (*this).inherited, fiber, (*ctx).stack.low);
+            let (page, end, low) = ((*ctx).stack.vm_page, (*ctx).stack.vm_end, (*ctx).stack.low);
+            (*ctx).travelling.begin(page, end, &mut (*this).inherited, fiber, low);
         }
     }
 
@@ -785,7 +792,7 @@ impl Runtime {
     pub fn drain(&'static self) -> bool {
         self.draining.set(true);
         while !self.is_over() && !self.is_left() {
-            self.leave();
+            self.leave(false);
         }
         self.draining.set(false);
         !self.is_left()
@@ -799,9 +806,9 @@ impl Runtime {
         unsafe {
             let fiber = observers::end();
             observers::switch(self.main);
-            (*ctx).saved.store();
-            (*self.main).saved.load();
-            (*ctx).saved.hand_over(); // as the script's own
+            (*ctx).travelling.leave_for_good();
+            (*self.main).travelling.resume();
+            (*ctx).travelling.hand_over(); // as the script's own
             self.arrive(self.main);
             sys::zend_observer_fiber_destroy_notify(fiber);
             arch::switch(&mut (*ctx).stack.sp, self.main.cast());
