@@ -49,9 +49,23 @@ impl Class {
         self == other || unsafe { sys::instanceof_function_slow(self.as_raw(), other.as_raw()) }
     }
 
+    /// Returns `true` if it has its parent, interfaces and traits, as each class that is not in the middle of its declaration.
+    pub fn is_linked(self) -> bool {
+        self.raw().ce_flags & sys::ZEND_ACC_LINKED != 0
+    }
+
+    /// Links it, with the parent of this lower-case name, as its declaration with this key does. `None`: something was thrown.
+    pub fn link(self, parent: Option<&Str>, key: &Str) -> Option<Class> {
+        let parent = parent.map_or(std::ptr::null_mut(), Str::as_raw);
+        // SAFETY: a class that is not linked, and live strings.
+        let linked = unsafe { sys::zend_do_link_class(self.as_raw(), parent, key.as_raw()) };
+        // SAFETY: null, or a class.
+        unsafe { Class::from_raw(linked) }
+    }
+
     /// Returns its parent. Of a class that is not linked yet, none.
     pub fn parent(self) -> Option<Class> {
-        if self.raw().ce_flags & sys::ZEND_ACC_LINKED == 0 && !self.is_internal() {
+        if !self.is_linked() && !self.is_internal() {
             return None;
         }
         // SAFETY: the member that linked classes have.
@@ -123,6 +137,12 @@ impl Function {
     pub fn code(&self) -> Option<&sys::zend_op_array> {
         // SAFETY: the kind says which structure it is.
         self.is_php_code().then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    /// Returns the file of its code, if it is PHP code.
+    pub fn file(&self) -> Option<&Str> {
+        // SAFETY: alive as long as the function.
+        unsafe { Str::borrow(self.code()?.filename) }
     }
 
     /// Returns `true` if an extension or the engine has made it.

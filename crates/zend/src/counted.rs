@@ -18,6 +18,7 @@ pub unsafe trait Counted {
 }
 
 /// A reference, given back when it is dropped.
+#[repr(transparent)]
 pub struct Owned<T: Counted>(NonNull<T>);
 
 impl<T: Counted> Owned<T> {

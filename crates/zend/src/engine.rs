@@ -1,7 +1,11 @@
 //! What the engine knows and does: its classes, calls of PHP code, interrupts, warnings.
 
-use crate::{Class, Object, Str, Value, sys};
-use std::{ffi::CStr, mem::ManuallyDrop};
+use crate::{Class, Frame, Object, Str, Value, exception::c_text, sys};
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    mem,
+    mem::ManuallyDrop,
+};
 
 fn engine_class(class: *mut sys::zend_class_entry) -> Class {
     Class::of_live(class)
@@ -18,6 +22,12 @@ pub fn closure_class() -> Class {
 pub fn throwable_class() -> Class {
     // SAFETY: as above.
     engine_class(unsafe { sys::zend_ce_throwable })
+}
+
+/// Returns the interface `Stringable`.
+pub fn stringable_class() -> Class {
+    // SAFETY: as above.
+    engine_class(unsafe { sys::zend_ce_stringable })
 }
 
 /// Returns the class `WeakReference`.
@@ -49,6 +59,27 @@ pub fn warn_at(file: Option<&Str>, line: u32, text: &CStr) {
     unsafe { sys::spindle_warning_at(file, line, text.as_ptr()) };
 }
 
+/// Displays and logs a warning at a file and line as PHP does, if this level of error reporting (`E_…`) includes it. The error
+/// handler of user code is not called.
+pub fn report_at(file: &str, line: u32, text: &str, reporting: i32) {
+    let (file, text) = (c_text(file), c_text(text));
+    // SAFETY: two terminated texts.
+    unsafe { sys::spindle_report_at(file.as_ptr(), line, text.as_ptr(), reporting) };
+}
+
+/// A function that is called at each error, warning and notice: its kind (`E_…`), file, line and message.
+pub type ErrorObserver = extern "C" fn(c_int, Option<&Str>, u32, Option<&Str>);
+
+/// Lets a function be called at each error, before it is handled. At module start.
+pub fn observe_errors(observer: ErrorObserver) {
+    // SAFETY: these types of parameters have the representation of the pointers that the engine passes.
+    let observer = unsafe { mem::transmute::<ErrorObserver, ErrorObserverInC>(observer) };
+    // SAFETY: modules start.
+    unsafe { sys::zend_observer_error_register(Some(observer)) };
+}
+
+type ErrorObserverInC = unsafe extern "C" fn(c_int, *mut sys::zend_string, u32, *mut sys::zend_string);
+
 /// Prints a text, through output buffers.
 pub fn print(text: &str) {
     let text = ManuallyDrop::new(Str::new(text));
@@ -66,6 +97,141 @@ pub fn setting(name: &CStr) -> String {
     }
     // SAFETY: a terminated text that the engine keeps.
     unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned()
+}
+
+/// Returns the name of the SAPI.
+pub fn sapi_name() -> &'static CStr {
+    // SAFETY: a field of a global of the engine.
+    let name = unsafe { sys::sapi_module.name };
+    // SAFETY: a terminated text, which the SAPI keeps.
+    unsafe { CStr::from_ptr(name) }
+}
+
+/// Returns `true` if there is a global variable of this name.
+pub fn has_global_variable(name: &CStr) -> bool {
+    // SAFETY: the address of a field.
+    let variables = unsafe { &raw mut sys::executor_globals.symbol_table };
+    // SAFETY: a live table; pointer and length of a text.
+    !unsafe { sys::zend_hash_str_find(variables, name.as_ptr(), name.count_bytes()) }.is_null()
+}
+
+/// Returns how many files run besides the script's own: `auto_prepend_file` and `auto_append_file`.
+pub fn added_files() -> u32 {
+    // SAFETY: a global of the engine.
+    let prepended = unsafe { sys::core_globals.auto_prepend_file };
+    // SAFETY: as above.
+    let appended = unsafe { sys::core_globals.auto_append_file };
+    u32::from(is_text(prepended)) + u32::from(is_text(appended))
+}
+
+fn is_text(text: *const c_char) -> bool {
+    // SAFETY: null, or a terminated text.
+    !text.is_null() && unsafe { *text } != 0
+}
+
+/// Returns `true` if sources may begin PHP code with `<?`.
+pub fn has_short_tags() -> bool {
+    // SAFETY: a global of the engine.
+    unsafe { sys::compiler_globals.short_tags }
+}
+
+/// Returns `true` after a fatal error.
+pub fn has_bailed_out() -> bool {
+    // SAFETY: a global of the engine.
+    unsafe { sys::compiler_globals.unclean_shutdown }
+}
+
+/// Returns `true` while PHP writes to its error log or runs an output handler.
+pub fn is_writing() -> bool {
+    // SAFETY: a global of the engine.
+    let logs = unsafe { sys::core_globals.in_error_log };
+    // SAFETY: as above.
+    logs || !unsafe { sys::output_globals.running }.is_null()
+}
+
+/// Returns the address of the running fiber of the engine's, 0 outside of them.
+pub fn fiber_address() -> usize {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.active_fiber }.addr()
+}
+
+/// Returns the address of the pointer to the innermost frame, to be read from other threads through the kernel.
+pub fn current_frame_address() -> usize {
+    // SAFETY: the address of a field.
+    unsafe { &raw const sys::executor_globals.current_execute_data }.addr()
+}
+
+/// Calls `body`, and returns `true`; `false` if it was left by a bailout. Destructors of what was alive in it then do not run.
+pub fn guarded<F: FnOnce()>(body: F) -> bool {
+    unsafe extern "C" fn run<F: FnOnce()>(body: *mut c_void) {
+        // SAFETY: the place below, which nobody else uses meanwhile.
+        let body = unsafe { &mut *body.cast::<Option<F>>() };
+        if let Some(body) = body.take() {
+            body();
+        }
+    }
+    let mut body = Some(body);
+    // SAFETY: the function is called once with this place, which is alive meanwhile.
+    unsafe { sys::spindle_guarded(Some(run::<F>), (&raw mut body).cast()) }
+}
+
+/// Leaves the running code for the innermost place that catches bailouts.
+pub fn bail_out() -> ! {
+    // SAFETY: the engine is always called below such a place.
+    unsafe { sys::spindle_bailout() }
+}
+
+/// Ends the running code as `exit` does, when it returns to the engine.
+pub fn exit() {
+    // SAFETY: replaces the exception in flight.
+    unsafe { sys::spindle_exits() };
+}
+
+/// Where the stack of frames stands.
+pub struct VmStack(sys::spindle_vm_stack);
+
+impl VmStack {
+    /// Returns where it stands now.
+    pub fn current() -> VmStack {
+        // SAFETY: reads globals of the engine.
+        VmStack(unsafe { sys::spindle_running_vm_stack() })
+    }
+
+    /// Ends the code of a frame as `exit` does, after a bailout that has left it and what it has called.
+    ///
+    /// # Safety
+    /// The stack stood there when the code of this frame began, on the C stack that runs.
+    pub unsafe fn exit_from(&self, frame: Frame) {
+        // SAFETY: the caller's promise.
+        unsafe { sys::spindle_exits_here(frame.as_raw(), &self.0) };
+    }
+}
+
+/// Notes which output buffers belong to the request, before any of its code runs: those that there are now, or none.
+pub fn begin_output(with_handlers: bool) {
+    // SAFETY: reads globals of the engine.
+    unsafe { sys::spindle_output_begin(with_handlers) };
+}
+
+/// Returns `true` if the request has begun with output buffers.
+pub fn is_output_shared() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::spindle_output_is_shared() }
+}
+
+/// Returns the names of the files of the engine's own extensions (`zend_extension`), without their folders.
+pub fn engine_extensions() -> Vec<String> {
+    unsafe extern "C" fn add(names: *mut c_void, path: *const c_char) {
+        // SAFETY: the list below, which nobody else uses meanwhile.
+        let names = unsafe { &mut *names.cast::<Vec<String>>() };
+        // SAFETY: a terminated path.
+        let path = unsafe { CStr::from_ptr(path) };
+        names.extend(path.to_string_lossy().rsplit('/').next().map(str::to_owned));
+    }
+    let mut names: Vec<String> = Vec::new();
+    // SAFETY: called with the list, which is alive meanwhile.
+    unsafe { sys::spindle_each_engine_extension(Some(add), (&raw mut names).cast()) };
+    names
 }
 
 /// Returns the object that a `WeakReference` refers to, if it is still there.

@@ -83,6 +83,11 @@ pub fn is_exit(exception: &Object) -> bool {
     unwinds || unsafe { sys::zend_is_graceful_exit(exception.as_raw()) }
 }
 
+/// Returns `true` if `exit` is in flight.
+pub fn is_exit_in_flight() -> bool {
+    in_flight().is_some_and(|exception| is_exit(&exception))
+}
+
 /// Runs `what` with the exception in flight put aside: with one set the engine calls no PHP code. One that `what` throws comes
 /// on top of it.
 pub fn put_aside(what: impl FnOnce()) {

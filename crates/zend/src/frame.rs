@@ -8,6 +8,17 @@ use std::{ptr::NonNull, slice};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame(NonNull<sys::zend_execute_data>);
 
+/// The declaration of a class, as an instruction of PHP code.
+#[derive(Clone, Copy)]
+pub struct Declaration<'a> {
+    /// What the class is found by: its name in lower case; the key, if it is anonymous.
+    pub name: &'a Str,
+    /// What the declaration finds the class by.
+    pub key: &'a Str,
+    /// The name in lower case of the parent.
+    pub parent: Option<&'a Str>,
+}
+
 impl Frame {
     /// Returns the frame at this address, or `None` for null.
     ///
@@ -123,5 +134,32 @@ impl Frame {
         // SAFETY: null, or the name of a file whose code is being run.
         let file = unsafe { Str::borrow(file) };
         (line != 0).then_some((file, line))
+    }
+
+    /// Returns what the code is declaring, if its instruction is the declaration of a class.
+    pub fn declaration(&self) -> Option<Declaration<'_>> {
+        let instruction = self.instruction()?;
+        let key_at = match u32::from(instruction.opcode) {
+            sys::ZEND_DECLARE_CLASS | sys::ZEND_DECLARE_CLASS_DELAYED => 1,
+            sys::ZEND_DECLARE_ANON_CLASS => 0,
+            _ => return None,
+        };
+        // SAFETY: the operands of these instructions are constants; behind the name of a class stands the key.
+        let constant = |operand, distance| unsafe { self.constant(operand, distance) }.as_str();
+        let has_parent = u32::from(instruction.op2_type) == sys::IS_CONST;
+        let parent = if has_parent { constant(instruction.op2, 0) } else { None };
+        Some(Declaration { name: constant(instruction.op1, 0)?, key: constant(instruction.op1, key_at)?, parent })
+    }
+
+    /// Returns a constant of the code.
+    ///
+    /// # Safety
+    /// An operand of the instruction that PHP code has come to, which is a constant, and there are so many behind it.
+    unsafe fn constant(&self, operand: sys::znode_op, behind: usize) -> &Value {
+        // SAFETY: the member of operands that are constants: the distance in bytes.
+        let distance = unsafe { operand.constant } as i32 as isize;
+        let constant = self.raw().opline.wrapping_byte_offset(distance).cast::<sys::zval>().wrapping_add(behind);
+        // SAFETY: the caller's promise. Constants last as long as the code.
+        unsafe { Value::borrow(constant) }.unwrap_or(const { &Value::UNDEF })
     }
 }

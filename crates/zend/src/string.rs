@@ -72,6 +72,13 @@ impl Str {
     }
 }
 
+impl PartialEq for Str {
+    /// Returns `true` if both have the same bytes.
+    fn eq(&self, other: &Str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
 // SAFETY: as the engine's own macros do it.
 unsafe impl Counted for Str {
     #[inline(always)]

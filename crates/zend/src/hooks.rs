@@ -1,0 +1,183 @@
+//! Functions that the engine calls by pointers, which extensions may wrap.
+//!
+//! The functions are typed by what the engine passes: a [`Frame`] where C has a pointer to a frame that is never null, and so
+//! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
+//! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
+
+use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, sys};
+use std::{
+    cell::Cell,
+    ffi::{CStr, c_char, c_int, c_void},
+    marker::PhantomData,
+    mem::offset_of,
+    ptr::NonNull,
+};
+
+/// A pointer of the engine's to a function, where extensions may put functions of their own.
+pub struct HookPoint<F>(PhpStatic<*mut Option<F>>);
+
+impl<F: Copy> HookPoint<F> {
+    /// Returns the hook point at this address.
+    ///
+    /// # Safety
+    /// The address is valid as long as the process lives, and only the PHP thread looks there. `F` is the type of the
+    /// functions there, and they may be called with whatever it allows.
+    pub const unsafe fn new(place: *mut Option<F>) -> HookPoint<F> {
+        HookPoint::at(place)
+    }
+
+    /// Returns the hook point at this address. Its functions have the type `G` in C.
+    const fn at<G>(place: *mut G) -> HookPoint<F> {
+        HookPoint(PhpStatic::new(place.cast()))
+    }
+
+    #[inline(always)]
+    fn cell(&self) -> &Cell<Option<F>> {
+        let cell = self.0.cast::<Cell<Option<F>>>();
+        // SAFETY: as `new` wants it. One thread reads and writes whole pointers.
+        unsafe { &*cell }
+    }
+
+    /// Returns the function that stands there.
+    #[inline(always)]
+    pub fn get(&self) -> Option<F> {
+        self.cell().get()
+    }
+
+    /// Puts a function there.
+    #[inline(always)]
+    pub fn set(&self, function: Option<F>) {
+        self.cell().set(function);
+    }
+}
+
+/// A function of ours for a [`HookPoint`], and what stood there before it.
+pub struct Hook<F: 'static> {
+    point: &'static HookPoint<F>,
+    ours: F,
+    original: PhpStatic<Cell<Option<F>>>,
+}
+
+impl<F: Copy + PartialEq> Hook<F> {
+    /// Returns a hook that is not installed.
+    pub const fn new(point: &'static HookPoint<F>, ours: F) -> Hook<F> {
+        Hook { point, ours, original: PhpStatic::new(Cell::new(None)) }
+    }
+
+    /// Puts our function there, and remembers what stood there, unless ours stands there already.
+    pub fn install(&self) {
+        let before = self.point.get();
+        if before != Some(self.ours) {
+            self.original.set(before);
+            self.point.set(Some(self.ours));
+        }
+    }
+
+    /// Installs the hook if a function stands there.
+    pub fn wrap(&self) {
+        if self.point.get().is_some() {
+            self.install();
+        }
+    }
+
+    /// Puts back what stood there, where ours still stands. A wrapper around ours goes on calling ours.
+    pub fn remove(&self) {
+        if self.point.get() == Some(self.ours) {
+            self.point.set(self.original.get());
+        }
+    }
+
+    /// Returns what stood there before.
+    #[inline(always)]
+    pub fn original(&self) -> Option<F> {
+        self.original.get()
+    }
+}
+
+/// An argument that a hook can do nothing with but pass it on to its original.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Passed<'a, T>(T, PhantomData<&'a T>);
+
+/// A terminated text that the engine passes.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Text<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
+
+impl<'a> Text<'a> {
+    /// Returns the text.
+    pub fn get(self) -> &'a CStr {
+        // SAFETY: a terminated text, which lasts as long as the call that it is an argument of.
+        unsafe { CStr::from_ptr(self.0.as_ptr()) }
+    }
+}
+
+/// Compiles a file, which is included in some way (`ZEND_INCLUDE`, …). Returns its code, unless something was thrown.
+pub type CompileFile = extern "C" fn(&SourceFile, c_int) -> Option<Function>;
+/// Compiles a source, with a name for it, that begins inside or outside of `<?php`. Returns its code, unless something was
+/// thrown.
+pub type CompileString = for<'a> extern "C" fn(&'a Str, Text<'a>, sys::zend_compile_position) -> Option<Function>;
+/// Runs the code of a frame.
+pub type ExecuteEx = extern "C" fn(Frame);
+/// Handles an interrupt of the code in this frame.
+pub type Interrupt = extern "C" fn(Option<Frame>);
+/// Collects cycles, and returns how many objects and arrays it has freed.
+pub type CollectCycles = extern "C" fn() -> c_int;
+/// Loads a class: its name, and that in lower case.
+pub type Autoload = extern "C" fn(&Str, &Str) -> Option<Class>;
+/// Returns the path of a file that is to be included.
+pub type ResolvePath = extern "C" fn(&Str) -> Option<Owned<Str>>;
+/// Returns what became of this class when it was linked before with this parent, these traits and interfaces.
+pub type InheritanceCacheGet =
+    extern "C" fn(Class, Option<Class>, Passed<'_, *mut *mut sys::zend_class_entry>) -> Option<Class>;
+/// Keeps a linked class: the class, what it was before, its parent, its traits and interfaces, what it depends on. Returns the
+/// one that is kept.
+pub type InheritanceCacheAdd = extern "C" fn(
+    Class,
+    Class,
+    Option<Class>,
+    Passed<'_, *mut *mut sys::zend_class_entry>,
+    Passed<'_, *mut sys::HashTable>,
+) -> Option<Class>;
+/// Writes a text of this length to the client. Returns how much was written.
+pub type SapiWrite = for<'a> extern "C" fn(Passed<'a, *const c_char>, Passed<'a, usize>) -> usize;
+/// Hands on to the client what was written.
+pub type SapiFlush = extern "C" fn(Passed<'_, *mut c_void>);
+/// Sends the headers of the response.
+pub type SapiSendHeaders = extern "C" fn(Passed<'_, *mut sys::sapi_headers_struct>) -> c_int;
+/// Reads from the body of the request into a buffer of this size. Returns how much was read.
+pub type SapiRead = for<'a> extern "C" fn(Passed<'a, *mut c_char>, Passed<'a, usize>) -> usize;
+
+/// `zend_compile_file`.
+pub static COMPILE_FILE: HookPoint<CompileFile> = HookPoint::at(&raw mut sys::zend_compile_file);
+/// `zend_compile_string`.
+pub static COMPILE_STRING: HookPoint<CompileString> = HookPoint::at(&raw mut sys::zend_compile_string);
+/// `zend_execute_ex`.
+pub static EXECUTE_EX: HookPoint<ExecuteEx> = HookPoint::at(&raw mut sys::zend_execute_ex);
+/// `zend_interrupt_function`.
+pub static INTERRUPT: HookPoint<Interrupt> = HookPoint::at(&raw mut sys::zend_interrupt_function);
+/// `gc_collect_cycles`.
+pub static COLLECT_CYCLES: HookPoint<CollectCycles> = HookPoint::at(&raw mut sys::gc_collect_cycles);
+/// `zend_autoload`.
+pub static AUTOLOAD: HookPoint<Autoload> = HookPoint::at(&raw mut sys::zend_autoload);
+/// `zend_resolve_path`.
+pub static RESOLVE_PATH: HookPoint<ResolvePath> = HookPoint::at(&raw mut sys::zend_resolve_path);
+/// `zend_inheritance_cache_get`, which is opcache's, if anybody's.
+pub static INHERITANCE_CACHE_GET: HookPoint<InheritanceCacheGet> =
+    HookPoint::at(&raw mut sys::zend_inheritance_cache_get);
+/// `zend_inheritance_cache_add`.
+pub static INHERITANCE_CACHE_ADD: HookPoint<InheritanceCacheAdd> =
+    HookPoint::at(&raw mut sys::zend_inheritance_cache_add);
+/// `ub_write` of the SAPI.
+pub static SAPI_WRITE: HookPoint<SapiWrite> = of_sapi(offset_of!(sys::sapi_module_struct, ub_write));
+/// `flush` of the SAPI.
+pub static SAPI_FLUSH: HookPoint<SapiFlush> = of_sapi(offset_of!(sys::sapi_module_struct, flush));
+/// `send_headers` of the SAPI.
+pub static SAPI_SEND_HEADERS: HookPoint<SapiSendHeaders> = of_sapi(offset_of!(sys::sapi_module_struct, send_headers));
+/// `read_post` of the SAPI.
+pub static SAPI_READ: HookPoint<SapiRead> = of_sapi(offset_of!(sys::sapi_module_struct, read_post));
+
+/// Returns the hook point at this distance in the SAPI's structure.
+const fn of_sapi<F: Copy>(distance: usize) -> HookPoint<F> {
+    HookPoint::at((&raw mut sys::sapi_module).wrapping_byte_add(distance))
+}
