@@ -12,7 +12,7 @@ use crate::runtime::{
 };
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
-use spindle_php_sys as sys;
+use spindle_zend::Frame;
 
 /// Defines functions that `runtime::moments` declares, with the types that it declares.
 macro_rules! moments {
@@ -134,7 +134,7 @@ moments! {
         dump::to_stderr(rt);
     }
 
-    fn vm_interrupted(frame: *mut sys::zend_execute_data) {
+    fn vm_interrupted(frame: Option<Frame>) {
         watch::interrupted(frame);
     }
 

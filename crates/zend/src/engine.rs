@@ -181,12 +181,6 @@ pub fn bail_out() -> ! {
     unsafe { sys::spindle_bailout() }
 }
 
-/// Ends the running code as `exit` does, when it returns to the engine.
-pub fn exit() {
-    // SAFETY: replaces the exception in flight.
-    unsafe { sys::spindle_exits() };
-}
-
 /// Where the stack of frames stands.
 pub struct VmStack(sys::spindle_vm_stack);
 

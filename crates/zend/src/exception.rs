@@ -83,6 +83,12 @@ pub fn is_exit(exception: &Object) -> bool {
     unwinds || unsafe { sys::zend_is_graceful_exit(exception.as_raw()) }
 }
 
+/// The running code ends as by `exit`.
+pub fn throw_exit() {
+    // SAFETY: puts the exception that stands for it in the place of the one in flight.
+    unsafe { sys::spindle_exits() };
+}
+
 /// Returns `true` if `exit` is in flight.
 pub fn is_exit_in_flight() -> bool {
     in_flight().is_some_and(|exception| is_exit(&exception))

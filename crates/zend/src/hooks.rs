@@ -113,7 +113,7 @@ impl<'a> Text<'a> {
 }
 
 /// Compiles a file, which is included in some way (`ZEND_INCLUDE`, …). Returns its code, unless something was thrown.
-pub type CompileFile = extern "C" fn(&SourceFile, c_int) -> Option<Function>;
+pub type CompileFile = extern "C" fn(SourceFile<'_>, c_int) -> Option<Function>;
 /// Compiles a source, with a name for it, that begins inside or outside of `<?php`. Returns its code, unless something was
 /// thrown.
 pub type CompileString = for<'a> extern "C" fn(&'a Str, Text<'a>, sys::zend_compile_position) -> Option<Function>;

@@ -4,10 +4,12 @@
 //!   Our wrapper goes around opcache's, so it is installed at request start.
 //! - **The end of the script** is where `zend_execute_ex` returns from the last top-level code, where the SAPI is known to
 //!   run one script in a request. It is replaced between the compilation of a top-level file and its execution only, so
-//!   that no other call pays. Else it is the end of the request, which the runtime has a function called at, before the
+//!   that no other call pays. Otherwise it is the end of the request, which the runtime has a function called at, before the
 //!   shutdown functions. What ends the script early (`exit`, fatal errors) is seen in both.
 //! - **Collecting cycles** runs destructors with the collector's state open: no switch below it.
 //! - **Loading a class or a file**: see `loading`.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::engine::{
     loading, no_throw,
@@ -16,151 +18,110 @@ use crate::engine::{
 use crate::handles::{streams, trampolines};
 use crate::runtime::{context, failure, moments, scheduler, suspension};
 use crate::stack::overflow;
-use crate::zend::{exception, zv};
-use spindle_php_sys as sys;
+use spindle_zend::{
+    Frame, Function, Hook, PhpStatic, SourceFile, Str, engine,
+    engine::VmStack,
+    exception,
+    hooks::{
+        COLLECT_CYCLES, COMPILE_FILE, COMPILE_STRING, CollectCycles, CompileFile, CompileString, EXECUTE_EX, ExecuteEx,
+        INTERRUPT, Interrupt, Text,
+    },
+    source, sys,
+};
 use std::cell::Cell;
-use std::ffi::CStr;
-use std::ptr::null_mut;
-
-type CompileFile = unsafe extern "C" fn(*mut sys::zend_file_handle, i32) -> *mut sys::zend_op_array;
-type CompileString =
-    unsafe extern "C" fn(*mut sys::zend_string, *const i8, sys::zend_compile_position) -> *mut sys::zend_op_array;
+use std::ffi::{CStr, c_int};
 
 /// When the end of top-level code is the end of the script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Always: it is the last.
     Last,
-    /// When it throws: what would come after it does not.
+    /// When it throws: the code after it does not run then.
     Throws,
     /// When it exits. What it throws is reported, and more code may come in this request.
     Exits,
 }
 
-struct Hooks {
-    installed: Cell<bool>,
-    compile_file: Cell<Option<CompileFile>>,
-    compile_string: Cell<Option<CompileString>>,
-    execute_ex: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
-    interrupt: Cell<Option<unsafe extern "C" fn(*mut sys::zend_execute_data)>>,
-    collect: Cell<Option<unsafe extern "C" fn() -> i32>>,
-    /// What the end of the top-level code that was compiled last means.
+static COMPILE_FILE_HOOK: Hook<CompileFile> = Hook::new(&COMPILE_FILE, compile_file);
+static COMPILE_STRING_HOOK: Hook<CompileString> = Hook::new(&COMPILE_STRING, compile_string);
+static EXECUTE_HOOK: Hook<ExecuteEx> = Hook::new(&EXECUTE_EX, execute_script);
+static INTERRUPT_HOOK: Hook<Interrupt> = Hook::new(&INTERRUPT, interrupt);
+static COLLECT_HOOK: Hook<CollectCycles> = Hook::new(&COLLECT_CYCLES, collect);
+
+/// Set while the hooks are installed. Whoever wraps ours later does not have it wrapped again.
+static IS_INSTALLED: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
+/// The top-level code of the request.
+struct TopLevel {
+    /// What the end of the code that was compiled last means.
     end: Cell<End>,
-    /// Has top-level code of this request run?
+    /// Set once such code has run.
     has_begun: Cell<bool>,
-    /// Files that the SAPI has run.
+    /// How many files the SAPI has run.
     files: Cell<u32>,
 }
 
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Hooks {}
-static HOOKS: Hooks = Hooks {
-    installed: Cell::new(false),
-    compile_file: Cell::new(None),
-    compile_string: Cell::new(None),
-    execute_ex: Cell::new(None),
-    interrupt: Cell::new(None),
-    collect: Cell::new(None),
-    end: Cell::new(End::Last),
-    has_begun: Cell::new(false),
-    files: Cell::new(0),
-};
+static TOP_LEVEL: PhpStatic<TopLevel> =
+    PhpStatic::new(TopLevel { end: Cell::new(End::Last), has_begun: Cell::new(false), files: Cell::new(0) });
 
 /// Wraps what the engine lets us wrap. At the first request start: after every extension's own wrapping.
 pub fn install() {
-    if !HOOKS.installed.replace(true) {
-        // SAFETY: request start, on the PHP thread; the originals are kept and called.
-        unsafe {
-            HOOKS.compile_file.set(sys::zend_compile_file);
-            sys::zend_compile_file = Some(compile_file);
-            HOOKS.compile_string.set(sys::zend_compile_string);
-            sys::zend_compile_string = Some(compile_string);
-            HOOKS.interrupt.set(sys::zend_interrupt_function);
-            sys::zend_interrupt_function = Some(interrupt);
-            HOOKS.collect.set(sys::gc_collect_cycles);
-            sys::gc_collect_cycles = Some(collect);
-        }
+    if !IS_INSTALLED.replace(true) {
+        COMPILE_FILE_HOOK.install();
+        COMPILE_STRING_HOOK.install();
+        INTERRUPT_HOOK.install();
+        COLLECT_HOOK.install();
         loading::install();
     }
-    HOOKS.files.set(0);
-    HOOKS.has_begun.set(false);
-    // SAFETY: no code of this request runs yet.
-    unsafe { sys::spindle_output_begin(false) };
+    TOP_LEVEL.files.set(0);
+    TOP_LEVEL.has_begun.set(false);
+    engine::begin_output(false);
     suspension::reset();
     loading::forget_all();
 }
 
 /// Puts the originals back, at module shutdown, where ours still stand.
 pub fn remove() {
-    if HOOKS.installed.replace(false) {
-        // SAFETY: module shutdown, on the PHP thread. A wrapper around ours goes on calling ours, which goes on
-        // calling the original.
-        unsafe {
-            if sys::zend_compile_file.is_some_and(|f| f as usize == compile_file as *const () as usize) {
-                sys::zend_compile_file = HOOKS.compile_file.get();
-            }
-            if sys::zend_compile_string.is_some_and(|f| f as usize == compile_string as *const () as usize) {
-                sys::zend_compile_string = HOOKS.compile_string.get();
-            }
-            if sys::zend_interrupt_function.is_some_and(|f| f as usize == interrupt as *const () as usize) {
-                sys::zend_interrupt_function = HOOKS.interrupt.get();
-            }
-            if sys::gc_collect_cycles.is_some_and(|f| f as usize == collect as *const () as usize) {
-                sys::gc_collect_cycles = HOOKS.collect.get();
-            }
-        }
+    if IS_INSTALLED.replace(false) {
+        COMPILE_FILE_HOOK.remove();
+        COMPILE_STRING_HOOK.remove();
+        INTERRUPT_HOOK.remove();
+        COLLECT_HOOK.remove();
         loading::remove();
     }
 }
 
-unsafe extern "C" fn compile_file(file: *mut sys::zend_file_handle, kind: i32) -> *mut sys::zend_op_array {
-    let Some(original) = HOOKS.compile_file.get() else { return null_mut() };
-    // SAFETY: the engine's own arguments, passed on; a file that is compiled has a name.
-    let code = unsafe {
-        let name = if (*file).filename.is_null() { &[] } else { zv::bytes((*file).filename) };
-        if !streams::before_compiling(name) {
-            return null_mut();
-        }
-        suspension::without_switch(|| original(file, kind))
-    };
-    // SAFETY: as above; the frame tells whether PHP code asked for this file or the SAPI.
-    unsafe {
-        if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {
-            watch_end(end_of_file());
-        } else if !code.is_null() {
-            loading::compiled(code);
-        }
+extern "C" fn compile_file(file: SourceFile<'_>, kind: c_int) -> Option<Function> {
+    let original = COMPILE_FILE_HOOK.original()?;
+    if !streams::before_compiling(file.name().map_or(&[], Str::as_bytes)) {
+        return None;
     }
-    code
+    let code = suspension::without_switch(|| original(file, kind))?;
+    // Without a frame it was the SAPI, and no PHP code, that asked for this file.
+    if Frame::current().is_none() {
+        watch_end(end_of_file());
+    } else {
+        loading::compiled(code);
+    }
+    Some(code)
 }
 
-unsafe extern "C" fn compile_string(
-    source: *mut sys::zend_string,
-    name: *const i8,
-    position: sys::zend_compile_position,
-) -> *mut sys::zend_op_array {
-    let Some(original) = HOOKS.compile_string.get() else { return null_mut() };
-    // SAFETY: the engine's own arguments, or what has to be compiled in their place.
-    let code = unsafe {
-        match syntax::of_string(source, name, position) {
-            Source::Refused => null_mut(),
-            Source::Same => suspension::without_switch(|| original(source, name, position)),
-            Source::Other(plain) => {
-                sys::spindle_source_has_grown((*plain).len - (*source).len);
-                let code = suspension::without_switch(|| original(plain, name, position));
-                sys::spindle_source_has_grown(0);
-                sys::spindle_string_release(plain);
-                code
-            }
+extern "C" fn compile_string(source: &Str, name: Text<'_>, position: sys::zend_compile_position) -> Option<Function> {
+    let original = COMPILE_STRING_HOOK.original()?;
+    let code = match syntax::of_string(source, name.get(), position) {
+        Source::Refused => None,
+        Source::Same => suspension::without_switch(|| original(source, name, position)),
+        Source::Other(plain) => {
+            source::set_growth(plain.as_bytes().len() - source.as_bytes().len());
+            let code = suspension::without_switch(|| original(&plain, name, position));
+            source::set_growth(0);
+            code
         }
     };
-    // SAFETY: as in `compile_file`; without a frame this is code of the command line, or of the program that PHP is embedded
-    // in. Its name is a C string.
-    unsafe {
-        if !code.is_null() && sys::executor_globals.current_execute_data.is_null() {
-            let is_last = is_one_script_sapi() && LAST_CODE.contains(&CStr::from_ptr(name));
-            watch_end(if is_last { End::Last } else { End::Exits });
-        }
+    // Without a frame this is code of the command line, or of the program that PHP is embedded in.
+    if code.is_some() && Frame::current().is_none() {
+        let is_last = is_one_script_sapi() && LAST_CODE.contains(&name.get());
+        watch_end(if is_last { End::Last } else { End::Exits });
     }
     code
 }
@@ -173,79 +134,57 @@ const ONE_SCRIPT: [&CStr; 7] =
     [c"cli", c"cli-server", c"fpm-fcgi", c"cgi-fcgi", c"apache2handler", c"litespeed", c"phpdbg"];
 
 fn is_one_script_sapi() -> bool {
-    // SAFETY: the name is a terminated text.
-    ONE_SCRIPT.contains(&unsafe { CStr::from_ptr(sys::sapi_module.name) })
+    ONE_SCRIPT.contains(&engine::sapi_name())
 }
 
-/// With `php -F` the script is run for each line of the input, which is this variable then.
+/// Returns `true` with `php -F`: the script is run for each line of the input, which is in this variable then.
 fn runs_for_each_line() -> bool {
-    let line = c"argn";
-    // SAFETY: a table of the engine.
-    unsafe {
-        let variables = &raw mut sys::executor_globals.symbol_table;
-        !sys::zend_hash_str_find(variables, line.as_ptr(), line.count_bytes()).is_null()
-    }
+    engine::has_global_variable(c"argn")
 }
 
-/// The SAPI is about to run another file: what its end means.
+/// Returns what the end of the file means that the SAPI is about to run.
 fn end_of_file() -> End {
     if !is_one_script_sapi() || runs_for_each_line() {
         return End::Exits;
     }
-    // SAFETY: settings are null or terminated texts.
-    let is_set = |file: *const std::ffi::c_char| unsafe { !file.is_null() && *file != 0 };
-    // SAFETY: reads globals of the engine.
-    let (prepend, append) = unsafe { (sys::core_globals.auto_prepend_file, sys::core_globals.auto_append_file) };
-    let files = HOOKS.files.get() + 1;
-    HOOKS.files.set(files);
-    if files > u32::from(is_set(prepend)) + u32::from(is_set(append)) { End::Last } else { End::Throws }
+    let files = TOP_LEVEL.files.get() + 1;
+    TOP_LEVEL.files.set(files);
+    if files > engine::added_files() { End::Last } else { End::Throws }
 }
 
-/// The next code that runs is at the top level: catch its end.
-unsafe fn watch_end(end: End) {
-    // SAFETY: on the PHP thread. The original comes back at the very next call.
-    unsafe {
-        if !HOOKS.has_begun.replace(true) {
-            sys::spindle_output_begin(true);
-        }
-        if sys::zend_execute_ex.is_some_and(|f| f as usize != execute_script as *const () as usize) {
-            HOOKS.execute_ex.set(sys::zend_execute_ex);
-        }
-        HOOKS.end.set(end);
-        sys::zend_execute_ex = Some(execute_script);
+/// Catches the end of the code that runs next, which is at the top level. The original comes back at the very next call.
+fn watch_end(end: End) {
+    if !TOP_LEVEL.has_begun.replace(true) {
+        engine::begin_output(true);
+    }
+    TOP_LEVEL.end.set(end);
+    EXECUTE_HOOK.install();
+}
+
+extern "C" fn execute_script(frame: Frame) {
+    let Some(original) = EXECUTE_HOOK.original() else { return };
+    let end = TOP_LEVEL.end.get();
+    EXECUTE_EX.set(Some(original));
+    let stack = VmStack::current();
+    if !runs_through(|| original(frame)) {
+        // SAFETY: the code of this frame was left by a bailout to here, and the stack stood there when it began.
+        unsafe { stack.exit_from(frame) };
+    }
+    let ends = match end {
+        End::Last => true,
+        End::Throws => exception::is_in_flight(),
+        End::Exits => exception::is_exit_in_flight(),
+    };
+    if ends {
+        script_ended();
     }
 }
 
-unsafe extern "C" fn execute_script(frame: *mut sys::zend_execute_data) {
-    let Some(original) = HOOKS.execute_ex.get() else { return };
-    let end = HOOKS.end.get();
-    // SAFETY: the engine's own frame, passed on. A bailout of the script's own code goes on from here, where nothing
-    // is held.
-    unsafe {
-        sys::zend_execute_ex = Some(original);
-        let stack = sys::spindle_running_vm_stack();
-        if !guarded(execute, frame.cast()) {
-            sys::spindle_exits_here(frame, &stack);
-        }
-        let thrown = sys::executor_globals.exception;
-        let ends = match end {
-            End::Last => true,
-            End::Throws => !thrown.is_null(),
-            End::Exits => !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)),
-        };
-        if ends {
-            script_ended();
-        }
-    }
-}
-
-/// The script's own code has ended (`EG(exception)`: how).
-unsafe fn script_ended() {
-    // SAFETY: the caller's promise; nothing is held.
-    unsafe {
-        if !guarded(context::script_ended, null_mut()) {
-            sys::spindle_exits();
-        }
+/// The script's own code has ended, with the exception in flight or none.
+fn script_ended() {
+    // SAFETY: main's stack, and no user code runs on it.
+    if !runs_through(|| unsafe { context::script_ended(std::ptr::null_mut()) }) {
+        exception::throw_exit();
     }
     if let Some(rt) = scheduler::existing() {
         failure::script_ended(rt);
@@ -255,68 +194,47 @@ unsafe fn script_ended() {
 
 /// The request ends; its shutdown functions come next.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn spindle_request_ends() {
+extern "C" fn spindle_request_ends() {
     if suspension::has_script_ended() {
         return;
     }
-    // SAFETY: a flag of the engine; called below no other code; a bailout leaves nothing that is held.
-    unsafe {
-        if sys::compiler_globals.unclean_shutdown {
-            suspension::set_script_over();
-            if let Some(rt) = scheduler::existing() {
-                rt.end(); // a fatal error that no wrapper of ours has seen
-            }
-            return;
-        }
-        // After a fatal error, too, the other shutdown functions are called.
-        sys::spindle_guarded(Some(last_code_ended), null_mut());
-        suspension::set_script_over();
-        // So they are when a coroutine has exited: with that in flight none would be.
-        let thrown = sys::executor_globals.exception;
-        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
-            sys::executor_globals.exception = null_mut();
-            sys::spindle_object_release(thrown);
-        }
-    }
-}
-
-unsafe extern "C" fn last_code_ended(_: *mut std::ffi::c_void) {
-    // SAFETY: called at the end of the request.
-    unsafe { script_ended() };
-}
-
-/// Runs code of the script's own. `false`: it was left for good, without a fatal error.
-unsafe fn guarded(function: unsafe extern "C" fn(*mut std::ffi::c_void), argument: *mut std::ffi::c_void) -> bool {
-    // SAFETY: the caller holds nothing that a bailout must not jump over.
-    unsafe {
-        if sys::spindle_guarded(Some(function), argument) {
-            return true;
-        }
+    if engine::has_bailed_out() {
         suspension::set_script_over();
         if let Some(rt) = scheduler::existing() {
-            rt.end(); // nobody runs again
-            if rt.is_left() {
-                return false;
-            }
+            rt.end(); // a fatal error that no wrapper of ours has seen
         }
-        sys::spindle_bailout()
+        return;
+    }
+    // After a fatal error, too, the other shutdown functions are called.
+    engine::guarded(script_ended);
+    suspension::set_script_over();
+    // So they are when a coroutine has exited: with that in flight none would be.
+    if exception::is_exit_in_flight() {
+        drop(exception::take());
     }
 }
 
-unsafe extern "C" fn execute(frame: *mut std::ffi::c_void) {
-    if let Some(original) = HOOKS.execute_ex.get() {
-        // SAFETY: the frame that `execute_script` was called with.
-        unsafe { original(frame.cast()) };
+/// Runs code of the script's own, and returns `false` if a coroutine has exited meanwhile and left it. Other bailouts, of
+/// fatal errors, go on from here: the caller holds nothing with a destructor that matters.
+fn runs_through(code: impl FnOnce()) -> bool {
+    if engine::guarded(code) {
+        return true;
     }
+    suspension::set_script_over();
+    if let Some(rt) = scheduler::existing() {
+        rt.end(); // no coroutine runs again
+        if rt.is_left() {
+            return false;
+        }
+    }
+    engine::bail_out()
 }
 
-unsafe extern "C" fn collect() -> i32 {
-    let Some(original) = HOOKS.collect.get() else { return 0 };
-    // SAFETY: the engine's own function.
-    suspension::without_switch(|| unsafe { original() })
+extern "C" fn collect() -> c_int {
+    COLLECT_HOOK.original().map_or(0, |original| suspension::without_switch(|| original()))
 }
 
-unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
+extern "C" fn interrupt(frame: Option<Frame>) {
     if let Some(rt) = scheduler::existing() {
         overflow::at_interrupt();
         moments::vm_interrupted(frame);
@@ -326,12 +244,9 @@ unsafe extern "C" fn interrupt(frame: *mut sys::zend_execute_data) {
             return;
         }
     }
-    if let Some(original) = HOOKS.interrupt.get() {
+    if let Some(original) = INTERRUPT_HOOK.original() {
         // Handlers of signals block switching in the engine's own fibers too: what they do is done in place.
-        // SAFETY: the engine's own frame, passed on.
-        let run = || suspension::without_switch(|| unsafe { original(frame) });
+        let run = || suspension::without_switch(|| original(frame));
         if scheduler::existing().is_some() { exception::put_aside(run) } else { run() }
     }
 }
-
-// SAFETY: written on the PHP thread with the same contents each time.

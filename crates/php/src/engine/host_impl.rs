@@ -4,7 +4,7 @@ use crate::engine::interposition;
 use crate::handles::classify;
 use crate::runtime::{
     coroutine::Info,
-    ctx::Failing,
+    ctx::{Ctx, Failing},
     pending_cancel,
     scheduler::{self, Runtime, rt},
 };
@@ -12,17 +12,18 @@ use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
+use spindle_zend::engine;
 use std::ffi::c_char;
 
-/// The one host.
+/// The host of the PHP thread.
 pub struct PhpHost;
 
-/// The host's address is given to the hooks once.
+/// The only instance, whose address the hooks get once.
 pub static HOST: PhpHost = PhpHost;
 
-/// A cancelled call that is tried again and again, whatever it answers, must not burn the processor for ever:
-/// after so many failures it is let through.
-const PATIENCE: u32 = 10_000;
+/// How often a call of cancelled C code fails at once. One that is tried again and again, whatever it answers, is let through
+/// after that, so that it does not use up the processor.
+const MAX_CANCELLED_RETRIES: u32 = 10_000;
 
 fn on(blocked_on: &BlockedOn) -> WaitReason {
     WaitReason::External {
@@ -35,20 +36,24 @@ fn info(blocked_on: &BlockedOn) -> Info {
     Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::now(), ..Info::NONE }
 }
 
-/// Is the C code of the running coroutine being made to fail?
-fn fails(rt: &'static Runtime) -> bool {
-    // SAFETY: the running context is alive.
-    unsafe {
-        let ctx = rt.context();
-        if (*ctx).failing == Failing::No {
-            return false;
-        }
-        (*ctx).failed_parks += 1;
-        (*ctx).failed_parks < PATIENCE
-    }
+/// Calls `f` with the running context.
+fn with_context<R>(rt: &'static Runtime, f: impl FnOnce(&mut Ctx) -> R) -> R {
+    // SAFETY: the running context is alive, and `f` neither runs PHP code nor switches.
+    f(unsafe { &mut *rt.context() })
 }
 
-/// How a hook is told that its call is to fail.
+/// Returns `true` if the C code of the running coroutine is being made to fail, and counts that.
+fn fails(rt: &'static Runtime) -> bool {
+    with_context(rt, |ctx| {
+        if ctx.failing == Failing::No {
+            return false;
+        }
+        ctx.failed_parks += 1;
+        ctx.failed_parks < MAX_CANCELLED_RETRIES
+    })
+}
+
+/// Returns what makes the call of a hook fail.
 fn cancelled() -> Wake {
     if classify::bears_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
 }
@@ -86,8 +91,8 @@ impl HostBuffer {
     }
 }
 
-/// A cancellation came while a call gave way that had not waited: it keeps what it has, and the next ones fail. But not in
-/// the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
+/// A cancellation came while a call that had not waited yielded: the call keeps what it has, and the next ones fail. But not
+/// in the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
 #[cold]
 fn cancelled_between_calls(rt: &'static Runtime) {
     if classify::converses() {
@@ -128,11 +133,9 @@ impl Host for PhpHost {
                 if blocked_on.fd >= 0 && classify::converses() {
                     // Its answer will come, and must not be taken for the next question's: not every library gives
                     // up a connection because it could not wait. A library that does is not disturbed.
-                    // SAFETY: no memory is involved; what is no socket says so. The running context.
-                    unsafe {
-                        if libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
-                            (*rt.context()).given_up = blocked_on.fd;
-                        }
+                    // SAFETY: no memory is involved; what is no socket says so.
+                    if unsafe { libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) } == 0 {
+                        with_context(rt, |ctx| ctx.given_up = blocked_on.fd);
                     }
                 }
                 cancelled()
@@ -173,13 +176,11 @@ impl Host for PhpHost {
     }
 
     fn has_pending_cancel(&self) -> bool {
-        // SAFETY: the running context is alive.
-        unsafe { (*rt().context()).failing != Failing::No }
+        with_context(rt(), |ctx| ctx.failing != Failing::No)
     }
 
     fn is_shut_down(&self, fd: i32) -> bool {
-        // SAFETY: as above.
-        unsafe { (*rt().context()).given_up == fd }
+        with_context(rt(), |ctx| ctx.given_up == fd)
     }
 
     fn can_wait_for_child_again(&self) -> bool {
@@ -187,8 +188,7 @@ impl Host for PhpHost {
     }
 
     fn writes_in_place(&self) -> bool {
-        // SAFETY: globals of the engine.
-        unsafe { sys::core_globals.in_error_log || !sys::output_globals.running.is_null() }
+        engine::is_writing()
     }
 
     fn keeps_files_in_place(&self) -> bool {

@@ -1,211 +1,174 @@
 //! A coroutine that needs a class or a file which another one is loading waits until it is there.
 //!
-//! The engine marks a file as included when it begins to run its code, and lets nobody autoload a class twice. Code of
-//! files and autoloaders may park: to others a class would look missing, and a file would look done whose
+//! The engine marks a file as included when it begins to run its code, and autoloads no class twice at once. Code of
+//! files and autoloaders may suspend: to other coroutines a class would look missing, and a file would look done whose
 //! conditional functions, constants and `return` have not come yet. Circles go on at once, as in one coroutine.
 
-use crate::engine::{linking, stand_ins};
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use crate::engine::{linking, stand_ins, throw_cancellation};
 use crate::runtime::{
     coroutine::Info,
     dependencies,
     scheduler::{self, Runtime},
 };
-use crate::zend::zv;
 use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
-use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
+use spindle_zend::{
+    Class, Frame, Function, Hook, Owned, PhpStatic, Str, class_table,
+    hooks::{AUTOLOAD, Autoload, RESOLVE_PATH, ResolvePath},
+    sys,
+};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::ptr::null_mut;
+use std::collections::BTreeMap;
 
-type Autoload = unsafe extern "C" fn(*mut sys::zend_string, *mut sys::zend_string) -> *mut sys::zend_class_entry;
-type ResolvePath = unsafe extern "C" fn(*mut sys::zend_string) -> *mut sys::zend_string;
-
-/// Who runs the code of a file for the first time; the id tells it from a later one in the same slot.
+/// The coroutine that runs the code of a file for the first time; the number tells it from a later one in the same slot.
 #[derive(Clone, Copy)]
 struct Loader {
     co: CoroutineId,
     id: u64,
 }
 
-/// Somebody who waits, and for whom.
+/// A coroutine that waits, and the one that loads what it waits for.
 struct Wait {
     ticket: Ticket,
     loader: CoroutineId,
-    what: What,
+    target: LoadTarget,
 }
 
+/// What is being loaded.
 #[derive(PartialEq, Eq)]
-enum What {
-    /// Its lower-case name.
+enum LoadTarget {
+    /// A class, by its lower-case name.
     Class(Vec<u8>),
-    /// Its path.
+    /// A file, by its path.
     File(Vec<u8>),
 }
 
-impl What {
+impl LoadTarget {
     fn is_file(&self) -> bool {
-        matches!(self, What::File(_))
+        matches!(self, LoadTarget::File(_))
     }
 }
 
 struct State {
-    autoload: Cell<Option<Autoload>>,
-    resolve_path: Cell<Option<ResolvePath>>,
     /// Classes that are being loaded, by their lower-case names.
     classes: RefCell<Vec<(Vec<u8>, CoroutineId)>>,
-    /// Who began to load a file. Whether it still does is asked when it matters.
-    files: RefCell<HashMap<Vec<u8>, Loader>>,
+    /// The first loader of each file. Whether it still loads the file is looked up when it matters.
+    files: RefCell<BTreeMap<Vec<u8>, Loader>>,
     waits: RefCell<Vec<Wait>>,
+    /// How many of the waits are for a file.
+    file_waits: Cell<u32>,
 }
 
-struct OnPhpThread(State);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for OnPhpThread {}
-// SAFETY: as above.
-unsafe impl Send for OnPhpThread {}
-static STATE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    OnPhpThread(State {
-        autoload: Cell::new(None),
-        resolve_path: Cell::new(None),
-        classes: RefCell::new(Vec::new()),
-        files: RefCell::new(HashMap::new()),
-        waits: RefCell::new(Vec::new()),
-    })
+static STATE: PhpStatic<State> = PhpStatic::new(State {
+    classes: RefCell::new(Vec::new()),
+    files: RefCell::new(BTreeMap::new()),
+    waits: RefCell::new(Vec::new()),
+    file_waits: Cell::new(0),
 });
 
-fn state() -> &'static State {
-    &STATE.0
-}
-
-struct Count(Cell<u32>);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Count {}
-/// How many wait for a file.
-static WAITING: Count = Count(Cell::new(0));
+static AUTOLOAD_HOOK: Hook<Autoload> = Hook::new(&AUTOLOAD, autoload);
+static RESOLVE_PATH_HOOK: Hook<ResolvePath> = Hook::new(&RESOLVE_PATH, resolve_path);
 
 /// Wraps the engine's functions, after every extension's own wrapping.
 pub fn install() {
-    // SAFETY: request start, on the PHP thread; the originals are kept and called.
-    unsafe {
-        state().autoload.set(sys::zend_autoload);
-        sys::zend_autoload = Some(autoload);
-        state().resolve_path.set(sys::zend_resolve_path);
-        sys::zend_resolve_path = Some(resolve_path);
-    }
+    AUTOLOAD_HOOK.install();
+    RESOLVE_PATH_HOOK.install();
     stand_ins::install();
 }
 
 /// Puts the originals back where ours still stand.
 pub fn remove() {
-    // SAFETY: module shutdown, on the PHP thread.
-    unsafe {
-        if sys::zend_autoload.is_some_and(|f| f as usize == autoload as *const () as usize) {
-            sys::zend_autoload = state().autoload.get();
-        }
-        if sys::zend_resolve_path.is_some_and(|f| f as usize == resolve_path as *const () as usize) {
-            sys::zend_resolve_path = state().resolve_path.get();
-        }
-    }
+    AUTOLOAD_HOOK.remove();
+    RESOLVE_PATH_HOOK.remove();
     stand_ins::remove();
 }
 
-/// A new request: nobody loads anything.
+/// Forgets what was being loaded in the request before.
 pub fn forget_all() {
-    state().classes.borrow_mut().clear();
-    state().files.borrow_mut().clear();
-    state().waits.borrow_mut().clear();
-    WAITING.0.set(0);
+    STATE.classes.borrow_mut().clear();
+    STATE.files.borrow_mut().clear();
+    STATE.waits.borrow_mut().clear();
+    STATE.file_waits.set(0);
     linking::forget_all();
 }
 
-/// In the child of a fork: nobody but the running coroutine loads anything.
+/// In the child of a fork: only the running coroutine loads anything.
 pub fn forget_others(me: CoroutineId) {
-    state().classes.borrow_mut().retain(|(_, loader)| *loader == me);
-    state().files.borrow_mut().retain(|_, loader| loader.co == me);
-    state().waits.borrow_mut().clear();
-    WAITING.0.set(0);
+    STATE.classes.borrow_mut().retain(|(_, loader)| *loader == me);
+    STATE.files.borrow_mut().retain(|_, loader| loader.co == me);
+    STATE.waits.borrow_mut().clear();
+    STATE.file_waits.set(0);
     linking::lose_others(me);
 }
 
 /// Parks until `loader` has loaded what is waited for, or may have.
-fn wait(rt: &'static Runtime, loader: CoroutineId, what: What) -> WakeReason {
+fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeReason {
     let ticket = rt.begin_wait();
-    let (call, files) = if what.is_file() { ("include", 1) } else { ("autoload", 0) };
-    state().waits.borrow_mut().push(Wait { ticket, loader, what });
-    WAITING.0.set(WAITING.0.get() + files);
+    let (call, files) = if target.is_file() { ("include", 1) } else { ("autoload", 0) };
+    STATE.waits.borrow_mut().push(Wait { ticket, loader, target });
+    STATE.file_waits.set(STATE.file_waits.get() + files);
     let loader = rt.core.borrow().id(loader);
     let info = Info { call, awaits: [loader, 0], since: Reactor::now(), ..Info::NONE };
     let reason = rt.park(None, WaitReason::Coroutines, true, info);
-    state().waits.borrow_mut().retain(|wait| wait.ticket != ticket);
-    WAITING.0.set(WAITING.0.get().saturating_sub(files));
+    STATE.waits.borrow_mut().retain(|wait| wait.ticket != ticket);
+    STATE.file_waits.set(STATE.file_waits.get().saturating_sub(files));
     reason
 }
 
 /// Parks until `loader` has declared a class, or may have.
 pub(crate) fn wait_for_class(rt: &'static Runtime, loader: CoroutineId, name: Vec<u8>) -> WakeReason {
-    wait(rt, loader, What::Class(name))
+    wait(rt, loader, LoadTarget::Class(name))
 }
 
-unsafe extern "C" fn autoload(name: *mut sys::zend_string, lower: *mut sys::zend_string) -> *mut sys::zend_class_entry {
-    let Some(original) = state().autoload.get() else { return null_mut() };
+extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
+    let original = AUTOLOAD_HOOK.original()?;
     let rt = scheduler::existing().filter(|rt| rt.can_switch());
     if stand_ins::is_asked_for(lower) {
-        // SAFETY: as it says.
-        return unsafe { linking::wait_for_declaration(rt) };
+        return linking::wait_for_declaration(rt);
     }
-    let Some(rt) = rt else {
-        // SAFETY: the engine's own arguments, passed on.
-        return unsafe { original(name, lower) };
-    };
+    let Some(rt) = rt else { return original(name, lower) };
     linking::notice(rt);
-    // SAFETY: the running context, which is that of its coroutine also when this returns; the engine's own arguments, passed on.
-    unsafe {
-        (*rt.context()).loads += 1;
-        let class = load(rt, original, name, lower);
-        (*rt.context()).loads -= 1;
-        class
-    }
-}
-
-/// Lets the original load a class, after whoever loads it already.
-unsafe fn load(
-    rt: &'static Runtime,
-    original: Autoload,
-    name: *mut sys::zend_string,
-    lower: *mut sys::zend_string,
-) -> *mut sys::zend_class_entry {
-    let me = rt.core.borrow().running();
-    may_have_loaded(rt);
-    while let Some(loader) = begin(zv::text(lower).into_bytes(), me) {
-        if dependencies::depends_on(loader, me) {
-            return null_mut(); // as with a class that is needed while it is being loaded
-        }
-        let reason = wait(rt, loader, What::Class(zv::text(lower).into_bytes()));
-        // SAFETY: a table of classes by their lower-case names.
-        let found = unsafe { sys::zend_hash_find(sys::executor_globals.class_table, lower) };
-        if !found.is_null() {
-            // SAFETY: its values are classes.
-            return unsafe { (*found).value.ce };
-        }
-        if reason == WakeReason::Cancelled {
-            let reason = rt.core.borrow_mut().take_cancellation();
-            if let Some(reason) = reason {
-                // SAFETY: as an autoloader that throws; the reference is passed on.
-                unsafe { sys::spindle_throw(reason) };
-            }
-            return null_mut();
-        }
-    }
-    // SAFETY: the engine's own arguments, passed on.
-    let class = unsafe { original(name, lower) };
-    end(rt, zv::text(lower).into_bytes());
+    count_load(rt, 1);
+    let class = load(rt, original, name, lower);
+    count_load(rt, -1);
     class
 }
 
-/// `me` loads this class, unless somebody (returned) does already.
+/// Counts the classes that the running coroutine is in the middle of loading.
+fn count_load(rt: &'static Runtime, by: i32) {
+    // SAFETY: the running context, which is alive and borrowed by nobody.
+    let ctx = unsafe { &mut *rt.context() };
+    ctx.loads = ctx.loads.wrapping_add_signed(by);
+}
+
+/// Lets the original load a class, after a coroutine that loads it already.
+fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
+    let me = rt.core.borrow().running();
+    may_have_loaded(rt);
+    while let Some(loader) = begin(lower.as_bytes().to_vec(), me) {
+        if dependencies::depends_on(loader, me) {
+            return None; // as with a class that is needed while it is being loaded
+        }
+        let reason = wait(rt, loader, LoadTarget::Class(lower.as_bytes().to_vec()));
+        let found = class_table::find(lower);
+        if found.is_some() {
+            return found;
+        }
+        if reason == WakeReason::Cancelled {
+            throw_cancellation(rt);
+            return None;
+        }
+    }
+    let class = original(name, lower);
+    end(rt, lower.as_bytes().to_vec());
+    class
+}
+
+/// Notes that `me` loads this class, unless another coroutine does already, which is returned.
 fn begin(name: Vec<u8>, me: CoroutineId) -> Option<CoroutineId> {
-    let mut classes = state().classes.borrow_mut();
+    let mut classes = STATE.classes.borrow_mut();
     let loader = classes.iter().find(|(known, _)| *known == name).map(|(_, loader)| *loader);
     if loader.is_none() {
         classes.push((name, me));
@@ -213,164 +176,140 @@ fn begin(name: Vec<u8>, me: CoroutineId) -> Option<CoroutineId> {
     loader
 }
 
-/// `co` has begun to link a class.
+/// Notes that `co` has begun to link a class.
 pub(crate) fn begins(name: Vec<u8>, co: CoroutineId) {
     begin(name, co);
 }
 
-/// A class that was linked is there, or is not going to be.
+/// Notes that a class which was being linked is there, or is not going to be.
 pub(crate) fn ends(rt: &'static Runtime, name: Vec<u8>) {
     end(rt, name);
 }
 
-/// It is loaded, or about to be before its loader parks again: who waits for it looks.
+/// A class is loaded, or about to be before its loader suspends again: wakes those that wait for it.
 fn end(rt: &'static Runtime, name: Vec<u8>) {
-    state().classes.borrow_mut().retain(|(known, _)| *known != name);
-    let done = What::Class(name);
-    wake(rt, |wait| wait.what == done);
+    STATE.classes.borrow_mut().retain(|(known, _)| *known != name);
+    let done = LoadTarget::Class(name);
+    wake(rt, |wait| wait.target == done);
 }
 
-/// Those who wait look again. From now on they wait for nobody: others decide by that before these have run.
+/// Wakes the chosen ones, and returns `true` if there are any. From now on they wait for no coroutine: others decide by that
+/// before these have run.
 fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
     let chosen: Vec<Ticket> = {
-        let waits = state().waits.borrow();
+        let waits = STATE.waits.borrow();
         waits.iter().filter(|wait| which(wait)).map(|wait| wait.ticket).collect()
     };
     for ticket in &chosen {
         rt.core.borrow_mut().wake(*ticket);
     }
-    state().waits.borrow_mut().retain(|wait| !chosen.contains(&wait.ticket));
+    STATE.waits.borrow_mut().retain(|wait| !chosen.contains(&wait.ticket));
     !chosen.is_empty()
 }
 
-/// A file was compiled, whose code the running coroutine is about to run.
-///
-/// # Safety
-/// `code` is what the engine's compiler returned.
-pub unsafe fn compiled(code: *const sys::zend_op_array) {
+/// Notes that a file was compiled, whose code the running coroutine is about to run.
+pub fn compiled(code: Function) {
     let Some(rt) = scheduler::existing().filter(|rt| rt.active.get()) else { return };
+    let Some(path) = code.file() else { return };
     let core = rt.core.borrow();
     let co = core.running();
-    // SAFETY: the caller's promise: compiled code has a file name.
-    let path = zv::text(unsafe { (*code).filename }).into_bytes();
-    state().files.borrow_mut().entry(path).or_insert(Loader { co, id: core.id(co) });
+    STATE.files.borrow_mut().entry(path.as_bytes().to_vec()).or_insert(Loader { co, id: core.id(co) });
 }
 
-/// Is code of this file, not only of a function in it, on the stack of calls?
-unsafe fn runs_file(mut frame: *mut sys::zend_execute_data, path: &[u8]) -> bool {
-    // SAFETY: the caller passes the frames of a live coroutine.
-    unsafe {
-        while !frame.is_null() {
-            let function = (*frame).func;
-            if !function.is_null()
-                && zv::is_php_code(function)
-                && (*function).op_array.function_name.is_null()
-                && zv::bytes((*function).op_array.filename) == path
-            {
-                return true;
-            }
-            frame = (*frame).prev_execute_data;
-        }
+/// Returns `true` if code of this file, not only of a function in it, is among these calls.
+fn runs_file(innermost: Option<Frame>, path: &[u8]) -> bool {
+    innermost
+        .into_iter()
+        .flat_map(Frame::and_callers)
+        .filter_map(Frame::function)
+        .any(|function| function.name().is_none() && function.file().is_some_and(|file| file.as_bytes() == path))
+}
+
+/// Returns the innermost frame of a coroutine that has started and not ended.
+fn frame_of(rt: &'static Runtime, co: CoroutineId) -> Option<Frame> {
+    // SAFETY: null, or alive: the runtime holds it.
+    let ctx = unsafe { rt.object(co).as_ref() }?.ctx;
+    if ctx.is_null() {
+        return None;
     }
-    false
+    // SAFETY: the context of a coroutine that has started and not ended.
+    let frame = unsafe { rt.frame_of(ctx) };
+    // SAFETY: null, or a call of that coroutine that has not returned.
+    unsafe { Frame::from_raw(frame) }
 }
 
-/// Who, other than `me`, is still running the code of this file for the first time?
+/// Returns the coroutine other than `me` that is still running the code of this file for the first time.
 fn loader_of(rt: &'static Runtime, path: &[u8], me: CoroutineId) -> Option<CoroutineId> {
-    let loader = *state().files.borrow().get(path)?;
+    let loader = *STATE.files.borrow().get(path)?;
     if loader.co == me || rt.core.borrow().id(loader.co) != loader.id {
         return None;
     }
-    // SAFETY: an object in the runtime's table is alive; a coroutine that was left has its frames in its state.
-    unsafe {
-        let this = rt.object(loader.co);
-        if this.is_null() || (*this).ctx.is_null() {
-            return None;
-        }
-        runs_file(rt.frame_of((*this).ctx), path).then_some(loader.co)
-    }
+    runs_file(frame_of(rt, loader.co), path).then_some(loader.co)
 }
 
-unsafe extern "C" fn resolve_path(name: *mut sys::zend_string) -> *mut sys::zend_string {
-    let Some(original) = state().resolve_path.get() else { return null_mut() };
-    // SAFETY: the engine's own argument, passed on.
-    let path = unsafe { original(name) };
-    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return path };
-    if path.is_null() || state().files.borrow().is_empty() || !includes_once() {
-        return path;
+extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {
+    let original = RESOLVE_PATH_HOOK.original()?;
+    let path = original(name)?;
+    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return Some(path) };
+    if STATE.files.borrow().is_empty() || !includes_once() {
+        return Some(path);
     }
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
-    loop {
-        // SAFETY: a string that the engine made for us, or of the engine's own cache.
-        let bytes = unsafe { zv::bytes(path) };
-        let Some(loader) = loader_of(rt, bytes, me) else { return path };
+    while let Some(loader) = loader_of(rt, path.as_bytes(), me) {
         if dependencies::depends_on(loader, me) {
-            return path;
+            break;
         }
-        if wait(rt, loader, What::File(bytes.to_vec())) == WakeReason::Cancelled {
-            // SAFETY: without a path, and with an exception, the engine includes nothing.
-            unsafe {
-                let reason = rt.core.borrow_mut().take_cancellation();
-                if let Some(reason) = reason {
-                    sys::spindle_throw(reason);
-                    sys::spindle_string_release(path);
-                    return null_mut();
-                }
-            }
+        let reason = wait(rt, loader, LoadTarget::File(path.as_bytes().to_vec()));
+        if reason == WakeReason::Cancelled && throw_cancellation(rt) {
+            return None; // without a path, and with an exception, the engine includes nothing
         }
     }
+    Some(path)
 }
 
-/// Is the running code an `include_once` or `require_once`?
+/// Returns `true` if the running code is an `include_once` or `require_once`.
 fn includes_once() -> bool {
     const INCLUDE_ONCE: u32 = 1 << 2;
     const REQUIRE_ONCE: u32 = 1 << 4;
-    // SAFETY: the running frame; PHP code has a current instruction.
-    unsafe {
-        let frame = sys::executor_globals.current_execute_data;
-        if frame.is_null() || (*frame).func.is_null() {
-            return false;
-        }
-        zv::is_php_code((*frame).func)
-            && u32::from((*(*frame).opline).opcode) == sys::ZEND_INCLUDE_OR_EVAL
-            && matches!((*(*frame).opline).extended_value, INCLUDE_ONCE | REQUIRE_ONCE)
-    }
+    let Some(frame) = Frame::current() else { return false };
+    frame.instruction().is_some_and(|instruction| {
+        u32::from(instruction.opcode) == sys::ZEND_INCLUDE_OR_EVAL
+            && matches!(instruction.extended_value, INCLUDE_ONCE | REQUIRE_ONCE)
+    })
 }
 
-/// The running coroutine parks, ends, or asks for what another one may load: whoever waits for a file whose code it
-/// has run by now goes on.
+/// The running coroutine suspends, ends, or asks for what another one may load: wakes those that wait for a file whose code it
+/// has run by now.
 #[inline(always)]
 pub fn may_have_loaded(rt: &'static Runtime) {
     if linking::is_any() {
         linking::settle(rt);
     }
-    if WAITING.0.get() > 0 {
-        look_again(rt);
+    if STATE.file_waits.get() > 0 {
+        wake_loaded(rt);
     }
 }
 
 #[cold]
-fn look_again(rt: &'static Runtime) {
+fn wake_loaded(rt: &'static Runtime) {
     let me = rt.core.borrow().running();
     wake(rt, |wait| {
-        let What::File(path) = &wait.what else { return false };
-        // SAFETY: the frames of the running code.
-        wait.loader == me && unsafe { !runs_file(sys::executor_globals.current_execute_data, path) }
-            || dependencies::depends_on(wait.loader, wait.ticket.co)
+        let LoadTarget::File(path) = &wait.target else { return false };
+        wait.loader == me && !runs_file(Frame::current(), path) || dependencies::depends_on(wait.loader, wait.ticket.co)
     });
 }
 
-/// Nobody can run: those who load files wait for those who wait for them, in a way that is not seen. These go on
-/// without. Says whether there are any.
+/// No coroutine can run: those that load files wait for those that wait for them, in a way that is not seen. These go on
+/// without the files. Returns `true` if there are any.
 pub fn give_up(rt: &'static Runtime) -> bool {
-    let waits = state().waits.borrow();
-    let mut files = state().files.borrow_mut();
+    let waits = STATE.waits.borrow();
+    let mut files = STATE.files.borrow_mut();
     for wait in waits.iter() {
-        if let What::File(path) = &wait.what {
+        if let LoadTarget::File(path) = &wait.target {
             files.remove(path);
         }
     }
     drop((waits, files));
-    wake(rt, |wait| wait.what.is_file())
+    wake(rt, |wait| wait.target.is_file())
 }

@@ -6,29 +6,32 @@
 //! `ffi.so` calls PHP code in one place, by `zend_call_function`: its entry for that is pointed here, and so is the one of
 //! the handlers that all objects of PHP classes have.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use crate::engine::throw_cancellation;
 use crate::runtime::scheduler;
 use spindle_interpose::patch::{self, Hook, Patcher};
-use spindle_php_sys as sys;
+use spindle_zend::{engine, exception, sys};
+use std::mem::offset_of;
 
-/// A patcher of these, and of the entry of `ffi.so`.
+/// Returns a patcher of these hooks, and of the entry of `ffi.so`.
 pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
     let name = c"zend_call_function";
     hooks.push(Hook { name, replacement: call_back as *const () as usize });
     Patcher::new(&hooks, excluded).only_in(name, "ffi.so")
 }
 
-/// Changes the handlers of objects, once a process. Why that could not be.
+/// Changes the handlers of objects, once a process. Returns why that could not be.
 pub fn install() -> Option<String> {
     let ours = get_debug_info as *const () as usize;
-    // SAFETY: a table of the engine's, of which one entry is read; what is put there calls what was there.
-    unsafe {
-        let place = &raw const sys::std_object_handlers.get_debug_info;
-        if place.read().is_some_and(|now| now as usize == ours) {
-            None
-        } else {
-            patch::store(place as usize, ours).err()
-        }
+    let handlers = &raw const sys::std_object_handlers;
+    let place = handlers.wrapping_byte_add(offset_of!(sys::zend_object_handlers, get_debug_info)).cast::<usize>();
+    // SAFETY: an entry of a table of the engine's: the address of a function.
+    if unsafe { place.read() } == ours {
+        return None;
     }
+    // SAFETY: our function has the type of those in the entry, and calls what stands there.
+    unsafe { patch::store(place.addr(), ours) }.err()
 }
 
 unsafe extern "C" fn call_back(
@@ -36,16 +39,16 @@ unsafe extern "C" fn call_back(
     fcc: *mut sys::zend_fcall_info_cache,
 ) -> sys::zend_result {
     // SAFETY: the caller's own arguments.
-    shielded(|| unsafe { sys::zend_call_function(fci, fcc) })
+    without_cancellation(|| unsafe { sys::zend_call_function(fci, fcc) })
 }
 
 unsafe extern "C" fn get_debug_info(object: *mut sys::zend_object, is_temporary: *mut i32) -> *mut sys::HashTable {
     // SAFETY: the caller's own arguments.
-    shielded(|| unsafe { sys::zend_std_get_debug_info(object, is_temporary) })
+    without_cancellation(|| unsafe { sys::zend_std_get_debug_info(object, is_temporary) })
 }
 
 /// Holds cancellations off while C code calls PHP code. A bailout of that ends the coroutine, shield and all.
-fn shielded<R>(call: impl FnOnce() -> R) -> R {
+fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
     let Some(rt) = scheduler::existing() else { return call() };
     rt.core.borrow_mut().shield();
     let result = call();
@@ -57,27 +60,22 @@ fn shielded<R>(call: impl FnOnce() -> R) -> R {
     if waits {
         let core = rt.core.borrow();
         rt.cancelled_in_callback.set(core.id(core.running()));
-        // SAFETY: an atomic flag of the engine.
-        unsafe { sys::spindle_vm_interrupt_set() };
+        engine::request_interrupt();
     }
     result
 }
 
 /// The engine may be interrupted now: throws what was held off, if the running coroutine's callback has returned.
-pub fn deliver(rt: &scheduler::Runtime) {
+pub fn deliver(rt: &'static scheduler::Runtime) {
     let held_off = rt.cancelled_in_callback.get();
-    // SAFETY: a global of the engine.
-    if held_off == 0 || unsafe { !sys::executor_globals.exception.is_null() } {
+    if held_off == 0 || exception::is_in_flight() {
         return;
     }
-    let reason = {
-        let mut core = rt.core.borrow_mut();
-        let here = core.id(core.running()) == held_off && core.cancellation_waits();
-        if here { core.take_cancellation() } else { None }
+    let is_here = {
+        let core = rt.core.borrow();
+        core.id(core.running()) == held_off && core.cancellation_waits()
     };
-    if let Some(reason) = reason {
+    if is_here && throw_cancellation(rt) {
         rt.cancelled_in_callback.set(0);
-        // SAFETY: the core's reference is passed on.
-        unsafe { sys::spindle_throw(reason) };
     }
 }

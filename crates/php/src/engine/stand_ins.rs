@@ -3,179 +3,133 @@
 //! missed there, for which the engine is not prepared.
 //!
 //! A stand-in has nothing but one interface, which does not exist. To link it the engine asks the autoloader for that, which
-//! waits (see `linking`), and then its cache of linked classes, which is told by us: the class that it stands for.
+//! waits (see `linking`), and then its cache of linked classes, where our hook returns the class that it stands for.
 
-use crate::zend::zv;
-use spindle_php_sys as sys;
-use std::cell::{Cell, RefCell};
-use std::ptr::null_mut;
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
-type Get = unsafe extern "C" fn(
-    *mut sys::zend_class_entry,
-    *mut sys::zend_class_entry,
-    *mut *mut sys::zend_class_entry,
-) -> *mut sys::zend_class_entry;
+use spindle_zend::{
+    Class, Hook, Owned, PhpStatic, Str, class_table,
+    hooks::{INHERITANCE_CACHE_ADD, INHERITANCE_CACHE_GET, InheritanceCacheAdd, InheritanceCacheGet, Passed},
+    sys,
+};
+use std::cell::{RefCell, UnsafeCell};
+use std::ffi::c_char;
+use std::rc::Rc;
 
 /// What the names of the interfaces begin with.
 const PREFIX: &[u8] = b"\0spindle declares ";
 
+/// A class, and what it refers to. The strings outlive the request in which they were made, as the list does.
 struct StandIn {
-    class: sys::zend_class_entry,
-    interface: sys::zend_class_name,
+    class: Class,
     /// The key of the class that it stands for.
-    stands_for: *mut sys::zend_string,
+    stands_for: Owned<Str>,
+    _entry: Rc<UnsafeCell<sys::zend_class_entry>>,
+    _interface: Rc<UnsafeCell<sys::zend_class_name>>,
+    _names: [Owned<Str>; 2],
 }
 
-struct State {
-    /// They stay where they are until the request is over: whoever has begun to link one goes on with it.
-    all: RefCell<Vec<*mut StandIn>>,
-    get: Cell<Option<Get>>,
-}
+/// They stay where they are until the request is over: a coroutine that has begun to link one goes on with it.
+static ALL: PhpStatic<RefCell<Vec<StandIn>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-struct OnPhpThread(State);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for OnPhpThread {}
-static STATE: OnPhpThread = OnPhpThread(State { all: RefCell::new(Vec::new()), get: Cell::new(None) });
+static GET_HOOK: Hook<InheritanceCacheGet> = Hook::new(&INHERITANCE_CACHE_GET, get);
+static ADD_HOOK: Hook<InheritanceCacheAdd> = Hook::new(&INHERITANCE_CACHE_ADD, add);
 
 /// Wraps the engine's cache of linked classes, after opcache, whose it is; without one no other class is looked for there.
 pub fn install() {
-    // SAFETY: request start, on the PHP thread; the original is kept and called.
-    unsafe {
-        STATE.0.get.set(sys::zend_inheritance_cache_get);
-        sys::zend_inheritance_cache_get = Some(get);
-        let adds = sys::zend_inheritance_cache_add;
-        if adds.is_none() {
-            sys::zend_inheritance_cache_add = Some(add);
-        }
+    GET_HOOK.install();
+    if INHERITANCE_CACHE_ADD.get().is_none() {
+        ADD_HOOK.install();
     }
 }
 
 /// Puts the original back, where ours still stands.
 pub fn remove() {
-    // SAFETY: module shutdown, on the PHP thread.
-    unsafe {
-        if sys::zend_inheritance_cache_get.is_some_and(|f| f as usize == get as *const () as usize) {
-            sys::zend_inheritance_cache_get = STATE.0.get.get();
-        }
-        if sys::zend_inheritance_cache_add.is_some_and(|f| f as usize == add as *const () as usize) {
-            sys::zend_inheritance_cache_add = None;
-        }
+    GET_HOOK.remove();
+    ADD_HOOK.remove();
+}
+
+/// Returns `true` if this is the name that the autoloader is asked for when a stand-in is linked.
+pub fn is_asked_for(lower: &Str) -> bool {
+    lower.as_bytes().starts_with(PREFIX)
+}
+
+/// Returns the stand-in for a class that will be found by `key` when it is linked.
+pub fn of(class: Class, key: &Str) -> Class {
+    let mut all = ALL.borrow_mut();
+    if let Some(known) = all.iter().find(|known| *known.stands_for == *key) {
+        return known.class;
     }
+    let name = Str::new_lasting(class.name().as_bytes());
+    // Not the class's own name for the interface: the engine keeps in such strings which class they were found to be.
+    let interface_name = Str::new_lasting([PREFIX, key.as_bytes()].concat());
+    let interface = Rc::new(UnsafeCell::new(sys::zend_class_name {
+        name: interface_name.as_raw(),
+        lc_name: interface_name.as_raw(),
+    }));
+    // SAFETY: zeros are valid for a class without anything.
+    let mut entry = unsafe { std::mem::zeroed::<sys::zend_class_entry>() };
+    entry.type_ = sys::ZEND_USER_CLASS as c_char;
+    entry.name = name.as_raw();
+    entry.refcount = 1;
+    // Only of such ones the cache is asked. The engine destroys none of them.
+    entry.ce_flags = sys::ZEND_ACC_IMMUTABLE;
+    entry.num_interfaces = 1;
+    entry.__bindgen_anon_3.interface_names = interface.get();
+    let entry = Rc::new(UnsafeCell::new(entry));
+    // SAFETY: a class, which lasts as long as the request.
+    let class = unsafe { Class::from_raw(entry.get()) }.expect("not null");
+    all.push(StandIn {
+        class,
+        stands_for: Str::new_lasting(key.as_bytes()),
+        _entry: entry,
+        _interface: interface,
+        _names: [name, interface_name],
+    });
+    class
 }
 
-/// Is it the name that the autoloader is asked for when a stand-in is linked?
-pub fn is_asked_for(lower: *mut sys::zend_string) -> bool {
-    // SAFETY: the engine's own argument.
-    unsafe { zv::bytes(lower) }.starts_with(PREFIX)
+/// Returns `true` if this class is a stand-in.
+pub fn is_one(class: Class) -> bool {
+    ALL.borrow().iter().any(|known| known.class == class)
 }
 
-/// The one for a class that will be found by `key` when it is linked.
-pub unsafe fn of(class: *mut sys::zend_class_entry, key: *mut sys::zend_string) -> *mut sys::zend_class_entry {
-    let mut all = STATE.0.all.borrow_mut();
-    // SAFETY: the caller passes a class that is being linked; ours live until the end of the request. Zeros are valid for
-    // a class without anything.
-    unsafe {
-        if let Some(known) = all.iter().find(|known| zv::bytes((***known).stands_for) == zv::bytes(key)) {
-            return &raw mut (**known).class;
-        }
-        let string = |text: &[u8]| sys::spindle_string_new_lasting(text.as_ptr().cast(), text.len());
-        // Not the class's own name for the interface: the engine keeps in such strings which class they were found to be.
-        let name = string(&[PREFIX, zv::bytes(key)].concat());
-        let new = Box::into_raw(Box::new(StandIn {
-            class: std::mem::zeroed(),
-            interface: sys::zend_class_name { name, lc_name: name },
-            stands_for: string(zv::bytes(key)),
-        }));
-        (*new).class.type_ = sys::ZEND_USER_CLASS as i8;
-        (*new).class.name = string(zv::bytes((*class).name));
-        (*new).class.refcount = 1;
-        // Only of such ones the cache is asked. The engine destroys none of them.
-        (*new).class.ce_flags = sys::ZEND_ACC_IMMUTABLE;
-        (*new).class.num_interfaces = 1;
-        (*new).class.__bindgen_anon_3.interface_names = &raw mut (*new).interface;
-        all.push(new);
-        &raw mut (*new).class
-    }
+/// Returns the key of the class that this one stands for, if it is a stand-in.
+fn key_of(class: Class) -> Option<Owned<Str>> {
+    let all = ALL.borrow();
+    all.iter().find(|known| known.class == class).map(|known| known.stands_for.clone())
 }
 
-/// Is it one of them?
-pub fn is_one(class: *mut sys::zend_class_entry) -> bool {
-    key_of(class).is_some()
-}
-
-/// The key of the class that it stands for, if it is one.
-fn key_of(class: *mut sys::zend_class_entry) -> Option<*mut sys::zend_string> {
-    let all = STATE.0.all.borrow();
-    // SAFETY: ours live until the end of the request.
-    all.iter().find(|known| class == unsafe { &raw mut (***known).class }).map(|known| unsafe { (**known).stands_for })
-}
-
-/// A new request: no table has any of them. Their names outlive the request that they were made in.
+/// A request begins: no table has any of them.
 pub fn forget_all() {
-    for stand_in in STATE.0.all.borrow_mut().drain(..) {
-        // SAFETY: made by `of`, with these references.
-        unsafe {
-            let stand_in = Box::from_raw(stand_in);
-            sys::spindle_string_release(stand_in.stands_for);
-            sys::spindle_string_release(stand_in.class.name);
-            sys::spindle_string_release(stand_in.interface.lc_name);
-        }
-    }
+    ALL.take();
 }
 
-unsafe extern "C" fn get(
-    class: *mut sys::zend_class_entry,
-    parent: *mut sys::zend_class_entry,
-    others: *mut *mut sys::zend_class_entry,
-) -> *mut sys::zend_class_entry {
+extern "C" fn get(
+    class: Class,
+    parent: Option<Class>,
+    others: Passed<'_, *mut *mut sys::zend_class_entry>,
+) -> Option<Class> {
     match key_of(class) {
-        // SAFETY: a live string. Whoever has waited has seen the class in the table, linked.
-        Some(key) => unsafe { find(key) },
-        // SAFETY: the engine's own arguments, passed on.
-        None => STATE.0.get.get().map_or(null_mut(), |original| unsafe { original(class, parent, others) }),
+        // Its declaration has waited, and has seen the class in the table, linked.
+        Some(key) => class_table::find(&key),
+        None => GET_HOOK.original()?(class, parent, others),
     }
 }
 
 /// Keeps nothing.
-unsafe extern "C" fn add(
-    _: *mut sys::zend_class_entry,
-    _: *mut sys::zend_class_entry,
-    _: *mut sys::zend_class_entry,
-    _: *mut *mut sys::zend_class_entry,
-    _: *mut sys::HashTable,
-) -> *mut sys::zend_class_entry {
-    null_mut()
+extern "C" fn add(
+    _: Class,
+    _: Class,
+    _: Option<Class>,
+    _: Passed<'_, *mut *mut sys::zend_class_entry>,
+    _: Passed<'_, *mut sys::HashTable>,
+) -> Option<Class> {
+    None
 }
 
-/// A class in the engine's table, or null.
-pub unsafe fn find(key: *mut sys::zend_string) -> *mut sys::zend_class_entry {
-    // SAFETY: the engine's table of classes; the caller passes a live string.
-    unsafe {
-        let found = sys::zend_hash_find(sys::executor_globals.class_table, key);
-        if found.is_null() { null_mut() } else { (*found).value.ce }
-    }
-}
-
-/// Puts a class into the engine's table, whatever is there, which is returned; null takes it out. What was there is not
-/// destroyed.
-pub unsafe fn put(key: *mut sys::zend_string, class: *mut sys::zend_class_entry) -> *mut sys::zend_class_entry {
-    // SAFETY: as `find`. What is deleted is a stand-in, of which the engine destroys nothing.
-    unsafe {
-        let table = sys::executor_globals.class_table;
-        let found = sys::zend_hash_find(table, key);
-        if found.is_null() {
-            let mut value = zv::undef();
-            value.value.ce = class;
-            value.u1.type_info = sys::IS_PTR;
-            sys::zend_hash_add(table, key, &mut value);
-            return null_mut();
-        }
-        let before = (*found).value.ce;
-        if class.is_null() {
-            sys::zend_hash_del(table, key);
-        } else {
-            (*found).value.ce = class;
-        }
-        before
-    }
+/// Puts a class into the engine's table, or takes out what is there, and returns what was there.
+pub fn put(key: &Str, class: Option<Class>) -> Option<Class> {
+    // SAFETY: classes of this request. What is taken out is a stand-in, of which the engine destroys nothing.
+    unsafe { class_table::replace(key, class) }
 }

@@ -1,84 +1,87 @@
-//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, failures that wait for that, and coroutines
+//! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that wait for that, and coroutines
 //! that do not end when they are cancelled.
 //!
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
-//! coroutines of their own, where an error handler of the program may wait and throw.
+//! coroutines of their own, where an error handler of user code may wait and throw.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::isolation::state;
+use crate::observe::{Position, Subject, exception_of, info_of, is_runner, slot, spawned_at, suspended_at, text};
 use crate::runtime::{
-    coroutine::Coroutine,
     describe, life, report, runner,
     scheduler::{Core, Phase, Runtime},
     scope,
 };
-use crate::zend::{exception, zv};
+use crate::zend::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
-use spindle_php_sys as sys;
+use spindle_zend::{Str, engine};
 
 fn are_on() -> bool {
-    // SAFETY: read after module start.
-    unsafe { sys::spindle_settings.diagnostics }
+    settings::current().diagnostics
 }
 
-/// Is it one of the program's in the global scope, where nothing but awaiting it tells what became of it?
-fn concerns(core: &Core, this: *mut Coroutine) -> bool {
-    // SAFETY: a live object with a slot.
-    let (co, ours) = unsafe { ((*this).co, !(*this).job.is_null()) };
-    !ours && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
+/// Returns `true` if it is user code's in the global scope, where only awaiting it shows what became of it.
+fn concerns(core: &Core, this: Subject) -> bool {
+    let co = slot(this);
+    !is_runner(this) && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
 }
 
-fn was_for_nobody(core: &Core, this: *mut Coroutine) -> bool {
-    // SAFETY: a live object with a slot.
-    let co = unsafe { (*this).co };
+/// Returns `true` if it has returned and was never awaited.
+fn is_unawaited(core: &Core, this: Subject) -> bool {
+    let co = slot(this);
     let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
     returned && concerns(core, this) && !core.ever_awaited(co)
 }
 
+/// Raises a warning soon, at a position.
+fn warn(rt: &'static Runtime, text: &str, (file, line): &Position) {
+    runner::warn(rt, text, file.as_deref().map_or(std::ptr::null_mut(), Str::as_raw), *line);
+}
+
 #[cold]
-fn nobody_has_awaited(rt: &'static Runtime, this: *mut Coroutine) {
-    // SAFETY: a live object with a slot.
-    unsafe {
-        let id = {
-            let mut core = rt.core.borrow_mut();
-            core.mark_awaited((*this).co);
-            core.id((*this).co)
-        };
-        let place = exception::place((*this).spawn_file, (*this).spawn_line);
-        let text = format!(
-            "Coroutine #{id} spawned at {place} in the global scope has ended, and nobody has awaited it: await it, or \
-             spawn it in a Scope"
-        );
-        runner::warn(rt, &text, (*this).spawn_file, (*this).spawn_line);
-    }
+fn warn_of_unawaited(rt: &'static Runtime, this: Subject) {
+    let id = {
+        let mut core = rt.core.borrow_mut();
+        core.mark_awaited(slot(this));
+        core.id(slot(this))
+    };
+    let spawned = spawned_at(this);
+    let message = format!(
+        "Coroutine #{id} spawned at {} in the global scope has ended, and nobody has awaited it: await it, or spawn it in \
+         a Scope",
+        text(&spawned)
+    );
+    warn(rt, &message, &spawned);
 }
 
 /// The object of a complete coroutine dies.
 #[inline]
-pub fn object_dies(rt: &'static Runtime, this: *mut Coroutine) {
-    if are_on() && rt.phase.get() != Phase::Ended && was_for_nobody(&rt.core.borrow(), this) {
-        nobody_has_awaited(rt, this);
+pub fn object_dies(rt: &'static Runtime, this: Subject) {
+    if are_on() && rt.phase.get() != Phase::Ended && is_unawaited(&rt.core.borrow(), this) {
+        warn_of_unawaited(rt, this);
     }
 }
 
-/// All have ended, and what the program still holds will not be awaited. `true`: there is something to be run.
+/// All coroutines have ended, and what user code still holds will not be awaited. Returns `true` if there is something to be
+/// run.
 pub fn script_ended(rt: &'static Runtime) -> bool {
     if !are_on() {
         return false;
     }
-    let mut found: Vec<*mut Coroutine> = {
+    let mut found: Vec<Subject> = {
         let core = rt.core.borrow();
         let objects = rt.objects.borrow();
-        objects.iter().copied().filter(|this| !this.is_null() && was_for_nobody(&core, *this)).collect()
+        objects.iter().copied().filter(|this| !this.is_null() && is_unawaited(&core, *this)).collect()
     };
-    // SAFETY: live objects with a slot.
-    found.sort_by_key(|this| unsafe { rt.core.borrow().id((**this).co) });
+    found.sort_by_key(|this| rt.core.borrow().id(slot(*this)));
     for this in &found {
-        nobody_has_awaited(rt, *this);
+        warn_of_unawaited(rt, *this);
     }
     !found.is_empty()
 }
 
-/// The program exits: what has not ended is lost. No coroutine runs again, and no error handler of the program's.
+/// User code exits: what has not ended is lost. No coroutine runs again, and no error handler of user code.
 pub fn exits(rt: &'static Runtime) {
     if !are_on() {
         return;
@@ -95,19 +98,16 @@ pub fn exits(rt: &'static Runtime) {
     };
     rt.forbid_switch();
     for co in lost {
-        let this = rt.object(co);
+        let spawned = spawned_at(rt.object(co));
         let id = rt.core.borrow().id(co);
-        // SAFETY: the object of a coroutine that is not complete is alive; terminated texts.
-        unsafe {
-            let place = exception::place((*this).spawn_file, (*this).spawn_line);
-            let text = exception::c_text(&format!(
-                "Coroutine #{id} spawned at {place} in the global scope is lost by exit, and nobody awaits it: await it \
-                 before, or cancel it"
-            ));
-            let file = if (*this).spawn_file.is_null() { String::new() } else { zv::text((*this).spawn_file) };
-            let file = exception::c_text(&file);
-            sys::spindle_report_at(file.as_ptr(), (*this).spawn_line, text.as_ptr(), state::error_reporting());
-        }
+        let message = format!(
+            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it before, or \
+             cancel it",
+            text(&spawned)
+        );
+        let (file, line) = spawned;
+        let file = file.as_deref().map_or(String::new(), Str::to_text);
+        engine::report_at(&file, line, &message, state::error_reporting());
     }
     rt.allow_switch();
 }
@@ -116,39 +116,34 @@ pub fn exits(rt: &'static Runtime) {
 #[inline]
 pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     if are_on() && rt.phase.get() != Phase::Ended {
-        // SAFETY: read after module start.
-        let ms = unsafe { sys::spindle_settings.cancel_warning_ms };
+        let ms = settings::current().cancel_warning_ms;
         rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(ms));
     }
 }
 
-/// A coroutine has failed, and waits for somebody to await it.
-pub fn failed(rt: &'static Runtime, this: *mut Coroutine) {
+/// A coroutine has failed, and its failure waits to be awaited.
+pub fn failed(rt: &'static Runtime, this: Subject) {
     if are_on() && rt.phase.get() != Phase::Ended {
-        // SAFETY: a live object with a slot; a setting that is read after module start.
-        let (co, ms) = unsafe { ((*this).co, sys::spindle_settings.unawaited_warning_ms) };
-        rt.core.borrow_mut().schedule_unawaited_check(co, scope::deadline(ms));
+        let ms = settings::current().unawaited_warning_ms;
+        rt.core.borrow_mut().schedule_unawaited_check(slot(this), scope::deadline(ms));
     }
 }
 
-/// Nobody has.
+/// A failed coroutine was not awaited in time.
 pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     let this = rt.object(co);
     if this.is_null() || !are_on() || !life::is_unseen_failure(this) {
-        return; // somebody has since
+        return; // it was awaited since
     }
-    // SAFETY: a live coroutine's object, which has failed.
-    unsafe {
-        let ms = sys::spindle_settings.unawaited_warning_ms;
-        let (name, failure) = (report::name(rt, this), report::described((*this).exception));
-        let text = format!(
-            "Nobody has awaited {name}, {ms} ms after it has failed: {failure}. Await it, or let its object go"
-        );
-        runner::warn(rt, &text, (*this).spawn_file, (*this).spawn_line);
-    }
+    let ms = settings::current().unawaited_warning_ms;
+    let failure = exception_of(this).map_or(String::new(), |failure| report::described(failure.as_raw()));
+    let name = report::name(rt, this);
+    let message =
+        format!("Nobody has awaited {name}, {ms} ms after it has failed: {failure}. Await it, or let its object go");
+    warn(rt, &message, &spawned_at(this));
 }
 
-/// It has not.
+/// A cancelled coroutine has not ended in time.
 pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     let this = rt.object(co);
     let (id, state, started) = {
@@ -158,27 +153,22 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     if this.is_null() || matches!(state, State::Done | State::Ending) || !are_on() {
         return; // it has ended since
     }
-    // SAFETY: the object of a coroutine that is not complete is alive.
-    unsafe {
-        let spawned = match exception::place((*this).spawn_file, (*this).spawn_line) {
-            _ if !(*this).job.is_null() => " for callbacks or a handler".to_owned(),
-            place if place.is_empty() => " (the script itself)".to_owned(),
-            place => format!(" spawned at {place}"),
-        };
-        let ms = sys::spindle_settings.cancel_warning_ms;
-        let mut text = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
-        let (mut file, mut line) = ((*this).spawn_file, (*this).spawn_line);
-        let (at, info) = ((*this).suspend_file, (*this).info);
-        if started && !at.is_null() {
-            (file, line) = (at, (*this).suspend_line);
+    let spawned = match text(&spawned_at(this)) {
+        _ if is_runner(this) => " for callbacks or a handler".to_owned(),
+        place if place.is_empty() => " (the script itself)".to_owned(),
+        place => format!(" spawned at {place}"),
+    };
+    let ms = settings::current().cancel_warning_ms;
+    let mut message = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
+    let suspended = suspended_at(this);
+    let at = if started && suspended.0.is_some() { suspended } else { spawned_at(this) };
+    if state == State::Parked {
+        message += &format!(": it is suspended at {}", text(&at));
+        let info = info_of(this);
+        if !info.call.is_empty() {
+            message += &format!(" in {}", describe::wait_of(rt, &info));
         }
-        if state == State::Parked {
-            text += &format!(": it is suspended at {}", exception::place(file, line));
-            if !info.call.is_empty() {
-                text += &format!(" in {}", describe::wait_of(rt, &info));
-            }
-        }
-        text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
-        runner::warn(rt, &text, file, line);
     }
+    message += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
+    warn(rt, &message, &at);
 }

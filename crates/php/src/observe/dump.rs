@@ -1,26 +1,27 @@
-//! What there is, for people: the scopes and their coroutines, and what each waits for.
+//! The dump: the scopes and their coroutines, and what each waits for.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use crate::observe::{Subject, exception_of, info_of, is_runner, job_of, slot, spawned_at, suspended_at, text};
 use crate::runtime::{
-    coroutine::{self, Coroutine},
-    describe, failure, report,
+    coroutine, describe, failure, report,
     scheduler::{Core, Phase, Runtime, rt},
     scope,
 };
-use crate::zend::{exception, zv};
 use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
-use spindle_php_sys as sys;
+use spindle_zend::{Str, Value, engine, exception, functions};
 use std::fmt::Write;
 
 /// Scopes deeper than this are not indented further.
 const INDENTED: usize = 32;
 
-/// `1 coroutine`, `2 coroutines`.
+/// Returns `1 coroutine`, `2 coroutines`.
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The whole text. Runs no PHP code.
-pub fn text(rt: &'static Runtime) -> String {
+/// Returns the whole text. Runs no PHP code.
+pub fn dump(rt: &'static Runtime) -> String {
     let over = rt.phase.get() == Phase::Ended;
     let (mut scopes, mut roots, live) = {
         let core = rt.core.borrow();
@@ -35,7 +36,7 @@ pub fn text(rt: &'static Runtime) -> String {
     let mut list = String::new();
     let runners: Vec<CoroutineId> = {
         let core = rt.core.borrow();
-        core.coroutines().filter(|co| is_runner(rt, *co)).collect()
+        core.coroutines().filter(|co| is_runner(rt.object(*co))).collect()
     };
     while let Some((id, depth)) = open.pop() {
         scopes += 1;
@@ -62,18 +63,16 @@ pub fn text(rt: &'static Runtime) -> String {
     format!("Async\\dump: {coroutines} in {}{after}\n{list}", count(scopes, "scope"))
 }
 
-fn is_runner(rt: &'static Runtime, co: CoroutineId) -> bool {
-    // SAFETY: the object of a coroutine that is not complete is alive.
-    unsafe { !(*rt.object(co)).job.is_null() }
-}
-
 fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
     let mut text = match scope::existing_record(rt, id) {
         _ if id == Core::GLOBAL => "global scope".to_owned(),
         Some(record) => {
-            // SAFETY: the record of a scope that exists.
-            let (bounded, place) = unsafe { ((*record).bounded, exception::place((*record).file, (*record).line)) };
-            format!("{} created at {place}", if bounded { "BoundedScope" } else { "Scope" })
+            // SAFETY: the record of a scope that exists; it is borrowed only while its fields are read.
+            let record = unsafe { &*record };
+            // SAFETY: null, or what the record holds.
+            let file = unsafe { Str::borrow(record.file) };
+            let class = if record.bounded { "BoundedScope" } else { "Scope" };
+            format!("{class} created at {}", exception::place(file, record.line))
         }
         None => "Scope".to_owned(), // it is being made
     };
@@ -93,13 +92,13 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
     text
 }
 
-/// One coroutine that is not complete.
+/// Returns the line of a coroutine that is not complete.
 fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     let this = rt.object(co);
     let core = rt.core.borrow();
     let state = core.state(co);
-    let mut text = format!("#{}", core.id(co));
-    text += match state {
+    let mut line = format!("#{}", core.id(co));
+    line += match state {
         _ if over => " abandoned",
         State::Queued => " queued, not started",
         State::Ready => " queued",
@@ -109,68 +108,60 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
         State::Done => " completed",
     };
     if core.is_zombie(co) {
-        text += ", zombie";
+        line += ", zombie";
     }
     if core.is_cancel_requested(co) {
-        text += ", cancellation requested";
+        line += ", cancellation requested";
     }
-    // SAFETY: the object of a coroutine that is not complete is alive, and so is one that a job is about.
-    unsafe {
-        if !(*this).job.is_null() {
-            let (what, of) = (*(*this).job).about();
-            let _ = write!(text, ", {what}");
-            if let Some(of) = of {
-                let id = if (*of).co == coroutine::NO_SLOT { 0 } else { core.id((*of).co) };
-                let _ = write!(text, " #{id}");
-            }
-        } else if co == Core::MAIN {
-            text += ", the script itself";
-        } else {
-            let _ = write!(text, ", spawned at {}", exception::place((*this).spawn_file, (*this).spawn_line));
+    if let Some((work, about)) = job_of(this) {
+        let _ = write!(line, ", {work}");
+        if let Some(about) = about {
+            let id = if slot(about) == coroutine::NO_SLOT { 0 } else { core.id(slot(about)) };
+            let _ = write!(line, " #{id}");
         }
-        if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
-            let _ = write!(text, ", suspended at {}", exception::place((*this).suspend_file, (*this).suspend_line));
-        }
-        let info = (*this).info;
-        drop(core);
-        if state == State::Ending {
-            let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
-        }
-        if state == State::Parked && !info.call.is_empty() {
-            let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
-        }
+    } else if co == Core::MAIN {
+        line += ", the script itself";
+    } else {
+        let _ = write!(line, ", spawned at {}", text(&spawned_at(this)));
     }
-    text
+    if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
+        let _ = write!(line, ", suspended at {}", text(&suspended_at(this)));
+    }
+    drop(core);
+    if state == State::Ending {
+        let _ = write!(line, ", waits for {}", describe::children_of(rt, co));
+    }
+    let info = info_of(this);
+    if state == State::Parked && !info.call.is_empty() {
+        let _ = write!(line, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
+    }
+    line
 }
 
-/// One that has failed, while user code holds it and nobody has awaited it.
-fn failed_line(rt: &'static Runtime, this: *mut Coroutine) -> String {
-    // SAFETY: a live object of a coroutine that has failed.
-    unsafe {
-        let id = rt.core.borrow().id((*this).co);
-        let place = exception::place((*this).spawn_file, (*this).spawn_line);
-        format!("#{id} failed, not awaited, spawned at {place}: {}", report::described((*this).exception))
-    }
+/// Returns the line of a coroutine that has failed, which user code holds and has not awaited.
+fn failed_line(rt: &'static Runtime, this: Subject) -> String {
+    let id = rt.core.borrow().id(slot(this));
+    let failure = exception_of(this).map_or(String::new(), |failure| report::described(failure.as_raw()));
+    format!("#{id} failed, not awaited, spawned at {}: {failure}", text(&spawned_at(this)))
 }
 
 /// How long standard error may keep the text from being written, in milliseconds.
-const PATIENCE: i32 = 1000;
+const STDERR_TIMEOUT_MS: i32 = 1000;
 
-/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. Who reads it may be a
+/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. The reader may be a
 /// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
 pub fn to_stderr(rt: &'static Runtime) {
-    let text = text(rt);
+    let text = dump(rt);
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
         // So much goes into a pipe that is ready, whole.
         let length = rest.len().min(libc::PIPE_BUF);
-        // SAFETY: one valid entry; a slice's own bytes. This object's calls are libc's own, not the hooks.
-        let written = unsafe {
-            match libc::poll(&mut poll, 1, PATIENCE) {
-                1 => libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length),
-                ready => ready as isize,
-            }
+        // SAFETY: one valid entry. This object's calls are libc's own, not the hooks.
+        let written = match unsafe { libc::poll(&mut poll, 1, STDERR_TIMEOUT_MS) } {
+            // SAFETY: a slice's own bytes.
+            1 => unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length) },
+            ready => ready as isize,
         };
         match written {
             0 => return,
@@ -181,14 +172,10 @@ pub fn to_stderr(rt: &'static Runtime) {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zif_Async_dump(execute_data: *mut sys::zend_execute_data, _: *mut sys::zval) {
-    // SAFETY: the engine's frame. Output may run PHP code and wait: what is held meanwhile is the engine's.
-    unsafe {
-        if sys::spindle_parse_none(execute_data) {
-            let mut printed = zv::string(&text(rt()));
-            sys::spindle_print(printed.value.str_);
-            sys::spindle_zval_dtor(&mut printed);
-        }
-    }
+functions! {
+    zif_Async_dump => |call| {
+        call.no_arguments()?;
+        engine::print(&dump(rt()));
+        Ok(Value::NULL)
+    };
 }

@@ -1,32 +1,34 @@
-//! The report on what blocks the event loop (`async.block_warning_ms`): who, where in PHP, and in which library.
+//! The report on what blocks the event loop (`async.block_warning_ms`): which coroutine, where in PHP, and in which library.
 //!
-//! The reactor's watchdog finds it out while it happens, on a thread of its own. Reported is it by the PHP thread, once the
-//! run is over, and only if it never ends by the watchdog.
+//! The reactor's watchdog finds it out while it happens, on a thread of its own. The PHP thread reports it, once the run is
+//! over; the watchdog does only if that never ends.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::isolation::state;
+use crate::observe::spawned_at;
 use crate::runtime::{
     ctx::Ctx,
     scheduler::{Core, Runtime},
 };
 use crate::stack::stacks;
-use crate::zend::{exception, php_static::PhpStatic, zv};
-use spindle_php_sys as sys;
+use crate::zend::settings;
 use spindle_reactor::watchdog::{Finding, Native, Subject, Watchdog, bytes, word};
+use spindle_zend::{Frame, PhpStatic, Str, engine, exception, sys};
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
-use std::ptr::{addr_of, null_mut};
 use std::time::{Duration, Instant};
 
-/// One line is reported once in so long.
-const QUIET: Duration = Duration::from_secs(1);
+/// How long a line that has been reported is not reported again.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The deepest that internal functions and unnamed frames lie over the user's code.
-const FRAMES: usize = 100;
+/// How many internal functions and unnamed frames may lie over the user's code.
+const MAX_FRAMES: usize = 100;
 
-/// How often it is looked again at frames that are not the same twice.
-const LOOKS: usize = 8;
+/// How often frames that change meanwhile are read.
+const MAX_READS: usize = 8;
 
-/// Where PHP is.
+/// A place in PHP code.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Place {
     file: String,
@@ -36,7 +38,7 @@ pub struct Place {
 }
 
 /// A line that has been reported.
-struct Told {
+struct Reported {
     file: String,
     line: u32,
     at: Instant,
@@ -48,15 +50,20 @@ struct Told {
 struct Watch {
     on: Cell<bool>,
     watchdog: RefCell<Option<Watchdog<Place>>>,
-    told: RefCell<Vec<Told>>,
+    reported: RefCell<Vec<Reported>>,
 }
+
 static WATCH: PhpStatic<Watch> =
-    PhpStatic::new(Watch { on: Cell::new(false), watchdog: RefCell::new(None), told: RefCell::new(Vec::new()) });
+    PhpStatic::new(Watch { on: Cell::new(false), watchdog: RefCell::new(None), reported: RefCell::new(Vec::new()) });
+
+/// Returns the limit in milliseconds, 0 if it is off.
+fn limit_ms() -> i64 {
+    settings::current().block_warning_ms
+}
 
 /// At the first `spawn`: watches if the setting wants it.
 pub fn start(rt: &'static Runtime) {
-    // SAFETY: read after module start.
-    WATCH.on.set(unsafe { sys::spindle_settings.block_warning_ms } > 0);
+    WATCH.on.set(limit_ms() > 0);
     turn_ends(rt);
 }
 
@@ -74,15 +81,13 @@ pub fn go_on() {
     }
 }
 
-/// The engine may be interrupted now: the place to say where PHP code is, if that is asked.
-pub fn interrupted(frame: *mut sys::zend_execute_data) {
+/// PHP code was stopped between two instructions: answers where it is, if the watchdog has asked.
+pub fn interrupted(frame: Option<Frame>) {
     if let Some(watchdog) = WATCH.watchdog.borrow().as_ref()
         && watchdog.is_asked()
     {
-        let mut file = null_mut();
-        // SAFETY: walks the running frames.
-        let line = unsafe { sys::spindle_user_position(frame, &mut file) };
-        let file = if file.is_null() { String::new() } else { zv::text(file) };
+        let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
+        let file = file.map_or(String::new(), Str::to_text);
         watchdog.answer(Place { file, line, function: String::new() });
     }
 }
@@ -91,7 +96,7 @@ pub fn interrupted(frame: *mut sys::zend_execute_data) {
 pub fn stop() {
     WATCH.on.set(false);
     drop(WATCH.watchdog.take());
-    WATCH.told.take();
+    WATCH.reported.take();
 }
 
 /// In the child of a fork, where there is no other thread. The next turn of the loop starts one.
@@ -99,7 +104,7 @@ pub fn after_fork() {
     drop(WATCH.watchdog.take());
 }
 
-/// The watchdog is told that the running coroutine has left the loop its turn.
+/// Ends the run of the running coroutine, which yields to the event loop.
 #[inline(always)]
 pub fn turn_ends(rt: &'static Runtime) {
     if WATCH.on.get() {
@@ -107,7 +112,7 @@ pub fn turn_ends(rt: &'static Runtime) {
     }
 }
 
-/// The running coroutine leaves the loop its turn. If it took too long, says so.
+/// Reports the run, if it took too long, and begins the next one.
 #[cold]
 fn run_ends(rt: &'static Runtime) {
     let found = WATCH.watchdog.borrow().as_ref().filter(|watchdog| watchdog.has_found()).and_then(Watchdog::take);
@@ -118,8 +123,7 @@ fn run_ends(rt: &'static Runtime) {
     if there {
         return go_on();
     }
-    // SAFETY: read after module start.
-    let limit = unsafe { sys::spindle_settings.block_warning_ms } as u64 * 1_000_000;
+    let limit = limit_ms() as u64 * 1_000_000;
     match Watchdog::start(limit, PhpThread { context: stacks::running_at() }) {
         Ok(watchdog) => {
             watchdog.begin();
@@ -138,70 +142,73 @@ fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
     let id = rt.core.borrow().id(co);
     let this = rt.object(co);
     let mut place = finding.place;
-    let mut who = format!("Coroutine #{id}");
+    let mut name = format!("Coroutine #{id}");
     if co == Core::MAIN {
-        who += " (the script itself)";
+        name += " (the script itself)";
     } else if !this.is_null() {
-        // SAFETY: a live object.
-        let (file, line) = unsafe { ((*this).spawn_file, (*this).spawn_line) };
-        who += &format!(" (spawned at {})", exception::place(file, line));
-        if place.file.is_empty() && !file.is_null() {
-            (place.file, place.line) = (zv::text(file), line); // an internal function was spawned
+        let (file, line) = spawned_at(this);
+        name += &format!(" (spawned at {})", exception::place(file.as_deref(), line));
+        if place.file.is_empty()
+            && let Some(file) = file
+        {
+            (place.file, place.line) = (file.to_text(), line); // an internal function was spawned
         }
     }
-    let before = {
-        let mut told = WATCH.told.borrow_mut();
-        let now = Instant::now();
-        match told.iter_mut().find(|told| told.line == place.line && told.file == place.file) {
-            Some(told) if now - told.at < QUIET => {
-                told.since.0 += 1;
-                told.since.1 += elapsed;
-                return;
-            }
-            Some(told) => {
-                told.at = now;
-                std::mem::take(&mut told.since)
-            }
-            None => {
-                told.push(Told { file: place.file.clone(), line: place.line, at: now, since: (0, 0) });
-                (0, 0)
-            }
-        }
-    };
+    let Some(before) = since_last_report(&place, elapsed) else { return };
     let where_ = in_what(&place, &finding.native);
-    let mut text = format!("{who} has blocked the event loop for {} ms{where_}", elapsed / 1_000_000);
+    let mut text = format!("{name} has blocked the event loop for {} ms{where_}", elapsed / 1_000_000);
     if before.0 > 0 {
-        text += &format!(", and {}", since_the_last_report(before));
+        text += &format!(", and {}", more_since_last_report(before));
     }
     let file = if place.file.is_empty() { "Unknown" } else { &place.file };
     report(rt, file, place.line, &text);
 }
 
-/// At the end of the script: what the limit of one report a second has held back.
-pub fn report_rest(rt: &'static Runtime) {
-    let told = WATCH.told.take();
-    for told in told.into_iter().filter(|told| told.since.0 > 0) {
-        let text = format!("The event loop was blocked here {}", since_the_last_report(told.since));
-        report(rt, &told.file, told.line, &text);
+/// Returns how often and how long this line has blocked since it was reported last; `None`: it is too early to report it again,
+/// and this time is counted.
+fn since_last_report(place: &Place, elapsed: u64) -> Option<(u32, u64)> {
+    let mut reported = WATCH.reported.borrow_mut();
+    let now = Instant::now();
+    match reported.iter_mut().find(|line| line.line == place.line && line.file == place.file) {
+        Some(line) if now - line.at < REPORT_INTERVAL => {
+            line.since.0 += 1;
+            line.since.1 += elapsed;
+            None
+        }
+        Some(line) => {
+            line.at = now;
+            Some(std::mem::take(&mut line.since))
+        }
+        None => {
+            reported.push(Reported { file: place.file.clone(), line: place.line, at: now, since: (0, 0) });
+            Some((0, 0))
+        }
     }
 }
 
-fn since_the_last_report((times, ns): (u32, u64)) -> String {
+/// At the end of the script: reports what the limit of one report a second has held back.
+pub fn report_rest(rt: &'static Runtime) {
+    let reported = WATCH.reported.take();
+    for line in reported.into_iter().filter(|line| line.since.0 > 0) {
+        let text = format!("The event loop was blocked here {}", more_since_last_report(line.since));
+        report(rt, &line.file, line.line, &text);
+    }
+}
+
+fn more_since_last_report((times, ns): (u32, u64)) -> String {
     let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
     format!("{times} more since the last report, {} ms in all", ns / 1_000_000)
 }
 
-/// Displays and logs a warning as PHP does, at a place of the program. Its error handler is not called: what it throws
+/// Displays and logs a warning as PHP does, at a place in user code. Its error handler is not called: what that throws
 /// would come out of a call that merely waits.
 fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
-    let (file, text) = (exception::c_text(file), exception::c_text(text));
     rt.forbid_switch(); // in the middle of leaving a coroutine
-    // SAFETY: two terminated texts.
-    unsafe { sys::spindle_report_at(file.as_ptr(), line, text.as_ptr(), state::error_reporting()) };
+    engine::report_at(file, line, text, state::error_reporting());
     rt.allow_switch();
 }
 
-/// ` in flock() (system call flock, by php)`, as far as it is known.
+/// Returns ` in flock() (system call flock, by php)`, as far as it is known.
 fn in_what(place: &Place, native: &Native) -> String {
     let mut text = String::new();
     if !place.function.is_empty() {
@@ -214,8 +221,7 @@ fn in_what(place: &Place, native: &Native) -> String {
     text
 }
 
-/// The PHP thread, seen from the watchdog's. All it looks at it reads through the kernel: what goes away meanwhile is no
-/// fault.
+/// The PHP thread, seen from the watchdog's, which reads all of it through the kernel: what goes away meanwhile is no fault.
 struct PhpThread {
     context: usize,
 }
@@ -224,14 +230,13 @@ impl Subject for PhpThread {
     type Place = Place;
 
     fn ask(&self) {
-        // SAFETY: sets an atomic flag of the engine, as it does itself from signal handlers and other threads.
-        unsafe { sys::spindle_vm_interrupt_set() };
+        engine::request_interrupt(); // an atomic flag, made to be set from other threads
     }
 
     fn look(&self) -> Place {
-        let mut seen = glance();
-        for _ in 0..LOOKS {
-            let again = glance();
+        let mut seen = read_place();
+        for _ in 0..MAX_READS {
+            let again = read_place();
             if seen == again {
                 break; // it holds still
             }
@@ -253,14 +258,12 @@ impl Subject for PhpThread {
     }
 }
 
-/// The innermost user code, and the internal function above it.
-fn glance() -> Place {
-    // SAFETY: only the address of the field is taken.
-    let current = unsafe { addr_of!(sys::executor_globals.current_execute_data) };
+/// Returns the innermost user code, and the internal function above it.
+fn read_place() -> Place {
     let mut place = Place::default();
-    let mut frame = word(current as usize).unwrap_or(0);
+    let mut frame = word(engine::current_frame_address()).unwrap_or(0);
     let mut innermost = true;
-    for _ in 0..FRAMES {
+    for _ in 0..MAX_FRAMES {
         if frame == 0 {
             break;
         }
@@ -288,13 +291,13 @@ fn number(address: usize) -> u32 {
     bytes(address, size_of::<u32>()).try_into().map_or(0, u32::from_ne_bytes)
 }
 
-/// The text of a string of the engine.
+/// Returns the text of a string of the engine.
 fn string(address: usize) -> String {
     let length = field(address, offset_of!(sys::zend_string, len)).min(4096);
     String::from_utf8_lossy(&bytes(address.wrapping_add(offset_of!(sys::zend_string, val)), length)).into_owned()
 }
 
-/// The name of a function, with its class.
+/// Returns the name of a function, with its class.
 fn name(function: usize) -> String {
     let text = string(field(function, offset_of!(sys::zend_internal_function, function_name)));
     match field(function, offset_of!(sys::zend_internal_function, scope)) {

@@ -4,7 +4,7 @@
 
 use crate::runtime::{coroutine::Coroutine, ctx::Ctx, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
-use spindle_php_sys as sys;
+use spindle_zend::Frame;
 
 // SAFETY: `crate::moments` defines each with this type, which is checked there.
 unsafe extern "Rust" {
@@ -70,7 +70,7 @@ unsafe extern "Rust" {
     pub safe fn dump_requested(rt: &'static Runtime);
     /// The engine has stopped PHP code between two instructions.
     #[link_name = "spindle_moment_vm_interrupted"]
-    pub safe fn vm_interrupted(frame: *mut sys::zend_execute_data);
+    pub safe fn vm_interrupted(frame: Option<Frame>);
     /// The request is over, and nothing runs again.
     #[link_name = "spindle_moment_request_ended"]
     pub safe fn request_ended();
