@@ -15,14 +15,14 @@ final class Reason extends CancellationException
     public array $details = [1, 2];
 }
 
-$c = spawn(fn() => delay(10_000));
+$c = spawn(fn() => delay(600_000));
 suspend();
 $reason = new Reason('of mine', 5, new LogicException('before'));
 $c->cancel($reason);
 var_dump(T\failure($c) === $reason, $c->getException() === $reason, $reason->details);
 
 // the default message tells the place of the cancel() call
-$c = spawn(fn() => delay(10_000));
+$c = spawn(fn() => delay(600_000));
 suspend();
 $cancel = function() use ($c) {
     $c->cancel();

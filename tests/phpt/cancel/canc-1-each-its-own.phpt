@@ -16,7 +16,7 @@ class Mine extends CancellationException
 function waits(string $name, array &$got): void
 {
     try {
-        delay(10_000);
+        delay(600_000);
     } catch (CancellationException $e) {
         $got[$name] = $e;
         throw $e;
@@ -28,7 +28,7 @@ function hides(string $secret): void
     try {
         throw new LogicException($secret);
     } finally {
-        delay(10_000); // what cancels it here gets the exception in flight as its previous one
+        delay(600_000); // what cancels it here gets the exception in flight as its previous one
     }
 }
 
@@ -38,7 +38,7 @@ $ways = [
     'group' => function(Scope $s, array $all) { $g = new Async\CoroutineGroup; array_map($g->add(...), $all); $g->cancel($GLOBALS['mine']); },
     'one by one' => function(Scope $s, array $all) { foreach ($all as $one) { $one->cancel($GLOBALS['mine']); suspend(); } },
     'failure' => function(Scope $s, array $all) {
-        $waits = spawn(fn() => $s->awaitCompletion(Async\timeout(10_000)));
+        $waits = spawn(fn() => $s->awaitCompletion(Async\timeout(60_000)));
         T\begun($waits);
         $s->spawn(fn() => throw new DomainException('the cause'));
         T\failure($waits);

@@ -23,7 +23,7 @@ T\check('it is over', $never->isCancelled() && !$never->isStarted());
 // a second cancellation comes to what waits in the destructor
 final class Stubborn
 {
-    public function __destruct() { try { delay(10_000); } catch (CancellationException $e) { echo $e->getMessage(), "\n"; } }
+    public function __destruct() { try { delay(600_000); } catch (CancellationException $e) { echo $e->getMessage(), "\n"; } }
 }
 $never = spawn(function() { echo "it runs\n"; }, new Stubborn);
 $never->cancel(new CancellationException('the first'));

@@ -27,7 +27,7 @@ foreach ($ways as $name => $way) {
     suspend();
     $job->cancel();
     try {
-        await($job, timeout(20_000));
+        await($job, timeout(60_000));
     } catch (Throwable $e) {
         echo $name, ': ', get_class($e), $cleaned ? '' : ', not cleaned up', "\n";
     }

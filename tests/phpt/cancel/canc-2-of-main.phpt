@@ -5,14 +5,13 @@ CANC-2 the script can be cancelled by a coroutine, catch it and go on
 use function Async\{currentCoroutine, delay, spawn};
 
 $main = currentCoroutine();
-foreach (['delay' => fn() => delay(10_000), 'sleep' => fn() => sleep(10), 'suspend' => function() { while (true) Async\suspend(); }] as $name => $wait) {
-    $start = hrtime(true);
+foreach (['delay' => fn() => delay(600_000), 'sleep' => fn() => sleep(600), 'suspend' => function() { while (true) Async\suspend(); }] as $name => $wait) {
     spawn(function() use ($main, $name) { delay(10); $main->cancel(new Async\CancellationException($name)); });
     try {
         $wait();
         echo "NOT REACHED\n";
     } catch (Async\CancellationException $e) {
-        echo $e->getMessage(), hrtime(true) - $start < 8e9 ? '' : ' late', "\n";
+        echo $e->getMessage(), "\n";
     }
 }
 delay(5);

@@ -10,7 +10,7 @@ $never = spawn(function() { echo "NOT REACHED\n"; });
 $never->cancel();
 echo 'not started: ', get_class(T\failure($never)), ' ', json_encode($never->isStarted()), "\n";
 
-$waits = spawn(function() { try { delay(10_000); } finally { echo 'its finally, '; } });
+$waits = spawn(function() { try { delay(600_000); } finally { echo 'its finally, '; } });
 T\begun($waits);
 $waits->cancel();
 echo 'suspended: ';
@@ -29,7 +29,7 @@ $work = spawn(function() { suspend(); return 'work'; });
 spawn(function() use (&$wakes, $work) { T\ended($work); $wakes->cancel(); });
 $wakes = spawn(function() use ($work) {
     await($work);
-    delay(10_000); // at the latest here
+    delay(600_000); // at the latest here
     echo 'NOT REACHED ';
 });
 $result = T\failure($wakes);

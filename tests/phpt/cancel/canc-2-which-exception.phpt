@@ -19,14 +19,14 @@ $outcome = function(Closure $task, Closure $meanwhile): string {
 $twice = function($c) { $c->cancel(new Cancelled('first')); $c->cancel(new Cancelled('second')); };
 $once = fn($c) => $c->cancel(new Cancelled('reason'));
 
-echo $outcome(fn() => delay(10_000), $twice);
-echo $outcome(fn() => protect(fn() => delay(20)), $twice);
-echo $outcome(function() { try { delay(10_000); } finally { throw new LogicException('of the cleanup'); } }, $once);
-echo $outcome(function() { try { delay(10_000); } catch (Cancelled $e) { throw new LogicException('wrapped', 0, $e); } }, $once);
-echo $outcome(function() { try { delay(10_000); } catch (Cancelled) { throw new Cancelled('its own'); } }, $once);
+echo $outcome(fn() => delay(600_000), $twice);
+echo $outcome(fn() => protect(fn() => T\turns(20)), $twice);
+echo $outcome(function() { try { delay(600_000); } finally { throw new LogicException('of the cleanup'); } }, $once);
+echo $outcome(function() { try { delay(600_000); } catch (Cancelled $e) { throw new LogicException('wrapped', 0, $e); } }, $once);
+echo $outcome(function() { try { delay(600_000); } catch (Cancelled) { throw new Cancelled('its own'); } }, $once);
 echo $outcome(function() { throw new Cancelled('thrown by hand'); }, fn() => null);
 // a second one while it cleans up is a new one
-echo $outcome(function() { try { delay(10_000); } finally { delay(10_000); } }, function($c) {
+echo $outcome(function() { try { delay(600_000); } finally { delay(600_000); } }, function($c) {
     $c->cancel(new Cancelled('first'));
     T\parked($c);
     $c->cancel(new Cancelled('second'));

@@ -22,7 +22,7 @@ function victim(string $name, Closure $wait, Closure $happens): void
             $result = '';
         }
         echo "$name: goes on ", json_encode($result), "\n";
-        delay(10_000);
+        delay(600_000);
     });
     T\begun($victim);
     $happens();
@@ -51,7 +51,7 @@ $victim = spawn(function() use ($fails) {
     } catch (LogicException $e) {
         echo 'failure: ', $e->getMessage(), "\n";
     }
-    delay(10_000);
+    delay(600_000);
 });
 spawn(function() use (&$victim, &$fails, &$gate) {
     $gate = true;

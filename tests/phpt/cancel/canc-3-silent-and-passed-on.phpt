@@ -7,12 +7,12 @@ use function Async\{await, delay, spawn, suspend};
 require __DIR__ . '/kit.inc';
 
 set_exception_handler(function() { echo "NOT CALLED\n"; });
-$silent = spawn(fn() => delay(10_000));
+$silent = spawn(fn() => delay(600_000));
 suspend();
 $silent->cancel();
 suspend();
 
-$work = spawn(fn() => delay(10_000));
+$work = spawn(fn() => delay(600_000));
 $waiters = [];
 for ($i = 0; $i < 4; $i++) $waiters[] = spawn(fn() => await($work));
 suspend();
@@ -21,7 +21,7 @@ $work->cancel($reason);
 foreach ($waiters as $waiter) var_dump(T\failure($waiter) === $reason);
 
 // cancelling a waiter does not touch the work, nor its other waiters
-$work = spawn(function() { delay(50); return 'result'; });
+$work = spawn(function() { T\turns(50); return 'result'; });
 $one = spawn(fn() => await($work));
 $two = spawn(fn() => await($work));
 suspend();

@@ -2,7 +2,7 @@
 CANC-4 finally blocks and destructors of a cancelled coroutine wait and block as they like
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -15,9 +15,9 @@ $c = spawn(function() use ($a) {
     $connection = new Connection;
     try {
         try {
-            sleep(20);
+            sleep(600);
         } finally {
-            delay(5);
+            T\turns(5);
             suspend();
             echo 'the other side says: ', fgets($a);
             echo 'a child says: ', await(spawn(fn() => 'hello')), "\n";
@@ -30,7 +30,7 @@ $c = spawn(function() use ($a) {
 });
 T\parked($c);
 $c->cancel();
-delay(20);
+T\turns(20);
 fwrite($b, "goodbye\n");
 echo get_class(T\failure($c)), "\n";
 ?>

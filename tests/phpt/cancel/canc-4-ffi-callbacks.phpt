@@ -15,7 +15,7 @@ $libc = FFI::cdef('
     struct table { compare function; };
     void qsort(int *, size_t, size_t, compare);
 ');
-$sleep = fn() => delay(5);
+$sleep = fn() => T\turns(5);
 $values = fn($list) => array_map(fn($i) => $list[$i], range(0, count($list) - 1));
 $calls = 0;
 $compare = function($a, $b) use (&$sleep, &$calls) { $calls++; $sleep(); return $a[0] <=> $b[0]; };
@@ -23,7 +23,7 @@ $early = $libc->new('struct table');
 $early->function = $compare; // before the first spawn
 
 foreach (['made before' => $early, 'made by the call' => null] as $name => $made) {
-    foreach (['delay' => fn() => delay(5), 'a file' => fn() => usleep(5000), 'another' => fn() => await(spawn(fn() => delay(5)))] as $how => $sleep) {
+    foreach (['delay' => fn() => T\turns(5), 'a file' => fn() => usleep(5000), 'another' => fn() => await(spawn(fn() => T\turns(5)))] as $how => $sleep) {
         $calls = 0;
         $list = $libc->new('int[4]');
         foreach ([3, 1, 2, 0] as $i => $n) $list[$i] = $n;
@@ -51,7 +51,7 @@ $list = $libc->new('int[2]');
 $list[0] = 2;
 await(spawn(fn() => $libc->qsort($list, 2, 4, $compare)));
 echo implode(' ', $values($list)), "\n";
-$cancelled = spawn(fn() => delay(5000));
+$cancelled = spawn(fn() => delay(600_000));
 T\parked($cancelled);
 $cancelled->cancel();
 echo get_class(T\failure($cancelled)), "\n";

@@ -11,7 +11,7 @@ $log = [];
 $c = spawn(function() use (&$log, $a) {
     foreach (['one', 'two', 'three'] as $round) {
         try {
-            delay(10_000);
+            delay(600_000);
         } catch (Async\CancellationException $e) {
             $log[] = $e->getMessage();
         }
@@ -26,7 +26,7 @@ $c = spawn(function() use (&$log, $a) {
 foreach (['first', 'second', 'third'] as $name) {
     T\parked($c);
     $c->cancel(new Async\CancellationException($name));
-    delay(10);
+    T\turns(10);
     fwrite($b, "read after $name\n");
     T\until(function() use (&$log) { return count($log) > 0 && count($log) % 3 === 0; });
 }
@@ -34,7 +34,7 @@ echo await($c), "\n", implode("\n", $log), "\n";
 var_dump($c->isCancelled(), $c->getException());
 
 // swallowed by a blocked function's caller: catch of everything
-$greedy = spawn(function() { try { sleep(10); } catch (Throwable) {} usleep(1000); return 'went on'; });
+$greedy = spawn(function() { try { sleep(600); } catch (Throwable) {} usleep(1000); return 'went on'; });
 T\parked($greedy);
 $greedy->cancel();
 echo await($greedy), "\n";

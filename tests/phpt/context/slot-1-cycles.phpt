@@ -56,7 +56,7 @@ spawn(function() {
 suspend();
 gc_collect_cycles();
 var_dump(Value::$gone - $gone);
-delay(60);
+while (count(Async\getCoroutines()) > 1) suspend();
 var_dump(Value::$gone - $gone);
 ?>
 --EXPECT--

@@ -49,7 +49,7 @@ unset($first);
 // several contexts know the key. The first one's value waits while the others' coroutines end
 $keep = [];
 $key = new stdClass;
-$context->set($key, new Value('that of main', function() { suspend(); delay(60); }));
+$context->set($key, new Value('that of main', function() { suspend(); T\turns(60); }));
 $jobs = [];
 for ($i = 0; $i < 3; $i++) {
     $jobs[] = spawn(function() use ($i) {

@@ -21,9 +21,9 @@ foreach (['a', 'b', 'c'] as $name) {
             $log[] = "$name closing";
             suspend();
             usleep(20_000);
-            delay(20);
+            T\turns(20);
             $log[] = "$name closed";
-            localContext()->set('late', new Value(function() use ($name, &$log) { delay(5); $log[] = "$name late"; }));
+            localContext()->set('late', new Value(function() use ($name, &$log) { T\turns(5); $log[] = "$name late"; }));
         }));
         return $name;
     });
@@ -47,7 +47,7 @@ echo $chain(T\failure(spawn(function() use ($throws) {
     localContext()->set('x', $throws('on top'));
     throw new RuntimeException('of the body');
 }))), "\n";
-$job = spawn(function() use ($throws) { localContext()->set('x', $throws('on top')); delay(10_000); });
+$job = spawn(function() use ($throws) { localContext()->set('x', $throws('on top')); delay(600_000); });
 T\begun($job);
 $job->cancel(new Async\CancellationException('enough'));
 echo $chain(T\failure($job)), "\n";
@@ -58,8 +58,8 @@ echo $chain(T\failure(spawn(function() use ($throws) {
 
 // one that is thrown while it waits, and what comes after it runs nevertheless
 $job = spawn(function() {
-    localContext()->set('x', new Value(function() { delay(5); throw new LogicException('after waiting'); }));
-    localContext()->set('y', new Value(function() { delay(5); echo "the next one\n"; }));
+    localContext()->set('x', new Value(function() { T\turns(5); throw new LogicException('after waiting'); }));
+    localContext()->set('y', new Value(function() { T\turns(5); echo "the next one\n"; }));
     throw new RuntimeException('of the body');
 });
 echo $chain(T\failure($job)), "\n";

@@ -2,7 +2,7 @@
 SLOT-4 each coroutine has its own context, always the same object; others get at it by getContext()
 --FILE--
 <?php
-use function Async\{await, currentCoroutine, delay, localContext, onFinally, spawn, suspend};
+use function Async\{await, currentCoroutine, localContext, onFinally, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -32,7 +32,7 @@ var_dump(localContext()->get('who'));
 $job = spawn(function() {
     echo localContext()->get('given'), "\n";
     localContext()->set('mine', 'seen from outside');
-    delay(10);
+    T\turns(10);
     return localContext()->get('late');
 });
 $job->getContext()->set('given', 'set before the start');

@@ -15,7 +15,7 @@ $kinds = [
     'returned' => function() use ($fill) { await(spawn($fill)); },
     'held' => function() use ($fill) { static $held; $job = spawn($fill); $held = $job->getContext(); await($job); },
     'failed' => function() use ($fill) { T\failure(spawn(function() use ($fill) { $fill(); throw new RuntimeException('x'); })); },
-    'cancelled' => function() use ($fill) { $c = spawn(function() use ($fill) { $fill(); delay(10_000); }); suspend(); $c->cancel(); T\failure($c); },
+    'cancelled' => function() use ($fill) { $c = spawn(function() use ($fill) { $fill(); delay(600_000); }); suspend(); $c->cancel(); T\failure($c); },
     'never started' => function() { $c = spawn(function() {}); $c->getContext()->set('c', $c)->set($c, $c); $c->cancel(); T\failure($c); },
     'after the end' => function() use ($key) { $c = spawn(fn() => 1); await($c); $c->getContext()->set('k', $key)->set($key, 1); },
 ];

@@ -22,7 +22,7 @@ function keeps(string $name): void
 $endings = [
     'returned' => [fn() => keeps('returned'), fn() => null],
     'failed' => [function() { keeps('failed'); throw new RuntimeException('failed'); }, fn() => null],
-    'cancelled' => [function() { keeps('cancelled'); delay(10_000); }, fn($job) => $job->cancel()],
+    'cancelled' => [function() { keeps('cancelled'); delay(600_000); }, fn($job) => $job->cancel()],
 ];
 foreach ($endings as $name => [$body, $then]) {
     $job = spawn($body);

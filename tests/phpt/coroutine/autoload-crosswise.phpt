@@ -2,12 +2,12 @@
 CORO-6 IO-9 loaders of different classes at once, one that fails, and two classes that need each other: no one waits for ever
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
 spl_autoload_register(function(string $class) {
-    delay(20);
+    T\turns(20);
     if ($class === 'Fails') throw new DomainException('the loader fails');
     if (preg_match('/^Good\d+$/', $class)) eval("class $class {}");
     if ($class === 'A') { class_exists('B'); eval('class A { const X = 1; }'); }
@@ -25,7 +25,7 @@ $b = spawn(fn() => B::X);
 $ended = 0;
 foreach ([$a, $b] as $c) {
     try {
-        Async\await($c, Async\timeout(5000));
+        Async\await($c, Async\timeout(60_000));
         $ended++;
     } catch (Async\AwaitCancelledException) {
         echo "waits for ever\n";

@@ -2,7 +2,7 @@
 H3 IO-9 who has loaded what another one waits for, and needs what that one loads, waits for it in turn
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 T\work_in([
@@ -11,10 +11,10 @@ T\work_in([
 ]);
 spl_autoload_register(function(string $class) {
     if ($class === 'First') {
-        delay(50);
+        T\turns(50);
         eval('interface First {}');
     } elseif ($class === 'Second') {
-        delay(5);
+        T\turns(5);
         eval('class Second implements First {}');
     }
 });

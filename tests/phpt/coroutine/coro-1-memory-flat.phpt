@@ -10,7 +10,7 @@ $kinds = [
     'at once' => function() { await(spawn(fn(int $x) => $x, 1)); },
     'after giving way' => function() { await(spawn(function() { suspend(); return str_repeat('x', 100); })); },
     'failed' => function() { T\failure(spawn(function() { throw new RuntimeException('x'); })); },
-    'cancelled' => function() { $c = spawn(function() { Async\delay(10_000); }); suspend(); $c->cancel(); T\failure($c); },
+    'cancelled' => function() { $c = spawn(function() { Async\delay(600_000); }); suspend(); $c->cancel(); T\failure($c); },
     'never started' => function() { $c = spawn(function() {}); $c->cancel(); T\failure($c); },
     'not awaited' => function() { spawn(function() { suspend(); }); suspend(); suspend(); },
 ];

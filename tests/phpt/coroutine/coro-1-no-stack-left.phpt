@@ -84,7 +84,7 @@ echo $run(<<<'PHP'
     $gate = spawn(fn() => delay(100));
     $ran = 0;
     for ($i = 0; $i < 3000; $i++) $scope->spawn(function(Held $held) use ($gate, &$ran) { await($gate); $ran++; }, new Held);
-    $scope->awaitCompletion(Async\timeout(20_000));
+    $scope->awaitCompletion(Async\timeout(60_000));
     echo $ran > 30 && $told > 30 && $ran + $told === 3000 ? "all ended" : "ran $ran told $told", ', alive ', Held::$alive, "\n";
     PHP, 'ulimit -v 2000000;');
 
@@ -93,7 +93,7 @@ $ended = $run(<<<'PHP'
     use function Async\{await, delay, spawn};
 
     register_shutdown_function(function() { echo "shutdown functions run\n"; });
-    $gate = spawn(function() { try { delay(10_000); } finally { echo "cancelled\n"; } });
+    $gate = spawn(function() { try { delay(600_000); } finally { echo "cancelled\n"; } });
     for ($i = 0; $i < 3000; $i++) spawn(fn() => await($gate));
     await($gate);
     PHP, 'ulimit -v 2000000;');

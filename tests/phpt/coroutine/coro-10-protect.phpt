@@ -2,7 +2,7 @@
 CORO-10 protect(): a cancellation waits till the section is over, however it waits inside, and comes once
 --FILE--
 <?php
-use function Async\{await, currentCoroutine, delay, protect, spawn, suspend};
+use function Async\{await, currentCoroutine, protect, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -13,25 +13,25 @@ $c = spawn(function() use (&$log, $a) {
         $log[] = protect(function() use (&$log, $a) {
             $log[] = 'in';
             suspend();
-            delay(10);
+            T\turns(10);
             usleep(10_000);
             $log[] = fgets($a);
             $log[] = protect(fn() => 'nested');
-            delay(5);
+            T\turns(5);
             $log[] = 'out';
             return 'the value is lost';
         });
         $log[] = 'not reached';
     } catch (Async\CancellationException $e) {
         $log[] = $e->getMessage();
-        delay(5);
+        T\turns(5);
         $log[] = 'once only';
     }
     return 'done';
 });
 T\begun($c);
 $c->cancel(new Async\CancellationException('reason'));
-delay(40);
+T\turns(40);
 fwrite($b, "a line");
 fclose($b);
 echo await($c), ': ', implode(', ', $log), "\n";
@@ -45,7 +45,7 @@ $e = T\failure(spawn(function() {
 }));
 echo get_class($e), "\n";
 // an exception of the section and a cancellation at once: neither is swallowed
-$both = spawn(fn() => protect(function() { delay(20); throw new RangeException('of the section'); }));
+$both = spawn(fn() => protect(function() { T\turns(20); throw new RangeException('of the section'); }));
 T\begun($both);
 $both->cancel();
 $e = T\failure($both);

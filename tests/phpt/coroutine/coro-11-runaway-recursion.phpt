@@ -23,7 +23,7 @@ foreach ($recursions as $name => $code) {
     $ended = T\php(<<<PHP
         $code
         register_shutdown_function(function() { echo "shutdown function\\n"; });
-        Async\spawn(function() { Async\delay(10_000); echo "not reached\\n"; });
+        Async\spawn(function() { Async\delay(600_000); echo "not reached\\n"; });
         echo "before\\n";
         Async\await(Async\spawn(\$task));
         echo "after\\n";

@@ -18,7 +18,7 @@ $places = [
     'an include' => 'spawn(function() { eval("Async\\\\suspend(); exit(7);"); });',
     'magic' => 'final class M { function __get($n) { delay(1); exit(7); } } spawn(fn() => (new M)->x);',
     'open buffers' => 'spawn(function() { ob_start(); echo "[buffered"; suspend(); ob_start(); echo " twice]\n"; exit(7); });',
-    'while cancelled' => '$c = spawn(function() { try { delay(10_000); } finally { exit(7); } }); while (!$c->isStarted()) suspend(); $c->cancel();',
+    'while cancelled' => '$c = spawn(function() { try { delay(600_000); } finally { exit(7); } }); while (!$c->isStarted()) suspend(); $c->cancel();',
     'the script' => 'suspend(); exit(7);',
     'the script, after it waited' => 'await(spawn(fn() => delay(5))); exit(7);',
 ];
@@ -27,10 +27,10 @@ foreach ($places as $name => $code) {
         use function Async\{await, delay, spawn, suspend};
         \$list = [2, 1];
         register_shutdown_function(function() { echo "shutdown function"; });
-        spawn(function() { try { delay(10_000); } finally { echo "FINALLY "; } });
+        spawn(function() { try { delay(600_000); } finally { echo "FINALLY "; } });
         spawn(function() { try { suspend(); while (true) { usleep(500); suspend(); } } finally { echo "FINALLY "; } });
         $code
-        sleep(3);
+        sleep(600);
         echo "NOT REACHED ";
         PHP);
     echo "$name: ", str_replace("\n", ' ', $ended), "\n";

@@ -19,9 +19,9 @@ $fatal = [
 foreach ($fatal as $name => [$code, $message]) {
     $ended = T\php(<<<PHP
         register_shutdown_function(function() { echo "shutdown function, last error ", error_get_last()['type'] ?? 'none', "\\n"; });
-        Async\spawn(function() { try { Async\suspend(); Async\delay(10_000); } finally { if (!getenv('FINALLY')) echo ""; } echo "NOT REACHED\\n"; });
+        Async\spawn(function() { try { Async\suspend(); Async\delay(600_000); } finally { if (!getenv('FINALLY')) echo ""; } echo "NOT REACHED\\n"; });
         Async\spawn(function() { $code echo "NOT REACHED\\n"; });
-        Async\delay(10_000);
+        Async\delay(600_000);
         echo "NOT REACHED\\n";
         PHP);
     T\check($name, $ended->status === 255 && $ended->has($message, 'shutdown function') && !$ended->has('NOT REACHED'), $ended);

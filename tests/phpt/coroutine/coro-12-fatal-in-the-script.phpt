@@ -10,13 +10,13 @@ foreach (['trigger_error("on purpose", E_USER_ERROR);', 'exit(255);', '$x = str_
         final class D { function __destruct() { echo ''; } }
         [\$a, \$b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
         \$file = fopen(__FILE__, 'r');
-        spawn(fn() => delay(10_000));
+        spawn(fn() => delay(600_000));
         \$reader = spawn(fn() => fgets(\$a));
         spawn(fn() => await(\$reader));
-        spawn(fn() => usort(\$GLOBALS['list'], fn() => suspend() ?? delay(10_000)));
-        spawn(function() { \$d = new D; foreach ((function() { \$d = new D; yield 1; sleep(10); })() as \$x); });
+        spawn(fn() => usort(\$GLOBALS['list'], fn() => suspend() ?? delay(600_000)));
+        spawn(function() { \$d = new D; foreach ((function() { \$d = new D; yield 1; sleep(600); })() as \$x); });
         spawn(function() { ob_start(); \$p = popen('sleep 0.1', 'r'); fgets(\$p); });
-        spawn(function() { \$f = new Fiber(function() { \$d = new D; delay(10_000); }); \$f->start(); });
+        spawn(function() { \$f = new Fiber(function() { \$d = new D; delay(600_000); }); \$f->start(); });
         spawn(function() { new D; throw new Async\CancellationException; });
         \$list = [3, 2, 1];
         delay(10);

@@ -8,7 +8,7 @@ $ended = T\php(<<<'PHP'
     use function Async\{delay, spawn, suspend};
     ob_start();
     echo "text of the script\n";
-    spawn(function() { ob_start(); echo "text of another\n"; delay(10_000); });
+    spawn(function() { ob_start(); echo "text of another\n"; delay(600_000); });
     spawn(function() {
         ob_start();
         ob_start(fn(string $s) => strtoupper($s));
@@ -17,7 +17,7 @@ $ended = T\php(<<<'PHP'
         trigger_error('on purpose', E_USER_ERROR);
     });
     register_shutdown_function(function() { echo "text of the shutdown function\n"; });
-    delay(10_000);
+    delay(600_000);
     PHP);
 foreach (['text of the script', 'TEXT OF THE FAILING ONE', 'on purpose', 'text of the shutdown function'] as $text) {
     echo substr_count(strtolower($ended->output), strtolower($text)), "\n";

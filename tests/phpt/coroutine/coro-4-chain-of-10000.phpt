@@ -2,11 +2,11 @@
 CORO-4 a chain of 10,000 coroutines that await each other hands on a result, and one exception object
 --FILE--
 <?php
-use function Async\{await, delay, spawn};
+use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
-$last = spawn(function() { delay(100); return 0; });
+$last = spawn(function() { T\turns(100); return 0; });
 for ($i = 0; $i < 10_000; $i++) {
     $last = spawn(fn(Async\Coroutine $before) => await($before) + 1, $last);
 }
@@ -14,7 +14,7 @@ var_dump(await($last));
 
 $thrown = null;
 $finally = 0;
-$last = spawn(function() use (&$thrown) { delay(100); throw $thrown = new RuntimeException('from the far end'); });
+$last = spawn(function() use (&$thrown) { T\turns(100); throw $thrown = new RuntimeException('from the far end'); });
 for ($i = 0; $i < 10_000; $i++) {
     $last = spawn(function(Async\Coroutine $before) use (&$finally) {
         try {

@@ -8,7 +8,7 @@ require __DIR__ . '/kit.inc';
 
 $done = spawn(fn() => 'result');
 $failed = spawn(function() { throw new RuntimeException('failure'); });
-$cancelled = spawn(fn() => delay(10_000));
+$cancelled = spawn(fn() => delay(600_000));
 await($done);
 $first = T\failure($failed);
 $cancelled->cancel(new Async\CancellationException('reason'));

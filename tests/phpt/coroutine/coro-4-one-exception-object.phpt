@@ -2,13 +2,13 @@
 CORO-4 every awaiter gets the very same exception object, with the trace of the place that threw it
 --FILE--
 <?php
-use function Async\{await, delay, spawn};
+use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
 function fails(): never
 {
-    delay(20);
+    T\turns(20);
     throw new DomainException('failure');
 }
 

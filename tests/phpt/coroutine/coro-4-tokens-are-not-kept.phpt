@@ -6,7 +6,7 @@ use function Async\{await, delay, spawn, suspend, timeout};
 
 require __DIR__ . '/kit.inc';
 
-$never = spawn(fn() => delay(60_000));
+$never = spawn(fn() => delay(600_000));
 $uses = [
     'one token, many works' => fn() => await(spawn(fn() => suspend()), $never),
     'one work, many tokens' => fn() => T\failure(spawn(fn() => await($never, spawn(fn() => suspend())))),

@@ -7,13 +7,13 @@ use function Async\{await, delay, spawn, suspend, timeout};
 
 require __DIR__ . '/kit.inc';
 
-$work = spawn(function() { delay(300); return 'the work is done'; });
+$work = spawn(function() { T\turns(300); return 'the work is done'; });
 $reason = new RuntimeException('of the token');
-$cancelled = spawn(fn() => delay(10_000));
+$cancelled = spawn(fn() => delay(600_000));
 $tokens = [
     'completed' => spawn(fn() => 'ignored'),
     'failed' => spawn(function() use ($reason) { throw $reason; }),
-    'fails later' => spawn(function() use ($reason) { delay(40); throw $reason; }),
+    'fails later' => spawn(function() use ($reason) { T\turns(40); throw $reason; }),
     'cancelled' => $cancelled,
     'time' => timeout(30),
     'no time' => timeout(0),
@@ -33,10 +33,10 @@ foreach ($tokens as $name => $token) {
     }
 }
 var_dump($work->isCompleted(), $work->isCancellationRequested());
-$slow = spawn(fn() => delay(10_000));
+$slow = spawn(fn() => delay(600_000));
 echo await($work, $slow), "\n";
 // one token for many
-$token = spawn(fn() => delay(30));
+$token = spawn(fn() => T\turns(30));
 $jobs = [];
 for ($i = 0; $i < 10; $i++) $jobs[] = spawn(fn() => get_class(T\failure(spawn(fn() => await($slow, $token)))));
 echo implode(' ', array_unique(T\all($jobs))), "\n";

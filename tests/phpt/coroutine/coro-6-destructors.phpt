@@ -2,7 +2,7 @@
 CORO-6 destructors may suspend and block, several at once, and the coroutine that dropped the object waits for its own only
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -15,7 +15,7 @@ final class Closing
         self::$log[] = "$this->name closing";
         suspend();
         usleep(20_000);
-        delay(20);
+        T\turns(20);
         self::$log[] = "$this->name closed";
     }
 }

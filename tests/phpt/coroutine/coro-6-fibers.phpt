@@ -2,7 +2,7 @@
 CORO-6 CORO-8 each coroutine runs PHP's own fibers of its own; one that blocks suspends the coroutine around it
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -13,7 +13,7 @@ foreach (['a', 'b', 'c'] as $name) {
         $fiber = new Fiber(function(string $x) use ($name, &$log) {
             for ($i = 0; $i < 3; $i++) {
                 $log[] = "$name$i";
-                delay(5);
+                T\turns(5);
                 $x = Fiber::suspend($x . $i);
                 suspend();
             }
@@ -35,7 +35,7 @@ echo implode(' ', $first), "\n";
 
 // an exception through both, and a fiber thrown away half done
 $e = T\failure(spawn(function() {
-    $fiber = new Fiber(function() { try { delay(5); Fiber::suspend(); } finally { suspend(); echo "the fiber's finally\n"; } });
+    $fiber = new Fiber(function() { try { T\turns(5); Fiber::suspend(); } finally { suspend(); echo "the fiber's finally\n"; } });
     $fiber->start();
     $fiber->throw(new LengthException('thrown in'));
 }));

@@ -2,7 +2,7 @@
 CORO-6 generators that suspend, that move from one coroutine to another, and that two want at the same time
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -48,7 +48,7 @@ echo implode(' ', $taken), "\n";
 
 // one is inside of it: for the other it is running
 $goes = false;
-$busy = (function() use (&$goes) { yield 1; while (!$goes) delay(5); yield 2; })();
+$busy = (function() use (&$goes) { yield 1; while (!$goes) T\turns(5); yield 2; })();
 $busy->current();
 $first = spawn(function() use ($busy) { $busy->next(); return $busy->current(); });
 T\parked($first);

@@ -8,14 +8,14 @@ require __DIR__ . '/kit.inc';
 
 set_error_handler(fn() => true); // a function that is cancelled may warn
 [$a, $b] = T\pair();
-$slow = spawn(fn() => delay(10_000));
+$slow = spawn(fn() => delay(600_000));
 $waiting = [
     'delay' => $slow,
     'await' => spawn(fn() => await($slow)),
-    'await with a token' => spawn(fn() => await($slow, timeout(10_000))),
-    'usleep' => spawn(fn() => usleep(10_000_000)),
+    'await with a token' => spawn(fn() => await($slow, timeout(60_000))),
+    'usleep' => spawn(fn() => usleep(600_000_000)),
     'read' => spawn(fn() => fgets($a)),
-    'select' => spawn(function() use ($b) { $r = [$b]; $w = $x = null; stream_select($r, $w, $x, 10); }),
+    'select' => spawn(function() use ($b) { $r = [$b]; $w = $x = null; stream_select($r, $w, $x, 600); }),
 ];
 $new = spawn(fn() => 1);
 var_dump($new->getAwaitingInfo());

@@ -18,7 +18,7 @@ T\alone();
 var_dump(count(getCoroutines()));
 
 // one that is in no variable is listed, and can be cancelled from the list
-$c = spawn(function() { try { delay(10_000); } finally { echo "found and cancelled\n"; } });
+$c = spawn(function() { try { delay(600_000); } finally { echo "found and cancelled\n"; } });
 T\begun($c);
 unset($all, $jobs, $c);
 [$found] = array_values(array_filter(getCoroutines(), fn($c) => $c !== currentCoroutine()));

@@ -48,7 +48,7 @@ $go = true;
 while ($jobs[0]->getSuspendFileAndLine()[1] === 18) suspend();
 echo "second\n";
 echo places($jobs[0]), "\n";
-T\until(fn() => $jobs[0]->getSuspendFileAndLine()[1] > 22);
+T\until(fn() => $jobs[0]->getSuspendFileAndLine()[1] >= 22);
 echo "third\n";
 echo preg_replace('/:2[2-4]$/', ':22', places($jobs[0])), "\n";
 ?>

@@ -18,7 +18,7 @@ function state(Async\Coroutine $c): string
 $c = spawn(function() {
     $self = currentCoroutine();
     echo 'first turn: ', state($self), "\n";
-    delay(5);
+    T\turns(5);
     array_map(function() use ($self) { echo 'deeper: ', state($self), "\n"; }, [1]);
     return false;
 });
@@ -39,7 +39,7 @@ $failed = spawn(fn() => throw new Exception('x'));
 T\failure($failed);
 echo 'failed: ', state($failed), ' ', json_encode($failed->getResult()), ' ', $failed->getException()->getMessage(), "\n";
 
-$cancelled = spawn(fn() => delay(10_000));
+$cancelled = spawn(fn() => delay(600_000));
 T\begun($cancelled);
 $cancelled->cancel();
 var_dump($cancelled->isCancellationRequested(), $cancelled->isCompleted());
@@ -51,7 +51,7 @@ $never->cancel();
 T\failure($never);
 var_dump($never->isStarted(), $never->isCancelled(), $never->isCompleted(), $never->isQueued());
 
-$survivor = spawn(function() { try { delay(10_000); } catch (Async\CancellationException) { return 'survived'; } });
+$survivor = spawn(function() { try { delay(600_000); } catch (Async\CancellationException) { return 'survived'; } });
 T\begun($survivor);
 $survivor->cancel();
 var_dump(await($survivor), $survivor->isCompleted(), $survivor->getException());

@@ -2,14 +2,14 @@
 CORO-8 an error handler that suspends: the errors of others meanwhile still reach it
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
 $log = [];
 set_error_handler(function(int $level, string $text) use (&$log) {
     $log[] = "$text begins";
-    delay(30);
+    T\turns(30);
     $log[] = "$text ends";
     return true;
 });

@@ -2,7 +2,7 @@
 CORO-8 the cycle collector sees what suspended coroutines hold: it frees no live object and leaves no dead coroutine
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -21,7 +21,7 @@ for ($i = 0; $i < 200; $i++) {
         $local = cycle("local $i");
         $generator = (function() use ($i) { $held = cycle("generator $i"); yield 1; yield $held[0]->self->name; })();
         $generator->current();
-        $pending = [cycle("temporary $i"), suspend() ?? delay(20), "x"][0];
+        $pending = [cycle("temporary $i"), suspend() ?? T\turns(20), "x"][0];
         $generator->next();
         return $local[0]->self->name . $argument[0]->self->name . $pending[0]->self->name . $generator->current();
     }, cycle("argument $i"));
@@ -50,7 +50,7 @@ var_dump($weak[0]->get(), $weak[1]->get());
 
 // one that waits and knows itself goes on all the same
 (function() {
-    $coroutine = spawn(function() use (&$coroutine) { delay(20); echo $coroutine->isRunning() ? "still there\n" : "lost\n"; });
+    $coroutine = spawn(function() use (&$coroutine) { T\turns(20); echo $coroutine->isRunning() ? "still there\n" : "lost\n"; });
     $coroutine = [$coroutine][0];
 })();
 suspend();

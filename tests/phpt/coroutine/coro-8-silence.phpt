@@ -2,7 +2,7 @@
 CORO-8 the @ operator and error_reporting() of one coroutine silence no other one, even when an exception leaves the @
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -15,7 +15,7 @@ function silently(callable $note, string $name)
     $note($name);
     suspend();
     $note($name);
-    delay(10);
+    T\turns(10);
     if ($name === 'throws') throw new RuntimeException('out of the silence');
     return 1;
 }

@@ -28,16 +28,16 @@ $bad = spawn(function() { throw new RuntimeException('failure'); });
 $bad->onFinally(function(Coroutine $c) { echo $c->getException()->getMessage(), "\n"; });
 T\failure($bad);
 
-$cancelled = spawn(fn() => delay(10_000));
-$cancelled->onFinally(function(Coroutine $c) { delay(5); echo get_class($c->getException()), " after a delay\n"; });
+$cancelled = spawn(fn() => delay(600_000));
+$cancelled->onFinally(function(Coroutine $c) { T\turns(5); echo get_class($c->getException()), " after a delay\n"; });
 suspend();
 $cancelled->cancel();
 T\failure($cancelled);
 suspend();
-delay(20);
+T\turns(20);
 
 $good->onFinally($say('on a completed one'));
-delay(5);
+T\turns(5);
 foreach ([fn() => onFinally('strlen'), fn() => $good->onExit(null), fn() => onExit()] as $wrong) {
     try {
         $wrong();

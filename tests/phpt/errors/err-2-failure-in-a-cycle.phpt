@@ -2,7 +2,7 @@
 ERR-2 a failure of a coroutine that the cycle collector frees is reported whole
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
@@ -21,14 +21,14 @@ $cycle->coroutine = spawn(function () {
     $e->data = array_map(fn($n) => str_repeat("$n", 20), range(1, 3));
     throw $e;
 });
-delay(10);
+T\turns(10);
 unset($cycle);
 var_dump(gc_collect_cycles() > 0);
 $used_again = [];
 for ($n = 0; $n < 200; $n++) {
     $used_again[] = [str_repeat('y', 20 + $n % 7), $n];
 }
-delay(10);
+T\turns(10);
 ?>
 --EXPECT--
 bool(true)

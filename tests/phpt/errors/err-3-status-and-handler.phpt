@@ -7,7 +7,7 @@ require __DIR__ . '/kit.inc';
 $codes = [
     'no handler' => 'spawn(fn() => throw new Exception("on purpose"));',
     'handler' => 'set_exception_handler(function($e) { echo get_class($e), " handled"; });
-        $c = spawn(function() { try { delay(10_000); } finally { delay(5); echo "cleaned, "; } });
+        $c = spawn(function() { try { delay(600_000); } finally { delay(5); echo "cleaned, "; } });
         spawn(function() use ($c) { while (!$c->isStarted()) suspend(); throw new DomainException("on purpose"); });',
     'handler that throws' => 'set_exception_handler(fn($e) => throw new LogicException("of the handler"));
         spawn(fn() => throw new DomainException("on purpose"));',

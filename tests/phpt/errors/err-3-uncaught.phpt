@@ -9,7 +9,7 @@ require __DIR__ . '/kit.inc';
 register_shutdown_function(function() { echo "\nshutdown function\n"; });
 $cleans = spawn(function() {
     try {
-        delay(10_000);
+        delay(600_000);
         echo "NOT REACHED\n";
     } finally {
         usleep(5000);
@@ -21,7 +21,7 @@ spawn(function() use ($a) { fgets($a); echo "NOT REACHED\n"; });
 function fails(int $x) { throw new DomainException('on purpose'); }
 spawn(function() use ($cleans) { T\begun($cleans); fails(1); });
 try {
-    sleep(20);
+    sleep(600);
     echo "NOT REACHED\n";
 } finally {
     fwrite($b, 'x'); // still open

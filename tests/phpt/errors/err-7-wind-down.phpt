@@ -17,7 +17,7 @@ function cleanups(Scope $scope): Scope
     foreach ([1, 2] as $i) {
         $all[] = $scope->spawn(function() use ($i) {
             try {
-                delay(10_000);
+                delay(600_000);
             } finally {
                 for ($turns = 5 * $i; $turns--;) suspend();
                 throw new RuntimeException("cleanup $i");
@@ -78,12 +78,12 @@ foreach (Lifetime::cases() as $lifetime) {
     $too = spawn(fn() => $scope->awaitAfterCancellation());
     echo '  both: ', T\failure($waits)->getMessage(), ' ', json_encode(T\failure($waits) === T\failure($too)), ' ', json_encode($scope->isFinished()), "\n";
     $scope->awaitAfterCancellation();
-    try { $scope->awaitCompletion(timeout(10_000)); } catch (Async\CancellationException $e) { echo "  later: cancelled\n"; }
+    try { $scope->awaitCompletion(timeout(60_000)); } catch (Async\CancellationException $e) { echo "  later: cancelled\n"; }
 
     $scope = cleanups(new Scope($lifetime));
     $scope->cancel();
     while (!$scope->isFinished()) suspend();
-    try { $scope->awaitCompletion(timeout(10_000)); } catch (RuntimeException $e) { echo '  nobody before: ', $e->getMessage(), "\n"; }
+    try { $scope->awaitCompletion(timeout(60_000)); } catch (RuntimeException $e) { echo '  nobody before: ', $e->getMessage(), "\n"; }
 
     // Who waits is cancelled itself, and takes nothing.
     $scope = cleanups(new Scope($lifetime));
@@ -97,7 +97,7 @@ foreach (Lifetime::cases() as $lifetime) {
 
 echo "disposed of\n";
 $scope = new Scope;
-$zombie = $scope->spawn(function() { delay(20); throw new RuntimeException('of a zombie'); });
+$zombie = $scope->spawn(function() { T\turns(20); throw new RuntimeException('of a zombie'); });
 T\begun($zombie);
 $scope->disposeSafely();
 T\ended($zombie);

@@ -25,7 +25,7 @@ $run('callbacks', 'spawn(function() {
 onFinally(fn() => throw new LogicException("first"));
 onFinally(fn() => throw new LogicException("second"));
 });');
-$run('the cause', 'spawn(function() { try { delay(10000); } finally { throw new RuntimeException("cleanup"); } });
+$run('the cause', 'spawn(function() { try { delay(600_000); } finally { throw new RuntimeException("cleanup"); } });
 spawn(function() { suspend(); throw new LogicException("cause"); });');
 $run('main', 'spawn(fn() => 1);
 throw new LogicException("main");');
@@ -42,9 +42,9 @@ spawn(function() { throw new LogicException("one"); });');
 $run('deadlock', 'spawn(function() { (new ReflectionClass("Fiber"))->getName(); $a = spawn(function() use (&$b) { await($b); });
 $b = spawn(function() use (&$a) { await($a); }); });');
 $run('exits', '$s = new Scope;
-$s->spawn(function() { try { delay(10000); } finally { exit(3); } });
+$s->spawn(function() { try { delay(600_000); } finally { exit(3); } });
 $s->spawn(function() { suspend(); throw new LogicException("seen"); });
-delay(1000);');
+delay(600_000);');
 ?>
 --EXPECT--
 -- a chain: [255] 

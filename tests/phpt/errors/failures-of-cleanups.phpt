@@ -8,8 +8,8 @@ $codes = [
     'destructor of a local' => 'final class D { function __destruct() { throw new DomainException("x"); } } $e = T\failure(spawn(function() { $d = new D; return 1; })); echo get_class($e);',
     'destructor of a captured' => 'final class D { function __destruct() { throw new DomainException("x"); } } (function() { $d = new D; spawn(function() use ($d) { suspend(); }); })(); delay(20); echo "NOT REACHED";',
     'generator' => '$e = T\failure(spawn(function() { $g = (function() { try { yield 1; } finally { throw new DomainException("x"); } })(); $g->current(); return 1; })); echo get_class($e);',
-    'while cancelled' => 'final class D { function __destruct() { throw new DomainException("x"); } } $c = spawn(function() { $d = new D; delay(10_000); }); T\begun($c); $c->cancel(); $e = T\failure($c); echo get_class($e), " < ", get_class($e->getPrevious());',
-    'finally that returns' => '$c = spawn(function() { try { delay(10_000); } finally { return "returned"; } }); T\begun($c); $c->cancel(); echo await($c);',
+    'while cancelled' => 'final class D { function __destruct() { throw new DomainException("x"); } } $c = spawn(function() { $d = new D; delay(600_000); }); T\begun($c); $c->cancel(); $e = T\failure($c); echo get_class($e), " < ", get_class($e->getPrevious());',
+    'finally that returns' => '$c = spawn(function() { try { delay(600_000); } finally { return "returned"; } }); T\begun($c); $c->cancel(); echo await($c);',
 ];
 foreach ($codes as $name => $code) {
     $ended = T\php("use function Async\\{await, delay, spawn, suspend};\nrequire '" . __DIR__ . "/kit.inc';\n$code");

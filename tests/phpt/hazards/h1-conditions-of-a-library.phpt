@@ -40,9 +40,23 @@ T\work_in(['lib.c' => <<<'C'
         return taken;
     }
 
+    static volatile int gone_on;
+
+    void go_on(void)
+    {
+        gone_on = 1;
+    }
+
+    static void *sleeper(void *unused)
+    {
+        while (!gone_on) usleep(1000);
+        gone_on = 0;
+        return unused;
+    }
+
     static void *work(void *unused)
     {
-        usleep(50000);
+        sleeper(unused);
         put();
         sem_post(&semaphore);
         return unused;
@@ -59,12 +73,6 @@ T\work_in(['lib.c' => <<<'C'
         return taken;
     }
 
-    static void *sleeper(void *unused)
-    {
-        usleep(50000);
-        return unused;
-    }
-
     void join(void)
     {
         pthread_t thread;
@@ -76,14 +84,18 @@ passthru('cc -shared -fPIC -O1 -pthread -o lib.so lib.c 2>&1');
 
 // FFI calls what dlsym answers; what the library itself calls goes through its own entries
 $ticks = new T\Ticks;
-$lib = FFI::cdef('void put(void); int take(void); int with_a_thread(void); void join(void);', getcwd() . '/lib.so');
-$before = $ticks->count;
-echo await(spawn(fn() => $lib->with_a_thread())), "\n";
-T\check('the rest runs', $ticks->count > $before + 5, $ticks->count - $before);
+$lib = FFI::cdef('void put(void); int take(void); int with_a_thread(void); void join(void); void go_on(void);', getcwd() . '/lib.so');
+$takes = spawn(fn() => $lib->with_a_thread());
+T\until(fn() => $takes->isSuspended());
+T\check('the rest runs', $ticks->more() && !$takes->isCompleted());
+$lib->go_on();
+echo await($takes), "\n";
 
-$before = $ticks->count;
-await(spawn(fn() => $lib->join()));
-T\check('while it joins too', $ticks->count > $before + 5, $ticks->count - $before);
+$joins = spawn(fn() => $lib->join());
+T\until(fn() => $joins->isSuspended());
+T\check('while it joins too', $ticks->more() && !$joins->isCompleted());
+$lib->go_on();
+await($joins);
 
 $waiters = [];
 for ($i = 0; $i < 3; $i++) T\parked($waiters[] = spawn(fn() => $lib->take())); // in this order
@@ -96,8 +108,8 @@ T\check('each has taken one', T\all($waiters) === [1, 1, 1]);
 $ticks->stop();
 ?>
 --EXPECT--
-1
 the rest runs: yes
+1
 while it joins too: yes
 0
 1

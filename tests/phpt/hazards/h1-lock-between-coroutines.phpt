@@ -4,7 +4,7 @@ H1 a coroutine that waits for the database lock of another one of the same proce
 pdo_sqlite
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 $dir = T\work_in();
@@ -15,19 +15,19 @@ $holder->exec('create table t (x)');
 $jobs = [spawn(function() use ($holder, &$log) {
     $holder->exec('begin exclusive; insert into t values (1)');
     $log[] = 'locked';
-    delay(150);
+    T\turns(150);
     $log[] = 'unlocks';
     $holder->exec('commit');
 })];
 T\until(function() use (&$log) { return $log === ['locked']; });
 $jobs[] = spawn(function() use ($dir, &$log) {
-    $other = new PDO("sqlite:$dir/db", options: [PDO::ATTR_TIMEOUT => 20]);
+    $other = new PDO("sqlite:$dir/db", options: [PDO::ATTR_TIMEOUT => 600]);
     $log[] = 'waits';
     $other->exec('insert into t values (2)');
     $log[] = 'written';
     return (int) $other->query('select count(*) from t')->fetchColumn();
 });
-$jobs[] = spawn(function() use (&$log) { delay(60); $log[] = 'a third one runs'; });
+$jobs[] = spawn(function() use (&$log) { T\turns(60); $log[] = 'a third one runs'; });
 echo json_encode(T\all($jobs)), ' ', implode(', ', $log), "\n";
 ?>
 --EXPECT--

@@ -57,7 +57,7 @@ echo implode(' ', array_map(fn($job) => $job->getAwaitingInfo()['call'], $jobs))
 T\check('nor can it be taken by trying', await(spawn(fn() => $lib->try())) === 16);
 for ($i = 0; $i < 3; $i++) {
     $lib->go();
-    echo await($jobs[$i], Async\timeout(10_000)), "\n";
+    echo await($jobs[$i], Async\timeout(60_000)), "\n";
 }
 T\check('now it can', await(spawn(fn() => $lib->try())) === 0);
 
@@ -76,7 +76,7 @@ await(spawn(fn() => $lib->leave_locked()));
 $next = spawn(fn() => $lib->hold());
 T\parked($next);
 $lib->go();
-echo await($next, Async\timeout(10_000)), "\n";
+echo await($next, Async\timeout(60_000)), "\n";
 ?>
 --EXPECT--
 read pthread_mutex_lock pthread_mutex_lock

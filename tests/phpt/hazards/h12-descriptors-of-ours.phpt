@@ -38,7 +38,7 @@ $works('afterwards');
 // C code that closes what it finds, by calls that are not seen, while others wait
 [$a, $b] = T\pair();
 $waits = spawn(fn() => fgets($a));
-$sleeps = spawn(function() { delay(50); return 'slept'; });
+$sleeps = spawn(function() { T\turns(50); return 'slept'; });
 T\parked($waits);
 $libc = FFI::cdef('int close(int);');
 foreach ($ours() as $fd) $libc->close($fd);

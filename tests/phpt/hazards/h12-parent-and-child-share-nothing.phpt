@@ -29,11 +29,12 @@ for ($i = 0; $i < 5; $i++) {
     fwrite($toChild, "$i\n");
     echo await(spawn(fn() => fgets($toChild)));
 }
+T\check('ticking', $ticks->more());
 var_dump($reader->isSuspended());
 pcntl_waitpid($pid, $status);
 fwrite($b, "for the parent\n");
 echo await($reader), pcntl_wexitstatus($status), "\n";
-T\check('ticking', $ticks->stop() > 2, $ticks->count);
+$ticks->stop();
 ?>
 --EXPECT--
 child heard 0
@@ -41,7 +42,7 @@ child heard 1
 child heard 2
 child heard 3
 child heard 4
+ticking: yes
 bool(true)
 for the parent
 0
-ticking: yes

@@ -7,21 +7,21 @@ pcntl
 ffi.enable=1
 --FILE--
 <?php
-use function Async\{await, delay, getCoroutines, spawn};
+use function Async\{await, getCoroutines, spawn};
 
 require __DIR__ . '/kit.inc';
 
 T\work_in(['log' => '']);
 $say = fn(string $text) => file_put_contents('log', "$text\n", FILE_APPEND);
 $libc = FFI::cdef('int _Fork(void);');
-$other = spawn(function() use ($say) { delay(150); $say('parent: the other one'); });
-delay(10);
+$other = spawn(function() use ($say) { T\turns(150); $say('parent: the other one'); });
+T\turns(10);
 $pid = $libc->_Fork();
 if ($pid === 0) {
-    delay(20);
+    T\turns(20);
     $say('child: coroutines ' . count(getCoroutines()));
     $say('child: ' . await(spawn(function() { usleep(20_000); return 'its own'; })));
-    delay(300);
+    T\turns(300);
     exit(7);
 }
 await($other);

@@ -13,7 +13,7 @@ T\work_in(['file' => 'x']);
 [$gone, $refused] = T\listener();
 fclose($gone);
 $fail = [
-    'refused' => function() use ($refused) { @stream_socket_client($refused, $errno, $error, 5); return $errno === SOCKET_ECONNREFUSED; },
+    'refused' => function() use ($refused) { @stream_socket_client($refused, $errno, $error, 600); return $errno === SOCKET_ECONNREFUSED; },
     'missing' => fn() => @fopen('missing', 'r') === false && str_contains(error_get_last()['message'], 'No such file'),
     'a directory' => fn() => @file_put_contents('.', 'x') === false && str_contains(error_get_last()['message'], 'Is a directory'),
     'not for reading' => fn() => @fread(fopen('other', 'w'), 1) === false && str_contains(error_get_last()['message'], 'errno=9 '),

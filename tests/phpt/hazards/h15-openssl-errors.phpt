@@ -21,7 +21,7 @@ $address = 'tls://' . stream_socket_get_name($server, false);
 $plain = 'tcp://' . stream_socket_get_name($server, false);
 $serving = spawn(function() use ($server) {
     while (true) {
-        $c = @stream_socket_accept($server, 20);
+        $c = @stream_socket_accept($server, 600);
         if ($c) spawn(function() use ($c) { while (($line = fgets($c)) !== false) { delay(1); fwrite($c, strrev(trim($line)) . "\n"); } });
     }
 });
@@ -34,14 +34,14 @@ for ($i = 0; $i < 4; $i++) $noise[] = spawn(function() use ($i, $plain, $address
         suspend();
         // and handshakes that fail
         if ($i === 0) { $s = stream_socket_client($plain); fwrite($s, "this is no TLS\n"); fread($s, 10); fclose($s); }
-        if ($i === 1) stream_socket_client($address, $e, $m, 5, STREAM_CLIENT_CONNECT, stream_context_create(['ssl' => ['verify_peer' => true]]));
+        if ($i === 1) stream_socket_client($address, $e, $m, 600, STREAM_CLIENT_CONNECT, stream_context_create(['ssl' => ['verify_peer' => true]]));
         openssl_pkey_get_private('no key either');
         delay(1);
     }
 });
 $jobs = [];
 for ($i = 0; $i < 6; $i++) $jobs[] = spawn(function() use ($address, $i) {
-    $s = stream_socket_client($address, $errno, $error, 20, STREAM_CLIENT_CONNECT, stream_context_create(['ssl' => ['verify_peer' => false, 'verify_peer_name' => false]]));
+    $s = stream_socket_client($address, $errno, $error, 600, STREAM_CLIENT_CONNECT, stream_context_create(['ssl' => ['verify_peer' => false, 'verify_peer_name' => false]]));
     if (!$s) return "not connected: $error";
     for ($n = 0; $n < 15; $n++) {
         fwrite($s, "$i line $n\n");

@@ -36,7 +36,7 @@ $round = function(string $name, Closure $end): void {
     fclose($other);
     foreach ($blocked as $b) {
         try {
-            $r = Async\await($b, Async\timeout(5000));
+            $r = Async\await($b, Async\timeout(60_000));
             if (is_string($r) && !in_array($r, ['', "late data\nmore\n", "late data\n", 'late data', 'more', "more\n"], true)) echo "$name: strange data ", strlen($r), "\n";
         } catch (Async\AwaitCancelledException) {
             echo "$name: still blocked\n";

@@ -15,6 +15,7 @@ $ticks = new T\Ticks;
 $readers = [];
 for ($i = 0; $i < MANY; $i++) $readers[] = spawn(fn() => trim(fgets(@fopen("fifo$i", 'r'))));
 T\parked(...$readers);
+T\check('ticking', $ticks->more());
 
 // each of these runs on a thread, too
 echo await(spawn(fn() => gethostbyname('localhost'))), "\n";
@@ -31,12 +32,12 @@ foreach ($readers as $i => $reader) {
 }
 T\all($writers);
 echo "$right\n";
-T\check('ticking', $ticks->stop() > 3, $ticks->count);
+$ticks->stop();
 ?>
 --EXPECT--
+ticking: yes
 127.0.0.1
 bool(true)
 from a shell
 all readers wait: yes
 150
-ticking: yes

@@ -18,8 +18,8 @@ $server = stream_socket_server('tls://127.0.0.1:0', $errno, $error, STREAM_SERVE
 $trusting = stream_context_create(['ssl' => ['verify_peer' => false, 'verify_peer_name' => false]]);
 $size = 4 << 20;
 
-$client = spawn(fn() => stream_socket_client('tls://' . stream_socket_get_name($server, false), $e, $m, 10, STREAM_CLIENT_CONNECT, $trusting));
-$peer = stream_socket_accept($server, 10);
+$client = spawn(fn() => stream_socket_client('tls://' . stream_socket_get_name($server, false), $e, $m, 600, STREAM_CLIENT_CONNECT, $trusting));
+$peer = stream_socket_accept($server, 600);
 $client = await($client);
 $all = function($from) use ($size) { for ($got = ''; strlen($got) < $size && ($part = fread($from, 65536)) !== '' && $part !== false;) $got .= $part; return md5($got) . strlen($got); };
 $random = random_bytes($size);

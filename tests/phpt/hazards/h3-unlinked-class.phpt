@@ -2,7 +2,7 @@
 H3 a class that one coroutine is linking, while its parent or an interface is loaded, is waited for, not missing
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 T\work_in([
@@ -14,17 +14,17 @@ T\work_in([
     'Broken.php' => '<?php class Broken implements Nowhere {}',
 ]);
 spl_autoload_register(function($class) {
-    if ($class === 'Nowhere') delay(20);
+    if ($class === 'Nowhere') T\turns(20);
     if (is_file("$class.php")) require_once "$class.php";
 });
 $jobs = [];
 for ($ms = 0; $ms <= 30; $ms += 3) {
-    $jobs[] = spawn(function() use ($ms) { delay($ms); return class_exists('Middle') && new Middle instanceof Face; });
+    $jobs[] = spawn(function() use ($ms) { T\turns($ms); return class_exists('Middle') && new Middle instanceof Face; });
 }
 var_dump(array_unique(T\all($jobs)));
 
 $first = spawn(fn() => require_once 'Plain.php');
-$second = spawn(function() { delay(10); return (new Plain)::class; });
+$second = spawn(function() { T\turns(10); return (new Plain)::class; });
 echo json_encode(T\all([$first, $second])), "\n";
 
 // one that cannot be linked is an error, for each

@@ -53,7 +53,7 @@ T\parked($writer);
 $writer->cancel();
 T\failure($writer);
 $end = fopen('fifo', 'r+'); // opens at once, as both ends
-delay(30);
+T\turns(30);
 spawn(fn() => file_put_contents('fifo', "good bytes\n"));
 echo Async\await(spawn(fn() => fgets($end)));
 ?>

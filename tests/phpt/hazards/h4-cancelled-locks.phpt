@@ -27,7 +27,7 @@ for ($round = 0; $round < 15; $round++) {
     if ($round % 3 === 2) $side->say('unlock');
     $side->hear();
     $f = fopen('lock', 'r');
-    if (!T\until(fn() => flock($f, LOCK_EX | LOCK_NB), 3000)) {
+    if (!T\until(fn() => flock($f, LOCK_EX | LOCK_NB))) {
         echo "round $round: somebody holds the lock\n";
         break;
     }

@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 T\work_in();
@@ -34,7 +34,7 @@ T\parked($open);
 for ($signal = SIGRTMIN; $signal < SIGRTMAX; $signal++) pcntl_signal($signal, function() use (&$seen) { $seen++; });
 $open->cancel();
 T\failure($open);
-delay(30);
+T\turns(30);
 var_dump($seen);
 exit;
 ?>

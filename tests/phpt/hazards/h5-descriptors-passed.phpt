@@ -35,11 +35,11 @@ foreach (['waiting for it', 'there before'] as $when) {
         socket_write($left, 'plain ');
         socket_sendmsg($left, ['iov' => ['with one '], 'control' => [['level' => SOL_SOCKET, 'type' => SCM_RIGHTS, 'data' => [$passed[0]]]]], 0);
         socket_sendmsg($left, ['iov' => ['with another '], 'control' => [['level' => SOL_SOCKET, 'type' => SCM_RIGHTS, 'data' => [$passed[1]]]]], 0);
-        delay(10);
+        T\turns(10);
         socket_write($left, 'last');
     }));
     $reader ??= spawn($receive);
-    $got = array_filter(Async\await($reader, Async\timeout(5000)), fn($m) => $m[0] !== '');
+    $got = array_filter(Async\await($reader, Async\timeout(60_000)), fn($m) => $m[0] !== '');
     echo "$when: ", implode('', array_column($got, 0)), ', descriptors ', array_sum(array_column($got, 1)), ', not two in one: ', json_encode(max(array_column($got, 1)) === 1), "\n";
     echo json_encode($through), "\n";
 }

@@ -2,13 +2,13 @@
 H5 an end of file that comes with the last bytes is seen, after short reads too, on TCP, Unix sockets and pipes
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
 [$server, $address] = T\listener();
 $ends = [
-    'tcp' => function() use ($server, $address) { $c = stream_socket_client($address); return [$c, stream_socket_accept($server, 5)]; },
+    'tcp' => function() use ($server, $address) { $c = stream_socket_client($address); return [$c, stream_socket_accept($server, 600)]; },
     'unix' => fn() => T\pair(),
     'pipe' => function() { $p = proc_open(['cat'], [['pipe', 'r'], ['pipe', 'w']], $pipes); return [$pipes[1], $pipes[0], $p]; },
 ];
@@ -32,7 +32,7 @@ foreach ($ends as $name => $open) {
         fwrite($pair[1], 'last');
         fclose($pair[1]);
         try {
-            $results[Async\await($reader, Async\timeout(5000))] = true;
+            $results[Async\await($reader, Async\timeout(60_000))] = true;
         } catch (Async\AwaitCancelledException) {
             $results["hangs ($i)"] = true;
             $reader->cancel();
@@ -48,7 +48,7 @@ $poll = spawn(function() use ($a) {
     for ($i = 0; $i < 2; $i++) {
         $r = [$a];
         $w = $x = null;
-        $seen[] = stream_select($r, $w, $x, 5);
+        $seen[] = stream_select($r, $w, $x, 600);
         $seen[] = stream_socket_recvfrom($a, 100);
     }
     return $seen;

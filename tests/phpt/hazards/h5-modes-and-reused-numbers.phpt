@@ -18,7 +18,7 @@ echo json_encode(Async\await(spawn(function() use ($a, $b) {
         stream_set_blocking($a, false);
         $out[] = fread($a, 10);
         stream_set_blocking($a, true);
-        spawn(function() use ($b, $i) { delay(5); fwrite($b, "$i"); });
+        spawn(function() use ($b, $i) { T\turns(5); fwrite($b, "$i"); });
         $out[] = fread($a, 10);
     }
     return $out;
@@ -38,7 +38,7 @@ $kinds = [
     'socket' => function() { [$x, $y] = T\pair(); spawn(function() use ($y) { delay(1); fwrite($y, 'from a socket'); fclose($y); }); return stream_get_contents($x); },
     'file' => function() { $f = fopen('file', 'r'); $n = 0; while (fgets($f)) $n++; return $n; },
     'pipe' => fn() => stream_get_contents(popen('printf from; printf " a pipe"', 'r')),
-    'listener' => function() { [$server, $address] = T\listener(); spawn(function() use ($address) { delay(1); fwrite(stream_socket_client($address), 'from a client'); }); return stream_get_contents(stream_socket_accept($server, 5)); },
+    'listener' => function() { [$server, $address] = T\listener(); spawn(function() use ($address) { delay(1); fwrite(stream_socket_client($address), 'from a client'); }); return stream_get_contents(stream_socket_accept($server, 600)); },
     'directory' => fn() => count(scandir('.')) > 2,
     'zero' => fn() => strlen(fread(fopen('/dev/zero', 'r'), 100)),
 ];

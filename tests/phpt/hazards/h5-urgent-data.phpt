@@ -4,7 +4,7 @@ H5 urgent TCP data: the mark splits the reads and is told as an exceptional cond
 sockets
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -17,7 +17,7 @@ $peer = socket_accept($server);
 $select = spawn(function() use ($peer) {
     $r = $w = null;
     $x = [$peer];
-    return socket_select($r, $w, $x, 10);
+    return socket_select($r, $w, $x, 600);
 });
 $reader = spawn(function() use ($peer, $select) {
     Async\await($select);
@@ -35,9 +35,9 @@ T\parked($select);
 socket_send($client, 'before', 6, 0);
 socket_send($client, '!', 1, MSG_OOB);
 socket_send($client, 'after', 5, 0);
-delay(20);
+T\turns(20);
 socket_close($client);
-echo Async\await($select), ' ', implode(', ', Async\await($reader, Async\timeout(5000))), "\n";
+echo Async\await($select), ' ', implode(', ', Async\await($reader, Async\timeout(60_000))), "\n";
 ?>
 --EXPECT--
 1 before, urgent !, after

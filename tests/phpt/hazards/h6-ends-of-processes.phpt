@@ -19,7 +19,7 @@ $pid = proc_get_status($two)['pid'];
 $closes = spawn(fn() => proc_close($one));
 T\parked($closes);
 $ends = spawn(function() use (&$two) { $two = null; });
-await($ends, Async\timeout(10_000));
+await($ends, Async\timeout(60_000));
 T\check('both run', posix_kill($pid, 0) && !$closes->isCompleted());
 fclose(fopen('one', 'w'));
 echo await($closes), "\n";

@@ -19,10 +19,10 @@ T\work_in(['server.php' => <<<'PHP'
     await(spawn(fn() => 1));
     $other = $argv[1] === 'shared' ? proc_open(['cat'], [['pipe', 'r'], ['pipe', 'w']], $pipes) : null;
     $accepts = spawn(function() use ($server) {
-        for ($i = 0; $i < 3; $i++) fclose(stream_socket_accept($server, 20));
+        for ($i = 0; $i < 3; $i++) fclose(stream_socket_accept($server, 600));
     });
     $connects = spawn(function() use ($server) {
-        for ($i = 0; $i < 3; $i++) fclose(stream_socket_client(stream_socket_get_name($server, false), $code, $message, 20));
+        for ($i = 0; $i < 3; $i++) fclose(stream_socket_client(stream_socket_get_name($server, false), $code, $message, 600));
     });
     await($accepts);
     await($connects);

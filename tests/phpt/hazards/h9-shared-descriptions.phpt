@@ -5,9 +5,11 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\{await, delay, spawn};
 
 require __DIR__ . '/kit.inc';
+T\work_in();
+$gate = new T\Gate;
 
 function nonblocking($fd): bool
 {
@@ -29,16 +31,18 @@ for ($i = 0; $i < 2; $i++) {
     $pid = pcntl_fork();
     if ($pid === 0) {
         $count = 0;
-        for ($k = 0; $k < 3; $k++) spawn(function() use ($server, &$count) { while ($c = @stream_socket_accept($server, 20)) { $count++; fwrite($c, "hello\n"); fclose($c); } });
+        for ($k = 0; $k < 3; $k++) spawn(function() use ($server, &$count) { while ($c = @stream_socket_accept($server, 600)) { $count++; fwrite($c, "hello\n"); fclose($c); } });
         $ticks = new T\Ticks;
-        delay(1500); // a connection that another process took leaves the accept waiting for the next one
-        exit($ticks->count > 20 ? $count : 200);
+        $ticks->more(20); // a connection that another process took leaves the accept waiting for the next one
+        await(spawn(T\Gate::wait(...)));
+        exit($count);
     }
     $workers[] = $pid;
 }
 $clients = [];
-for ($i = 0; $i < $total; $i++) $clients[] = spawn(function() use ($address, $i) { delay($i * 5); return fgets(stream_socket_client($address, $errno, $error, 10)); });
+for ($i = 0; $i < $total; $i++) $clients[] = spawn(function() use ($address, $i) { delay($i * 5); return fgets(stream_socket_client($address, $errno, $error, 600)); });
 echo implode('', array_unique(T\all($clients)));
+$gate->open();
 var_dump(nonblocking(number($server)));
 $counts = [];
 foreach ($workers as $pid) {

@@ -4,7 +4,7 @@ H9 writes larger than a pipe holds, whose reader is a coroutine of the same proc
 posix
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 $php = T\interpreter();
@@ -24,9 +24,9 @@ fwrite($pipes[0], 'x');
 $ticks = new T\Ticks;
 $jobs = [
     'written' => spawn(function() use ($pipes, $data) { $n = fwrite($pipes[0], $data); fclose($pipes[0]); return $n; }),
-    'read' => spawn(function() use ($pipes) { delay(20); $all = ''; while (!feof($pipes[1])) { $all .= fread($pipes[1], 7000); suspend(); } return strlen($all); }),
+    'read' => spawn(function() use ($pipes) { T\turns(20); $all = ''; while (!feof($pipes[1])) { $all .= fread($pipes[1], 7000); suspend(); } return strlen($all); }),
     'fifo written' => spawn(fn() => file_put_contents('fifo', $data)),
-    'fifo read' => spawn(function() use ($data) { $f = fopen('fifo', 'r'); delay(20); return stream_get_contents($f) === $data; }),
+    'fifo read' => spawn(function() use ($data) { $f = fopen('fifo', 'r'); T\turns(20); return stream_get_contents($f) === $data; }),
 ];
 foreach (T\all($jobs) as $name => $result) echo "$name: ", json_encode($result), "\n";
 T\check('ticking', $ticks->stop() > 3, $ticks->count);

@@ -9,30 +9,34 @@ use function Async\{await, delay, dump, onFinally, protect, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
+$over = false;
+$ends = spawn(function () use (&$over) { T\until(function () use (&$over) { return $over; }); });
 $scope = new Scope;
-$scope->setExceptionHandler(fn($e) => delay(100));
+$scope->setExceptionHandler(fn($e) => await($ends));
 $scope->spawn(fn() => throw new Exception('a'));
-$last = spawn(fn() => onFinally(fn() => delay(100)));
-$held = spawn(fn() => protect(fn() => delay(100)));
+$last = spawn(fn() => onFinally(fn() => await($ends)));
+$held = spawn(fn() => protect(fn() => await($ends)));
 $gives = spawn(fn() => suspend());
-delay(20);
+T\turns(5);
 $held->cancel();
 $new = spawn(fn() => 1);
 dump();
+$over = true;
 $scope->onFinally(function ($scope) {
     dump();
 });
 ?>
 --EXPECTF--
-Async\dump: 3 coroutines in 2 scopes
-global scope, lifetime scope, open: 3 coroutines
+Async\dump: 4 coroutines in 2 scopes
+global scope, lifetime scope, open: 4 coroutines
   #1 running, the script itself
-  #4 suspended, cancellation requested, spawned at %s:11, suspended at %s:11, waits in delay() for 0.0 s
-  #%d queued, not started, spawned at %s:15
-  #%d suspended, callbacks for the end of coroutine #3, suspended at %s:10, waits in delay() for 0.0 s
-Scope created at %s:7, lifetime scope, open: 0 coroutines
-  #%d suspended, exception handler, for coroutine #2, suspended at %s:8, waits in delay() for 0.0 s
+  #2 %s, spawned at %s:8, suspended at %skit.inc:%d%S
+  #5 suspended, cancellation requested, spawned at %s:13, suspended at %s:13, waits in await() of coroutine #2 for %d.%d s
+  #%d queued, not started, spawned at %s:17
+  #%d suspended, callbacks for the end of coroutine #4, suspended at %s:12, waits in await() of coroutine #2 for %d.%d s
+Scope created at %s:9, lifetime scope, open: 0 coroutines
+  #%d suspended, exception handler, for coroutine #3, suspended at %s:10, waits in await() of coroutine #2 for %d.%d s
 Async\dump: %d coroutine%S in 2 scopes
 global scope, lifetime scope, open%A
-Scope created at %s:7, lifetime scope, open, finished: 0 coroutines
+Scope created at %s:9, lifetime scope, open, finished: 0 coroutines
   #%d running, callbacks for the end of its scope

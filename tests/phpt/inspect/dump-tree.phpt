@@ -9,26 +9,26 @@ require __DIR__ . '/kit.inc';
 
 set_error_handler(fn() => true); // disposeSafely() warns
 [$socket, $other] = T\pair();
-$slow = spawn(fn() => delay(10_000));
-spawn(fn() => await($slow, timeout(20_000)));
+$slow = spawn(fn() => delay(600_000));
+spawn(fn() => await($slow, timeout(60_000)));
 $group = new CoroutineGroup;
-$group->spawn(fn() => usleep(10_000_000));
+$group->spawn(fn() => usleep(600_000_000));
 $group->add($slow);
 spawn(fn() => await($group));
 spawn(fn() => fgets($socket));
 $bottom = new BoundedScope(Lifetime::BottomUp);
 $bottom->spawn(function () {
-    spawn(fn() => delay(10_000));
+    spawn(fn() => delay(600_000));
 });
 $outer = new Scope(Lifetime::TopDown);
 $inner = Scope::inherit($outer);
 $outer->spawn(function () {
-    spawn(fn() => delay(10_000));
+    spawn(fn() => delay(600_000));
     awaitChildren();
 });
 $inner->spawn(fn() => await($bottom));
 $disposed = new Scope;
-$disposed->spawn(fn() => delay(10_000));
+$disposed->spawn(fn() => delay(600_000));
 $unused = new Scope;
 T\until(fn() => count($bottom->getCoroutines()) === 2 && count($outer->getCoroutines()) === 2);
 delay(20);

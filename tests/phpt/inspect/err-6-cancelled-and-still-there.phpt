@@ -6,7 +6,7 @@ async.cancel_warning_ms=60
 --FILE--
 <?php
 use Async\Scope;
-use function Async\{await, delay, protect, spawn};
+use function Async\{await, delay, protect, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
@@ -21,47 +21,57 @@ function report(string $what): void
     $warnings = [];
 }
 
-$swallows = spawn(function () {
+/** A coroutine that ends when so many warnings have come. */
+function warned(int $count): Async\Coroutine
+{
+    return spawn(function () use ($count) {
+        T\until(function () use ($count) { return count($GLOBALS['warnings']) >= $count; });
+    });
+}
+
+$twice = warned(2);
+$swallows = spawn(function () use ($twice) {
     for ($i = 0; $i < 2; $i++) {
         try {
-            delay(10_000);
+            delay(600_000);
         } catch (Async\CancellationException) {
         }
     }
-    delay(200);
+    await($twice);
 });
 T\parked($swallows);
 $swallows->cancel();
-delay(30);
+suspend();
 $swallows->cancel();
 $swallows->cancel(); // of no effect: the one before has not arrived
 await($swallows);
 report('swallowed twice');
 
-$protects = spawn(fn() => protect(fn() => delay(150)));
+$once = warned(1);
+$protects = spawn(fn() => protect(fn() => await($once)));
 T\parked($protects);
 $protects->cancel();
 T\failure($protects);
 report('protected');
 
 $scope = new Scope;
-$scope->spawn(function () {
+$once = warned(1);
+T\parked($scope->spawn(function () use ($once) {
     try {
-        delay(10_000);
+        delay(600_000);
     } finally {
-        usleep(150_000);
+        await($once);
     }
-});
-delay(5);
+}));
 $scope->cancel();
 $scope->awaitAfterCancellation();
 report('in a scope');
 
 $soon = spawn(function () {
     try {
-        delay(10_000);
+        delay(600_000);
     } finally {
-        delay(5);
+        suspend();
     }
 });
 $never = spawn(fn() => 1);
@@ -69,27 +79,28 @@ T\parked($soon);
 $soon->cancel();
 $never->cancel();
 T\failure($soon);
-delay(100);
+T\turns(100);
 report('in time');
 
-Async\protect(function () {
+$once = warned(1);
+Async\protect(function () use ($once) {
     Async\currentCoroutine()->cancel();
-    delay(100);
+    await($once);
     report('the script');
     ini_set('async.diagnostics', '0');
-    $protects = spawn(fn() => protect(fn() => delay(100)));
+    $protects = spawn(fn() => protect(fn() => T\turns(100)));
     T\begun($protects);
     $protects->cancel();
-    delay(150);
+    T\turns(150);
     report('off');
     T\failure($protects);
 });
 ?>
 --EXPECTF--
-swallowed twice: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:18 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:25 in delay(). Code that catches the CancellationException, or waits in finally or protect(), should end soon @25
-    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:18 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:25 in delay(). Code that catches the CancellationException, or waits in finally or protect(), should end soon @25
-protected: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:35 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:35 in delay(). Code that catches the CancellationException, or waits in finally or protect(), should end soon @35
-in a scope: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:42 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:46 in usleep(). Code that catches the CancellationException, or waits in finally or protect(), should end soon @46
+swallowed twice: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
+    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
+protected: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:45 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:45 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @45
+in a scope: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:53 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:57 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @57
 in time: nothing
-the script: Coroutine #1 (the script itself) has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:71 in delay(). Code that catches the CancellationException, or waits in finally or protect(), should end soon @71
+the script: Coroutine #1 (the script itself) has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:82 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @82
 off: nothing

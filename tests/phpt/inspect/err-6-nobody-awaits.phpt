@@ -22,7 +22,7 @@ $code = <<<'PHP'
     $scope = new Scope;
     $scope->spawn(fn() => 1);
     await(spawn(function () { spawn(fn() => 1); awaitChildren(); }));
-    spawn(fn() => delay(10_000))->cancel();
+    spawn(fn() => delay(600_000))->cancel();
     await(spawn(fn() => Async\onFinally(fn() => null)));
     $late = spawn(fn() => 1);
     delay(40);
@@ -56,8 +56,8 @@ echo told(T\php(<<<'PHP'
     PHP, $on . ' -d display_errors=1 -d log_errors=0'));
 
 // lost
-echo told(T\php('$c = Async\spawn(fn() => Async\delay(1000)); Async\spawn(fn() => Async\await($c)); Async\delay(5); exit(3);', $on));
-echo told(T\php('Async\spawn(fn() => Async\delay(1000)); Async\spawn(function () { Async\delay(5); exit(4); });', $on));
+echo told(T\php('$c = Async\spawn(fn() => Async\delay(600_000)); Async\spawn(fn() => Async\await($c)); Async\delay(5); exit(3);', $on));
+echo told(T\php('Async\spawn(fn() => Async\delay(600_000)); Async\spawn(function () { Async\delay(5); exit(4); });', $on));
 ?>
 --EXPECTF--
 awaited:  [0]

@@ -19,7 +19,7 @@ echo preg_replace(['~/\S+/~', '~#1 running.*~'], ['', '#1'], ob_get_clean());
 T\failure($soon);
 for ($warned = 0; !$warned;) delay(1);
 T\failure($held);
-delay(50);
+T\turns(50);
 var_dump(ini_set('async.unawaited_warning_ms', '0'), ini_get('async.unawaited_warning_ms'));
 ?>
 --EXPECT--

@@ -9,7 +9,7 @@ require __DIR__ . '/kit.inc';
 [$server, $address] = T\listener();
 $open = $most = 0;
 $accepting = spawn(function() use ($server, &$open, &$most) {
-    while ($client = @stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 600)) {
         spawn(function() use ($client, &$open, &$most) {
             $most = max($most, ++$open);
             while (($line = fgets($client)) !== false) {
@@ -23,7 +23,7 @@ $accepting = spawn(function() use ($server, &$open, &$most) {
 $clients = [];
 for ($i = 0; $i < 40; $i++) {
     $clients[$i] = spawn(function() use ($address, $i) {
-        $s = stream_socket_client($address, $errno, $error, 10);
+        $s = stream_socket_client($address, $errno, $error, 600);
         $ok = 0;
         for ($k = 0; $k < 5; $k++) {
             fwrite($s, "client $i line $k\n");

@@ -7,10 +7,12 @@ posix
 sockets
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '']);
+$gate = new T\Gate;
+const WAIT = T\Gate::WAIT;
 posix_mkfifo('fifo', 0600);
 
 // another process holds a lock and serves slowly, until it is told to go on
@@ -25,14 +27,14 @@ $side = new T\Side(<<<'PHP'
     flock($lock, LOCK_UN);
     file_put_contents('fifo', 'from the fifo');
     for ($i = 0; $i < 3; $i++) {
-        $c = stream_socket_accept($http, 10);
+        $c = stream_socket_accept($http, 600);
         while (trim(fgets($c)) !== '');
         fwrite($c, "HTTP/1.0 200 OK\r\n\r\nfrom the server");
         fclose($c);
     }
     stream_socket_recvfrom($udp, 100, 0, $peer);
     stream_socket_sendto($udp, 'a datagram', 0, $peer);
-    $c = stream_socket_accept($unix, 10);
+    $c = stream_socket_accept($unix, 600);
     fwrite($c, "a line\n");
     fgets(STDIN);
     PHP);
@@ -59,7 +61,7 @@ foreach ([
     'usleep' => fn() => usleep(1_000_000),
     'time_nanosleep' => fn() => time_nanosleep(1, 0),
     'fgets' => fn() => fgets($a),
-    'stream_select' => function() use ($c) { $r = [$c]; $w = $x = null; return stream_select($r, $w, $x, 10); },
+    'stream_select' => function() use ($c) { $r = [$c]; $w = $x = null; return stream_select($r, $w, $x, 600); },
     'flock' => fn() => flock(fopen('lock', 'r'), LOCK_EX),
     'fifo' => fn() => file_get_contents('fifo'),
     'http stream' => fn() => file_get_contents("http://$http/"),
@@ -69,30 +71,31 @@ foreach ([
         $c = curl_init("http://$http/");
         curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
         curl_multi_add_handle($m, $c);
-        do { curl_multi_exec($m, $running); curl_multi_select($m, 5); } while ($running);
+        do { curl_multi_exec($m, $running); curl_multi_select($m, 600); } while ($running);
         return curl_multi_getcontent($c);
     },
     'udp' => function() use ($udp) { $s = stream_socket_client("udp://$udp"); fwrite($s, 'hello'); return fread($s, 100); },
     'unix' => function() { $s = stream_socket_client('unix://server.sock'); return fgets($s); },
     'socket_recv' => function() use ($pair) { socket_recv($pair[0], $buffer, 4, MSG_WAITALL); return $buffer; },
     'socket_accept' => function() use ($server) { $s = socket_accept($server); return socket_read($s, 100); },
-    'socket_select' => function() use ($pair) { $r = [$pair[1]]; $w = $x = null; return socket_select($r, $w, $x, 10); },
-    'shell_exec' => fn() => shell_exec('sleep 1; printf shell'),
-    'exec' => fn() => exec('sleep 1; echo exec'),
-    'system' => function() { ob_start(); system('sleep 1; echo system'); return ob_get_clean(); },
-    'popen' => function() { $p = popen('sleep 1; echo popen', 'r'); $line = fgets($p); pclose($p); return $line; },
-    'pclose' => fn() => pclose(popen('exec sleep 1', 'r')),
-    'proc_open' => function() { $p = proc_open(['sh', '-c', 'read x; sleep 1; echo "$x"; exit 3'], [['pipe', 'r'], ['pipe', 'w']], $pipes); fwrite($pipes[0], "through cat\n"); return fgets($pipes[1]) . proc_close($p); },
-    'pcntl_waitpid' => function() { $pid = pcntl_fork(); if ($pid === 0) pcntl_exec('/bin/sleep', ['1']); pcntl_waitpid($pid, $status); return pcntl_wexitstatus($status); },
+    'socket_select' => function() use ($pair) { $r = [$pair[1]]; $w = $x = null; return socket_select($r, $w, $x, 600); },
+    'shell_exec' => fn() => shell_exec(WAIT . '; printf shell'),
+    'exec' => fn() => exec(WAIT . '; echo exec'),
+    'system' => function() { ob_start(); system(WAIT . '; echo system'); return ob_get_clean(); },
+    'popen' => function() { $p = popen(WAIT . '; echo popen', 'r'); $line = fgets($p); pclose($p); return $line; },
+    'pclose' => fn() => pclose(popen('exec ' . WAIT, 'r')),
+    'proc_open' => function() { $p = proc_open(['sh', '-c', 'read x; ' . WAIT . '; echo "$x"; exit 3'], [['pipe', 'r'], ['pipe', 'w']], $pipes); fwrite($pipes[0], "through cat\n"); return fgets($pipes[1]) . proc_close($p); },
+    'pcntl_waitpid' => function() { $pid = pcntl_fork(); if ($pid === 0) pcntl_exec('/bin/sh', ['-c', WAIT]); pcntl_waitpid($pid, $status); return pcntl_wexitstatus($status); },
     'stream_socket_recvfrom' => fn() => stream_socket_recvfrom($sender, 100),
-    'stdin-like pipe' => function() use ($side) { return strlen(stream_get_contents(popen('sleep 1; printf 12345', 'r'))); },
+    'stdin-like pipe' => function() use ($side) { return strlen(stream_get_contents(popen(WAIT . '; printf 12345', 'r'))); },
 ] as $name => $task) {
     $jobs[$name] = $run($name, $task);
 }
 $all = count($jobs);
 T\check('all have begun', T\until(function() use (&$begun, $all) { return count($begun) === $all; }));
-T\check('none has ended', $ended === [], $ended);
-delay(50); // each is in its call now
+T\parked(...array_values($jobs));
+T\check('none has ended', array_diff($ended, ['usleep', 'time_nanosleep']) === [], $ended);
+$gate->open();
 $side->say('go on');
 fwrite($b, "a line of the pair\n");
 fwrite($d, 'x');

@@ -28,7 +28,7 @@ $connect = function() use ($port) {
 };
 $jobs = [
     'lines' => spawn(function() use ($connect) { $s = $connect(); socket_write($s, "one\n"); $a = socket_read($s, 100); socket_write($s, "two\n"); return [$a, socket_read($s, 100)]; }),
-    'waitall' => spawn(function() use ($connect) { $s = $connect(); socket_write($s, "abc\n"); spawn(function() use ($s) { delay(20); socket_write($s, "def\n"); }); return [socket_recv($s, $all, 8, MSG_WAITALL), $all]; }),
+    'waitall' => spawn(function() use ($connect) { $s = $connect(); socket_write($s, "abc\n"); spawn(function() use ($s) { T\turns(20); socket_write($s, "def\n"); }); return [socket_recv($s, $all, 8, MSG_WAITALL), $all]; }),
     'peek' => spawn(function() use ($connect) { $s = $connect(); socket_write($s, "xyz\n"); socket_recv($s, $peeked, 2, MSG_PEEK); socket_recv($s, $read, 4, 0); return [$peeked, $read]; }),
     'dontwait' => spawn(function() use ($connect) { $s = $connect(); return [@socket_recv($s, $b, 10, MSG_DONTWAIT), socket_last_error($s) === SOCKET_EAGAIN]; }),
     'nonblock' => spawn(function() use ($connect) { $s = $connect(); socket_set_nonblock($s); $r = [@socket_read($s, 10), socket_last_error($s) === SOCKET_EAGAIN]; socket_set_block($s); socket_write($s, "x\n"); return [...$r, socket_read($s, 10)]; }),
@@ -37,9 +37,9 @@ $jobs = [
     'select' => spawn(function() use ($connect) {
         $one = $connect(); $two = $connect(); socket_write($two, "hello\n");
         $r = ['one' => $one, 'two' => $two]; $w = ['one' => $one]; $x = null;
-        $n = socket_select($r, $w, $x, 5);
+        $n = socket_select($r, $w, $x, 600);
         $r2 = ['two' => $two]; $w2 = $x2 = null;
-        return [$n >= 1, array_keys($w), socket_select($r2, $w2, $x2, 5), array_keys($r2)];
+        return [$n >= 1, array_keys($w), socket_select($r2, $w2, $x2, 600), array_keys($r2)];
     }),
     'sendto a full buffer' => spawn(function() {
         socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $pair);

@@ -18,15 +18,16 @@ $jobs = [
 ];
 T\parked(...$jobs);
 T\check('both wait', $jobs['reader']->isSuspended() && $jobs['asker']->isSuspended());
+T\check('ticking', $ticks->more());
 $jobs['writer'] = spawn(function() { $f = fopen('one', 'w'); usleep(5000); return fwrite($f, "a line\n"); });
 $jobs['answerer'] = spawn(fn() => file_get_contents('two'));
 foreach (T\all($jobs) as $name => $result) echo "$name: ", json_encode($result), "\n";
-T\check('ticking', $ticks->stop() > 3, $ticks->count);
+$ticks->stop();
 ?>
 --EXPECT--
 both wait: yes
+ticking: yes
 reader: "a line\n"
 asker: "asked"
 writer: 7
 answerer: "a question"
-ticking: yes

@@ -31,7 +31,7 @@ for ($i = 0; $i < 10; $i++) {
     });
 }
 $ticks = new T\Ticks;
-delay(50);
+T\turns(50);
 T\until(fn() => $ticks->count > 2);
 T\check('all wait for the other process', $most === 0, $most);
 $f = fopen('lock', 'r');
@@ -46,7 +46,7 @@ $locks = function(int $i, int $kind) use (&$log) {
     $f = fopen('lock', 'r+');
     flock($f, $kind);
     $log[] = "in $i";
-    delay(50);
+    T\turns(50);
     $log[] = "out $i";
     fclose($f);
 };

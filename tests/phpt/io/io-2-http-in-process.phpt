@@ -4,7 +4,7 @@ IO-2 curl easy, curl multi and the http stream against a server of the same proc
 curl
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
@@ -12,12 +12,12 @@ require __DIR__ . '/kit.inc';
 $url = str_replace('tcp', 'http', $address);
 $together = $most = 0;
 $serving = spawn(function() use ($server, &$together, &$most) {
-    while ($client = @stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 600)) {
         spawn(function() use ($client, &$together, &$most) {
             $path = explode(' ', fgets($client))[1];
             while (trim(fgets($client)) !== '');
             $most = max($most, ++$together);
-            delay(30);
+            T\turns(30);
             $together--;
             fwrite($client, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " . strlen($path) . "\r\n\r\n$path");
         });
@@ -37,7 +37,7 @@ $multi = function(string $path) use ($url) {
     }
     do {
         curl_multi_exec($m, $running);
-        if ($running) curl_multi_select($m, 5);
+        if ($running) curl_multi_select($m, 600);
     } while ($running);
     return implode(' ', array_map('curl_multi_getcontent', $all));
 };

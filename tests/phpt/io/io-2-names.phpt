@@ -17,7 +17,7 @@ for ($i = 0; $i < 10; $i++) {
     $jobs["$i 3"] = spawn(fn() => gethostbyaddr('127.0.0.1'));
     $jobs["$i 4"] = spawn(fn() => array_unique(array_map(fn($a) => socket_addrinfo_explain($a)['ai_addr']['sin_port'] ?? 'v6', socket_addrinfo_lookup('127.0.0.1', '8080', ['ai_family' => AF_INET]))));
     $jobs["$i 5"] = spawn(fn() => @gethostbyname(str_repeat('x', 300)));
-    $jobs["$i 6"] = spawn(fn() => @stream_socket_client('tcp://localhost:1', $errno, $error, 5) === false && $errno > 0);
+    $jobs["$i 6"] = spawn(fn() => @stream_socket_client('tcp://localhost:1', $errno, $error, 600) === false && $errno > 0);
 }
 $expected[4] = [8080];
 $expected[5] = str_repeat('x', 300);
@@ -32,14 +32,16 @@ T\check('answers', $wrong === [], $wrong);
 
 // a look-up that takes its time does not stop the rest (without a name server it may be over at once)
 putenv('RES_OPTIONS=timeout:1 attempts:1');
-$ticks = new T\Ticks(1);
-$start = hrtime(true);
-$lookup = spawn(fn() => gethostbyname('no-such-host.invalid'));
-echo Async\await($lookup), "\n";
-$ms = T\ms($start);
-T\check('ticking', $ticks->stop() >= (int) min(5, $ms / 100), [$ticks->count, $ms]);
+$other = null;
+$lookup = spawn(function() use (&$other) {
+    $other = spawn(fn() => 1);
+    return [gethostbyname('no-such-host.invalid'), $other->isCompleted()];
+});
+[$name, $ran] = Async\await($lookup);
+echo "$name\n";
+T\check('others ran', $ran);
 ?>
 --EXPECT--
 answers: yes
 no-such-host.invalid
-ticking: yes
+others ran: yes

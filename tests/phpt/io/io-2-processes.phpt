@@ -8,21 +8,22 @@ use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
+T\work_in();
+$gate = new T\Gate;
 $ticks = new T\Ticks;
 $jobs = [];
 for ($i = 0; $i < 8; $i++) {
-    $ms = 120 + 30 * ($i % 3);
-    $run = sprintf('sleep 0.%03d; echo %d; exit %d', $ms, $i, $i + 10);
+    $run = sprintf(T\Gate::WAIT . '; echo %d; exit %d', $i, $i + 10);
     $jobs["exec $i"] = spawn(function() use ($run) { exec($run, $lines, $status); return [(int) $lines[0], $status]; });
     $jobs["proc_close $i"] = spawn(function() use ($run) {
         $p = proc_open($run, [1 => ['pipe', 'w']], $pipes);
         return [(int) stream_get_contents($pipes[1]), proc_close($p)];
     });
     $jobs["pclose $i"] = spawn(function() use ($run) { $p = popen($run, 'r'); return [(int) fgets($p), pclose($p)]; });
-    $jobs["waitpid $i"] = spawn(function() use ($i, $ms) {
+    $jobs["waitpid $i"] = spawn(function() use ($i) {
         $pid = pcntl_fork();
         if ($pid === 0) {
-            usleep($ms * 1000);
+            T\Gate::wait();
             pcntl_exec('/bin/sh', ['-c', 'exit ' . $i + 10]);
         }
         $got = pcntl_waitpid($pid, $status);
@@ -35,16 +36,19 @@ for ($i = 0; $i < 8; $i++) {
         return [$i, $status['exitcode']];
     });
 }
+T\parked(...array_values($jobs));
+T\check('ticking', $ticks->more());
+$gate->open();
 $wrong = [];
 foreach (T\all($jobs) as $name => $result) {
     $i = (int) explode(' ', $name)[1];
     if ($result !== [$i, $i + 10]) $wrong[$name] = $result;
 }
 T\check('statuses', $wrong === [], $wrong);
-T\check('ticking', $ticks->stop() > 5, $ticks->count);
+$ticks->stop();
 T\check('none left', T\children() === [], T\children());
 ?>
 --EXPECT--
-statuses: yes
 ticking: yes
+statuses: yes
 none left: yes

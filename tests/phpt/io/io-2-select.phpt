@@ -27,9 +27,9 @@ fclose($pairs[8][1]);
 echo json_encode(Async\await($forever)), "\n";
 
 // data in PHP's own buffer
-echo json_encode(Async\await(spawn(function() use ($ones, $select) { $first = fgets($ones[12]); return [$first, $select([$ones[12]], 5), fgets($ones[12])]; }))), "\n";
+echo json_encode(Async\await(spawn(function() use ($ones, $select) { $first = fgets($ones[12]); return [$first, $select([$ones[12]], 600), fgets($ones[12])]; }))), "\n";
 // a plain file is always ready, and a zero timeout asks and returns
-echo json_encode(Async\await(spawn(function() use ($select, $ones) { return [$select([fopen(__FILE__, 'r')], 5), $select([$ones[1]], 0)]; }))), "\n";
+echo json_encode(Async\await(spawn(function() use ($select, $ones) { return [$select([fopen(__FILE__, 'r')], 600), $select([$ones[1]], 0)]; }))), "\n";
 // writing: not while it is full
 [$a, $b] = T\pair();
 $full = spawn(function() use ($a) {
@@ -38,7 +38,7 @@ $full = spawn(function() use ($a) {
     $w = [$a]; $r = $x = null;
     $at_once = stream_select($r, $w, $x, 0);
     $w = [$a];
-    return [$at_once, stream_select($r, $w, $x, 10)];
+    return [$at_once, stream_select($r, $w, $x, 600)];
 });
 T\parked($full);
 $drained = 0;

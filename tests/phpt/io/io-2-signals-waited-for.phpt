@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{await, delay, spawn, timeout};
+use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
@@ -13,8 +13,8 @@ pcntl_sigprocmask(SIG_BLOCK, [SIGUSR1, SIGUSR2, SIGRTMIN]);
 $me = getmypid();
 T\same_inside([
     'one that is pending' => function() use ($me) { posix_kill($me, SIGUSR1); return [pcntl_sigwaitinfo([SIGUSR1, SIGUSR2], $i), $i]; },
-    'none' => fn() => [pcntl_sigtimedwait([SIGUSR1], $i, 0, 0), pcntl_sigtimedwait([SIGUSR1], $i, 0, 20_000_000), $i],
-    'from a child' => function() use ($me) { exec("kill -USR2 $me"); $n = pcntl_sigtimedwait([SIGUSR2], $i, 5); return [$n, $i['signo'], $i['pid'] > 0, $i['uid']]; },
+    'none' => fn() => [pcntl_sigtimedwait([SIGUSR1], $i, 0, 0), @pcntl_sigtimedwait([SIGUSR1], $i, 0, 20_000_000), $i],
+    'from a child' => function() use ($me) { exec("kill -USR2 $me"); $n = pcntl_sigtimedwait([SIGUSR2], $i, 600); return [$n, $i['signo'], $i['pid'] > 0, $i['uid']]; },
     'a wrong time' => fn() => [@pcntl_sigtimedwait([SIGUSR1], $i, 0, -1), pcntl_get_last_error()],
 ]);
 
@@ -25,14 +25,14 @@ foreach ([1, 2, 3] as $n) {
     $waiters[] = $waiter = spawn(function() use ($n, &$log) { $log[] = [$n, pcntl_sigwaitinfo([SIGUSR1], $info), $info['pid']]; });
     T\parked($waiter); // in this order
 }
-$other = spawn(fn() => pcntl_sigtimedwait([SIGUSR2, SIGRTMIN], $info, 10));
+$other = spawn(fn() => pcntl_sigtimedwait([SIGUSR2, SIGRTMIN], $info, 600));
 T\parked(...$waiters, ...[$other]);
 for ($i = 1; $i <= 3; $i++) {
     posix_kill($me, SIGUSR1);
     T\until(function() use (&$log, $i) { return count($log) === $i; });
 }
 T\check('in turn', $log === [[1, SIGUSR1, $me], [2, SIGUSR1, $me], [3, SIGUSR1, $me]], $log);
-T\check('the other one waits on', !$other->isCompleted() && $ticks->count > 5);
+T\check('the other one waits on', $ticks->more() && !$other->isCompleted());
 exec("kill -USR2 $me");
 var_dump(await($other) === SIGUSR2);
 
@@ -40,14 +40,14 @@ var_dump(await($other) === SIGUSR2);
 $jobs = [];
 for ($i = 0; $i < 8; $i++) $jobs[] = spawn(fn() => gethostbyname('localhost'));
 $waiter = spawn(fn() => pcntl_sigwaitinfo([SIGUSR1]));
-$killer = proc_open(['sh', '-c', "sleep 0.1; kill -USR1 $me"], [], $pipes);
+$killer = proc_open(['sh', '-c', "kill -USR1 $me"], [], $pipes);
 var_dump(await($waiter) === SIGUSR1);
 T\all($jobs);
 proc_close($killer);
 
 // a signal that is not blocked, and has a handler: the waiter takes it, as the kernel has it
 pcntl_signal(SIGHUP, function() { echo "NOT THE HANDLER\n"; });
-$waiter = spawn(fn() => pcntl_sigtimedwait([SIGHUP], $info, 10) === SIGHUP);
+$waiter = spawn(fn() => pcntl_sigtimedwait([SIGHUP], $info, 600) === SIGHUP);
 T\parked($waiter);
 posix_kill($me, SIGHUP);
 var_dump(await($waiter), pcntl_sigprocmask(SIG_BLOCK, [], $blocked) && !in_array(SIGHUP, $blocked));
@@ -63,22 +63,22 @@ echo await($waiter), "\n";
 pcntl_async_signals(true);
 pcntl_signal(SIGALRM, function() { echo "alarm\n"; });
 $killer = proc_open(['sh', '-c', "sleep 0.1; kill -ALRM $me"], [], $pipes);
-$start = hrtime(true);
-T\check('interrupted', @pcntl_sigtimedwait([SIGUSR1], $info, 20) === -1 && pcntl_get_last_error() === PCNTL_EINTR && T\ms($start) < 10_000);
+T\check('interrupted', @pcntl_sigtimedwait([SIGUSR1], $info, 600) === -1 && pcntl_get_last_error() === PCNTL_EINTR);
 proc_close($killer);
 
 // in the child of a fork nobody of the parent's is in the way
 $waiter = spawn(fn() => pcntl_sigwaitinfo([SIGUSR1]));
 T\parked($waiter);
 if (($pid = pcntl_fork()) === 0) {
-    echo pcntl_sigtimedwait([SIGUSR1], $info, 5) === SIGUSR1 ? "child\n" : "NOT\n";
+    echo pcntl_sigtimedwait([SIGUSR1], $info, 600) === SIGUSR1 ? "child\n" : "NOT\n";
     exit(0);
 }
 posix_kill($pid, SIGUSR1);
 pcntl_waitpid($pid, $status);
 T\check('the parent waits on', !$waiter->isCompleted());
 posix_kill($me, SIGUSR1);
-var_dump(await($waiter) === SIGUSR1, $ticks->stop() > 10);
+var_dump(await($waiter) === SIGUSR1, $ticks->more());
+$ticks->stop();
 ?>
 --EXPECT--
 one that is pending: yes

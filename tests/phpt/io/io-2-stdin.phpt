@@ -11,7 +11,7 @@ T\work_in([
         use function Async\{await, delay, spawn};
         touch('ready');
         $ticks = 0;
-        $ticker = spawn(function() use (&$ticks) { while (true) { delay(2); $ticks++; } });
+        $ticker = spawn(function() use (&$ticks) { while (true) { delay(2); if (++$ticks === 5) touch('ticked'); } });
         $reader = spawn(function() {
             $lines = [];
             while (($line = fgets(STDIN)) !== false) $lines[] = trim($line);
@@ -24,7 +24,7 @@ T\work_in([
         $ticker->cancel();
         PHP,
     'file' => "from\na file",
-    'pipe.sh' => "(until [ -e ready ]; do sleep 0.01; done; echo one; sleep 0.05; echo two; sleep 0.05; printf three) | $php read.php",
+    'pipe.sh' => "(until [ -e ready ]; do sleep 0.01; done; echo one; until [ -e ticked ]; do sleep 0.01; done; echo two; printf three) | $php read.php",
     'file.sh' => "$php read.php < file",
     'none.sh' => "$php read.php < /dev/null",
     'closed.sh' => "$php -r 'echo Async\\await(Async\\spawn(fn() => @file_get_contents(\"php://stdin\"))) == \"\" ? \"nothing\" : \"?\";' <&-",

@@ -4,7 +4,7 @@ IO-2 UDP with streams and ext/sockets: datagrams stay whole, senders are told, t
 sockets
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
@@ -32,8 +32,15 @@ for ($i = 0; $i < 10; $i++) {
 }
 T\check('all', array_unique(T\all($jobs)) === ['stream 0' => true]);
 
-// SO_RCVTIMEO: EAGAIN after the time, and others run meanwhile
+// others run while it waits
 $ticks = new T\Ticks;
+$waits = spawn(function() { socket_bind($s = socket_create(AF_INET, SOCK_DGRAM, SOL_UDP), '127.0.0.1', 0); @socket_recvfrom($s, $buffer, 100, 0, $from, $port); });
+T\parked($waits);
+T\check('ticking', $ticks->more() && $waits->isSuspended());
+$ticks->stop();
+$waits->cancel();
+
+// SO_RCVTIMEO: EAGAIN after the time
 [$result, $error, $ms] = Async\await(spawn(function() {
     $s = socket_create(AF_INET, SOCK_DGRAM, SOL_UDP);
     socket_bind($s, '127.0.0.1', 0);
@@ -42,11 +49,12 @@ $ticks = new T\Ticks;
     return [@socket_recvfrom($s, $buffer, 100, 0, $from, $port), socket_last_error($s), T\ms($start)];
 }));
 var_dump($result, $error === SOCKET_EAGAIN);
-T\check('timeout', $ms >= 59 && $ms < 5000 && $ticks->stop() > 2, [$ms, $ticks->count]);
+T\check('timeout', $ms >= 59, $ms);
 $serving->cancel();
 ?>
 --EXPECT--
 all: yes
+ticking: yes
 bool(false)
 bool(true)
 timeout: yes

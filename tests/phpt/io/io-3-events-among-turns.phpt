@@ -2,13 +2,13 @@
 IO-3 coroutines that only give their turns to one another keep nobody waiting whose event has come
 --FILE--
 <?php
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 
 [$a, $b] = T\pair();
 $reads = spawn(fn() => fgets($a));
-$sleeps = spawn(fn() => delay(5));
+$sleeps = spawn(fn() => T\turns(5));
 T\parked($reads);
 fwrite($b, "read\n");
 $end = hrtime(true) + 10_000_000_000;

@@ -14,13 +14,13 @@ $null = fopen('/dev/null', 'w');
 stream_set_write_buffer($null, 0);
 $busy = [
     'socket' => function() use ($a, $b) { fwrite($b, 'x'); fread($a, 1); },
-    'accept' => function() use ($c, $d) { $s = stream_socket_client($d); fclose(stream_socket_accept($c, 5)); },
+    'accept' => function() use ($c, $d) { $s = stream_socket_client($d); fclose(stream_socket_accept($c, 600)); },
     'udp' => function() { static $s; $s ??= T\listener('udp')[0]; stream_socket_sendto($s, 'x', 0, stream_socket_get_name($s, false)); stream_socket_recvfrom($s, 10); },
     'zero' => fn() => fread($zero, 8192),
     'null' => fn() => fwrite($null, 'x'),
     'file' => fn() => file_get_contents('file'),
     'lines' => fn() => file('file'),
-    'select' => function() use ($a) { $r = null; $w = [$a]; $x = null; stream_select($r, $w, $x, 5); },
+    'select' => function() use ($a) { $r = null; $w = [$a]; $x = null; stream_select($r, $w, $x, 600); },
 ];
 foreach ($busy as $name => $step) {
     $turns = 0;
@@ -31,7 +31,7 @@ foreach ($busy as $name => $step) {
     }
     $steps = 0;
     $worker = spawn(function() use ($step, &$steps, &$turns, &$stop) {
-        $end = hrtime(true) + 5_000_000_000;
+        $end = hrtime(true) + 60_000_000_000;
         while ($turns < 30 && hrtime(true) < $end) {
             $step();
             $steps++;

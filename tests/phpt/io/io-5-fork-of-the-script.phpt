@@ -5,23 +5,23 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{await, delay, getCoroutines, spawn};
+use function Async\{await, getCoroutines, spawn};
 
 require __DIR__ . '/kit.inc';
 
 $ticks = new T\Ticks;
-$sleeper = spawn(function() { delay(150); return 'slept in ' . posix_getppid(); });
-delay(10);
+$sleeper = spawn(function() { T\turns(150); return 'slept in ' . posix_getppid(); });
+T\turns(10);
 $pids = [];
 for ($i = 0; $i < 5; $i++) {
     $pid = pcntl_fork();
     if ($pid === 0) {
         $alive = count(getCoroutines());
-        $sum = array_sum(T\all([spawn(function() { delay(5); return 1; }), spawn(function() { usleep(5000); return 2; })]));
+        $sum = array_sum(T\all([spawn(function() { T\turns(5); return 1; }), spawn(function() { usleep(5000); return 2; })]));
         if ($i === 4) {
             // a child of the child
             $grandchild = pcntl_fork();
-            if ($grandchild === 0) exit(await(spawn(function() { delay(5); return 40; })));
+            if ($grandchild === 0) exit(await(spawn(function() { T\turns(5); return 40; })));
             pcntl_waitpid($grandchild, $status);
             $sum += pcntl_wexitstatus($status);
         }

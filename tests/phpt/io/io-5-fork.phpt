@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{await, delay, getCoroutines, spawn};
+use function Async\{await, getCoroutines, spawn};
 
 require __DIR__ . '/kit.inc';
 T\work_in(['log' => '']);
@@ -20,16 +20,16 @@ define('MAIN', getmypid());
 
 [$a, $b] = T\pair();
 $others = [
-    spawn(function() use ($say) { $r = new Resource_('sleeper', $say); try { delay(300); } finally { $say('sleeper finally by ' . (getmypid() === MAIN ? 'the parent' : 'THE CHILD')); } }),
+    spawn(function() use ($say) { $r = new Resource_('sleeper', $say); try { T\turns(300); } finally { $say('sleeper finally by ' . (getmypid() === MAIN ? 'the parent' : 'THE CHILD')); } }),
     spawn(function() use ($a, $say) { $r = new Resource_('reader', $say); $say('reader got ' . fgets($a)); }),
     spawn(fn() => shell_exec('sleep 0.2; printf shell')),
 ];
 $forking = spawn(function() use ($say) {
-    delay(20);
+    T\turns(20);
     $pid = pcntl_fork();
     if ($pid === 0) {
         $say('child has ' . count(getCoroutines()) . ' coroutine');
-        delay(10);
+        T\turns(10);
         usleep(10_000);
         [$c, $d] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
         $read = spawn(fn() => fgets($c));
@@ -41,7 +41,7 @@ $forking = spawn(function() use ($say) {
     pcntl_waitpid($pid, $status);
     return pcntl_wexitstatus($status);
 });
-delay(60);
+T\turns(60);
 fwrite($b, "a line");
 fclose($b);
 $results = T\all([...$others, $forking]);

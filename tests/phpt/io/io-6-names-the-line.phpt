@@ -140,22 +140,26 @@ foreach (['interpreter' => '', 'JIT' => $jit] as $engine => $options) {
     preg_match_all('~Warning: Coroutine #(\d+) \((.*?)\) has blocked .* for (\d+) ms(.*) in \S*/(\w+\.php) on line (\d+)$~m', $ended->output, $reports, PREG_SET_ORDER);
     foreach ($ids as [, $id, $name]) {
         $found = array_values(array_filter($reports, fn (array $report) => $report[1] === $id));
-        [, , $who, $ms, $call, $file, $line] = $found[0] ?? ['', '', '', 0, '', '', 0];
-        // Compiled code says the line of the loop around it at times, or a function that the loop calls.
-        $off = abs($line - $expected[$name][1]);
-        $problems = array_keys(array_filter([
-            'once' => count($found) !== 1,
-            'file and line' => $file !== $expected[$name][0] || $off > ($engine === 'JIT' ? 1 : 0),
-            'call' => match ($name) {
-                'internal' => $call !== ' in hash_pbkdf2()',
-                'library' => !str_starts_with($call, ' in usleep() (system call clock_nanosleep, by libffi.so'),
-                'calls' => $call !== '' && $engine !== 'JIT',
-                'loop', 'include', 'generator', 'closure' => $call !== '',
-                default => false,
-            },
-            'time' => $ms < 100 || $ms > 15_000,
-            'who' => !str_contains($who, $name === 'script' ? 'the script itself' : '/main.php:'),
-        ]));
+        // Where the process stood still at another line, that one is reported, too.
+        $problems = ['none'];
+        foreach ($found as [, , $who, $ms, $call, $file, $line]) {
+            // Compiled code says the line of the loop around it at times, or a function that the loop calls.
+            $off = abs($line - $expected[$name][1]);
+            $problems = array_keys(array_filter([
+                'file and line' => $file !== $expected[$name][0] || $off > ($engine === 'JIT' ? 1 : 0),
+                'call' => match ($name) {
+                    'internal' => $call !== ' in hash_pbkdf2()',
+                    // 219: it goes on after the process stood still
+                    'library' => !preg_match('~^ in usleep\(\) \(system call (clock_nanosleep|number 219), by libffi\.so~', $call),
+                    'calls' => $call !== '' && $engine !== 'JIT',
+                    'loop', 'include', 'generator', 'closure' => $call !== '',
+                    default => false,
+                },
+                'time' => $ms < 100,
+                'who' => !str_contains($who, $name === 'script' ? 'the script itself' : '/main.php:'),
+            ]));
+            if ($problems === []) break;
+        }
         T\check("$engine, $name", $problems === [], [$problems, $expected[$name], $found, $ended->output]);
     }
     T\check("$engine, all", count($ids) === 11 && $ended->has("done\n") && $ended->status === 0, $ended);

@@ -13,7 +13,7 @@ $db->createFunction('pause', fn() => Fiber::suspend() ?? 7);
 $fiber = new Fiber(fn() => $db->querySingle('select pause()'));
 $leaves = spawn(fn() => $fiber->start());
 $comes = spawn(fn() => [await($leaves), $db->querySingle('select 1')]);
-echo await($comes, Async\timeout(10_000))[1], "\n";
+echo await($comes, Async\timeout(60_000))[1], "\n";
 $fiber->resume();
 echo $fiber->getReturn(), "\n";
 ?>

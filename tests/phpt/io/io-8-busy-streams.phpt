@@ -2,7 +2,7 @@
 IO-8 one stream, several coroutines: readers take turns in the order they came, a reader and a writer go together
 --FILE--
 <?php
-use function Async\{delay, spawn};
+use function Async\spawn;
 
 require __DIR__ . '/kit.inc';
 
@@ -16,7 +16,7 @@ T\parked(...$readers);
 fwrite($a, "written meanwhile\n");
 echo fgets($b);
 for ($i = 0; $i < 5; $i++) fwrite($b, "line $i\n");
-delay(10);
+T\turns(10);
 fwrite($b, "line 5\nline 6\nline 7\nline 8\nline 9\n");
 $lines = T\all($readers);
 sort($lines);
@@ -32,7 +32,7 @@ echo implode(' ', T\all([$read])[0]), ' ', implode(' ', array_unique(T\all($writ
 // accepting on one server
 [$server, $address] = T\listener();
 $accepting = [];
-for ($i = 0; $i < 3; $i++) $accepting[] = spawn(function() use ($server) { $c = stream_socket_accept($server, 10); return trim(fgets($c)); });
+for ($i = 0; $i < 3; $i++) $accepting[] = spawn(function() use ($server) { $c = stream_socket_accept($server, 600); return trim(fgets($c)); });
 T\parked(...$accepting);
 $clients = [];
 foreach (['x', 'y', 'z'] as $name) {

@@ -22,11 +22,11 @@ $connection = stream_socket_accept($server);
 fwrite($connection, "HTTP/1.0 200 OK\r\n\r\ntext");
 fclose($connection);
 $performs = spawn(function() use ($multi) {
-    do curl_multi_exec($multi, $running); while ($running && curl_multi_select($multi, 10) >= 0);
+    do curl_multi_exec($multi, $running); while ($running && curl_multi_select($multi, 600) >= 0);
     return $running;
 });
 while ($text === null) Async\delay(1);
-$other = await(spawn(fn() => [curl_multi_exec($multi, $running), $running]), Async\timeout(10_000));
+$other = await(spawn(fn() => [curl_multi_exec($multi, $running), $running]), Async\timeout(60_000));
 echo json_encode($other), ' ', json_encode($performs->isCompleted()), "\n";
 $goes_on = true;
 echo await($performs), " $text\n";

@@ -9,7 +9,7 @@ require __DIR__ . '/kit.inc';
 $server = stream_socket_server('tcp://127.0.0.1:0');
 $url = 'tcp://' . stream_socket_get_name($server, false);
 $context = stream_context_create();
-$open = fn() => stream_socket_client($url, $e, $m, 5, STREAM_CLIENT_CONNECT, $context);
+$open = fn() => stream_socket_client($url, $e, $m, 600, STREAM_CLIENT_CONNECT, $context);
 [$one, $p1, $two, $p2] = [$open(), stream_socket_accept($server), $open(), stream_socket_accept($server)];
 fwrite($p2, "for two\n");
 $waits = spawn(fn() => fgets($one));

@@ -2,7 +2,7 @@
 IO-8 a persistent stream is one coroutine's at a time; one of before is found again
 --FILE--
 <?php
-use function Async\{await, delay, spawn};
+use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
@@ -25,9 +25,9 @@ foreach ($kinds as $kind => $open) {
         for ($i = 0; $i < 3; $i++) {
             $jobs[] = spawn(function() use ($open, $name) {
                 $stream = $open();
-                delay(10);
+                T\turns(10);
                 T\check('asked twice, one', $name($open()) === $name($stream));
-                delay(10);
+                T\turns(10);
                 return [$name($stream), $stream];
             });
         }

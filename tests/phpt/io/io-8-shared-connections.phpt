@@ -5,7 +5,7 @@ curl
 pdo_sqlite
 --FILE--
 <?php
-use function Async\{delay, spawn, suspend};
+use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 $dir = T\work_in();
@@ -13,10 +13,10 @@ $dir = T\work_in();
 // cURL: the second coroutine's call on the busy handle waits its turn
 [$server, $address] = T\listener();
 $serving = spawn(function() use ($server) {
-    while ($client = @stream_socket_accept($server, 10)) {
+    while ($client = @stream_socket_accept($server, 600)) {
         $path = explode(' ', fgets($client))[1];
         while (trim(fgets($client)) !== '');
-        delay(10);
+        T\turns(10);
         fwrite($client, "HTTP/1.0 200 OK\r\n\r\n$path");
         fclose($client);
     }

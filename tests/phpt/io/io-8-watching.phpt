@@ -18,10 +18,12 @@ $start = function() use ($multi, $address) {
 };
 $start();
 $connection = stream_socket_accept($server);
-curl_multi_exec($multi, $running); // the request is sent, and its answer does not come yet
-$watches = spawn(fn() => curl_multi_select($multi, 20) > 0);
+stream_set_blocking($connection, false);
+T\until(fn() => [curl_multi_exec($multi, $running), fread($connection, 1)][1]); // the request is there, and its answer does not come yet
+stream_set_blocking($connection, true);
+$watches = spawn(function() use ($multi) { while (!curl_multi_select($multi, 600)); return true; }); // 0: for a timer of its own
 T\parked($watches);
-echo await(spawn($start), Async\timeout(10_000)), "\n";
+echo await(spawn($start), Async\timeout(60_000)), "\n";
 T\check('it goes on watching', !$watches->isCompleted());
 fwrite($connection, "HTTP/1.0 200 OK\r\n\r\n");
 var_dump(await($watches));

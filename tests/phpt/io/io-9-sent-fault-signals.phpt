@@ -16,7 +16,7 @@ $scenes = [
     'a handler from inside' => 'pcntl_async_signals(true);
         RUN(function() { pcntl_signal(SIGNAL, function($n) { echo "caught $n, "; }); posix_kill(getmypid(), SIGNAL); usleep(1000); echo "alive"; });',
     'to a forked child' => '$child = 0; RUN(function() { $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0); $child = pcntl_fork();
-        if (!$child) { fwrite($pair[0], "x"); while (true) sleep(10); }
+        if (!$child) { fwrite($pair[0], "x"); while (true) sleep(600); }
         fread($pair[1], 1); posix_kill($child, SIGNAL); pcntl_waitpid($child, $status); echo "child ended by ", pcntl_wtermsig($status); });',
     'to a child that has just been started' => 'RUN(function() { for ($i = 0; $i < 20; $i++) {
         $child = proc_open(["sleep", "20"], [], $pipes); posix_kill(proc_get_status($child)["pid"], SIGNAL);

@@ -17,7 +17,7 @@ $me = getmypid();
 
 // a blocked call is interrupted, the handler waits to be called for
 $asleep = spawn(function() use (&$log) {
-    $left = sleep(15);
+    $left = sleep(600);
     $before = count($log);
     pcntl_signal_dispatch();
     return [$left >= 10, $before <= 1, count($log)];

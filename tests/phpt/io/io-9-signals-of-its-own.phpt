@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-use function Async\{await, currentCoroutine, delay, spawn};
+use function Async\{await, currentCoroutine, spawn};
 
 require __DIR__ . '/kit.inc';
 T\work_in(['lock' => '']);
@@ -34,7 +34,7 @@ $send('main');
 await(spawn($send, 'a coroutine'));
 [$a, $b] = T\pair();
 $waits = spawn(fn() => fgets($a));
-$select = spawn(function() use ($b) { $r = [$b]; $w = $e = null; return stream_select($r, $w, $e, 30); });
+$select = spawn(function() use ($b) { $r = [$b]; $w = $e = null; return stream_select($r, $w, $e, 600); });
 T\parked($waits, $select);
 await(spawn($send, 'beside others'));
 T\check('their calls go on', $waits->isSuspended() && $select->isSuspended());
@@ -42,8 +42,8 @@ T\check('their calls go on', $waits->isSuspended() && $select->isSuspended());
 // sent by another coroutine: it is handled there, and main, which has set the handler, is waked from its call
 pcntl_signal(SIGUSR1, $note);
 $in = [];
-$sender = spawn(function() use ($me, &$in) { delay(20); posix_kill($me, SIGUSR1); return $in === [currentCoroutine()->getId()]; });
-T\check('main does not sleep on', sleep(30) > 20 && await($sender) && $select->isSuspended());
+$sender = spawn(function() use ($me, &$in) { T\turns(20); posix_kill($me, SIGUSR1); return $in === [currentCoroutine()->getId()]; });
+T\check('main does not sleep on', sleep(600) > 20 && await($sender) && $select->isSuspended());
 
 // sent from outside: for who has set the handler, not for the one that has waited longest
 $side = new T\Side('while ($l = fgets(STDIN)) { [$name, $pid] = explode(" ", $l); while (!file_exists("go")) { usleep(1000); clearstatcache(); } shell_exec("kill -$name $pid"); touch("sent"); }');
@@ -52,7 +52,7 @@ $owner = spawn(function() use ($throw) {
     [$a, $b] = T\pair();
     [$r, $w, $e] = [[$a], null, null];
     try {
-        return @stream_select($r, $w, $e, 30);
+        return @stream_select($r, $w, $e, 600);
     } catch (DomainException $e) {
         return $e->getMessage();
     }
@@ -82,7 +82,7 @@ $side->say("USR2 $me");
 flock($lock, LOCK_UN); // it is waked
 flock($lock, LOCK_EX);
 touch('go');
-for ($end = hrtime(true) + 1e10; !file_exists('sent') && hrtime(true) < $end; ) clearstatcache(); // nobody else runs
+for ($end = hrtime(true) + 60e9; !file_exists('sent') && hrtime(true) < $end; ) clearstatcache(); // nobody else runs
 T\check('it ends', T\until(fn() => $owner->isCompleted()));
 echo $owner->isCompleted() ? await($owner) : '', "\n";
 T\check('and nobody else', $select->isSuspended());

@@ -18,10 +18,10 @@ $noisy = spawn(function (): array {
     suspend();
     $seen = [last()];
     @trigger_error('second');
-    delay(5);
+    T\turns(5);
     $seen[] = last();
     error_clear_last();
-    delay(5);
+    T\turns(5);
     $seen[] = last();
     return $seen;
 });
@@ -95,7 +95,7 @@ foreach (['uncaught' => 'undefined_function();', 'fatal' => "eval('function strl
             echo error_get_last()['type'], ' ', strtok(error_get_last()['message'], "(\n"), "\n";
         });
         @trigger_error('of the script');
-        Async\spawn(fn () => @trigger_error('of another') || Async\delay(1000));
+        Async\spawn(fn () => @trigger_error('of another') || Async\delay(600_000));
         Async\spawn(function () {
             @trigger_error('of the one that ends it');
             Async\delay(5);

@@ -12,20 +12,20 @@ echo "BottomUp\n";
 $scope = new Scope(Lifetime::BottomUp);
 $scope->setExceptionHandler(fn(Throwable $e) => print("handler: {$e->getMessage()}\n"));
 $parent = $scope->spawn(function() { spawn('works', 'child'); fails('parent'); });
-delay(5);
+T\turns(5);
 attempt('complete', fn() => $parent->isCompleted());
 attempt('parent', fn() => await($parent));
 $scope = new Scope(Lifetime::BottomUp);
-$parent = $scope->spawn(function() { spawn('works', 'child', 5000); suspend(); suspend(); fails('parent'); });
+$parent = $scope->spawn(function() { spawn('works', 'child', 60_000); suspend(); suspend(); fails('parent'); });
 attempt('scope', fn() => await($scope));
 attempt('parent', fn() => await($parent));
 $scope = new Scope(Lifetime::BottomUp);
-$parent = $scope->spawn(function() { spawn('works', 'child', 5000); return 'result'; });
-delay(5);
+$parent = $scope->spawn(function() { spawn('works', 'child', 60_000); return 'result'; });
+T\turns(5);
 $parent->cancel(new CancellationException('after its body'));
 attempt('parent', fn() => [await($parent), $parent->isCancelled()]);
-$parent = $scope->spawn(fn() => spawn(fn() => spawn(fn() => spawn('works', 'leaf', 5000))) && true);
-delay(5);
+$parent = $scope->spawn(fn() => spawn(fn() => spawn(fn() => spawn('works', 'leaf', 60_000))) && true);
+T\turns(5);
 $parent->cancel();
 attempt('three levels', fn() => [await($parent), $scope->getCoroutines()]);
 $scope->setExceptionHandler(fn(Throwable $e) => print("handler: {$e->getMessage()}\n"));
@@ -37,40 +37,40 @@ $other = new Scope;
 $scope = new Scope(Lifetime::TopDown);
 $parent = $scope->spawn(function() use ($scope, $other) {
     spawn(function() {
-        spawn(fn() => works('grandchild', 5000));
-        works('child', 5000);
+        spawn(fn() => works('grandchild', 600_000));
+        works('child', 600_000);
     });
     $other->spawn('works', 'another scope', 60);
     $scope->spawn('works', 'a member that is no child', 30);
-    delay(5);
+    T\turns(5);
 });
 attempt('parent', fn() => await($parent));
 attempt('scope', fn() => await($scope));
-$other->awaitCompletion(timeout(5000));
+$other->awaitCompletion(timeout(60_000));
 $parent = $scope->spawn(function() {
     spawn(function() {
         try {
-            delay(5000);
+            delay(600_000);
         } catch (CancellationException) {
-            delay(20);
+            T\turns(20);
             echo "swallowed, and went on\n";
         }
     });
-    delay(5);
+    T\turns(5);
 });
 attempt('scope', fn() => await($scope));
 $parent = $scope->spawn(function() {
     try {
-        delay(5000);
+        delay(600_000);
     } finally {
-        spawn('works', 'spawned in finally', 5000);
-        delay(5);
+        spawn('works', 'spawned in finally', 60_000);
+        T\turns(5);
     }
 });
-delay(5);
+T\turns(5);
 $parent->cancel();
 attempt('scope', fn() => await($scope));
-$parent = $scope->spawn(function() { spawn('works', 'child', 5000); delay(5); fails('parent'); });
+$parent = $scope->spawn(function() { spawn('works', 'child', 60_000); T\turns(5); fails('parent'); });
 attempt('scope', fn() => await($scope));
 
 echo "main\n";

@@ -20,7 +20,7 @@ function collect(): void
 {
     for ($i = 0; $i < 4; $i++) {
         gc_collect_cycles();
-        delay(5); // handlers and callbacks run
+        T\turns(5); // handlers and callbacks run
     }
 }
 
@@ -59,7 +59,7 @@ $kinds = [
     },
     'a zombie fails when nobody else holds its handler' => function(Scope $s, Held $held) use (&$told) {
         $s->setExceptionHandler(function(Throwable $e) use ($s, $held, &$told) { $told++; });
-        $s->spawn(function() { delay(20); throw new RuntimeException('x'); });
+        $s->spawn(function() { T\turns(20); throw new RuntimeException('x'); });
     },
     'cancelled, with its arguments in the trace' => function(Scope $s, Held $held) {
         $s->set('held', $held);
@@ -104,7 +104,7 @@ foreach ($kinds as $name => $kind) {
         suspend();
         collect();
         if (str_contains($name, 'zombie')) {
-            delay(50);
+            T\turns(50);
             collect();
             // The handler, which may still be called, has kept their scope.
             T\check('each failure was handled', $told === 30, "$lifetime->name $told");

@@ -21,7 +21,7 @@ for ($i = 0; $i < 20; $i++) {
 }
 gc_collect_cycles();
 $others = array_map(fn(int $i) => new RuntimeException("another $i"), range(1, 200)); // where freed ones have been
-Async\delay(20); // handlers run
+T\turns(20); // handlers run
 sort($told, SORT_NATURAL);
 var_dump($told === array_map(fn(int $i) => "failure $i", range(0, 19)));
 ?>

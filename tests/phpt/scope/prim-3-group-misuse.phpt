@@ -19,23 +19,23 @@ attempt('awaited again', fn() => await($group));
 $failed = spawn('fails', 'seen before');
 attempt('failed', fn() => await($failed));
 $group = new CoroutineGroup;
-$slow = $group->spawn(fn() => delay(5000));
+$slow = $group->spawn(fn() => delay(600_000));
 suspend();
 suspend();
 $group->add($failed);
 attempt('with a failed one', fn() => await($group));
-delay(5);
+T\turns(5);
 attempt('the rest', fn() => [$slow->isCancelled(), array_keys($group->getErrors())]);
 $late = $group->spawn(fn() => 'late');
 attempt('spawned after', fn() => await($late));
 attempt('results', fn() => $group->getResults());
 attempt('the same failure', fn() => await($group));
 
-$cancelled = spawn(fn() => delay(5000));
+$cancelled = spawn(fn() => delay(600_000));
 $cancelled->cancel(new CancellationException('before'));
 $group = new CoroutineGroup;
 $group->add($cancelled);
-$rest = $group->spawn(fn() => delay(5000));
+$rest = $group->spawn(fn() => delay(600_000));
 attempt('with a cancelled one', fn() => await($group));
 attempt('no error', fn() => $group->getErrors());
 
@@ -48,7 +48,7 @@ $self = $group->spawn(fn() => attempt('of itself', fn() => await($group)));
 attempt('by another', fn() => await($group));
 
 $group = new CoroutineGroup;
-$group->spawn(function() { delay(30); fails('for both'); });
+$group->spawn(function() { T\turns(30); fails('for both'); });
 attempt('a token', fn() => await($group, timeout(5)));
 foreach ([1, 2] as $i) {
     $waiters[] = spawn(fn() => attempt('waiter', fn() => await($group)));
@@ -56,20 +56,17 @@ foreach ([1, 2] as $i) {
 array_map('Async\await', $waiters);
 
 $group = new CoroutineGroup;
-$group->spawn(fn() => delay(5000));
-delay(1);
+T\parked($group->spawn(fn() => delay(600_000)));
 $group->cancel(new CancellationException('of the group'));
 $group->cancel();
 attempt('cancelled', fn() => await($group));
 $group = new CoroutineGroup;
-$group->spawn(fn() => delay(5000));
-delay(1);
+T\parked($group->spawn(fn() => delay(600_000)));
 @$group->dispose();
 attempt('disposed of', fn() => await($group));
 $scope = new Scope;
 $group = new CoroutineGroup($scope);
-$group->spawn(fn() => delay(5000));
-delay(1);
+T\parked($group->spawn(fn() => delay(600_000)));
 $scope->cancel(new CancellationException('of the scope'));
 attempt('in a cancelled scope', fn() => await($group));
 attempt('spawn in it', fn() => $group->spawn('strlen', 'x'));
@@ -84,7 +81,7 @@ for ($i = 0; $i < 1000; $i++) {
 attempt('1,000', fn() => await($group) === range(0, 999));
 $group = new CoroutineGroup;
 for ($i = 0; $i < 1000; $i++) {
-    $group->spawn(fn() => $i === 500 ? delay(20) ?? fails('of 500') : delay(5000));
+    $group->spawn(fn() => $i === 500 ? T\turns(20) ?? fails('of 500') : delay(600_000));
 }
 attempt('1,000 with a failure', fn() => await($group));
 $nested = function(callable ...$tasks) {
@@ -93,28 +90,28 @@ $nested = function(callable ...$tasks) {
     return await($group);
 };
 attempt('nested', fn() => $nested(fn() => $nested(fn() => 1, fn() => 2), fn() => $nested()));
-attempt('a nested failure', fn() => $nested(fn() => $nested(fn() => delay(5000), fn() => fails('inner')), fn() => delay(5000)));
+attempt('a nested failure', fn() => $nested(fn() => $nested(fn() => delay(600_000), fn() => fails('inner')), fn() => delay(600_000)));
 
 $scope = new Scope;
 $scope->setExceptionHandler(fn(Throwable $e) => print("handler: {$e->getMessage()}\n"));
 foreach (['awaited', 'asked for', 'unseen'] as $how) {
     $group = new CoroutineGroup($scope);
     $group->spawn('fails', $how);
-    delay(5);
+    T\turns(5);
     if ($how === 'awaited') {
         attempt('group', fn() => await($group));
     } elseif ($how === 'asked for') {
         attempt('errors', fn() => count($group->getErrors()));
     }
     unset($group);
-    delay(5);
+    T\turns(5);
 }
 echo T\php(<<<'PHP'
     function lost(): void { $group = new Async\CoroutineGroup; $group->spawn(fn() => throw new Exception('lost')); Async\delay(5); }
     set_exception_handler(fn(Throwable $e) => print("unhandled: {$e->getMessage()}\n"));
     lost();
     echo "goes on to the next suspension\n";
-    Async\delay(5000);
+    Async\delay(600_000);
     echo "not reached\n";
     PHP), "\n";
 ?>
@@ -138,7 +135,7 @@ a token: Async\AwaitCancelledException: The wait was cancelled by its token, a t
 waiter: RuntimeException: for both
 waiter: RuntimeException: for both
 cancelled: Async\CancellationException: of the group
-disposed of: Async\CancellationException: cancelled at prim-3-group-misuse.php:64
+disposed of: Async\CancellationException: cancelled at prim-3-group-misuse.php:62
 in a cancelled scope: Async\CancellationException: of the scope
 spawn in it: Async\AsyncException: Coroutine scope is closed
 1,000: true

@@ -44,7 +44,7 @@ foreach ($kinds as $name => $kind) {
 }
 $limited = Limited::inherit($parent);
 var_dump($limited->property, $parent->getChildScopes() === [$limited]);
-attempt('a bound', fn() => $limited->withTimeout(5000)->boundedBy(timeout(5000))->getBoundsInfo()['timeout']);
+attempt('a bound', fn() => $limited->withTimeout(5000)->boundedBy(timeout(60_000))->getBoundsInfo()['timeout']);
 attempt('await', fn() => await($limited));
 foreach ([new Scope, new Limited, new CoroutineGroup] as $object) {
     attempt('clone', fn() => clone $object);

@@ -20,7 +20,7 @@ foreach ([1, 2] as $count) {
     for ($i = 1; $i <= $count; $i++) {
         $coroutine->onFinally(fn() => fails("callback $i"));
     }
-    attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
+    attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
     attempt('coroutine', fn() => await($coroutine));
 }
 echo "of a scope with a handler\n";
@@ -29,35 +29,35 @@ $scope->setExceptionHandler(fn(Scope $s, $of, Throwable $e) => print($listed($e)
 $scope->onFinally(fn() => fails('first'));
 $scope->onFinally(fn() => fails('second'));
 $scope->spawn(fn() => 1);
-attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
-delay(5);
+attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
+T\turns(5);
 
 echo "a coroutine's that works\n";
 $scope = new Scope;
 $coroutine = $scope->spawn(fn() => 'result');
 $coroutine->onFinally(function(Coroutine $coroutine) use ($scope) {
-    delay(10);
+    T\turns(10);
     echo "has waited\n";
     $coroutine->cancel();
     attempt('the outcome stays', fn() => [$coroutine->isCancelled(), await($coroutine)]);
-    attempt('own scope', fn() => $scope->awaitCompletion(timeout(5000)));
+    attempt('own scope', fn() => $scope->awaitCompletion(timeout(60_000)));
     $coroutine->onFinally(function() use ($scope) { echo "registered in a callback\n"; });
-    spawn(function() use ($scope) { delay(20); echo 'spawned in its scope: ', json_encode(currentScope() === $scope), "\n"; });
+    spawn(function() use ($scope) { T\turns(20); echo 'spawned in its scope: ', json_encode(currentScope() === $scope), "\n"; });
 });
-attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
+attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
 
 echo "a scope's that works\n";
 $scope = new Scope;
 $scope->onFinally(function(Scope $s) use ($scope) {
-    delay(5);
+    T\turns(5);
     attempt('finished', fn() => [$s === $scope, $s->isFinished()]);
-    $s->spawn(function() { delay(5); echo "spawned in a callback\n"; });
+    $s->spawn(function() { T\turns(5); echo "spawned in a callback\n"; });
     attempt('finished', fn() => $s->isFinished());
-    attempt('own scope', fn() => $s->awaitCompletion(timeout(5000)));
+    attempt('own scope', fn() => $s->awaitCompletion(timeout(60_000)));
     $s->onFinally(fn() => print("again\n"));
 });
 $scope->spawn(fn() => 1);
-delay(60);
+T\turns(60);
 
 echo "in a cancelled scope\n";
 $scope = new Scope;
@@ -67,44 +67,44 @@ $scope->onFinally(function(Scope $scope) {
     attempt('inherit', fn() => Scope::inherit());
     attempt('another scope', fn() => await(($GLOBALS['other'] = new Scope)->spawn('strlen', 'x')));
 });
-$scope->spawn(fn() => delay(5000));
+$scope->spawn(fn() => delay(600_000));
 suspend();
 $scope->cancel();
 attempt('scope', fn() => $scope->awaitAfterCancellation());
-delay(5);
+T\turns(5);
 
 echo "that cancels\n";
 $scope = new Scope;
 $scope->onFinally(function(Scope $scope) {
     $scope->cancel(new CancellationException('by a callback'));
-    delay(5);
+    T\turns(5);
     echo "the callback goes on\n";
 });
 $scope->spawn(fn() => 1);
-delay(20);
-attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
+T\turns(20);
+attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
 $coroutine = spawn(fn() => 1);
 $coroutine->onFinally(function() {
     currentCoroutine()->cancel(new CancellationException('of the callback'));
-    attempt('delay', fn() => delay(5000));
+    attempt('delay', fn() => delay(600_000));
 });
-delay(10);
+T\turns(10);
 
 echo "of scopes that have ended, or never began\n";
 $scope = new Scope;
 $scope->spawn(fn() => 1);
-$scope->awaitCompletion(timeout(5000));
+$scope->awaitCompletion(timeout(60_000));
 $scope->onFinally(fn(Scope $s) => print("had finished\n"));
-delay(5);
+T\turns(5);
 $scope = new Scope;
 $scope->onFinally(fn() => print("disposed, never used\n"));
-delay(5);
+T\turns(5);
 $scope->dispose();
-delay(5);
+T\turns(5);
 $scope = new Scope;
 $scope->cancel();
 $scope->onFinally(fn() => print("was cancelled\n"));
-delay(5);
+T\turns(5);
 ?>
 --EXPECT--
 of coroutines, in a scope with a handler

@@ -16,7 +16,7 @@ final class Value
     $scope->setChildScopeExceptionHandler(function(Throwable $e) use ($scope) {});
     $scope->onFinally(function(Scope $s) use ($scope) { echo 'finished: ', json_encode($s === $scope && $s->isFinished()), "\n"; });
     $scope->set('self', $scope)->set('value', new Value);
-    $scope->spawn(function() { delay(50); fails(); });
+    $scope->spawn(function() { T\turns(50); fails(); });
     $GLOBALS['weak'] = WeakReference::create($scope);
 })();
 suspend();
@@ -24,7 +24,7 @@ for ($i = 0; $i < 4; $i++) {
     gc_collect_cycles();
     $others[] = [str_repeat('x', 300), new ArrayObject([$i])]; // what was freed would be theirs
 }
-delay(100);
+T\turns(100);
 for ($i = 0; $i < 4; $i++) {
     gc_collect_cycles();
     suspend();
@@ -41,10 +41,10 @@ suspend();
 suspend();
 unset($group, $cycle);
 gc_collect_cycles();
-delay(10);
+T\turns(10);
 
 $kinds = [
-    'handler' => function() { $s = new Scope; $s->setExceptionHandler(fn() => $s); $s->spawn(fn() => 1); $s->awaitCompletion(timeout(5000)); },
+    'handler' => function() { $s = new Scope; $s->setExceptionHandler(fn() => $s); $s->spawn(fn() => 1); $s->awaitCompletion(timeout(60_000)); },
     'never used' => function() { $s = new Scope; $s->setChildScopeExceptionHandler(fn() => $s); },
     'callback' => function() { $s = new Scope; $s->onFinally(function() use ($s) {}); },
     'value' => function() { $s = new Scope; $s->set('s', $s); $s->setExceptionHandler(fn() => $s); },

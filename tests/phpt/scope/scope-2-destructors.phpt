@@ -11,7 +11,7 @@ class Own extends Scope
     public function __destruct()
     {
         attempt('finished', fn() => $this->isFinished());
-        attempt('spawn', fn() => await($this->spawn(fn() => delay(5))));
+        attempt('spawn', fn() => await($this->spawn(fn() => T\turns(5))));
         attempt('wait', fn() => $this->awaitCompletion(timeout(1)));
         attempt('value', fn() => $this->get('key'));
     }
@@ -22,11 +22,11 @@ foreach (Lifetime::cases() as $lifetime) {
     $scope->set('key', 'value');
     $scope->spawn(fn() => works('member', 250));
     suspend();
-    @delay(1);
+    T\turns(1);
     set_error_handler(fn() => true);
     unset($scope);
     restore_error_handler();
-    delay(400);
+    T\turns(400);
 }
 ?>
 --EXPECT--

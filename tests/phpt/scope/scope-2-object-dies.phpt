@@ -18,7 +18,7 @@ function ended(Lifetime $lifetime, string $how, callable $case): void
     $case(function(Scope $scope) {
         $work = function() {
             try {
-                delay(150); // the scope dies long before, also where the machine stands still for a while
+                T\turns(100); // the scope dies long before
                 $GLOBALS['worked']++;
             } catch (CancellationException $e) {
                 $GLOBALS['cancelled']++;
@@ -28,7 +28,7 @@ function ended(Lifetime $lifetime, string $how, callable $case): void
         $scope->spawn($work);
     });
     while ($GLOBALS['worked'] + $GLOBALS['cancelled'] < 2) {
-        delay(5);
+        T\turns(5);
     }
     echo "$lifetime->name, $how: $GLOBALS[warnings] warnings, $GLOBALS[worked] worked, $GLOBALS[cancelled] cancelled\n";
 }
@@ -39,7 +39,7 @@ class Broken extends Scope
     {
         parent::__construct($lifetime);
         $fill($this);
-        delay(1);
+        T\turns(1);
         throw new Exception('constructor');
     }
 }
@@ -52,13 +52,13 @@ foreach (Lifetime::cases() as $lifetime) {
     ended($lifetime, 'return', function($fill) use ($lifetime) {
         $scope = new Scope($lifetime);
         $fill($scope);
-        delay(1);
+        T\turns(1);
     });
     ended($lifetime, 'exception', function($fill) use ($lifetime) {
         $fails = function() use ($lifetime, $fill) {
             $scope = new Scope($lifetime);
             $fill($scope);
-            delay(1);
+            T\turns(1);
             throw new LogicException('in flight');
         };
         try {
@@ -71,9 +71,9 @@ foreach (Lifetime::cases() as $lifetime) {
         $holder = spawn(function() use ($lifetime, $fill) {
             $scope = new Scope($lifetime);
             $fill($scope);
-            delay(5000);
+            delay(600_000);
         });
-        delay(1);
+        T\turns(1);
         $holder->cancel();
         unset($holder);
     });
@@ -82,7 +82,7 @@ foreach (Lifetime::cases() as $lifetime) {
         $cycle->self = $cycle;
         $cycle->scope = new Scope($lifetime);
         $fill($cycle->scope);
-        delay(1);
+        T\turns(1);
         unset($cycle);
         gc_collect_cycles();
     });
@@ -96,7 +96,7 @@ foreach (Lifetime::cases() as $lifetime) {
     ended($lifetime, 'destructor throws', function($fill) use ($lifetime) {
         $scope = new Throwing($lifetime);
         $fill($scope);
-        delay(1);
+        T\turns(1);
         try {
             unset($scope);
         } catch (Exception $e) {
@@ -115,7 +115,7 @@ set_error_handler(fn(int $level, string $message) => throw new ErrorException('w
 try {
     (function() {
         $scope = new Scope(Lifetime::Scope);
-        $scope->spawn(fn() => delay(10));
+        $scope->spawn(fn() => T\turns(10));
         suspend();
         throw new LogicException('in flight');
     })();

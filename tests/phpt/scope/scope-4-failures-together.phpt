@@ -11,13 +11,13 @@ $scope = new Scope;
 for ($i = 0; $i < 50; $i++) {
     $scope->spawn(function() {
         try {
-            delay(5000);
+            delay(600_000);
         } finally {
             fails('cleanup');
         }
     });
 }
-delay(1);
+T\turns(1);
 $scope->cancel($reason = new CancellationException('reason'));
 $count = 0;
 $handler = function(Throwable $e, Scope $s) use (&$count) {
@@ -33,7 +33,7 @@ $parent = new Scope;
 $parent->setChildScopeExceptionHandler(fn(Throwable $e) => print("parent: {$e->getMessage()}\n"));
 foreach (['await' => fn($one, $two) => await($one, $two), 'awaitCompletion' => fn($one, $two) => $one->awaitCompletion($two)] as $wait) {
     [$one, $two] = [BoundedScope::inherit($parent), BoundedScope::inherit($parent)];
-    $begin = spawn(fn() => delay(5));
+    $begin = spawn(fn() => T\turns(5));
     foreach ([$one, $two] as $scope) {
         $scope->spawn(function() use ($begin) { await($begin); fails('both'); });
     }
@@ -42,19 +42,19 @@ foreach (['await' => fn($one, $two) => await($one, $two), 'awaitCompletion' => f
     } catch (Exception $e) { // whichever is the first
         echo 'waiter: ', json_encode(str_contains(said($e), 'RuntimeException: both')), "\n";
     }
-    delay(5);
+    T\turns(5);
     $two = BoundedScope::inherit($parent);
     $one = BoundedScope::inherit($parent);
-    $one->spawn(fn() => delay(40));
+    $one->spawn(fn() => T\turns(40));
     $two->spawn('fails', 'of the token');
     attempt('wait', fn() => $wait($one, $two));
-    $one->awaitCompletion(timeout(5000));
+    $one->awaitCompletion(timeout(60_000));
 }
 $group = new CoroutineGroup;
 $group->spawn('fails', 'of a group');
-attempt('a group as the token', fn() => await(spawn(fn() => delay(40)), $group));
+attempt('a group as the token', fn() => await(spawn(fn() => T\turns(40)), $group));
 unset($group);
-delay(60);
+T\turns(60);
 
 echo "a waiter that is cancelled\n";
 foreach ([true, false] as $before) {
@@ -63,11 +63,11 @@ foreach ([true, false] as $before) {
     $parent->setChildScopeExceptionHandler(function(Throwable $e) use (&$above) { $above = said($e); });
     $scope = Scope::inherit($parent);
     $waiter = spawn(function() use ($scope) {
-        attempt('waits', fn() => $scope->awaitCompletion(timeout(5000)));
-        attempt('then', fn() => delay(20));
+        attempt('waits', fn() => $scope->awaitCompletion(timeout(60_000)));
+        attempt('then', fn() => T\turns(20));
     });
     $scope->spawn(function() use (&$waiter, $before) {
-        delay(5);
+        T\turns(5);
         if ($before) {
             $waiter->cancel();
         } else {

@@ -12,25 +12,24 @@ $reason = new Reason('reason');
 [$scope, $topDown, $bounded, $cancelled] = [new Scope, new Scope(Lifetime::TopDown), new BoundedScope, new Scope];
 $group = new CoroutineGroup;
 foreach ([$scope, $topDown, $bounded, $group] as $in) {
-    $in->spawn(fn() => delay(200));
+    $in->spawn(fn() => T\turns(200));
 }
-$cancelled->spawn(fn() => protect(fn() => delay(200)));
-delay(1);
+T\parked($cancelled->spawn(fn() => protect(fn() => T\turns(200))));
 $cancelled->cancel();
 $waits = [
-    'awaitCompletion' => fn() => $scope->awaitCompletion(timeout(5000)),
+    'awaitCompletion' => fn() => $scope->awaitCompletion(timeout(60_000)),
     'awaitDirectChildren' => fn() => $scope->awaitDirectChildren(),
     'awaitAfterCancellation' => fn() => $cancelled->awaitAfterCancellation(),
-    'with a handler' => fn() => $cancelled->awaitAfterCancellation(fn() => 1, timeout(5000)),
+    'with a handler' => fn() => $cancelled->awaitAfterCancellation(fn() => 1, timeout(60_000)),
     'a scope' => fn() => await($topDown),
     'a bounded scope' => fn() => await($bounded),
     'a group' => fn() => await($group),
     'with tokens' => fn() => await($group, $bounded),
-    'awaitChildren' => function() { spawn(fn() => delay(200)); awaitChildren(); },
+    'awaitChildren' => function() { spawn(fn() => T\turns(200)); awaitChildren(); },
 ];
 foreach ($waits as $name => $wait) {
     $waiter = spawn($wait);
-    delay(1);
+    T\turns(1);
     $waiter->cancel($reason);
     $waiter->cancel(new CancellationException('too late'));
     try {
@@ -39,7 +38,7 @@ foreach ($waits as $name => $wait) {
         attempt($name, fn() => [$e === $reason, $waiter->isCancelled()]);
     }
 }
-attempt('they go on', fn() => [await($group), await($bounded), $scope->awaitCompletion(timeout(5000))]);
+attempt('they go on', fn() => [await($group), await($bounded), $scope->awaitCompletion(timeout(60_000))]);
 
 echo "from within\n";
 $scope = new Scope;
@@ -51,12 +50,12 @@ $coroutine = $scope->spawn(function() use ($scope, $reason) {
     return 'result';
 });
 attempt('coroutine', fn() => await($coroutine));
-attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
+attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
 
 echo "protected\n";
 $scope = new Scope;
-$coroutine = $scope->spawn(fn() => protect(function() { delay(20); echo "completed\n"; }));
-delay(1);
+$coroutine = $scope->spawn(fn() => protect(function() { T\turns(20); echo "completed\n"; }));
+T\turns(1);
 $scope->cancel($reason);
 attempt('wind-down', fn() => $scope->awaitAfterCancellation());
 attempt('coroutine', fn() => await($coroutine));

@@ -4,18 +4,17 @@ SCOPE-8 zombies that swallow each cancellation, spawn, wait for each other, or h
 <?php
 require __DIR__ . '/kit.inc';
 $cases = [
-    'sleeps' => ['$swallow(fn() => delay(5000));', 'disposeSafely()'],
+    'sleeps' => ['$swallow(fn() => delay(600_000));', 'disposeSafely()'],
     'gives way' => ['$swallow(fn() => suspend());', 'disposeSafely()'],
     'spawns' => ['$swallow(function() { spawn(fn() => delay(1)); delay(5); });', 'disposeSafely()'],
     'waits for its own child' => ['$swallow(fn() => await(spawn(fn() => await($GLOBALS["zombie"]))));', 'disposeSafely()'],
     'protected' => ['protect(fn() => delay(1_000_000));', 'disposeSafely()'],
-    'with a time' => ['$swallow(fn() => delay(5000));', 'disposeAfterTimeout(50)'],
+    'with a time' => ['$swallow(fn() => delay(600_000));', 'disposeAfterTimeout(50)'],
     'with a long time' => ['delay(50); echo "has ended\n";', 'disposeAfterTimeout(599_999)'],
-    'in a shutdown' => ['$swallow(fn() => delay(5000));', 'disposeSafely(); Async\gracefulShutdown()'],
+    'in a shutdown' => ['$swallow(fn() => delay(600_000));', 'disposeSafely(); Async\gracefulShutdown()'],
 ];
 foreach ($cases as $name => [$body, $dispose]) {
     foreach ([0.05, 0] as $grace) {
-        $start = hrtime(true);
         $ended = T\php(<<<PHP
             use function Async\{await, delay, protect, spawn, suspend};
             register_shutdown_function(function() { echo "shutdown\n"; });
@@ -34,7 +33,7 @@ foreach ($cases as $name => [$body, $dispose]) {
             @\$scope->$dispose;
             echo "end\n";
             PHP, "-d async.zombie_coroutine_timeout=$grace");
-        echo "$name: ", strtr($ended, "\n", ' '), T\ms($start) < 4000 ? '' : 'late', "\n";
+        echo "$name: ", strtr($ended, "\n", ' '), "\n";
     }
 }
 ?>

@@ -30,7 +30,7 @@ foreach ($handlers as $name => $handler) {
     $scope = new Scope;
     $scope->setExceptionHandler($handler);
     $scope->spawn('fails');
-    @$scope->awaitCompletion(timeout(5000));
+    @$scope->awaitCompletion(timeout(60_000));
     echo $scope->isCancelled() ? "cancelled\n" : '';
 }
 echo "\n";
@@ -41,7 +41,7 @@ foreach (['four' => fn($a, $b, $c, $d) => 1, 'internal' => 'usleep'] as $name =>
     $scope = Scope::inherit($parent);
     $scope->setExceptionHandler($handler);
     $scope->spawn('fails');
-    $parent->awaitCompletion(timeout(5000));
+    $parent->awaitCompletion(timeout(60_000));
 }
 ?>
 --EXPECTF--

@@ -16,7 +16,7 @@ $top->setChildScopeExceptionHandler(function(Scope $scope, Coroutine $failed, Th
     echo said($e), ' ', json_encode([$scope === $top, $failed === $first]), "\n";
 });
 $first = $bottom->spawn('fails');
-attempt('top', fn() => $top->awaitCompletion(timeout(5000)));
+attempt('top', fn() => $top->awaitCompletion(timeout(60_000)));
 attempt('cancelled', fn() => [$bottom->isCancelled(), $middle->isCancelled(), $top->isCancelled()]);
 
 $again = function(string $name, callable $handler) {
@@ -26,14 +26,14 @@ $again = function(string $name, callable $handler) {
     $child->setExceptionHandler($handler);
     $parent->setExceptionHandler(fn(Throwable $e) => print('parent: ' . said($e) . "\n"));
     $child->spawn('fails');
-    attempt('parent', fn() => $parent->awaitCompletion(timeout(5000)));
+    attempt('parent', fn() => $parent->awaitCompletion(timeout(60_000)));
 };
 $again('the same', fn(Throwable $e) => throw $e);
 // the failure has not been handled then
 $again('a cancellation', fn(Throwable $e) => throw new CancellationException('thrown'));
 $again('a handler that is cancelled', function(Throwable $e) {
     currentCoroutine()->cancel();
-    delay(5000);
+    delay(600_000);
     echo "not reached\n";
 });
 
@@ -42,14 +42,14 @@ $parent = new Scope;
 $child = Scope::inherit($parent);
 $child->setExceptionHandler(fn(Throwable $e) => throw new LogicException('of the handler', 0, $e));
 $child->spawn('fails');
-attempt('parent', fn() => $parent->awaitCompletion(timeout(5000)));
+attempt('parent', fn() => $parent->awaitCompletion(timeout(60_000)));
 
 echo "set later\n";
 $parent = new Scope;
 $child = Scope::inherit($parent);
-$child->spawn(function() { delay(10); fails('one'); });
+$child->spawn(function() { T\turns(10); fails('one'); });
 $parent->setChildScopeExceptionHandler(fn(Throwable $e) => print("late: {$e->getMessage()}\n"));
-attempt('parent', fn() => $parent->awaitCompletion(timeout(5000)));
+attempt('parent', fn() => $parent->awaitCompletion(timeout(60_000)));
 ?>
 --EXPECT--
 each level

@@ -6,7 +6,7 @@ async.seed=0
 <?php
 require __DIR__ . '/kit.inc';
 use Async\{CancellationException, Scope};
-use function Async\{await, delay, spawn, timeout};
+use function Async\{await, spawn, timeout};
 
 function handled(string $name, callable $handler, ?callable $sibling = null): void
 {
@@ -15,28 +15,28 @@ function handled(string $name, callable $handler, ?callable $sibling = null): vo
     $scope->setExceptionHandler(fn(Scope $s, $failed, Throwable $e) => $handler($s, $failed, $e));
     $scope->spawn('fails');
     $sibling && $scope->spawn($sibling);
-    attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
-    delay(30);
+    attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
+    T\turns(30);
 }
 handled('waits and spawns', function(Scope $scope) {
-    delay(20);
-    $scope->spawn(function() { delay(40); echo "a member has ended\n"; });
-    spawn(function() { delay(20); echo "one of the same scope has ended\n"; });
-    delay(5);
+    T\turns(20);
+    $scope->spawn(function() { T\turns(40); echo "a member has ended\n"; });
+    spawn(function() { T\turns(20); echo "one of the same scope has ended\n"; });
+    T\turns(5);
     echo "the handler has ended\n";
 });
 handled('cancels', function(Scope $scope) {
     $scope->cancel(new CancellationException('by the handler'));
-    delay(5);
+    T\turns(5);
     echo "the handler goes on\n";
-}, fn() => works('sibling', 5000));
+}, fn() => works('sibling', 600_000));
 handled('disposes', function(Scope $scope) {
     @$scope->dispose();
-    delay(5);
+    T\turns(5);
     echo "the handler goes on\n";
-}, fn() => works('sibling', 5000));
+}, fn() => works('sibling', 600_000));
 handled('awaits', function(Scope $scope, $failed, $e) {
-    attempt('own', fn() => $scope->awaitCompletion(timeout(5000)));
+    attempt('own', fn() => $scope->awaitCompletion(timeout(60_000)));
     attempt('own members', fn() => $scope->awaitDirectChildren());
     attempt('the failed one', fn() => await($failed));
     attempt('another', fn() => await(spawn(fn() => 'result')));
@@ -49,23 +49,23 @@ $child = Scope::inherit($middle);
 $parent->setChildScopeExceptionHandler(function() use ($parent, $middle, $child) {
     // they do not finish before this handler does
     foreach ([$parent, $middle, $child] as $scope) {
-        attempt('await', fn() => $scope->awaitCompletion(timeout(5000)));
+        attempt('await', fn() => $scope->awaitCompletion(timeout(60_000)));
     }
     attempt('await', fn() => $child->awaitAfterCancellation());
 });
 $child->spawn('fails');
-attempt('parent', fn() => $parent->awaitCompletion(timeout(5000)));
+attempt('parent', fn() => $parent->awaitCompletion(timeout(60_000)));
 
 echo "replaced while it runs\n";
 $scope = new Scope;
 $scope->setExceptionHandler(function(Throwable $e) use ($scope) {
     $scope->setExceptionHandler(fn(Throwable $e) => print("new: {$e->getMessage()}\n"));
-    delay(50);
+    T\turns(50);
     echo "old: {$e->getMessage()}\n";
 });
 $scope->spawn('fails', 'one');
-$scope->spawn(function() { delay(20); fails('two'); });
-attempt('scope', fn() => $scope->awaitCompletion(timeout(5000)));
+$scope->spawn(function() { T\turns(20); fails('two'); });
+attempt('scope', fn() => $scope->awaitCompletion(timeout(60_000)));
 ?>
 --EXPECT--
 waits and spawns

@@ -32,42 +32,42 @@ foreach (['exit' => 'exit(3);', 'fatal error' => 'eval("class X { abstract funct
         \$scope->setExceptionHandler(function() { delay(1); $end });
         \$scope->onFinally(fn() => print("callback;\n"));
         \$scope->spawn('fails');
-        delay(100);
+        delay(600_000);
         PHP);
     $run("$how in a callback of a scope", <<<PHP
         \$scope->onFinally(function() { delay(1); $end });
         \$scope->set('k', 'v');
         \$scope->spawn(fn() => 1);
-        delay(100);
+        delay(600_000);
         PHP);
     $run("$how in a callback of a coroutine", <<<PHP
         \$scope->spawn(function() { onFinally(function() { delay(1); $end }); });
-        delay(100);
+        delay(600_000);
         PHP);
     $run("$how in a coroutine", <<<PHP
         \$scope->spawn(function() { try { delay(5); $end } finally { echo "finally;\n"; } });
         \$scope->onFinally(fn() => print("callback;\n"));
-        delay(100);
+        delay(600_000);
         PHP);
     $run("$how in a destructor of a value", <<<PHP
         class D { function __destruct() { delay(1); $end } }
         \$scope->set('k', new D);
         \$scope->spawn(fn() => 1);
-        delay(100);
+        delay(600_000);
         PHP);
     $run("$how in a destructor of what failed", <<<PHP
         class D { function __destruct() { delay(1); $end } }
         ini_set('zend.exception_ignore_args', '0');
         \$scope->setExceptionHandler(fn() => print("handled;\n"));
         \$scope->spawn(fn(D \$d) => fails(), new D);
-        delay(100);
+        delay(600_000);
         PHP);
 }
-$run('two failures', '(new Scope)->spawn("fails", "one"); $two = new Scope; $two->spawn(function() { suspend(); suspend(); suspend(); fails("two"); }); delay(100);');
-$run('independent roots go on', '$scope->spawn("works", "root"); Scope::inherit()->spawn("works", "below"); $failing = new Scope; $failing->spawn("fails"); delay(100);');
-$run('a second failure', '$scope->spawn("works", "root", 5000); spawn(function() { try { delay(5000); } finally { delay(5); fails("second"); } }); $f = new Scope; $f->spawn(function() { delay(5); fails("first"); }); delay(5000);');
-$run('in an independent root', '$scope->spawn(function() { gracefulShutdown(new Exception("why")); works("caller"); await(spawn("works", "spawned")); }); spawn("works", "global", 5000); delay(5000);');
-$run('below the global scope', '$scope = Scope::inherit(); $scope->spawn(function() { gracefulShutdown(); works("caller", 5000); }); spawn("works", "global", 5000); delay(5000);');
+$run('two failures', '(new Scope)->spawn("fails", "one"); $two = new Scope; $two->spawn(function() { suspend(); suspend(); suspend(); fails("two"); }); delay(600_000);');
+$run('independent roots go on', '$scope->spawn("works", "root"); Scope::inherit()->spawn("works", "below"); $failing = new Scope; $failing->spawn("fails"); delay(600_000);');
+$run('a second failure', '$scope->spawn("works", "root", 600_000); spawn(function() { try { delay(600_000); } finally { delay(5); fails("second"); } }); $f = new Scope; $f->spawn(function() { delay(5); fails("first"); }); delay(600_000);');
+$run('in an independent root', '$scope->spawn(function() { gracefulShutdown(new Exception("why")); works("caller"); await(spawn("works", "spawned")); }); spawn("works", "global", 600_000); delay(600_000);');
+$run('below the global scope', '$scope = Scope::inherit(); $scope->spawn(function() { gracefulShutdown(); works("caller", 600_000); }); spawn("works", "global", 600_000); delay(600_000);');
 $run('in a shutdown function', 'spawn(fn() => 1); register_shutdown_function(function() {
     $scope = new Scope;
     $child = Scope::inherit();

@@ -30,34 +30,34 @@ foreach (Lifetime::cases() as $lifetime) {
     $sibling = Scope::inherit($parent);
     $group = new CoroutineGroup;
     foreach ([$parent, $scope, $sibling, $group] as $in) {
-        $in->spawn(fn() => delay(50));
+        $in->spawn(fn() => T\turns(50));
     }
     $forks = fn() => in_child(function() use ($parent, $scope, $sibling, $group) {
         attempt('members', fn() => [count($scope->getCoroutines()), count($parent->getCoroutines()), count(getCoroutines())]);
         attempt('finished', fn() => [$scope->isFinished(), $parent->isFinished(), $sibling->isFinished()]);
-        attempt('own', fn() => [currentScope() === $scope, $parent->awaitCompletion(timeout(5000))]);
-        attempt('sibling', fn() => $sibling->awaitCompletion(timeout(5000)));
-        attempt('group', fn() => await($group, timeout(5000)));
-        attempt('spawn', fn() => await(spawn(function() { delay(5); return 'result'; })));
-        $sibling->spawn(function() { delay(5); fails('in the child'); });
-        attempt('failure', fn() => $sibling->awaitCompletion(timeout(5000)));
+        attempt('own', fn() => [currentScope() === $scope, $parent->awaitCompletion(timeout(60_000))]);
+        attempt('sibling', fn() => $sibling->awaitCompletion(timeout(60_000)));
+        attempt('group', fn() => await($group, timeout(60_000)));
+        attempt('spawn', fn() => await(spawn(function() { T\turns(5); return 'result'; })));
+        $sibling->spawn(function() { T\turns(5); fails('in the child'); });
+        attempt('failure', fn() => $sibling->awaitCompletion(timeout(60_000)));
         $new = Scope::inherit();
-        $new->spawn(fn() => delay(5));
-        attempt('new', fn() => $new->awaitCompletion(timeout(5000)));
+        $new->spawn(fn() => T\turns(5));
+        attempt('new', fn() => $new->awaitCompletion(timeout(60_000)));
         $bounded = new BoundedScope;
-        attempt('bound', fn() => await($bounded->withTimeout(5)->spawn(fn() => delay(5000))));
+        attempt('bound', fn() => await($bounded->withTimeout(5)->spawn(fn() => delay(600_000))));
         $parent->cancel();
-        attempt('cancelled', fn() => delay(5000));
+        attempt('cancelled', fn() => delay(600_000));
     });
     echo await($scope->spawn($forks));
-    attempt('in the parent', fn() => [$parent->awaitCompletion(timeout(5000)), await($group), $parent->isCancelled()]);
+    attempt('in the parent', fn() => [$parent->awaitCompletion(timeout(60_000)), await($group), $parent->isCancelled()]);
 }
 // what was bound before the fork
 $scope = new BoundedScope;
 $scope->boundedBy(timeout(60));
 $other = new Scope;
 echo await($other->spawn(fn() => in_child(function() use ($scope) {
-    $member = $scope->spawn(fn() => delay(5000));
+    $member = $scope->spawn(fn() => delay(600_000));
     attempt('bound before', fn() => await($member));
 })));
 ?>

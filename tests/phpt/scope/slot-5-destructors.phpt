@@ -15,8 +15,8 @@ final class Slow
     public function __destruct()
     {
         try {
-            delay(2);
-            $this->other?->awaitCompletion(timeout(5000));
+            T\turns(2);
+            $this->other?->awaitCompletion(timeout(60_000));
             echo "$this->name is gone\n";
         } catch (Throwable $e) {
             echo "$this->name: ", said($e), "\n";
@@ -36,53 +36,53 @@ function failing(Slow $argument): never
 }
 
 $other = new Scope;
-$other->spawn(fn() => delay(10));
+$other->spawn(fn() => T\turns(10));
 $scope = new Scope;
 $scope->set('key', new Slow('a value', $other));
 $scope->spawn(fn() => 1);
-$scope->awaitCompletion(timeout(5000));
-delay(40);
+$scope->awaitCompletion(timeout(60_000));
+T\turns(40);
 
 $scope = new Scope;
 $scope->set('key', new Slow('a value that awaits its own scope', $scope));
 $scope->spawn(fn() => 1);
-$scope->awaitCompletion(timeout(5000));
-delay(40);
+$scope->awaitCompletion(timeout(60_000));
+T\turns(40);
 
-$other->spawn(fn() => delay(10));
+$other->spawn(fn() => T\turns(10));
 $scope = new Scope;
 $scope->spawn(fn() => new Slow('a result', $other));
-$scope->awaitCompletion(timeout(5000));
+$scope->awaitCompletion(timeout(60_000));
 $coroutine = $scope->spawn(fn() => new Slow('a result that is held'));
-$scope->awaitCompletion(timeout(5000));
+$scope->awaitCompletion(timeout(60_000));
 unset($coroutine);
 
 $scope->setExceptionHandler(fn(Throwable $e) => print("handler\n"));
 $scope->spawn(fn() => failing(new Slow('an argument', $other)));
-$scope->awaitCompletion(timeout(5000));
-delay(40);
+$scope->awaitCompletion(timeout(60_000));
+T\turns(40);
 
 $parent = new Scope;
 $parent->setChildScopeExceptionHandler(fn(Throwable $e) => print('parent: ' . said($e) . "\n"));
 $child = Scope::inherit($parent);
 $child->setExceptionHandler(fn(Throwable $e) => throw new DomainException('handler'));
 $child->spawn(fn() => failing(new Slow('an argument of a failure that no handler took')));
-$parent->awaitCompletion(timeout(5000));
-delay(40);
+$parent->awaitCompletion(timeout(60_000));
+T\turns(40);
 
 $child->setExceptionHandler(fn(Throwable $e) => print("handler\n"));
 $child->spawn(fn() => failing(new Slow('an argument that throws', null, true)));
-$parent->awaitCompletion(timeout(5000));
-delay(40);
+$parent->awaitCompletion(timeout(60_000));
+T\turns(40);
 
 $scope = new Scope;
 $scope->spawn(fn() => failing(new Slow('an argument for a waiter')));
-attempt('waiter', fn() => $scope->awaitCompletion(timeout(5000)));
+attempt('waiter', fn() => $scope->awaitCompletion(timeout(60_000)));
 unset($scope);
-delay(40);
+T\turns(40);
 
 $scope = new Scope;
-$scope->spawn(fn() => delay(5000));
+$scope->spawn(fn() => delay(600_000));
 suspend();
 suspend();
 $reason = new Reason('reason');
@@ -91,13 +91,13 @@ $scope->cancel($reason);
 unset($reason);
 attempt('wind-down', fn() => $scope->awaitAfterCancellation());
 unset($scope);
-delay(40);
+T\turns(40);
 
 $scope = new Scope;
 $slow = new Slow('what a handler refers to');
 $scope->setExceptionHandler(function(Throwable $e) use ($slow) {});
 unset($slow, $scope);
-delay(40);
+T\turns(40);
 echo "end\n";
 ?>
 --EXPECT--

@@ -7,7 +7,7 @@ require __DIR__ . '/kit.inc';
 $code = <<<'PHP'
     register_shutdown_function(function () { echo "shutdown\n"; });
     final class Gone { function __construct(public string $name) {} function __destruct() { echo "$this->name is gone\n"; } }
-    function waits(Gone $gone) { try { Async\delay(20_000); } catch (Async\CancellationException $e) { echo "cancelled\n"; throw $e; } finally { echo "finally\n"; } }
+    function waits(Gone $gone) { try { Async\delay(600_000); } catch (Async\CancellationException $e) { echo "cancelled\n"; throw $e; } finally { echo "finally\n"; } }
     function exits($gone) { exit(7); }
     function exits_later(&$gone) { suspend; exit(7); }
     function fatal($gone) { eval('class Twice {} class Twice {}'); }
@@ -25,7 +25,7 @@ $code = <<<'PHP'
         'uncaught of PHP' => fn() => spawn strrev([]),
         'cancelled' => function () { $c = spawn waits(new Gone('argument')); while (!$c->isSuspended()) suspend; $c->cancel(); try { await $c; } catch (Async\CancellationException $e) { echo get_class($e), "\n"; } },
         'cancelled before' => function () { $c = spawn waits(new Gone('argument')); $c->cancel(); try { await $c; } catch (Async\CancellationException $e) { echo get_class($e), "\n"; } unset($c, $e); },
-        'cancelled in PHP' => function () { $c = spawn usleep(20_000_000); while (!$c->isSuspended()) suspend; $c->cancel(); try { await $c; } catch (Async\CancellationException $e) { echo get_class($e), "\n"; } },
+        'cancelled in PHP' => function () { $c = spawn usleep(600_000_000); while (!$c->isSuspended()) suspend; $c->cancel(); try { await $c; } catch (Async\CancellationException $e) { echo get_class($e), "\n"; } },
         'cancelled at the end' => function () { $c = spawn waits(new Gone('argument')); while (!$c->isSuspended()) suspend; unset($c); Async\gracefulShutdown(); },
     ];
     $kinds[$argv[1]]();
