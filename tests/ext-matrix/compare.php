@@ -2,15 +2,9 @@
 /*
  * Compares what one case file left on stock PHP and with coroutines, and prints a line per check.
  *
- *   php -n compare.php CASE LOG_PREFIX SYNC_STATUS ASYNC_STATUS [IN_TIME]     ("none": there was no second run)
- *
- * The exit status is 0, or 3 when something failed that a machine which stood still for a moment may explain, and
- * nothing else did. The file IN_TIME collects the checks with no problem, for the attempts that follow: what was in time
- * once may be late then.
+ *   php -n compare.php CASE LOG_PREFIX SYNC_STATUS ASYNC_STATUS     ("none": there was no second run)
  */
 [, $case, $prefix, $sync_status, $async_status] = $argv;
-$in_time = $argv[5] ?? '/dev/null';
-$been_in_time = is_file($in_time) ? file($in_time, FILE_IGNORE_NEW_LINES) : [];
 
 function checks(string $file): array
 {
@@ -58,23 +52,14 @@ function mb_strimwidth_plain(string $text): string
     return strlen($text) > 100 ? substr($text, 0, 97) . '...' : $text;
 }
 
-/** May it be because something else had the processor? */
-function is_timing(string $problem): bool
-{
-    return preg_match('/^(wall time|ticks|stall|order|switch): |^the cancellation took |^it had ended before it could be cancelled/', $problem) === 1;
-}
-
 $sync = checks("$prefix.sync.json");
 $async = checks("$prefix.async.json");
 $died = $async_status === 'none' || $async_status === '0' ? null : death($async_status, "$prefix.async");
 
-$slow = $wrong = 0;
 if ($sync_status !== '0') {
-    $wrong++;
     echo "FAIL  $case: stock PHP ", death($sync_status, "$prefix.sync"), "\n";
 }
 if ($sync === []) {
-    $wrong++;
     echo "FAIL  $case: has no check\n";
 }
 foreach ($sync as $name => $stock) {
@@ -100,13 +85,6 @@ foreach ($sync as $name => $stock) {
             }
         }
     }
-    if (in_array($name, $been_in_time, true)) {
-        $problems = array_filter($problems, fn($problem) => !is_timing($problem));
-    }
-    foreach ($problems as $problem) {
-        is_timing($problem) ? $slow++ : $wrong++;
-    }
-    $problems !== [] or file_put_contents($in_time, "$name\n", FILE_APPEND);
     $shown = [];
     foreach ($facts as $fact => $value) {
         $shown[] = match ($fact) {
@@ -123,11 +101,8 @@ foreach ($sync as $name => $stock) {
 }
 // named by the coroutine run alone, or a death after the last check
 foreach (array_diff_key($async, $sync) as $name => $_) {
-    $wrong++;
     echo "FAIL  $case: $name: stock PHP has no such check\n";
 }
 if ($died !== null && array_diff_key($sync, $async) === []) {
-    $wrong++;
     echo "FAIL  $case: after its last check the process $died\n";
 }
-exit($slow > 0 && $wrong === 0 ? 3 : 0);

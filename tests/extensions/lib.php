@@ -17,7 +17,7 @@ namespace Extensions;
 
 use Async;
 
-const PATIENCE = 20_000;        // milliseconds until a flow counts as stuck
+const PATIENCE = 60_000;        // milliseconds until a flow counts as stuck
 
 \error_reporting(E_ALL);
 \ini_set('display_errors', 'stderr');

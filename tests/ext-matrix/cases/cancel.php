@@ -1,6 +1,5 @@
 <?php
 // needs: postgres mariadb redis peer ext:pdo_pgsql ext:pgsql ext:mysqli ext:pdo_mysql ext:redis ext:curl ext:sockets ext:pcntl ext:posix ext:pdo_sqlite
-// limit: 180
 // A cancellation in the middle of a blocked call.
 namespace Matrix;
 
@@ -106,7 +105,7 @@ cancelled('pcntl_waitpid', function (): void {
 with_coroutines('no child process is left', function (Check $check): void {
     // what a cancelled shell_exec() had started may go on; it is reaped when it ends, by the one that waits for it
     $children = static fn(): string => \trim(\implode(' ', \array_map(\file_get_contents(...), \glob('/proc/self/task/*/children'))));
-    for ($try = 0; $children() !== '' && $try < 500; $try++) {
+    for ($try = 0; $children() !== '' && $try < 3000; $try++) {
         Async\delay(20);
     }
     $children() === '' or $check->problem('there are ' . $children());

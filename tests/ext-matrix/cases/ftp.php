@@ -1,6 +1,5 @@
 <?php
 // needs: ftp peer ext:ftp
-// limit: 120
 // FTP: the extension, over TLS too, and the ftp:// streams. What the server says on the control connection comes late.
 namespace Matrix;
 
@@ -100,11 +99,11 @@ cancelled('ftp_connect', fn() => ftp(slowed(env('SPINDLE_FTP_PORT'), 20_000)), $
 cancelled('ftp:// stream', fn() => \file_get_contents('ftp://spindle@127.0.0.1:' . slowed(env('SPINDLE_FTP_PORT'), 20_000) . '/fresh'), $fresh);
 
 with_coroutines('ftp_put, and the connection after it', function (Check $check): void {
-    $ftp = ftp(slowed(env('SPINDLE_FTP_PORT'), 200));
+    $ftp = ftp(slowed(env('SPINDLE_FTP_PORT'), 500));
     [$file] = upload(1);
     $open = open_descriptors();
     $put = Async\spawn(fn() => \ftp_put($ftp, 'cancelled', $file));
-    Async\delay(300); // in the middle: some commands are answered
+    in_the_middle($put); // some commands are answered
     $put->cancel();
     try {
         finished($put);

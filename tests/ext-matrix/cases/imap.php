@@ -133,9 +133,9 @@ cancelled('imap_open', fn() => imap(slowed(env('SPINDLE_IMAP_PORT'), 20_000)), f
 });
 
 with_coroutines('imap_body, and the connection after it', function (Check $check) use ($prefix): void {
-    $imap = imap(slowed(env('SPINDLE_IMAP_PORT'), 300), "$prefix.shared");
+    $imap = imap(slowed(env('SPINDLE_IMAP_PORT'), 1000), "$prefix.shared");
     $body = Async\spawn(fn() => \imap_body($imap, 1));
-    Async\delay(100);
+    in_the_middle($body);
     $body->cancel();
     try {
         finished($body);

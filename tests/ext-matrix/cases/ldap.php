@@ -101,10 +101,10 @@ cancelled('ldap_bind', fn() => ldap(slowed(env('SPINDLE_LDAP_PORT'), 20_000)), f
 });
 
 with_coroutines('ldap_search, and the link after it', function (Check $check) use ($base): void {
-    $ldap = ldap(slowed(env('SPINDLE_LDAP_PORT'), 300));
+    $ldap = ldap(slowed(env('SPINDLE_LDAP_PORT'), 1000));
     $open = open_descriptors();
     $search = Async\spawn(fn() => \ldap_search($ldap, $base, '(ou=*)'));
-    Async\delay(100);
+    in_the_middle($search);
     $search->cancel();
     try {
         finished($search);

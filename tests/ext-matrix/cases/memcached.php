@@ -103,11 +103,11 @@ cancelled('get', fn() => memcached(slowed(env('SPINDLE_MEMCACHED_PORT'), 20_000)
 });
 
 with_coroutines('the object works after a cancellation', function (Check $check) use ($prefix): void {
-    $memcached = memcached(slowed(env('SPINDLE_MEMCACHED_PORT'), 300));
+    $memcached = memcached(slowed(env('SPINDLE_MEMCACHED_PORT'), 1000));
     $memcached->set("$prefix.one", 1);
     $memcached->set("$prefix.two", 2);
     $get = Async\spawn(fn() => $memcached->get("$prefix.one"));
-    Async\delay(100);
+    in_the_middle($get);
     $get->cancel();
     try {
         finished($get);

@@ -25,15 +25,15 @@ function shared(string $name, callable $make, callable $call, mixed $answer): vo
     with_coroutines($name, function (Check $check) use ($make, $call, $answer): void {
         $db = $make();
         $first = Async\spawn(static fn() => $call($db));
-        Async\delay(50);
+        in_the_middle($first);
         $others = [];
         for ($n = 0; $n < 5; $n++) {
             $others[] = Async\spawn(static fn() => $db->query("select $n")->fetchColumn());
         }
         try {
-            $answers = \array_map(static fn($coroutine) => Async\await($coroutine, Async\timeout(1000)), $others);
+            $answers = \array_map(static fn($coroutine) => Async\await($coroutine, Async\timeout(STUCK)), $others);
             $answers === [0, 1, 2, 3, 4] or $check->problem('the queries got ' . \json_encode($answers));
-            $got = Async\await($first, Async\timeout(1000));
+            $got = Async\await($first, Async\timeout(STUCK));
             $got === $answer or $check->problem('the call got ' . \json_encode($got));
         } catch (Async\AwaitCancelledException) {
             $check->problem('they wait for each other');

@@ -148,11 +148,11 @@ $fresh = function (): array {
 cancelled('connecting', fn() => rabbit(slowed(env('SPINDLE_RABBITMQ_PORT'), 20_000)), $fresh);
 cancelled('consume', fn() => queue(rabbit())->consume(fn() => false), $fresh);
 with_coroutines('get, and the connection after it', function (Check $check): void {
-    $channel = rabbit(slowed(env('SPINDLE_RABBITMQ_PORT'), 200));
+    $channel = rabbit(slowed(env('SPINDLE_RABBITMQ_PORT'), 500));
     $queue = queue($channel);
     (new \AMQPExchange($channel))->publish('one', $queue->getName());
     $get = Async\spawn(fn() => $queue->get(AMQP_AUTOACK));
-    Async\delay(50);
+    in_the_middle($get);
     $get->cancel();
     try {
         finished($get);

@@ -48,9 +48,9 @@ matrix('one cURL handle', fn() => \curl_exec($curl), n: 10, evidence: 'ticks');
 with_coroutines('a query cancelled while it waits for its turn', function (Check $check) use ($pgsql): void {
     $queries = [];
     for ($i = 0; $i < 3; $i++) {
-        $queries[] = Async\spawn(fn() => $pgsql->query("select $i, pg_sleep(0.2)")->fetchColumn());
+        $queries[] = Async\spawn(fn() => $pgsql->query("select $i, pg_sleep(2)")->fetchColumn());
     }
-    Async\delay(50);
+    \array_map(in_the_middle(...), $queries);
     $queries[1]->cancel();
     (string) finished($queries[0]) === '0' or $check->problem('the first has another answer');
     (string) finished($queries[2]) === '2' or $check->problem('the last has another answer');
@@ -66,7 +66,7 @@ with_coroutines('two readers of one stream', function (Check $check): void {
     [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $readers = [Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a)), Async\spawn(fn() => \fgets($a))];
     foreach (["one\n", "two\n", "three\n"] as $line) {
-        Async\delay(30);
+        \array_map(in_the_middle(...), $readers);
         \fwrite($b, $line);
     }
     $lines = \array_map(finished(...), $readers);
@@ -76,7 +76,7 @@ with_coroutines('two readers of one stream', function (Check $check): void {
 with_coroutines('a reader and a writer at once', function (Check $check): void {
     [$a, $b] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $reader = Async\spawn(fn() => \fgets($a));
-    Async\delay(30);
+    in_the_middle($reader);
     \fwrite($a, "while a read waits\n");
     \fgets($b) === "while a read waits\n" or $check->problem('the write did not pass');
     \fwrite($b, "answer\n");
@@ -96,13 +96,13 @@ function closed_while_busy(string $name, callable $blocked, callable $close): vo
                 return $e::class; // the closed handle's own exception
             }
         });
-        Async\delay(100);
+        in_the_middle($coroutine);
         $start = \hrtime(true);
         finished(Async\spawn($close));
         $answer = finished($coroutine);
         $took = (\hrtime(true) - $start) / 1e9;
         $check->facts = ['it got' => \json_encode($answer, JSON_PARTIAL_OUTPUT_ON_ERROR), 'in' => \round($took, 3)];
-        $took < 3.0 or $check->problem('the blocked call went on');
+        $took < 60 or $check->problem('the blocked call went on');
         $check->warnings = [];
     });
 }

@@ -71,10 +71,10 @@ matrix('one client', function (int $i) use ($trace): array {
 $client = soap(null);
 cancelled('a call, cancelled', fn() => soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/20000')])->double(1), fn() => $client->double(21));
 with_coroutines('the client works after a cancellation', function (Check $check): void {
-    $client = soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/300')]);
+    $client = soap(null, ['uri' => 'urn:matrix', 'location' => http('/soap/1000')]);
     $client->double(1);
     $call = Async\spawn(fn() => $client->double(2));
-    Async\delay(100);
+    in_the_middle($call);
     $call->cancel();
     try {
         finished($call);

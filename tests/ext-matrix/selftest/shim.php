@@ -50,6 +50,11 @@ final class Coroutine implements Awaitable
         return $this->fiber->isTerminated();
     }
 
+    public function isSuspended(): bool
+    {
+        return $this->fiber->isSuspended();
+    }
+
     public function cancel(): void
     {
         $this->cancellation = new CancellationException('cancelled');
