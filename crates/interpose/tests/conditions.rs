@@ -13,7 +13,7 @@ use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A counter, and who waits for it to change; leaked.
@@ -82,16 +82,24 @@ fn now(clock: c_int, ms: i64) -> timespec {
 }
 
 /// Counts as long as it is not told to stop: it stands still when somebody blocks the thread.
-fn ticking(machine: &Machine) -> (Rc<Cell<u32>>, Rc<Cell<bool>>) {
-    let (ticks, on) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(true)));
-    let (count, go) = (Rc::clone(&ticks), Rc::clone(&on));
+fn ticking(machine: &Machine) -> (Arc<AtomicU32>, Rc<Cell<bool>>) {
+    let (ticks, on) = (Arc::new(AtomicU32::new(0)), Rc::new(Cell::new(true)));
+    let (count, go) = (Arc::clone(&ticks), Rc::clone(&on));
     machine.spawn(move || {
         while go.get() {
             nap(1);
-            count.set(count.get() + 1);
+            count.fetch_add(1, Ordering::Relaxed);
         }
     });
     (ticks, on)
+}
+
+/// Waits on another thread until there have been twelve ticks more.
+fn ticks_go_on(ticks: &AtomicU32) {
+    let enough = ticks.load(Ordering::Relaxed) + 12;
+    while ticks.load(Ordering::Relaxed) < enough {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]
@@ -123,11 +131,12 @@ fn another_thread_signals_while_the_rest_runs() {
     with_machine(|machine| {
         let shared = At::new();
         let (ticks, on) = ticking(machine);
+        let count = Arc::clone(&ticks);
         machine.spawn(move || {
             let thread = std::thread::spawn(move || {
                 let at = shared;
                 for _ in 0..3 {
-                    std::thread::sleep(Duration::from_millis(80));
+                    ticks_go_on(&count);
                     at.put(1, false);
                 }
             });
@@ -138,7 +147,8 @@ fn another_thread_signals_while_the_rest_runs() {
             thread.join().expect("it ends");
         });
         machine.run();
-        assert!(ticks.get() > 10, "{}", ticks.get());
+        let ticks = ticks.load(Ordering::Relaxed);
+        assert!(ticks > 10, "{ticks}");
     });
 }
 
@@ -346,7 +356,8 @@ fn threads_are_joined_while_the_rest_runs() {
             on.set(false);
         });
         machine.run();
-        assert!(ticks.get() > 10, "{}", ticks.get());
+        let ticks = ticks.load(Ordering::Relaxed);
+        assert!(ticks > 10, "{ticks}");
     });
 }
 
@@ -382,12 +393,13 @@ fn semaphores_count() {
     with_machine(|machine| {
         let semaphore = Semaphore::new(1);
         let (ticks, on) = ticking(machine);
+        let count = Arc::clone(&ticks);
         machine.spawn(move || {
             set_errno(5);
             assert_eq!((semaphore.wait(), errno()), ((0, 0), 5));
             std::thread::spawn(move || {
                 let semaphore = semaphore;
-                std::thread::sleep(Duration::from_millis(250));
+                ticks_go_on(&count);
                 semaphore.post();
             });
             assert_eq!((semaphore.wait(), errno()), ((0, 0), 5));
@@ -405,7 +417,8 @@ fn semaphores_count() {
             on.set(false);
         });
         machine.run();
-        assert!(ticks.get() > 10, "{}", ticks.get());
+        let ticks = ticks.load(Ordering::Relaxed);
+        assert!(ticks > 10, "{ticks}");
     });
 }
 

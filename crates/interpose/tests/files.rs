@@ -100,7 +100,7 @@ fn an_abandoned_open_of_a_fifo_ends() {
     let started = Instant::now();
     while test.reactor().jobs() > 0 {
         test.reactor().turn(Some(5_000_000), |_| ());
-        assert!(started.elapsed() < Duration::from_secs(10), "a worker is stuck");
+        assert!(started.elapsed() < Duration::from_secs(60), "a worker is stuck");
     }
     // SAFETY: a C string.
     let other_end = unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) };
@@ -155,10 +155,8 @@ fn a_flock_is_had_when_it_is_released() {
         // SAFETY: no pointers.
         assert_eq!(unsafe { fd::flock(holder, libc::LOCK_UN) }, 0);
     });
-    let started = Instant::now();
     assert_eq!(flock(&b, libc::LOCK_EX), (0, 0));
     assert_eq!(test.parks(), 1, "woken at once, not by the timer");
-    assert!(started.elapsed() < Duration::from_millis(100));
     // Closing releases too.
     let holder = b.as_raw_fd();
     test.at_park(1, move || {
@@ -175,22 +173,28 @@ fn a_flock_of_another_process_is_looked_for() {
     let test = Test::new();
     let path = scratch("other-process");
     let a = lock_file(&path);
-    let mut ready = [0; 2];
+    let (mut ready, mut go) = ([0; 2], [0; 2]);
+    let mut byte = 0u8;
     // SAFETY: the child makes system calls only.
     let child = unsafe {
         libc::pipe(ready.as_mut_ptr());
+        libc::pipe(go.as_mut_ptr());
         let child = libc::fork();
         if child == 0 {
             let own = libc::open(path.as_ptr(), libc::O_RDWR);
             libc::flock(own, libc::LOCK_EX);
             libc::write(ready[1], c"x".as_ptr().cast(), 1);
-            libc::usleep(300_000);
+            libc::read(go[0], (&raw mut byte).cast(), 1);
             libc::_exit(0);
         }
-        let mut byte = 0u8;
         libc::read(ready[0], (&raw mut byte).cast(), 1);
         child
     };
+    let go = go[1];
+    // SAFETY: a byte of a constant.
+    test.at_park(3, move || unsafe {
+        assert_eq!(libc::write(go, c"x".as_ptr().cast(), 1), 1);
+    });
     assert_eq!(flock(&a, libc::LOCK_EX), (0, 0));
     assert!(test.parks() > 2, "by the timer");
     assert_eq!(flock(&a, libc::LOCK_UN), (0, 0));
@@ -235,22 +239,28 @@ fn lockf_waits_for_another_process() {
     let test = Test::new();
     let path = scratch("lockf");
     let a = lock_file(&path);
-    let mut ready = [0; 2];
+    let (mut ready, mut go) = ([0; 2], [0; 2]);
+    let mut byte = 0u8;
     // SAFETY: the child makes system calls only.
     let child = unsafe {
         libc::pipe(ready.as_mut_ptr());
+        libc::pipe(go.as_mut_ptr());
         let child = libc::fork();
         if child == 0 {
             let own = libc::open(path.as_ptr(), libc::O_RDWR);
             libc::lockf(own, libc::F_LOCK, 0);
             libc::write(ready[1], c"x".as_ptr().cast(), 1);
-            libc::usleep(300_000);
+            libc::read(go[0], (&raw mut byte).cast(), 1);
             libc::_exit(0);
         }
-        let mut byte = 0u8;
         libc::read(ready[0], (&raw mut byte).cast(), 1);
         child
     };
+    let go = go[1];
+    // SAFETY: a byte of a constant.
+    test.at_park(3, move || unsafe {
+        assert_eq!(libc::write(go, c"x".as_ptr().cast(), 1), 1);
+    });
     // SAFETY: no pointers.
     unsafe {
         assert_eq!(outcome(fd::lockf(a.as_raw_fd(), libc::F_TLOCK, 0)).0, -1);

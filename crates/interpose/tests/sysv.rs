@@ -105,7 +105,7 @@ fn a_release_of_this_process_ends_the_wait_at_once() {
 #[test]
 fn another_process_is_looked_for() {
     let test = Test::new();
-    let set = Semaphores::new(&[0, 1]);
+    let set = Semaphores::new(&[0, 1, 0]);
     let number = set.0;
     let other = child(|| {
         // SAFETY: one operation of its own, which is undone by its end; then it lets go.
@@ -114,10 +114,16 @@ fn another_process_is_looked_for() {
             libc::semop(number, &mut take, 1);
             let mut tell = sembuf { sem_num: 0, sem_op: 1, sem_flg: 0 };
             libc::semop(number, &mut tell, 1);
-            libc::usleep(60_000);
+            let mut go_on = sembuf { sem_num: 2, sem_op: -1, sem_flg: 0 };
+            libc::semop(number, &mut go_on, 1);
         }
     });
     assert_eq!(set.op(&[(0, -1, 0)]), (0, 0));
+    test.at_park(3, move || {
+        let mut go_on = sembuf { sem_num: 2, sem_op: 1, sem_flg: 0 };
+        // SAFETY: one operation of our own.
+        assert_eq!(unsafe { libc::semop(number, &mut go_on, 1) }, 0);
+    });
     assert_eq!(set.op(&[(1, -1, UNDO)]), (0, 0), "undone when it ended");
     assert!(test.parks() > 2, "by the timer");
     reap(other);
@@ -234,13 +240,21 @@ fn a_full_queue_is_waited_for() {
     assert_eq!((queue.send(1, b'a', 0), queue.send(1, b'b', 0)), ((0, 0), (0, 0)));
     assert_eq!(queue.send(1, b'c', libc::IPC_NOWAIT), (-1, libc::EAGAIN));
     let number = queue.0;
+    let (mut go, mut byte) = ([0; 2], 0u8);
+    // SAFETY: a place for two descriptors.
+    assert_eq!(unsafe { libc::pipe(go.as_mut_ptr()) }, 0);
     let other = child(|| {
         let mut message = Message { kind: 0, text: [0; 8] };
         // SAFETY: a place of its own.
         unsafe {
-            libc::usleep(40_000);
+            libc::read(go[0], (&raw mut byte).cast(), 1);
             libc::msgrcv(number, (&raw mut message).cast(), 8, 0, 0);
         }
+    });
+    let go = go[1];
+    test.at_park(2, move || {
+        // SAFETY: a byte of a constant.
+        assert_eq!(unsafe { libc::write(go, c"x".as_ptr().cast(), 1) }, 1);
     });
     assert_eq!(queue.send(1, b'c', 0), (0, 0));
     assert!(test.parks() > 1);

@@ -28,19 +28,19 @@ fn sleeps_last_as_long_as_they_should() {
     // SAFETY: times of our own.
     unsafe {
         let (result, took) = elapsed(|| time::usleep(20_000));
-        assert!(result == 0 && (20 * MS..200 * MS).contains(&took));
+        assert!(result == 0 && took >= 20 * MS);
         let (result, took) = elapsed(|| time::nanosleep(&spec(20 * MS), std::ptr::null_mut()));
-        assert!(result == 0 && (20 * MS..200 * MS).contains(&took));
+        assert!(result == 0 && took >= 20 * MS);
         for clock in [libc::CLOCK_MONOTONIC, libc::CLOCK_REALTIME, libc::CLOCK_BOOTTIME] {
             let (result, took) = elapsed(|| time::clock_nanosleep(clock, 0, &spec(20 * MS), std::ptr::null_mut()));
-            assert!(result == 0 && (20 * MS..200 * MS).contains(&took));
+            assert!(result == 0 && took >= 20 * MS);
             let mut until = spec(0);
             libc::clock_gettime(clock, &mut until);
             let until = spec(until.tv_sec * 1_000 * MS + until.tv_nsec + 20 * MS);
             let sleep = || time::clock_nanosleep(clock, libc::TIMER_ABSTIME, &until, std::ptr::null_mut());
             let (result, took) = elapsed(sleep);
-            assert!(result == 0 && (19 * MS..200 * MS).contains(&took));
-            assert!(elapsed(sleep).1 < 10 * MS, "over already");
+            assert!(result == 0 && took >= 19 * MS);
+            assert_eq!(sleep(), 0, "over already");
         }
         assert_eq!(test.parks(), 8, "the boot-time clock is slept by in place");
         assert_eq!((time::usleep(0), time::sleep(0)), (0, 0));
@@ -56,18 +56,18 @@ fn what_is_left_is_told() {
         // SAFETY: times of our own.
         unsafe {
             test.inject(1, wake);
-            assert_eq!(time::sleep(10), 9, "cut off to whole seconds");
+            assert!((500..600).contains(&time::sleep(600)), "cut off to whole seconds");
             assert_eq!(errno(), error);
             test.inject(1, wake);
             assert_eq!(outcome(time::usleep(500_000)), (-1, error));
             let mut left = spec(0);
             test.inject(1, wake);
-            assert_eq!(outcome(time::nanosleep(&spec(10_000 * MS), &mut left)), (-1, error));
-            assert!(left.tv_sec == 9 && left.tv_nsec > 0);
+            assert_eq!(outcome(time::nanosleep(&spec(600_000 * MS), &mut left)), (-1, error));
+            assert!((500..600).contains(&left.tv_sec) && left.tv_nsec > 0);
             left = spec(0);
             test.inject(1, wake);
-            assert_eq!(time::clock_nanosleep(libc::CLOCK_REALTIME, 0, &spec(10_000 * MS), &mut left), error);
-            assert_eq!(left.tv_sec, 9);
+            assert_eq!(time::clock_nanosleep(libc::CLOCK_REALTIME, 0, &spec(600_000 * MS), &mut left), error);
+            assert!((500..600).contains(&left.tv_sec));
         }
     }
 }
