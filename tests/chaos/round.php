@@ -151,7 +151,7 @@ $live = \count(Async\getCoroutines());
 $live === 1 or $check->problem($live - 1 . ' coroutines are left');
 // what a cancelled shell_exec() had started may go on for its 50 ms; it is reaped when it ends
 $children = static fn(): string => \trim(\implode(' ', \array_map(\file_get_contents(...), \glob('/proc/self/task/*/children'))));
-$until = \hrtime(true) + 5_000_000_000;
+$until = \hrtime(true) + 60_000_000_000;
 do {
     Async\delay(20);
 } while ($children() !== '' && \hrtime(true) < $until);

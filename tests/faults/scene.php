@@ -48,7 +48,7 @@ function left(array $allowed): array
         }
         return $found;
     };
-    for ($try = 0; $try < 100; $try++) {
+    for ($try = 0; $try < 6000; $try++) {
         \gc_collect_cycles();
         $descriptors = \array_values(\array_map(same_for_all(...), open_descriptors()));
         \sort($descriptors);

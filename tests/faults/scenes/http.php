@@ -3,9 +3,9 @@
 namespace Matrix;
 
 return ['work' => function (int $copy): array {
-    $options = ['http' => ['timeout' => 2], 'ssl' => ['cafile' => env('MATRIX_CERT')]];
+    $options = ['http' => ['timeout' => 60], 'ssl' => ['cafile' => env('MATRIX_CERT')]];
     $body = \str_repeat("body $copy ", 10_000);
-    $post = ['http' => ['method' => 'POST', 'header' => 'Content-Type: text/plain', 'content' => $body, 'timeout' => 2]];
+    $post = ['http' => ['method' => 'POST', 'header' => 'Content-Type: text/plain', 'content' => $body, 'timeout' => 60]];
     return [
         must(\file_get_contents(http("/5/get$copy"), context: \stream_context_create($options)), 'GET'),
         \md5(must(\file_get_contents(http('/5'), context: \stream_context_create($post)), 'POST')),
