@@ -122,7 +122,7 @@ function check(bool $ok, string $problem): void
  * $evidence says what has to be seen of it:
  *
  *   'wait'    each waits $ms (by ms() or seconds()): a ticker ticks meanwhile, all have started before the first
- *             ends, nobody holds up the ticker for nearly as long as one wait, and all are done within $bound seconds, counted in
+ *             ends, nobody sleeps in a call and holds up the ticker for nearly as long as one wait, and all are done within $bound seconds, counted in
  *             ticks, by default half of what one after another would take
  *   'ticks'   they wait, but may wait for each other: the ticker ticks meanwhile, no long stall
  *   'switch'  they need not wait long: at least once another one starts before one ends
@@ -379,7 +379,7 @@ function beside(callable $other): callable
 final class Watch
 {
     public int $ticks = 0;
-    public float $stall = 0;                    // milliseconds, the longest time without a tick, but for that in which others had the processor
+    public float $stall = 0;                    // milliseconds, the longest sleep without a tick
     public int $started_before_first_end = 0;
     public int $overlaps = 0;                   // starts while another one was in the middle
 
@@ -423,11 +423,11 @@ final class Watch
         }
     }
 
-    /** Milliseconds, without those in which this thread was ready to run and others had the processor. */
+    /** Milliseconds that this thread has slept: without those in which it computed, or was ready to and others had the processor. */
     private static function now(): float
     {
-        $waited = \explode(' ', (string) @\file_get_contents('/proc/thread-self/schedstat'))[1] ?? 0;
-        return (\hrtime(true) - (int) $waited) / 1e6;
+        [$computed, $ready] = \explode(' ', (string) @\file_get_contents('/proc/thread-self/schedstat')) + [0, 0];
+        return (\hrtime(true) - (int) $computed - (int) $ready) / 1e6;
     }
 
     public function stop(): void
