@@ -284,108 +284,6 @@ void spindle_list_drop(const char *mark, size_t length)
 
 /* --- parameters ----------------------------------------------------------------------------------------- */
 
-bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out)
-{
-	ZEND_PARSE_PARAMETERS_START(1, -1)
-		Z_PARAM_FUNC(out->fci, out->fcc)
-		Z_PARAM_VARIADIC_WITH_NAMED(out->args, out->argc, out->named)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token)
-{
-	zval *given;
-	*token = NULL;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_ZVAL(given)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	zend_class_entry *ce = Z_TYPE_P(given) == IS_OBJECT ? Z_OBJCE_P(given) : NULL;
-	if (!ce || !(instanceof_function(ce, spindle_ce.awaitable) || instanceof_function(ce, spindle_ce.scope))) {
-		zend_argument_type_error(1, "must be of type Async\\Awaitable|Async\\Scope, %s given", ce ? ZSTR_VAL(ce->name) : zend_zval_type_name(given));
-		return false;
-	}
-	*awaitable = Z_OBJ_P(given);
-	return true;
-}
-
-bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **of)
-{
-	*of = NULL;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_ZVAL(*callee)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_OBJECT_OF_CLASS(*of, zend_ce_closure)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object)
-{
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_OBJ_OF_CLASS(*object, ce)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_value(zend_execute_data *execute_data, zval **value)
-{
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_ZVAL(*value)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-/* -1: none was given. */
-bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime)
-{
-	zend_object *given = NULL;
-	ZEND_PARSE_PARAMETERS_START(0, 1)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_OBJ_OF_CLASS_OR_NULL(given, spindle_ce.lifetime)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	*lifetime = -1;
-	if (given) {
-		zend_string *name = Z_STR_P(zend_enum_fetch_case_name(given));
-		*lifetime = zend_string_equals_literal(name, "Scope") ? 0 : zend_string_equals_literal(name, "TopDown") ? 1 : 2;
-	}
-	return true;
-}
-
-/* The value of a callable, to be called later. */
-bool spindle_parse_callable(zend_execute_data *execute_data, zval *callable)
-{
-	zend_fcall_info fci;
-	zend_fcall_info_cache fcc;
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_FUNC(fci, fcc)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	zend_release_fcall_info_cache(&fcc);
-	ZVAL_COPY_VALUE(callable, &fci.function_name);
-	return true;
-}
-
-bool spindle_parse_wind_down(zend_execute_data *execute_data, zval *handler, zend_object **token)
-{
-	zend_fcall_info fci;
-	zend_fcall_info_cache fcc;
-	*token = NULL;
-	ZVAL_UNDEF(handler);
-	fci.size = 0;
-	ZEND_PARSE_PARAMETERS_START(0, 2)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_FUNC_OR_NULL(fci, fcc)
-		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*token, spindle_ce.awaitable)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	if (ZEND_FCI_INITIALIZED(fci)) {
-		zend_release_fcall_info_cache(&fcc);
-		ZVAL_COPY_VALUE(handler, &fci.function_name);
-	}
-	return true;
-}
-
 /* How many parameters a callable declares, those with a default counted, the variadic one not. */
 uint32_t spindle_parameters_of(zval *callable)
 {
@@ -396,79 +294,6 @@ uint32_t spindle_parameters_of(zval *callable)
 		zend_release_fcall_info_cache(&fcc);
 	}
 	return count;
-}
-
-bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out)
-{
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_LONG(*out)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_none(zend_execute_data *execute_data)
-{
-	ZEND_PARSE_PARAMETERS_START(0, 0)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure)
-{
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_OBJECT_OF_CLASS(*closure, zend_ce_closure)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_optional_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object)
-{
-	*object = NULL;
-	ZEND_PARSE_PARAMETERS_START(0, 1)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_OBJ_OF_CLASS_OR_NULL(*object, ce)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, zend_long *limit)
-{
-	ZEND_PARSE_PARAMETERS_START(0, 2)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_LONG(*options)
-		Z_PARAM_LONG(*limit)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_optional_string(zend_execute_data *execute_data, zend_string **string)
-{
-	*string = ZSTR_EMPTY_ALLOC();
-	ZEND_PARSE_PARAMETERS_START(0, 1)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_STR(*string)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_slot(zend_execute_data *execute_data, spindle_slot_args *out)
-{
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_OBJ_OR_STR(out->object, out->name)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
-}
-
-bool spindle_parse_slot_set(zend_execute_data *execute_data, spindle_slot_args *out)
-{
-	out->replace = false;
-	ZEND_PARSE_PARAMETERS_START(2, 3)
-		Z_PARAM_OBJ_OR_STR(out->object, out->name)
-		Z_PARAM_ZVAL(out->value)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_BOOL(out->replace)
-	ZEND_PARSE_PARAMETERS_END_EX(return false);
-	return true;
 }
 
 /* --- tables with weak keys ------------------------------------------------------------------------------ */
@@ -511,14 +336,6 @@ void spindle_weak_target(zend_object *reference, zval *result)
 	if (Z_ISUNDEF_P(result)) {
 		ZVAL_NULL(result);
 	}
-}
-
-/* The description of an Async\Key (borrowed); NULL when its constructor has not run. */
-zend_string *spindle_key_description(zend_object *key)
-{
-	zval *description = OBJ_PROP_NUM(key, 0);
-
-	return Z_TYPE_P(description) == IS_STRING ? Z_STR_P(description) : NULL;
 }
 
 /* --- small macros as functions -------------------------------------------------------------------------- */
@@ -568,9 +385,6 @@ HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval 
 	zend_get_gc_buffer_use(buffer, table, count);
 	return object->ce->default_properties_count || object->properties ? zend_std_get_properties(object) : NULL;
 }
-
-void spindle_array_new(zval *array, uint32_t size) { array_init_size(array, size); }
-void spindle_array_add(zval *array, zval *value) { add_next_index_zval(array, value); }
 
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv)
 {
@@ -670,10 +484,6 @@ bool spindle_vm_interrupt_take(void)
 }
 
 void spindle_vm_interrupt_set(void) { zend_atomic_bool_store_ex(&EG(vm_interrupt), true); }
-bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce)
-{
-	return instanceof_function(object->ce, ce);
-}
 
 void spindle_hash_destroy_free(HashTable *table)
 {
@@ -970,17 +780,6 @@ static zend_object *key_create(zend_class_entry *ce)
 	return key;
 }
 
-void spindle_exception_list_set(zend_object *composite, zval *list)
-{
-	zend_update_property(spindle_ce.composite, composite, ZEND_STRL("exceptions"), list);
-}
-
-void spindle_exception_list_get(zend_object *composite, zval *result)
-{
-	zval unused, *list = zend_read_property(spindle_ce.composite, composite, ZEND_STRL("exceptions"), true, &unused);
-	ZVAL_COPY_DEREF(result, list);
-}
-
 /* The innermost frame that runs the user's code, or NULL. */
 zend_execute_data *spindle_user_frame(zend_execute_data *from)
 {
@@ -1181,16 +980,12 @@ void spindle_register_classes(void)
 {
 	spindle_ce.awaitable = register_class_Async_Awaitable();
 	spindle_ce.coroutine = register_class_Async_Coroutine(spindle_ce.awaitable);
-	spindle_ce.coroutine->create_object = spindle_coroutine_create;
 	spindle_ce.timeout = register_class_Async_Timeout(spindle_ce.awaitable);
 	spindle_ce.lifetime = register_class_Async_Lifetime();
 	spindle_ce.scope = register_class_Async_Scope();
-	spindle_ce.scope->create_object = spindle_scope_create;
 	spindle_ce.bounded_scope = register_class_Async_BoundedScope(spindle_ce.scope, spindle_ce.awaitable);
 	spindle_ce.group = register_class_Async_CoroutineGroup(spindle_ce.awaitable);
-	spindle_ce.group->create_object = spindle_group_create;
 	spindle_ce.context = register_class_Async_Context();
-	spindle_ce.context->create_object = spindle_context_create;
 	spindle_ce.key = register_class_Async_Key(zend_ce_stringable);
 	spindle_ce.key->create_object = key_create;
 	key_handlers = std_object_handlers;
@@ -1204,7 +999,6 @@ void spindle_register_classes(void)
 	spindle_ce.composite = register_class_Async_CompositeException(zend_ce_exception);
 	spindle_ce.deadlock = register_class_Async_DeadlockError(zend_ce_error);
 	spindle_ce.call = register_class_Async_Syntax_Call();
-	spindle_ce.call->create_object = spindle_call_create;
 	zend_register_class_alias("Async\\CancellationError", spindle_ce.cancellation);
 	zend_register_class_alias("Async\\AsyncCancellation", spindle_ce.cancellation);
 }

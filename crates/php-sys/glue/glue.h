@@ -90,22 +90,7 @@ typedef struct spindle_spawn_args {
 	uint32_t argc;
 	HashTable *named;
 } spindle_spawn_args;
-bool spindle_parse_spawn(zend_execute_data *execute_data, spindle_spawn_args *out);
-bool spindle_parse_await(zend_execute_data *execute_data, zend_object **awaitable, zend_object **token);
-/* Arguments of Async\Syntax\call(): what is called, and the closure that makes one of it, or NULL. */
-bool spindle_parse_call(zend_execute_data *execute_data, zval **callee, zval **of);
-bool spindle_parse_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
-bool spindle_parse_value(zend_execute_data *execute_data, zval **value);
-bool spindle_parse_lifetime(zend_execute_data *execute_data, zend_long *lifetime);
-bool spindle_parse_callable(zend_execute_data *execute_data, zval *callable);
-bool spindle_parse_wind_down(zend_execute_data *execute_data, zval *handler, zend_object **token);
 uint32_t spindle_parameters_of(zval *callable);
-bool spindle_parse_long(zend_execute_data *execute_data, zend_long *out);
-bool spindle_parse_none(zend_execute_data *execute_data);
-bool spindle_parse_closure(zend_execute_data *execute_data, zval **closure);
-bool spindle_parse_optional_object(zend_execute_data *execute_data, zend_class_entry *ce, zend_object **object);
-bool spindle_parse_trace(zend_execute_data *execute_data, zend_long *options, zend_long *limit);
-bool spindle_parse_optional_string(zend_execute_data *execute_data, zend_string **string);
 
 /* Arguments of the methods of slots: a key, of which one is NULL, and for set() what follows it. */
 typedef struct spindle_slot_args {
@@ -114,8 +99,6 @@ typedef struct spindle_slot_args {
 	zval *value;
 	bool replace;
 } spindle_slot_args;
-bool spindle_parse_slot(zend_execute_data *execute_data, spindle_slot_args *out);
-bool spindle_parse_slot_set(zend_execute_data *execute_data, spindle_slot_args *out);
 
 /* Small macros of the engine, as functions. */
 void spindle_zval_copy(zval *to, const zval *from);
@@ -130,8 +113,6 @@ void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
 void spindle_gc_add_array(zend_get_gc_buffer *buffer, HashTable *array);
 void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
-void spindle_array_new(zval *array, uint32_t size);
-void spindle_array_add(zval *array, zval *value);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
 zend_string *spindle_string_new(const char *text, size_t length);
 /* One that outlives the request. */
@@ -161,7 +142,6 @@ void spindle_exits(void);
 /* Calls `each` with the file of everything that was loaded by `zend_extension`. */
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
 void spindle_vm_interrupt_set(void);
-bool spindle_instance_of(const zend_object *object, const zend_class_entry *ce);
 void spindle_hash_destroy_free(HashTable *table);
 
 /* --- output buffers: those that were there before any code are the request's, and stay for whichever coroutine runs --- */
@@ -191,8 +171,6 @@ zend_string *spindle_exception_message(zend_object *exception);
 zend_object *spindle_exception_previous(zend_object *exception);
 void spindle_exception_replace_previous(zend_object *exception, zend_object *previous);
 void spindle_report_uncaught(zend_object *exception, const char *more);
-void spindle_exception_list_set(zend_object *composite, zval *list);
-void spindle_exception_list_get(zend_object *composite, zval *result);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 /* A frame of user code at this place, or, without a file, at the one that runs. Until the next call, and only to look at. */
@@ -222,7 +200,6 @@ zval *spindle_table_bucket(HashTable *table, uint32_t index);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);
 void spindle_weak_destroy(HashTable *table);
 void spindle_weak_target(zend_object *reference, zval *result);
-zend_string *spindle_key_description(zend_object *key);
 
 /* Classes, filled at module start. */
 typedef struct spindle_classes {
@@ -246,11 +223,6 @@ void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
 void spindle_call_was_fair(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
-zend_object *spindle_coroutine_create(zend_class_entry *ce);
-zend_object *spindle_scope_create(zend_class_entry *ce);
-zend_object *spindle_group_create(zend_class_entry *ce);
-zend_object *spindle_context_create(zend_class_entry *ce);
-zend_object *spindle_call_create(zend_class_entry *ce);
 
 /* --- the end of a request: request_end.c --- */
 
@@ -273,10 +245,11 @@ void spindle_file_replace(zend_file_handle *file, char *text, size_t length);
 void spindle_source_has_grown(size_t bytes);
 /* As the compiler would throw it. */
 void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
-/* The callee itself, or what the closure `of` (or NULL) makes of it. false: it was no closure, something was thrown. */
+/* The callee itself, or what the closure `of` (or NULL) makes of it. false: it was no closure, something was
+ * thrown; what it was is the caller's all the same. */
 bool spindle_closure_of(zval *callee, zval *of, zval *closure);
-/* The arguments of a call of an internal function, one after the other. */
-zval *spindle_arguments(zend_execute_data *call);
+/* What a closure calls. */
+void spindle_resolve_closure(zend_object *closure, zend_class_entry **scope, zend_function **function, zend_object **object);
 /* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */
 zend_function *spindle_magic_method(const zend_function *function);
 /* What such a method gets, as two values: the name, and an array of the arguments. */

@@ -115,13 +115,7 @@ bool spindle_closure_of(zval *callee, zval *of, zval *closure)
 		return true;
 	}
 	zend_type_error("Async\\Syntax\\call() takes a closure, %s given", zend_zval_type_name(closure));
-	zval_ptr_dtor(closure);
 	return false;
-}
-
-zval *spindle_arguments(zend_execute_data *call)
-{
-	return ZEND_CALL_ARG(call, 1);
 }
 
 zend_function *spindle_magic_method(const zend_function *function)
@@ -183,4 +177,11 @@ void spindle_proxy_of(zend_internal_function *proxy, const zend_function *functi
 	}
 	proxy->handler = handler;
 	proxy->module = &spindle_module_entry;
+}
+
+void spindle_resolve_closure(zend_object *closure, zend_class_entry **scope, zend_function **function, zend_object **object)
+{
+	if (closure->handlers->get_closure) {
+		closure->handlers->get_closure(closure, scope, function, object, 0);
+	}
 }

@@ -141,12 +141,12 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     LIFE.pid.set(std::process::id());
     // SAFETY: module start.
     unsafe { sys::spindle_register_classes() };
-    coroutine::init_handlers();
-    context::init_handlers();
+    coroutine::register();
+    context::register();
     timeout::register();
-    scope::init_handlers();
-    group::init_handlers();
-    operators::init_handlers();
+    scope::register();
+    group::register();
+    operators::register();
     syntax::install();
     linking::install();
     sys::SUCCESS

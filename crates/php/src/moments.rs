@@ -5,7 +5,7 @@ use crate::handles::{handle_locks, trampolines};
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
 use crate::runtime::{
-    coroutine::Coroutine,
+    coroutine::CoroutineObject,
     ctx::Ctx,
     pending_cancel,
     scheduler::{Runtime, rt},
@@ -102,7 +102,7 @@ moments! {
         diagnostics::cancelled(rt, co);
     }
 
-    fn failure_held(rt: &'static Runtime, this: *mut Coroutine) {
+    fn failure_held(rt: &'static Runtime, this: &CoroutineObject) {
         diagnostics::failed(rt, this);
     }
 
@@ -126,7 +126,7 @@ moments! {
         watch::report_rest(rt);
     }
 
-    fn object_dies(rt: &'static Runtime, this: *mut Coroutine) {
+    fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
         diagnostics::object_dies(rt, this);
     }
 

@@ -33,6 +33,14 @@ impl Array {
         unsafe { array.cast::<Array>().as_ref() }
     }
 
+    /// Returns a copy, whose values are the same.
+    pub fn duplicate(&self) -> Owned<Array> {
+        // SAFETY: a live array.
+        let copy = unsafe { sys::zend_array_dup(self.as_raw()) };
+        // SAFETY: just made, with a reference for us.
+        unsafe { Owned::from_raw(copy.cast()) }.expect("a new array")
+    }
+
     /// Returns the engine's pointer.
     #[inline(always)]
     pub fn as_raw(&self) -> *mut sys::HashTable {

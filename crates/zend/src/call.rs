@@ -88,6 +88,19 @@ impl Call {
         self.0.this().and_then(|object| class.of(object)).expect("a method is called with an object of its class")
     }
 
+    /// Returns the engine's pointer to the arguments.
+    pub fn arguments_raw(&self) -> *mut sys::zval {
+        self.0.arguments().as_ptr().cast_mut().cast()
+    }
+
+    /// Takes the arguments out of the frame. What is left there needs no release.
+    pub fn take_arguments(&self) -> Vec<Value> {
+        let (first, count) = (self.arguments_raw().cast::<Value>(), self.argument_count() as usize);
+        // SAFETY: the arguments of the call, which is the caller's: nobody else looks at them.
+        let arguments = unsafe { std::slice::from_raw_parts_mut(first, count) };
+        arguments.iter_mut().map(std::mem::take).collect()
+    }
+
     /// Returns the named arguments that no parameter takes.
     pub fn named_arguments(&self) -> Option<&Array> {
         if self.flags() & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS == 0 {
@@ -249,6 +262,14 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// `TypeError`.
     pub fn callable(&self, number: u32) -> Result<Callable, Thrown> {
+        self.look_up(number, sys::zend_wrong_callback_error)
+    }
+
+    fn look_up(
+        &self,
+        number: u32,
+        throw: unsafe extern "C" fn(u32, *mut std::ffi::c_char),
+    ) -> Result<Callable, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
         let mut info = MaybeUninit::uninit();
         let mut cache = MaybeUninit::uninit();
@@ -258,7 +279,7 @@ impl<'a> Arguments<'a> {
         let answer = unsafe { sys::zend_fcall_info_init(raw, 0, info, cache, ptr::null_mut(), &mut error) };
         if answer != sys::SUCCESS {
             // SAFETY: throws for the function that is being called, and frees the text.
-            unsafe { sys::zend_wrong_callback_error(number, error) };
+            unsafe { throw(number, error) };
             return Err(Thrown::is_in_flight());
         }
         if !error.is_null() {
@@ -278,7 +299,9 @@ impl<'a> Arguments<'a> {
     /// `TypeError`.
     pub fn callable_or_null(&self, number: u32) -> Result<Option<Callable>, Thrown> {
         match self.value(number) {
-            Some(value) if value.type_number() != sys::IS_NULL => self.callable(number).map(Some),
+            Some(value) if value.type_number() != sys::IS_NULL => {
+                self.look_up(number, sys::zend_wrong_callback_or_null_error).map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -1,7 +1,7 @@
 //! Classes, functions and extensions.
 
 use crate::{Str, sys};
-use std::{ffi::CStr, ptr::NonNull};
+use std::{ffi::CStr, ptr::NonNull, slice};
 
 /// A class.
 #[repr(transparent)]
@@ -167,6 +167,17 @@ impl Function {
     pub fn class(self) -> Option<Class> {
         // SAFETY: null, or a class that lasts as long as the function.
         unsafe { Class::from_raw(self.common().scope) }
+    }
+
+    /// Returns its parameters, and what collects the rest.
+    pub fn parameters(&self) -> &[sys::zend_arg_info] {
+        let common = self.common();
+        let is_variadic = common.fn_flags & sys::ZEND_ACC_VARIADIC != 0;
+        if common.arg_info.is_null() {
+            return &[];
+        }
+        // SAFETY: they lie one after the other. Those of internal functions have the same layout.
+        unsafe { slice::from_raw_parts(common.arg_info, common.num_args as usize + usize::from(is_variadic)) }
     }
 
     /// Returns its flags (`ZEND_ACC_…`).

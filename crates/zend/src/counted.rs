@@ -131,6 +131,14 @@ impl<T: Counted> OwnedCell<T> {
     }
 }
 
+impl<T: Counted> From<Option<Owned<T>>> for OwnedCell<T> {
+    fn from(reference: Option<Owned<T>>) -> OwnedCell<T> {
+        let cell = OwnedCell::new();
+        cell.set(reference);
+        cell
+    }
+}
+
 impl<T: Counted> Default for OwnedCell<T> {
     fn default() -> OwnedCell<T> {
         OwnedCell::new()

@@ -1,6 +1,6 @@
 //! What the engine knows and does: its classes, calls of PHP code, interrupts, warnings.
 
-use crate::{Class, Frame, Object, Str, Value, exception::c_text, sys};
+use crate::{Class, Frame, Object, Owned, Str, Thrown, Value, exception::c_text, sys};
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     mem,
@@ -79,6 +79,13 @@ pub fn observe_errors(observer: ErrorObserver) {
 }
 
 type ErrorObserverInC = unsafe extern "C" fn(c_int, *mut sys::zend_string, u32, *mut sys::zend_string);
+
+/// Raises a warning where the running code is; at this file and line where none runs.
+pub fn warn_here(file: Option<&Str>, line: u32, text: &CStr) {
+    let file = file.map_or(std::ptr::null_mut(), Str::as_raw);
+    // SAFETY: null or a live string, and a terminated text.
+    unsafe { sys::spindle_warning_here(file, line, text.as_ptr()) };
+}
 
 /// Prints a text, through output buffers.
 pub fn print(text: &str) {
@@ -233,5 +240,27 @@ pub fn weak_target(reference: &Object) -> Value {
     let mut result = Value::NULL;
     // SAFETY: a live `WeakReference`, and a place for the result.
     unsafe { sys::spindle_weak_target(reference.as_raw(), result.as_mut_raw()) };
+    result
+}
+
+/// Returns a new object of a class, whose constructor is not called.
+///
+/// # Errors
+/// The class is abstract, or the like.
+pub fn new_object(class: Class) -> Result<Owned<Object>, Thrown> {
+    let mut value = Value::UNDEF;
+    // SAFETY: a place for the object.
+    let made = unsafe { sys::object_init_ex(value.as_mut_raw(), class.as_raw()) };
+    match value.as_object() {
+        Some(object) if made == sys::SUCCESS => Ok(Owned::of(object)),
+        _ => Err(Thrown::is_in_flight()),
+    }
+}
+
+/// Returns the backtrace from a frame on, as `debug_backtrace()` does.
+pub fn backtrace(frame: Frame, options: i32, limit: i32) -> Value {
+    let mut result = Value::UNDEF;
+    // SAFETY: a place for the array, and frames of calls in progress.
+    unsafe { sys::spindle_backtrace(result.as_mut_raw(), frame.as_raw(), options, limit) };
     result
 }

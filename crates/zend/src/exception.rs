@@ -43,6 +43,15 @@ pub fn throw_new(class: Class, message: &str) -> Thrown {
     throw(new(class, message))
 }
 
+/// Throws an `Error`.
+#[cold]
+pub fn throw_error(message: &str) -> Thrown {
+    let message = c_text(message);
+    // SAFETY: a format that takes one text, and that text.
+    unsafe { sys::zend_throw_error(ptr::null_mut(), c"%s".as_ptr(), message.as_ptr()) };
+    Thrown::is_in_flight()
+}
+
 /// Returns `true` if an exception is in flight.
 #[inline(always)]
 pub fn is_in_flight() -> bool {
@@ -111,6 +120,24 @@ pub fn put_aside(what: impl FnOnce()) {
             put(Some(later));
         }
     }
+}
+
+/// The exception in flight leaves the C code that runs: its frame, and no other, goes on from it.
+pub fn enter_frame() {
+    // SAFETY: an exception is in flight; only the frame's next instruction is changed.
+    unsafe { sys::zend_throw_exception_internal(ptr::null_mut()) };
+}
+
+/// Returns the instruction that was to be executed when the exception in flight was thrown.
+pub fn instruction_before() -> *const sys::zend_op {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.opline_before_exception }
+}
+
+/// Sets it.
+pub fn set_instruction_before(instruction: *const sys::zend_op) {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.opline_before_exception = instruction };
 }
 
 /// Makes an exception the last one in the chain of another's previous ones.

@@ -38,6 +38,12 @@ impl Frame {
         unsafe { Frame::from_raw(frame) }
     }
 
+    /// Makes this the innermost frame, until it is set back. It is one of the running code's.
+    pub fn set_current(frame: Frame) {
+        // SAFETY: a global of the engine.
+        unsafe { sys::executor_globals.current_execute_data = frame.as_raw() };
+    }
+
     /// Returns the engine's pointer.
     #[inline(always)]
     pub fn as_raw(self) -> *mut sys::zend_execute_data {
@@ -112,6 +118,16 @@ impl Frame {
         debug_assert!(first.addr().is_multiple_of(align_of::<Value>()));
         // SAFETY: as many as were passed, which the frame holds.
         unsafe { slice::from_raw_parts(first, self.argument_count() as usize) }
+    }
+
+    /// Returns the values that the frame itself holds: the object whose method is called, and the variables of PHP code.
+    pub fn held_values(&self) -> impl Iterator<Item = &Value> {
+        let variables = self.function().and_then(|function| function.code().map(|code| code.last_var)).unwrap_or(0);
+        // SAFETY: the variables of PHP code lie behind the frame.
+        let first = unsafe { self.0.as_ptr().add(1) }.cast::<Value>();
+        // SAFETY: as many as the code has.
+        let variables = unsafe { slice::from_raw_parts(first, variables.max(0) as usize) };
+        std::iter::once(self.this_value()).chain(variables)
     }
 
     /// Returns the instruction that PHP code has come to.

@@ -226,6 +226,16 @@ impl Collected {
         }
     }
 
+    /// Adds an object that is held.
+    pub fn owned_object(&mut self, object: &Owned<Object>) {
+        self.raw_object(object.as_raw());
+    }
+
+    /// Adds an object of ours that is held.
+    pub fn owned<T: State>(&mut self, instance: &Owned<Instance<T>>) {
+        self.raw_object(instance.object().as_raw());
+    }
+
     /// Adds the array in a place, if there is one.
     pub fn array(&mut self, cell: &OwnedCell<Array>) {
         let array = cell.as_ptr();

@@ -1,6 +1,6 @@
 //! Objects.
 
-use crate::{Class, Counted, Owned, Value, sys};
+use crate::{Class, Counted, Owned, Str, Value, sys};
 use std::{cell::UnsafeCell, ffi::CStr, ptr::NonNull};
 
 /// An object of any class.
@@ -78,6 +78,25 @@ impl Object {
         let (name, length) = (name.as_ptr(), name.count_bytes());
         // SAFETY: a live object, a name, and a value that is copied.
         unsafe { sys::zend_update_property(scope.as_raw(), self.as_raw(), name, length, value.as_raw().cast_mut()) };
+    }
+
+    /// Returns a copy of a declared property, as code of `scope` reads it.
+    pub fn read_property(&self, scope: Class, name: &CStr) -> Value {
+        let mut room = Value::UNDEF;
+        let (name, length) = (name.as_ptr(), name.count_bytes());
+        let (scope, object, room) = (scope.as_raw(), self.as_raw(), room.as_mut_raw());
+        // SAFETY: a live object, a name, and room for a value that stands nowhere.
+        let value = unsafe { sys::zend_read_property(scope, object, name, length, true, room) };
+        // SAFETY: a valid value.
+        unsafe { Value::borrow(value) }.map_or(Value::NULL, |value| value.dereferenced().clone())
+    }
+
+    /// Returns the name of the enum case that it is.
+    ///
+    /// # Panics
+    /// It is no object of an enum.
+    pub fn enum_case_name(&self) -> &Str {
+        self.property(0).and_then(Value::as_str).expect("a case of an enum has a name")
     }
 
     /// Returns the number by which the engine knows it.

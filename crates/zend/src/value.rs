@@ -114,6 +114,14 @@ impl Value {
         }
     }
 
+    /// Returns the name of its type, as messages have it.
+    pub fn type_name(&self) -> String {
+        // SAFETY: a valid value.
+        let name = unsafe { sys::zend_zval_type_name(self.as_raw()) };
+        // SAFETY: a terminated text that lasts as long as the process.
+        unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy().into_owned()
+    }
+
     /// Returns `true` if there is no value.
     #[inline(always)]
     pub fn is_undef(&self) -> bool {
@@ -269,6 +277,13 @@ impl From<Owned<Array>> for Value {
 impl From<Owned<Object>> for Value {
     fn from(object: Owned<Object>) -> Value {
         typed(sys::IS_OBJECT | COLLECTABLE, sys::zend_value { obj: object.into_raw().cast() })
+    }
+}
+
+impl From<&Str> for Value {
+    /// One more reference to the string.
+    fn from(string: &Str) -> Value {
+        Owned::of(string).into()
     }
 }
 

@@ -1,70 +1,76 @@
 //! The functions that await: `await()` and `awaitChildren()`.
 
-use crate::runtime::{
-    awaiting::{self, Waited},
-    scheduler::{Core, rt},
-    scope,
+use crate::runtime::awaiting::{
+    Waited, deliver, info_of, may_await, target, throw_failure, token_was_first, wait, wait_for_all,
 };
+use crate::runtime::scheduler::{Core, rt};
+use crate::runtime::{classes, scope};
 use spindle_core::sched::Target;
-use spindle_php_sys as sys;
-use std::ptr::null_mut;
+use spindle_zend::{Call, Object, PhpResult, Thrown, Value, argument_error, functions};
 
-type Frame = *mut sys::zend_execute_data;
-type Value = *mut sys::zval;
+functions! {
+    zif_Async_await => await_one;
+    zif_Async_awaitChildren => await_children;
+}
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zif_Async_await(execute_data: Frame, result: Value) {
-    let (mut awaitable, mut token) = (null_mut(), null_mut());
-    // SAFETY: the engine's frame, whose arguments keep both objects alive while it waits.
-    unsafe {
-        if !sys::spindle_parse_await(execute_data, &mut awaitable, &mut token) {
-            return;
-        }
-        let rt = rt();
-        let Some(wanted) = awaiting::target(awaitable) else { return awaiting::never_spawned() };
-        let limit = if token.is_null() { None } else { awaiting::target(token) };
-        if limit.is_none() && !token.is_null() {
-            return awaiting::never_spawned();
-        }
-        if !awaiting::may_await(rt, wanted, awaitable) {
-            return;
-        }
-        let over = |core: &Core| core.is_done(wanted) || limit.is_some_and(|limit| core.is_done(limit));
-        let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
-        let targets = if limit.is_some() { &both[..] } else { &alone[..] };
-        let waited = if over(&rt.core.borrow()) {
-            Waited::Done
-        } else {
-            awaiting::wait(rt, targets, awaiting::info_of(rt, wanted, limit), over)
-        };
-        match waited {
-            Waited::Thrown => {
-                if let Target::Scope(id) = wanted
-                    && rt.core.borrow().is_finished(id)
-                {
-                    scope::ask(rt, id); // it has left before it could
-                }
+/// Returns the first argument, which is of type `Awaitable|Scope`.
+fn awaitable(value: Option<&Value>) -> Result<&Object, Thrown> {
+    let object = value.and_then(Value::as_object);
+    if let Some(object) = object
+        && (object.is_a(classes::awaitable()) || object.is_a(classes::scope()))
+    {
+        return Ok(object);
+    }
+    let given = match (object, value) {
+        (Some(object), _) => object.class().name().to_text(),
+        (None, value) => value.unwrap_or(const { &Value::NULL }).type_name(),
+    };
+    Err(argument_error(1, true, &format!("must be of type Async\\Awaitable|Async\\Scope, {given} given")))
+}
+
+fn await_one(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let token = arguments.object_or_null(2, classes::awaitable())?;
+    let awaitable = awaitable(arguments.value(1))?;
+    let rt = rt();
+    let wanted = target(awaitable)?;
+    let limit = token.map(target).transpose()?;
+    may_await(rt, wanted, awaitable)?;
+    let over = |core: &Core| core.is_done(wanted) || limit.is_some_and(|limit| core.is_done(limit));
+    let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
+    let targets = if limit.is_some() { &both[..] } else { &alone[..] };
+    let is_over = over(&rt.core.borrow());
+    let waited = if is_over { Waited::Done } else { wait(rt, targets, info_of(rt, wanted, limit), over) };
+    match waited {
+        Waited::Thrown(thrown) => {
+            if let Target::Scope(id) = wanted
+                && rt.core.borrow().is_finished(id)
+            {
+                scope::schedule_warning(rt, id); // it has left before it could
             }
-            Waited::Failure(from, failure) => {
-                let wanted = if let Target::Scope(id) = wanted { Some(id) } else { None };
-                awaiting::throw_failure(rt, targets, wanted, from, failure);
+            Err(thrown)
+        }
+        Waited::Failure(from, failure) => {
+            let wanted = if let Target::Scope(id) = wanted { Some(id) } else { None };
+            Err(throw_failure(rt, targets, wanted, from, failure))
+        }
+        Waited::Done => {
+            let has_come = rt.core.borrow().is_done(wanted);
+            match token {
+                Some(token) if !has_come => Err(token_was_first(rt, token)),
+                _ => deliver(rt, awaitable),
             }
-            Waited::Done if rt.core.borrow().is_done(wanted) => awaiting::deliver(rt, awaitable, result),
-            Waited::Done => awaiting::token_was_first(rt, token),
         }
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zif_Async_awaitChildren(execute_data: Frame, _: Value) {
-    let mut token = null_mut();
-    // SAFETY: the engine's frame, whose argument keeps the token alive while it waits.
-    if unsafe { sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.awaitable, &mut token) } {
-        let rt = rt();
-        let children = {
-            let core = rt.core.borrow();
-            core.children_of(core.running())
-        };
-        awaiting::wait_for_all(rt, &children, "awaitChildren", token);
-    }
+fn await_children(call: Call) -> PhpResult {
+    let token = call.arguments(0, 1)?.object_or_null(1, classes::awaitable())?;
+    let rt = rt();
+    let children = {
+        let core = rt.core.borrow();
+        core.children_of(core.running())
+    };
+    wait_for_all(rt, &children, "awaitChildren", token)?;
+    Ok(Value::NULL)
 }

@@ -1,97 +1,52 @@
-//! The methods of `Async\Context`, and `localContext()`.
+//! The methods of `Async\Context` and `Async\Key`, and `localContext()`.
 
-use crate::runtime::{
-    context, coroutine,
-    scheduler::rt,
-    slots::{self, Slots},
-};
-use crate::zend::zv;
-use spindle_php_sys as sys;
-use std::ptr::null_mut;
+use crate::runtime::classes;
+use crate::runtime::context::{self, CONTEXT};
+use crate::runtime::coroutine::COROUTINE;
+use crate::runtime::keyed_values::{self, KeyedValues};
+use crate::runtime::scheduler::rt;
+use spindle_zend::{Call, PhpResult, Str, Value, functions};
 
-type Frame = *mut sys::zend_execute_data;
-type Value = *mut sys::zval;
+functions! {
+    zif_Async_localContext => local_context;
+    zim_Async_Coroutine_getContext => get_context;
+    zim_Async_Context___construct => |_| Ok(Value::NULL);
+    zim_Async_Context_find => |call| keyed_values::method_find(call, |key| values_of(&call).find(key));
+    zim_Async_Context_get => |call| keyed_values::method_get(call, |key| values_of(&call).find(key));
+    zim_Async_Context_has => |call| keyed_values::method_has(call, |key| values_of(&call).has(key));
+    zim_Async_Context_set => |call| keyed_values::method_set(call, values_of(&call));
+    zim_Async_Context_unset => |call| keyed_values::method_unset(call, values_of(&call));
+    zim_Async_Key___construct => construct_key;
+    zim_Async_Key___toString => key_to_string;
+}
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zif_Async_localContext(frame: Frame, result: Value) {
-    // SAFETY: the engine's frame and place for the result.
-    unsafe {
-        if sys::spindle_parse_none(frame) {
-            zv::set_object_copy(result, context::of_coroutine(rt().running()));
-        }
+/// Returns the values of the context whose method is called, which its frame holds.
+fn values_of(call: &Call) -> &KeyedValues {
+    call.this_of(&CONTEXT).values()
+}
+
+fn local_context(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok(context::of_coroutine(rt().running()).into())
+}
+
+fn get_context(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok(context::of_coroutine(call.this_of(&COROUTINE)).into())
+}
+
+/// A second call fails as the property is readonly.
+fn construct_key(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, 1)?;
+    let description = if arguments.value(1).is_some() { arguments.str(1)?.into() } else { Value::from("") };
+    if let Some(key) = call.this() {
+        key.set_property(classes::key(), c"description", &description);
     }
+    Ok(Value::NULL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Coroutine_getContext(frame: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method, `This` an object of the class.
-    unsafe {
-        if sys::spindle_parse_none(frame) {
-            zv::set_object_copy(result, context::of_coroutine(coroutine::of((*frame).This.value.obj)));
-        }
-    }
-}
-
-/// The slots of the context whose method is called, which its frame keeps alive.
-unsafe fn this<'a>(frame: Frame) -> &'a Slots {
-    // SAFETY: a method of the class is being called, so `This` is an object of it.
-    unsafe { context::slots_of((*frame).This.value.obj) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context___construct(_: Frame, _: Value) {}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context_find(frame: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method and its place for the result, here and below.
-    unsafe { slots::method_find(frame, result, |key| this(frame).find(key)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context_get(frame: Frame, result: Value) {
-    // SAFETY: see above.
-    unsafe { slots::method_get(frame, result, |key| this(frame).find(key)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context_has(frame: Frame, result: Value) {
-    // SAFETY: see above.
-    unsafe { slots::method_has(frame, result, |key| this(frame).has(key)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context_set(frame: Frame, result: Value) {
-    // SAFETY: see above.
-    unsafe { slots::method_set(frame, result, this(frame)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Context_unset(frame: Frame, result: Value) {
-    // SAFETY: see above.
-    unsafe { slots::method_unset(frame, result, this(frame)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Key___construct(frame: Frame, _: Value) {
-    let mut description = null_mut();
-    // SAFETY: the engine's frame of this method, `This` an object of the class. A second call fails as the property is
-    // readonly.
-    unsafe {
-        if sys::spindle_parse_optional_string(frame, &mut description) {
-            let name = c"description";
-            let (text, length) = (name.as_ptr(), name.count_bytes());
-            sys::zend_update_property_str(sys::spindle_ce.key, (*frame).This.value.obj, text, length, description);
-        }
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_Key___toString(frame: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method, `This` an object of the class.
-    unsafe {
-        if sys::spindle_parse_none(frame) {
-            let description = sys::spindle_key_description((*frame).This.value.obj);
-            result.write(if description.is_null() { zv::string("") } else { zv::string_copy(description) });
-        }
-    }
+fn key_to_string(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let description: Option<&Str> = call.this().and_then(keyed_values::key_description);
+    Ok(description.map_or_else(|| "".into(), Value::from))
 }

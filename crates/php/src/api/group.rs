@@ -1,148 +1,82 @@
 //! The methods of `Async\CoroutineGroup`.
 
-use crate::runtime::{
-    awaiting, cancellation, coroutine,
-    group::{self, Group},
-    scheduler::{Core, rt},
-    scope, spawn,
-};
-use crate::zend::{exception, zv};
-use spindle_core::sched::{Outcome, ScopeId, State};
-use spindle_php_sys as sys;
-use std::ptr::{addr_of_mut, null_mut};
+use crate::runtime::coroutine::{COROUTINE, NO_SLOT};
+use crate::runtime::group::{GROUP, state_of};
+use crate::runtime::scheduler::rt;
+use crate::runtime::scope::{self, SCOPE};
+use crate::runtime::{awaiting, cancellation, classes, spawn};
+use spindle_core::sched::State;
+use spindle_zend::{Call, Owned, PhpResult, Value, exception, functions};
 
-type Frame = *mut sys::zend_execute_data;
-type Value = *mut sys::zval;
-
-/// The group whose method is called.
-unsafe fn this(execute_data: Frame) -> *mut Group {
-    // SAFETY: a method of the class is being called, so `This` is an object of it.
-    unsafe { group::of((*execute_data).This.value.obj) }
+functions! {
+    zim_Async_CoroutineGroup___construct => construct;
+    zim_Async_CoroutineGroup_spawn => spawn;
+    zim_Async_CoroutineGroup_add => add;
+    zim_Async_CoroutineGroup_cancel => cancel;
+    zim_Async_CoroutineGroup_dispose => dispose;
+    zim_Async_CoroutineGroup_getResults => get_results;
+    zim_Async_CoroutineGroup_getErrors => get_errors;
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup___construct(execute_data: Frame, _: Value) {
-    let mut given = null_mut();
-    // SAFETY: the engine's frame of this method; the group takes a reference.
-    unsafe {
-        if sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.scope, &mut given)
-            && !given.is_null()
-            && scope::id_of(given).is_some()
-        {
-            let place = addr_of_mut!((*this(execute_data)).scope);
-            let mut old = *place;
-            zv::set_object_copy(place, given);
-            sys::spindle_zval_dtor(&mut old);
-        }
+fn construct(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, 1)?;
+    if let Some(scope) = arguments.object_or_null(1, classes::scope())?
+        && let Some(state) = SCOPE.of(scope)
+    {
+        state.made()?;
+        call.this_of(&GROUP).set_scope(scope);
     }
+    Ok(Value::NULL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_spawn(execute_data: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method and place for the result.
-    unsafe {
-        let this = this(execute_data);
-        let rt = rt();
-        let (id, closed): (ScopeId, bool) = {
-            let core = rt.core.borrow();
-            if zv::is_undef(&(*this).scope) {
-                let id = core.scope_of(core.running());
-                (id, core.is_cancelled(id))
-            } else {
-                let id = scope::peek((*this).scope.value.obj).unwrap_or(Core::GLOBAL);
-                (id, core.is_closed(id))
-            }
-        };
-        if closed {
-            return exception::throw(sys::spindle_ce.async_exception, scope::CLOSED);
-        }
-        if let Some(co) = spawn::spawn(execute_data, result, |core| core.spawn_in(id)) {
-            group::add(this, co);
-        }
+fn spawn(call: Call) -> PhpResult {
+    let group = call.this_of(&GROUP);
+    let (id, is_closed) = group.spawns_in(rt());
+    if is_closed {
+        return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
     }
+    let member = spawn::spawn(call, |core| core.spawn_in(id))?;
+    group.add(&member);
+    Ok(member.into())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_add(execute_data: Frame, _: Value) {
-    let mut object = null_mut();
-    // SAFETY: the engine's frame of this method.
-    unsafe {
-        if !sys::spindle_parse_object(execute_data, sys::spindle_ce.coroutine, &mut object) {
-            return;
-        }
-        let (this, member) = (this(execute_data), coroutine::of(object));
-        if (*member).co == coroutine::NO_SLOT {
-            return awaiting::never_spawned();
-        }
-        if !group::members(this).contains(&member) {
-            group::add(this, (*member).co);
-        }
+fn add(call: Call) -> PhpResult {
+    let object = call.arguments(1, 1)?.object(1, classes::coroutine())?;
+    match COROUTINE.of(object).filter(|member| member.co.get() != NO_SLOT) {
+        Some(member) => call.this_of(&GROUP).add(member),
+        None => return Err(awaiting::never_spawned()),
     }
+    Ok(Value::NULL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_cancel(execute_data: Frame, _: Value) {
-    let mut reason = null_mut();
-    // SAFETY: the engine's frame of this method.
-    unsafe {
-        if !sys::spindle_parse_optional_object(execute_data, sys::spindle_ce.cancellation, &mut reason) {
-            return;
-        }
-        if reason.is_null() {
-            reason = cancellation::default_cancellation();
-        } else {
+fn cancel(call: Call) -> PhpResult {
+    let reason = match call.arguments(0, 1)?.object_or_null(1, classes::cancellation())? {
+        Some(reason) => {
             cancellation::for_several(reason);
-            zv::add_object_ref(reason);
+            Owned::of(reason)
         }
-        group::cancel(rt(), this(execute_data), reason);
-        sys::spindle_object_release(reason);
-    }
+        None => cancellation::default_cancellation(),
+    };
+    call.this_of(&GROUP).cancel(rt(), &reason);
+    Ok(Value::NULL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_dispose(execute_data: Frame, _: Value) {
-    // SAFETY: the engine's frame of this method.
-    unsafe {
-        if !sys::spindle_parse_none(execute_data) {
-            return;
-        }
-        let (rt, this, here) = (rt(), this(execute_data), exception::here());
-        let left = group::members(this).into_iter().filter(|member| group::state_of(*member).0 != State::Done);
-        let left = left.map(|member| (*member).co).collect();
-        scope::warn_of_zombies(rt, left, &format!("in CoroutineGroup disposed at {here}"));
-        let reason = cancellation::default_cancellation();
-        group::cancel(rt, this, reason);
-        sys::spindle_object_release(reason);
-    }
+fn dispose(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let (rt, group, here) = (rt(), call.this_of(&GROUP), exception::here());
+    let left = group.members().into_iter().filter(|member| state_of(member).0 != State::Done);
+    let left = left.map(|member| member.co.get()).collect();
+    scope::warn_of_zombies(rt, left, &format!("in CoroutineGroup disposed at {here}"));
+    group.cancel(rt, &cancellation::default_cancellation());
+    Ok(Value::NULL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_getResults(execute_data: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method and place for the result.
-    unsafe {
-        if sys::spindle_parse_none(execute_data) {
-            group::results(this(execute_data), result);
-        }
-    }
+fn get_results(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok(call.this_of(&GROUP).results().into())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn zim_Async_CoroutineGroup_getErrors(execute_data: Frame, result: Value) {
-    // SAFETY: the engine's frame of this method and place for the result.
-    unsafe {
-        if !sys::spindle_parse_none(execute_data) {
-            return;
-        }
-        let this = this(execute_data);
-        sys::spindle_array_new(result, 0);
-        for (index, member) in group::members(this).into_iter().enumerate() {
-            let (state, outcome) = group::state_of(member);
-            if state == State::Done && outcome == Outcome::Failed && !(*member).exception.is_null() {
-                let mut value = zv::null();
-                zv::set_object_copy(&mut value, (*member).exception);
-                sys::zend_hash_index_update((*result).value.arr, index as u64, &mut value);
-                (*this).seen = true;
-            }
-        }
-    }
+fn get_errors(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok(call.this_of(&GROUP).errors().into())
 }

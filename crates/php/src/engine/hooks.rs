@@ -182,8 +182,7 @@ extern "C" fn execute_script(frame: Frame) {
 
 /// The script's own code has ended, with the exception in flight or none.
 fn script_ended() {
-    // SAFETY: main's stack, and no user code runs on it.
-    if !runs_through(|| unsafe { context::script_ended(std::ptr::null_mut()) }) {
+    if !runs_through(context::script_ended) {
         exception::throw_exit();
     }
     if let Some(rt) = scheduler::existing() {

@@ -98,7 +98,7 @@ fn cancelled_between_calls(rt: &'static Runtime) {
     if classify::converses() {
         return;
     }
-    let reason = rt.core.borrow_mut().take_cancellation();
+    let reason = rt.take_cancellation();
     if let Some(reason) = reason {
         pending_cancel::throw_on_return(rt, reason);
     }
@@ -126,7 +126,7 @@ impl Host for PhpHost {
             WakeReason::TimedOut => Wake::TimedOut,
             WakeReason::Interrupted => Wake::Interrupted,
             WakeReason::Cancelled => {
-                let reason = rt.core.borrow_mut().take_cancellation();
+                let reason = rt.take_cancellation();
                 if let Some(reason) = reason {
                     pending_cancel::throw_on_return(rt, reason);
                 }

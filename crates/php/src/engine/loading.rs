@@ -225,26 +225,14 @@ fn runs_file(innermost: Option<Frame>, path: &[u8]) -> bool {
         .any(|function| function.name().is_none() && function.file().is_some_and(|file| file.as_bytes() == path))
 }
 
-/// Returns the innermost frame of a coroutine that has started and not ended.
-fn frame_of(rt: &'static Runtime, co: CoroutineId) -> Option<Frame> {
-    // SAFETY: null, or alive: the runtime holds it.
-    let ctx = unsafe { rt.object(co).as_ref() }?.ctx;
-    if ctx.is_null() {
-        return None;
-    }
-    // SAFETY: the context of a coroutine that has started and not ended.
-    let frame = unsafe { rt.frame_of(ctx) };
-    // SAFETY: null, or a call of that coroutine that has not returned.
-    unsafe { Frame::from_raw(frame) }
-}
-
 /// Returns the coroutine other than `me` that is still running the code of this file for the first time.
 fn loader_of(rt: &'static Runtime, path: &[u8], me: CoroutineId) -> Option<CoroutineId> {
     let loader = *STATE.files.borrow().get(path)?;
     if loader.co == me || rt.core.borrow().id(loader.co) != loader.id {
         return None;
     }
-    runs_file(frame_of(rt, loader.co), path).then_some(loader.co)
+    let frame = rt.frame_of(&*rt.find_object(loader.co)?)?;
+    runs_file(Some(frame), path).then_some(loader.co)
 }
 
 extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {

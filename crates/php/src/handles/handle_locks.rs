@@ -300,9 +300,7 @@ pub(crate) unsafe extern "C" fn spindle_let_go(call: *mut sys::spindle_call) {
 }
 
 fn context_of(rt: &'static Runtime, co: CoroutineId) -> *mut Ctx {
-    let this = rt.object(co);
-    // SAFETY: an object in the runtime's table is alive.
-    if this.is_null() { null_mut() } else { unsafe { (*this).ctx } }
+    rt.find_object(co).map_or(null_mut(), |this| this.ctx.get())
 }
 
 /// Waits for one handle, if it is busy. `false`: something was thrown.
@@ -331,10 +329,12 @@ unsafe fn turn(rt: &'static Runtime, call: *mut sys::spindle_call, key: usize, m
 fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
     // SAFETY: a coroutine that holds a handle has a context.
     unsafe {
-        let ctx = (*rt.object(co)).ctx;
+        let this = rt.object(co);
+        let ctx = this.ctx.get();
         if !ctx.is_null() && (*ctx).failing == Failing::No {
             (*ctx).failing = Failing::Quietly;
-            (*ctx).failing_in = pending_cancel::internal(rt.frame_of(ctx));
+            (*ctx).failing_in =
+                pending_cancel::internal(rt.frame_of(this).map_or(null_mut(), spindle_zend::Frame::as_raw));
             rt.core.borrow_mut().abort_park(co);
         }
     }

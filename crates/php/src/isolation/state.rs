@@ -63,6 +63,7 @@
 
 use crate::zend::zv;
 use spindle_php_sys as sys;
+use spindle_zend::{Collected, Value};
 use std::cell::Cell;
 use std::ptr::{addr_of_mut, null_mut};
 
@@ -438,11 +439,10 @@ impl Saved {
 }
 
 /// What a new coroutine inherits of its spawner.
-#[derive(Clone, Copy)]
 pub struct Inherited {
     error_reporting: i32,
     handler_mask: i32,
-    handler: sys::zval,
+    handler: Value,
 }
 
 /// `EG(error_reporting)` below `@`: fatal errors only.
@@ -468,42 +468,32 @@ fn outside_of_silence(level: i32) -> i32 {
 }
 
 impl Inherited {
-    /// What the running coroutine hands down; owns a reference to the error handler.
+    /// Nothing.
+    pub const NONE: Inherited = Inherited { error_reporting: 0, handler_mask: 0, handler: Value::UNDEF };
+
+    /// Returns what the running coroutine hands down.
     pub fn capture() -> Inherited {
         let eg = addr_of_mut!(sys::executor_globals);
         // SAFETY: only the PHP thread gets here; the handler is a valid zval, undefined when there is none.
         unsafe { Self::of((*eg).error_reporting, (*eg).user_error_handler_error_reporting, &(*eg).user_error_handler) }
     }
 
-    /// What a coroutine that was left hands down.
+    /// Returns what a coroutine that was left hands down.
     pub fn from(saved: &Saved) -> Inherited {
         Self::of(saved.error_reporting, saved.user_error_handler_error_reporting, &saved.user_error_handler)
     }
 
     #[inline(always)]
     fn of(error_reporting: i32, handler_mask: i32, from: &sys::zval) -> Inherited {
-        let mut handler = *from;
-        if !zv::is_undef(&handler) {
-            // SAFETY: a valid zval.
-            unsafe { sys::spindle_zval_copy(&mut handler, from) };
-        }
-        Inherited { error_reporting: outside_of_silence(error_reporting), handler_mask, handler }
+        // SAFETY: a valid zval.
+        let handler = unsafe { Value::borrow(from) }.filter(|handler| !handler.is_undef());
+        let error_reporting = outside_of_silence(error_reporting);
+        Inherited { error_reporting, handler_mask, handler: handler.cloned().unwrap_or_default() }
     }
 
-    /// The handler, for the garbage collector.
-    pub fn handler_mut(&mut self) -> *mut sys::zval {
-        &mut self.handler
-    }
-
-    /// Frees what was not handed on.
-    pub fn release(&mut self) {
-        if !zv::is_undef(&self.handler) {
-            // SAFETY: we own the reference, and forget it.
-            unsafe {
-                sys::spindle_zval_dtor(&mut self.handler);
-                self.handler.u1.type_info = sys::IS_UNDEF;
-            }
-        }
+    /// Tells the cycle collector of the handler.
+    pub fn collect(&self, values: &mut Collected) {
+        values.value(&self.handler);
     }
 }
 
@@ -549,8 +539,7 @@ pub unsafe fn begin(
         (*eg).error_reporting = inherited.error_reporting;
         (*eg).in_autoload = null_mut();
         (*eg).user_error_handler_error_reporting = inherited.handler_mask;
-        (*eg).user_error_handler = inherited.handler;
-        inherited.handler.u1.type_info = sys::IS_UNDEF;
+        (*eg).user_error_handler = std::mem::take(&mut inherited.handler).into_raw();
         for stack in [addr_of_mut!((*eg).user_error_handlers_error_reporting), addr_of_mut!((*eg).user_error_handlers)]
         {
             (*stack).top = 0;

@@ -1,82 +1,84 @@
-//! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that wait for that, and coroutines
+//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, failures that wait for that, and coroutines
 //! that do not end when they are cancelled.
 //!
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
-//! coroutines of their own, where an error handler of user code may wait and throw.
-
-#![deny(clippy::multiple_unsafe_ops_per_block)]
+//! coroutines of their own, where an error handler of the program may wait and throw.
 
 use crate::isolation::state;
-use crate::observe::{Position, Subject, exception_of, info_of, is_runner, slot, spawned_at, suspended_at, text};
-use crate::runtime::{
-    describe, life, report, runner,
-    scheduler::{Core, Phase, Runtime},
-    scope,
-};
-use crate::zend::settings;
+use crate::runtime::coroutine::CoroutineObject;
+use crate::runtime::scheduler::{Core, Phase, Runtime};
+use crate::runtime::{describe, life, report, runner, scope};
 use spindle_core::sched::{CoroutineId, Outcome, State};
-use spindle_zend::{Str, engine};
+use spindle_php_sys as sys;
+use spindle_zend::{Owned, exception};
 
 fn are_on() -> bool {
-    settings::current().diagnostics
+    // SAFETY: read after module start.
+    unsafe { sys::spindle_settings.diagnostics }
 }
 
-/// Returns `true` if it is user code's in the global scope, where only awaiting it shows what became of it.
-fn concerns(core: &Core, this: Subject) -> bool {
-    let co = slot(this);
-    !is_runner(this) && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
+/// Returns the delay of the warning about cancelled coroutines that do not end, in milliseconds.
+fn cancel_warning_ms() -> i64 {
+    // SAFETY: read after module start.
+    unsafe { sys::spindle_settings.cancel_warning_ms }
 }
 
-/// Returns `true` if it has returned and was never awaited.
-fn is_unawaited(core: &Core, this: Subject) -> bool {
-    let co = slot(this);
+/// Returns the delay of the warning about failures that are not awaited, in milliseconds.
+fn unawaited_warning_ms() -> i64 {
+    // SAFETY: read after module start.
+    unsafe { sys::spindle_settings.unawaited_warning_ms }
+}
+
+/// Returns `true` for one of user code's in the global scope, where only awaiting it tells what became of it.
+fn concerns(core: &Core, this: &CoroutineObject) -> bool {
+    let co = this.co.get();
+    this.job().is_none() && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
+}
+
+/// Returns `true` if it has returned, and has never been awaited.
+fn was_in_vain(core: &Core, this: &CoroutineObject) -> bool {
+    let co = this.co.get();
     let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
     returned && concerns(core, this) && !core.ever_awaited(co)
 }
 
-/// Raises a warning soon, at a position.
-fn warn(rt: &'static Runtime, text: &str, (file, line): &Position) {
-    runner::warn(rt, text, file.as_deref().map_or(std::ptr::null_mut(), Str::as_raw), *line);
-}
-
 #[cold]
-fn warn_of_unawaited(rt: &'static Runtime, this: Subject) {
+fn warn_of_never_awaited(rt: &'static Runtime, this: &CoroutineObject) {
     let id = {
         let mut core = rt.core.borrow_mut();
-        core.mark_awaited(slot(this));
-        core.id(slot(this))
+        core.mark_awaited(this.co.get());
+        core.id(this.co.get())
     };
-    let spawned = spawned_at(this);
-    let message = format!(
-        "Coroutine #{id} spawned at {} in the global scope has ended, and nobody has awaited it: await it, or spawn it in \
-         a Scope",
-        text(&spawned)
+    let at = &this.spawned_at;
+    let text = format!(
+        "Coroutine #{id} spawned at {} in the global scope has ended, and nobody has awaited it: await it, or \
+         spawn it in a Scope",
+        at.text()
     );
-    warn(rt, &message, &spawned);
+    runner::warn(rt, &text, at.file(), at.line());
 }
 
-/// The object of a complete coroutine dies.
+/// The object of a complete coroutine is freed.
 #[inline]
-pub fn object_dies(rt: &'static Runtime, this: Subject) {
-    if are_on() && rt.phase.get() != Phase::Ended && is_unawaited(&rt.core.borrow(), this) {
-        warn_of_unawaited(rt, this);
+pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
+    if are_on() && rt.phase.get() != Phase::Ended && was_in_vain(&rt.core.borrow(), this) {
+        warn_of_never_awaited(rt, this);
     }
 }
 
-/// All coroutines have ended, and what user code still holds will not be awaited. Returns `true` if there is something to be
-/// run.
+/// All have ended, and what user code still holds will not be awaited. Returns `true` if there is something to be run.
 pub fn script_ended(rt: &'static Runtime) -> bool {
     if !are_on() {
         return false;
     }
-    let mut found: Vec<Subject> = {
+    let mut found = rt.all_objects();
+    {
         let core = rt.core.borrow();
-        let objects = rt.objects.borrow();
-        objects.iter().copied().filter(|this| !this.is_null() && is_unawaited(&core, *this)).collect()
-    };
-    found.sort_by_key(|this| rt.core.borrow().id(slot(*this)));
+        found.retain(|this| was_in_vain(&core, this));
+        found.sort_by_key(|this| core.id(this.co.get()));
+    }
     for this in &found {
-        warn_of_unawaited(rt, *this);
+        warn_of_never_awaited(rt, this);
     }
     !found.is_empty()
 }
@@ -98,16 +100,16 @@ pub fn exits(rt: &'static Runtime) {
     };
     rt.forbid_switch();
     for co in lost {
-        let spawned = spawned_at(rt.object(co));
+        let at = &rt.object(co).spawned_at;
         let id = rt.core.borrow().id(co);
-        let message = format!(
-            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it before, or \
-             cancel it",
-            text(&spawned)
-        );
-        let (file, line) = spawned;
-        let file = file.as_deref().map_or(String::new(), Str::to_text);
-        engine::report_at(&file, line, &message, state::error_reporting());
+        let text = exception::c_text(&format!(
+            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it \
+             before, or cancel it",
+            at.text()
+        ));
+        let file = exception::c_text(&at.file().map_or(String::new(), |file| file.to_text()));
+        // SAFETY: terminated texts.
+        unsafe { sys::spindle_report_at(file.as_ptr(), at.line(), text.as_ptr(), state::error_reporting()) };
     }
     rt.allow_switch();
 }
@@ -116,59 +118,56 @@ pub fn exits(rt: &'static Runtime) {
 #[inline]
 pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     if are_on() && rt.phase.get() != Phase::Ended {
-        let ms = settings::current().cancel_warning_ms;
-        rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(ms));
+        rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(cancel_warning_ms()));
     }
 }
 
-/// A coroutine has failed, and its failure waits to be awaited.
-pub fn failed(rt: &'static Runtime, this: Subject) {
+/// A coroutine has failed, and waits to be awaited.
+pub fn failed(rt: &'static Runtime, this: &CoroutineObject) {
     if are_on() && rt.phase.get() != Phase::Ended {
-        let ms = settings::current().unawaited_warning_ms;
-        rt.core.borrow_mut().schedule_unawaited_check(slot(this), scope::deadline(ms));
+        rt.core.borrow_mut().schedule_unawaited_check(this.co.get(), scope::deadline(unawaited_warning_ms()));
     }
 }
 
-/// A failed coroutine was not awaited in time.
+/// It has not been awaited in time.
 pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
-    let this = rt.object(co);
-    if this.is_null() || !are_on() || !life::is_unseen_failure(this) {
-        return; // it was awaited since
-    }
-    let ms = settings::current().unawaited_warning_ms;
-    let failure = exception_of(this).map_or(String::new(), |failure| report::described(failure.as_raw()));
-    let name = report::name(rt, this);
-    let message =
+    let Some(this) = rt.find_object(co).filter(|this| are_on() && life::is_unseen_failure(this)) else {
+        return; // it has been since
+    };
+    let Some(failure) = this.exception.get() else { return };
+    let (name, failure, ms) = (report::name(rt, &this), report::described(&failure), unawaited_warning_ms());
+    let text =
         format!("Nobody has awaited {name}, {ms} ms after it has failed: {failure}. Await it, or let its object go");
-    warn(rt, &message, &spawned_at(this));
+    runner::warn(rt, &text, this.spawned_at.file(), this.spawned_at.line());
 }
 
-/// A cancelled coroutine has not ended in time.
+/// It has not ended in time.
 pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
-    let this = rt.object(co);
+    let Some(this) = rt.find_object(co) else { return };
     let (id, state, started) = {
         let core = rt.core.borrow();
         (core.id(co), core.state(co), core.is_started(co))
     };
-    if this.is_null() || matches!(state, State::Done | State::Ending) || !are_on() {
+    if matches!(state, State::Done | State::Ending) || !are_on() {
         return; // it has ended since
     }
-    let spawned = match text(&spawned_at(this)) {
-        _ if is_runner(this) => " for callbacks or a handler".to_owned(),
+    let spawned = match this.spawned_at.text() {
+        _ if this.job().is_some() => " for callbacks or a handler".to_owned(),
         place if place.is_empty() => " (the script itself)".to_owned(),
         place => format!(" spawned at {place}"),
     };
-    let ms = settings::current().cancel_warning_ms;
-    let mut message = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
-    let suspended = suspended_at(this);
-    let at = if started && suspended.0.is_some() { suspended } else { spawned_at(this) };
+    let ms = cancel_warning_ms();
+    let mut text = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
+    let is_suspended = started && this.suspended_at.is_known();
+    let at = if is_suspended { &this.suspended_at } else { &this.spawned_at };
     if state == State::Parked {
-        message += &format!(": it is suspended at {}", text(&at));
-        let info = info_of(this);
+        text += &format!(": it is suspended at {}", at.text());
+        let info = this.info.get();
         if !info.call.is_empty() {
-            message += &format!(" in {}", describe::wait_of(rt, &info));
+            text += &format!(" in {}", describe::wait_of(rt, &info));
         }
     }
-    message += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
-    warn(rt, &message, &at);
+    text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
+    let (file, line): (Option<Owned<_>>, u32) = (at.file(), at.line());
+    runner::warn(rt, &text, file, line);
 }

@@ -1,27 +1,22 @@
-//! The dump: the scopes and their coroutines, and what each waits for.
+//! What there is, for people: the scopes and their coroutines, and what each waits for.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
-use crate::observe::{Subject, exception_of, info_of, is_runner, job_of, slot, spawned_at, suspended_at, text};
-use crate::runtime::{
-    coroutine, describe, failure, report,
-    scheduler::{Core, Phase, Runtime, rt},
-    scope,
-};
+use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
+use crate::runtime::scheduler::{Core, Phase, Runtime, rt};
+use crate::runtime::{describe, failure, report, scope};
 use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
-use spindle_zend::{Str, Value, engine, exception, functions};
+use spindle_zend::{Call, PhpResult, Value, engine, functions};
 use std::fmt::Write;
 
 /// Scopes deeper than this are not indented further.
 const INDENTED: usize = 32;
 
-/// Returns `1 coroutine`, `2 coroutines`.
+/// `1 coroutine`, `2 coroutines`.
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns the whole text. Runs no PHP code.
-pub fn dump(rt: &'static Runtime) -> String {
+/// The whole text. Runs no PHP code.
+pub fn text(rt: &'static Runtime) -> String {
     let over = rt.phase.get() == Phase::Ended;
     let (mut scopes, mut roots, live) = {
         let core = rt.core.borrow();
@@ -36,7 +31,7 @@ pub fn dump(rt: &'static Runtime) -> String {
     let mut list = String::new();
     let runners: Vec<CoroutineId> = {
         let core = rt.core.borrow();
-        core.coroutines().filter(|co| is_runner(rt.object(*co))).collect()
+        core.coroutines().filter(|co| is_runner(rt, *co)).collect()
     };
     while let Some((id, depth)) = open.pop() {
         scopes += 1;
@@ -53,7 +48,7 @@ pub fn dump(rt: &'static Runtime) -> String {
         }
         if id == Core::GLOBAL {
             for this in failure::unseen_failures(rt) {
-                let _ = writeln!(list, "{indent}  {}", failed_line(rt, this));
+                let _ = writeln!(list, "{indent}  {}", failed_line(rt, &this));
             }
         }
         open.extend(below.into_iter().rev().map(|id| (id, depth + 1)));
@@ -63,16 +58,16 @@ pub fn dump(rt: &'static Runtime) -> String {
     format!("Async\\dump: {coroutines} in {}{after}\n{list}", count(scopes, "scope"))
 }
 
+fn is_runner(rt: &'static Runtime, co: CoroutineId) -> bool {
+    rt.object(co).job().is_some()
+}
+
 fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
     let mut text = match scope::existing_record(rt, id) {
         _ if id == Core::GLOBAL => "global scope".to_owned(),
         Some(record) => {
-            // SAFETY: the record of a scope that exists; it is borrowed only while its fields are read.
-            let record = unsafe { &*record };
-            // SAFETY: null, or what the record holds.
-            let file = unsafe { Str::borrow(record.file) };
-            let class = if record.bounded { "BoundedScope" } else { "Scope" };
-            format!("{class} created at {}", exception::place(file, record.line))
+            let class = if record.is_bounded { "BoundedScope" } else { "Scope" };
+            format!("{class} created at {}", record.created_at.text())
         }
         None => "Scope".to_owned(), // it is being made
     };
@@ -92,13 +87,13 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
     text
 }
 
-/// Returns the line of a coroutine that is not complete.
+/// One coroutine that is not complete.
 fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     let this = rt.object(co);
     let core = rt.core.borrow();
     let state = core.state(co);
-    let mut line = format!("#{}", core.id(co));
-    line += match state {
+    let mut text = format!("#{}", core.id(co));
+    text += match state {
         _ if over => " abandoned",
         State::Queued => " queued, not started",
         State::Ready => " queued",
@@ -108,60 +103,62 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
         State::Done => " completed",
     };
     if core.is_zombie(co) {
-        line += ", zombie";
+        text += ", zombie";
     }
     if core.is_cancel_requested(co) {
-        line += ", cancellation requested";
+        text += ", cancellation requested";
     }
-    if let Some((work, about)) = job_of(this) {
-        let _ = write!(line, ", {work}");
-        if let Some(about) = about {
-            let id = if slot(about) == coroutine::NO_SLOT { 0 } else { core.id(slot(about)) };
-            let _ = write!(line, " #{id}");
+    if let Some(job) = this.job() {
+        let (what, of) = job.about();
+        let _ = write!(text, ", {what}");
+        if let Some(of) = of {
+            let id = if of.co.get() == NO_SLOT { 0 } else { core.id(of.co.get()) };
+            let _ = write!(text, " #{id}");
         }
     } else if co == Core::MAIN {
-        line += ", the script itself";
+        text += ", the script itself";
     } else {
-        let _ = write!(line, ", spawned at {}", text(&spawned_at(this)));
+        let _ = write!(text, ", spawned at {}", this.spawned_at.text());
     }
     if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
-        let _ = write!(line, ", suspended at {}", text(&suspended_at(this)));
+        let _ = write!(text, ", suspended at {}", this.suspended_at.text());
     }
     drop(core);
+    let info = this.info.get();
     if state == State::Ending {
-        let _ = write!(line, ", waits for {}", describe::children_of(rt, co));
+        let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
     }
-    let info = info_of(this);
     if state == State::Parked && !info.call.is_empty() {
-        let _ = write!(line, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
+        let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
     }
-    line
+    text
 }
 
-/// Returns the line of a coroutine that has failed, which user code holds and has not awaited.
-fn failed_line(rt: &'static Runtime, this: Subject) -> String {
-    let id = rt.core.borrow().id(slot(this));
-    let failure = exception_of(this).map_or(String::new(), |failure| report::described(failure.as_raw()));
-    format!("#{id} failed, not awaited, spawned at {}: {failure}", text(&spawned_at(this)))
+/// Returns the line of one that has failed, while user code holds it and it has not been awaited.
+fn failed_line(rt: &'static Runtime, this: &CoroutineObject) -> String {
+    let id = rt.core.borrow().id(this.co.get());
+    let failure = this.exception.get().map_or(String::new(), |failure| report::described(&failure));
+    format!("#{id} failed, not awaited, spawned at {}: {failure}", this.spawned_at.text())
 }
 
 /// How long standard error may keep the text from being written, in milliseconds.
-const STDERR_TIMEOUT_MS: i32 = 1000;
+const PATIENCE: i32 = 1000;
 
-/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. The reader may be a
+/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. Who reads it may be a
 /// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
 pub fn to_stderr(rt: &'static Runtime) {
-    let text = dump(rt);
+    let text = text(rt);
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
         // So much goes into a pipe that is ready, whole.
         let length = rest.len().min(libc::PIPE_BUF);
-        // SAFETY: one valid entry. This object's calls are libc's own, not the hooks.
-        let written = match unsafe { libc::poll(&mut poll, 1, STDERR_TIMEOUT_MS) } {
-            // SAFETY: a slice's own bytes.
-            1 => unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length) },
-            ready => ready as isize,
+        // SAFETY: one valid entry; a slice's own bytes. This object's calls are libc's own, not the hooks.
+        let written = unsafe {
+            match libc::poll(&mut poll, 1, PATIENCE) {
+                1 => libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length),
+                ready => ready as isize,
+            }
         };
         match written {
             0 => return,
@@ -173,9 +170,12 @@ pub fn to_stderr(rt: &'static Runtime) {
 }
 
 functions! {
-    zif_Async_dump => |call| {
-        call.no_arguments()?;
-        engine::print(&dump(rt()));
-        Ok(Value::NULL)
-    };
+    zif_Async_dump => dump;
+}
+
+/// Output may run PHP code and wait.
+fn dump(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    engine::print(&text(rt()));
+    Ok(Value::NULL)
 }

@@ -6,7 +6,6 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::isolation::state;
-use crate::observe::spawned_at;
 use crate::runtime::{
     ctx::Ctx,
     scheduler::{Core, Runtime},
@@ -14,7 +13,7 @@ use crate::runtime::{
 use crate::stack::stacks;
 use crate::zend::settings;
 use spindle_reactor::watchdog::{Finding, Native, Subject, Watchdog, bytes, word};
-use spindle_zend::{Frame, PhpStatic, Str, engine, exception, sys};
+use spindle_zend::{Frame, PhpStatic, Str, engine, sys};
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::time::{Duration, Instant};
@@ -140,18 +139,15 @@ fn run_ends(rt: &'static Runtime) {
 fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
     let co = rt.core.borrow().running();
     let id = rt.core.borrow().id(co);
-    let this = rt.object(co);
+    let this = rt.find_object(co);
     let mut place = finding.place;
     let mut name = format!("Coroutine #{id}");
     if co == Core::MAIN {
         name += " (the script itself)";
-    } else if !this.is_null() {
-        let (file, line) = spawned_at(this);
-        name += &format!(" (spawned at {})", exception::place(file.as_deref(), line));
-        if place.file.is_empty()
-            && let Some(file) = file
-        {
-            (place.file, place.line) = (file.to_text(), line); // an internal function was spawned
+    } else if let Some(this) = this {
+        name += &format!(" (spawned at {})", this.spawned_at.text());
+        if let Some(file) = this.spawned_at.file().filter(|_| place.file.is_empty()) {
+            (place.file, place.line) = (file.to_text(), this.spawned_at.line()); // an internal function was spawned
         }
     }
     let Some(before) = since_last_report(&place, elapsed) else { return };

@@ -3,174 +3,157 @@
 //! Code that an exception passes through changes it: what was in flight already becomes its previous one. So each coroutine
 //! that is cancelled gets an object of its own, or what one does would show in the others.
 
-use crate::runtime::{
-    coroutine::Coroutine,
-    scheduler::{self, rt},
-};
-use crate::zend::{exception, zv};
+use crate::runtime::classes;
+use crate::runtime::coroutine::Coroutine;
+use crate::runtime::scheduler::{self, rt};
 use spindle_core::sched::State;
-use spindle_php_sys as sys;
-use std::ptr::null_mut;
+use spindle_zend::{Object, Owned, Value, WeakTable, exception, sys};
 
-fn class() -> *mut sys::zend_class_entry {
-    // SAFETY: filled at module start.
-    unsafe { sys::spindle_ce.cancellation }
+/// Values by exceptions, which are held weakly.
+pub struct Notes(WeakTable);
+
+impl Notes {
+    /// Returns a table without notes.
+    pub const fn new() -> Notes {
+        Notes(WeakTable::new())
+    }
+
+    /// Returns what is noted of an exception.
+    pub fn of(&self, exception: &Object) -> Option<Value> {
+        self.0.get(exception)
+    }
+
+    /// Returns `true` if anything is noted of it.
+    pub fn has(&self, exception: &Object) -> bool {
+        self.0.has(exception)
+    }
+
+    /// Notes a value, unless there is one.
+    pub fn add(&self, exception: &Object, value: Value) {
+        if !self.0.has(exception) {
+            self.0.set(exception, value);
+        }
+    }
+
+    /// Lets go of the table, whose memory the request has taken with it.
+    pub fn forget(&self) {
+        self.0.forget();
+    }
 }
 
-/// `CancellationException` with the message that names the place of `cancel()`.
-pub fn default_cancellation() -> *mut sys::zend_object {
-    exception::new(class(), &format!("cancelled at {}", exception::here()))
+/// Returns a `CancellationException` with the message that names the place of `cancel()`.
+pub fn default_cancellation() -> Owned<Object> {
+    exception::new(classes::cancellation(), &format!("cancelled at {}", exception::here()))
 }
 
-/// `CancellationException` with this message, from the code that runs.
-pub fn cancellation(message: &str) -> *mut sys::zend_object {
-    exception::new(class(), message)
+/// Returns a `CancellationException` with this message, from the code that runs.
+pub fn cancellation(message: &str) -> Owned<Object> {
+    exception::new(classes::cancellation(), message)
 }
 
-/// The same that no code has caused which runs now: each coroutine gets it with its own place.
-pub fn cancellation_apart(message: &str) -> *mut sys::zend_object {
-    exception::apart(class(), message)
+/// Returns one that no running code has caused: each coroutine gets it with its own position.
+pub fn detached_cancellation(message: &str) -> Owned<Object> {
+    exception::detached(classes::cancellation(), message)
 }
 
-/// The same for a failure (borrowed): it has its place, and is its previous one.
-pub fn cancellation_because(message: &str, failure: *mut sys::zend_object) -> *mut sys::zend_object {
-    let reason = cancellation_apart(message);
-    exception::place_as(reason, failure);
-    // SAFETY: live exceptions.
-    unsafe { sys::spindle_exception_replace_previous(reason, failure) };
+/// Returns one because of a failure: it has its position, and is its previous one.
+pub fn cancellation_because(message: &str, failure: &Object) -> Owned<Object> {
+    let reason = detached_cancellation(message);
+    exception::set_position_as(&reason, failure);
+    exception::replace_previous(&reason, Some(failure));
     reason
 }
 
-/// The program has handed in this exception to cancel with: notes what its previous ones were, for who changes them only
-/// adds to the end of their chain. Says whether it did before.
-fn handed_in(exception: *mut sys::zend_object) -> bool {
+/// User code has handed in this exception to cancel with: notes what its previous ones were, for who changes them only adds to
+/// the end of their chain. Returns whether it did before.
+fn handed_in(exception: &Object) -> bool {
     let given = &rt().given;
-    if given.of(exception).is_some() {
+    if given.has(exception) {
         return true;
     }
-    // SAFETY: a live exception.
-    let previous = copy_chain(unsafe { sys::spindle_exception_previous(exception) });
-    given.add(exception, if previous.is_null() { zv::null() } else { zv::object(previous) });
+    given.add(exception, exception::previous(exception).map(copy_chain).into());
     false
 }
 
-/// A copy of an exception (or of none) and of those before it, which nobody else has.
-fn copy_chain(exception: *mut sys::zend_object) -> *mut sys::zend_object {
-    if exception.is_null() {
-        return exception;
+/// Returns a copy of an exception and of its previous ones, which nobody else has.
+fn copy_chain(exception: &Object) -> Owned<Object> {
+    let first = copy(exception);
+    let mut last = first.clone();
+    for _ in 0..exception::CHAIN {
+        let Some(own) = exception::previous(&last).map(copy) else { return first };
+        exception::replace_previous(&last, Some(&own));
+        last = own;
     }
-    // SAFETY: live exceptions; each copy's reference is passed to the one before it, or to the caller.
-    unsafe {
-        let first = copy(exception);
-        let mut last = first;
-        for _ in 0..exception::CHAIN {
-            let previous = sys::spindle_exception_previous(last);
-            if previous.is_null() {
-                return first;
-            }
-            let own = copy(previous);
-            sys::spindle_exception_replace_previous(last, own);
-            sys::spindle_object_release(own);
-            last = own;
-        }
-        sys::spindle_exception_replace_previous(last, null_mut()); // it was a circle
-        first
-    }
+    exception::replace_previous(&last, None); // it was a circle
+    first
 }
 
-fn copy(exception: *mut sys::zend_object) -> *mut sys::zend_object {
-    // SAFETY: live exceptions; the note gets a reference.
-    unsafe {
-        let copy = sys::spindle_exception_copy(exception);
-        let mut original = zv::null();
-        zv::set_object_copy(&mut original, exception);
-        rt().copies.add(copy, original);
-        copy
-    }
+fn copy(exception: &Object) -> Owned<Object> {
+    let copy = exception::copy(exception);
+    rt().copies.add(&copy, exception.into());
+    copy
 }
 
-/// What it is a copy of (borrowed), or itself.
-pub fn original(exception: *mut sys::zend_object) -> *mut sys::zend_object {
-    // SAFETY: what is noted of a copy is an exception.
-    rt().copies.of(exception).map_or(exception, |original| unsafe { (*original).value.obj })
+/// Returns what it is a copy of, or itself.
+pub fn original(exception: &Object) -> Owned<Object> {
+    let noted = rt().copies.of(exception);
+    let original = noted.as_ref().and_then(Value::as_object);
+    Owned::of(original.unwrap_or(exception))
 }
 
-/// How many exceptions are before it.
-fn length(exception: *mut sys::zend_object) -> usize {
-    let before = |at: &*mut sys::zend_object| {
-        // SAFETY: a live exception keeps its previous one.
-        Some(unsafe { sys::spindle_exception_previous(*at) }).filter(|previous| !previous.is_null())
-    };
-    std::iter::successors(Some(exception), before).take(exception::CHAIN).count() - 1
+/// Returns how many exceptions are before it.
+fn length(exception: &Object) -> usize {
+    exception::chain(exception).count() - 1
 }
 
-/// The program cancels several with this exception: see [`for_each`].
-pub fn for_several(exception: *mut sys::zend_object) {
+/// User code cancels several with this exception: see [`for_each`].
+pub fn for_several(exception: &Object) {
     handed_in(exception);
 }
 
-/// The program cancels one coroutine with this exception: what that gets, with a reference.
-///
-/// # Safety
-/// A live coroutine's object, and an exception.
-pub unsafe fn for_one(exception: *mut sys::zend_object, this: *mut Coroutine) -> *mut sys::zend_object {
+/// User code cancels one coroutine with this exception: returns what that gets.
+pub fn for_one(exception: &Object, this: &Coroutine) -> Owned<Object> {
     if handed_in(exception) {
-        // SAFETY: the caller's promise.
-        return unsafe { for_each(exception, this) }; // another one may have it
+        return for_each(exception, this); // another one may have it
     }
-    zv::add_object_ref(exception);
-    exception
+    Owned::of(exception)
 }
 
-/// What one of several coroutines gets for an exception that cancels them, with a reference. Of ours each gets a copy; of
-/// the program's own only where it could be changed on its way, and as it was when the program handed it in. Where it
-/// could be changed the previous ones are copies too. A copy without a place is from where the coroutine waits.
-///
-/// # Safety
-/// A live coroutine's object, and an exception.
-pub unsafe fn for_each(exception: *mut sys::zend_object, this: *mut Coroutine) -> *mut sys::zend_object {
-    // SAFETY: the caller's promise; what is noted of an exception is null or an exception.
-    unsafe {
-        let unchanged = passes_unchanged(this);
-        let own = if let Some(noted) = rt().given.of(exception) {
-            let is_object = u32::from((*noted).u1.v.type_) == sys::IS_OBJECT;
-            let previous = if is_object { (*noted).value.obj } else { null_mut() };
-            let before = if is_object { length(previous) + 1 } else { 0 };
-            if unchanged && length(exception) == before {
-                zv::add_object_ref(exception);
-                return exception;
-            }
-            let own = copy(exception);
-            let previous = copy_chain(previous);
-            sys::spindle_exception_replace_previous(own, previous);
-            if !previous.is_null() {
-                sys::spindle_object_release(previous);
-            }
-            own
-        } else if unchanged {
-            sys::spindle_exception_copy(exception)
-        } else {
-            copy_chain(exception)
-        };
-        match (*this).suspend_file {
-            file if file.is_null() => exception::set_place(own, (*this).spawn_file, (*this).spawn_line),
-            file => exception::set_place(own, file, (*this).suspend_line),
+/// Returns what one of several coroutines gets for an exception that cancels them. Of ours each gets a copy; of user code's own
+/// only where it could be changed on its way, and as it was when user code handed it in. Where it could be changed the
+/// previous ones are copies too. A copy without a position is from where the coroutine waits.
+pub fn for_each(exception: &Object, this: &Coroutine) -> Owned<Object> {
+    let unchanged = passes_unchanged(this);
+    let own = if let Some(noted) = rt().given.of(exception) {
+        let previous = noted.as_object();
+        let before = previous.map_or(0, |previous| length(previous) + 1);
+        if unchanged && length(exception) == before {
+            return Owned::of(exception);
         }
+        let own = copy(exception);
+        let previous = previous.map(copy_chain);
+        exception::replace_previous(&own, previous.as_deref());
         own
-    }
+    } else if unchanged {
+        exception::copy(exception)
+    } else {
+        copy_chain(exception)
+    };
+    let at = if this.suspended_at.is_known() { &this.suspended_at } else { &this.spawned_at };
+    exception::set_position(&own, at.file().as_deref(), at.line());
+    own
 }
 
-/// Would an exception that is thrown where the coroutine waits pass through it as it is?
-unsafe fn passes_unchanged(this: *mut Coroutine) -> bool {
-    // SAFETY: the caller's promise; the frames of one that waits stand on its own stack.
-    unsafe {
-        let (state, has_stack) = scheduler::core(|core| (core.state((*this).co), core.has_stack((*this).co)));
-        match state {
-            State::Queued => true,
-            State::Parked | State::Ready if has_stack && !(*this).ctx.is_null() => {
-                sys::spindle_passes_unchanged(rt().frame_of((*this).ctx))
-            }
-            _ => false,
-        }
+/// Returns `true` if an exception that is thrown where the coroutine waits would pass through it as it is.
+fn passes_unchanged(this: &Coroutine) -> bool {
+    let co = this.co.get();
+    let (state, has_stack) = scheduler::core(|core| (core.state(co), core.has_stack(co)));
+    match state {
+        State::Queued => true,
+        State::Parked | State::Ready if has_stack => rt().frame_of(this).is_some_and(|frame| {
+            // SAFETY: the frames of a coroutine that waits stand on its own stack.
+            unsafe { sys::spindle_passes_unchanged(frame.as_raw()) }
+        }),
+        _ => false,
     }
 }

@@ -1,17 +1,20 @@
-//! The class `Async\Coroutine`: the object, its handlers and its methods.
+//! The class `Async\Coroutine`: its objects.
 
 use crate::isolation::state::Inherited;
-use crate::runtime::{
-    ctx::Ctx,
-    life,
-    runner::Job,
-    scheduler::{self, Core},
-};
-use crate::zend::{class::Handlers, exception, zv};
+use crate::runtime::context::Context;
+use crate::runtime::ctx::Ctx;
+use crate::runtime::position::Position;
+use crate::runtime::runner::Job;
+use crate::runtime::scheduler::{self, Core};
+use crate::runtime::{classes, life};
 use spindle_core::sched::{CoroutineId, ScopeId, SetId};
-use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
-use std::ptr::{addr_of_mut, null_mut};
+use spindle_zend::{
+    Array, Class, Collected, Instance, Object, Owned, OwnedCell, State, Str, Value, ValueCell, exception, object_class,
+    sys,
+};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::null_mut;
 use std::rc::Rc;
 
 /// What a parked coroutine waits for, in words.
@@ -35,7 +38,7 @@ impl Info {
     /// Nothing.
     pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, set: None, since: 0 };
 
-    /// The numbers of the coroutines that it awaits; of a set the first few that are not complete.
+    /// Returns the numbers of the coroutines that it awaits; of a set the first few that are not complete.
     pub fn awaited(&self, core: &Core) -> Vec<u64> {
         let mut ids: Vec<u64> = self.awaits.into_iter().filter(|id| *id != 0).collect();
         if let Some(set) = self.set {
@@ -44,7 +47,7 @@ impl Info {
         ids
     }
 
-    /// How long it waits, in seconds.
+    /// Returns for how long it waits, in seconds.
     pub fn seconds(&self) -> f64 {
         Reactor::now().saturating_sub(self.since) as f64 / 1e9
     }
@@ -53,273 +56,202 @@ impl Info {
 /// How many coroutines of a group are named.
 pub const SHOWN_OF_SET: usize = 10;
 
-/// The object. The engine's part is last, as it wants; it is made zeroed.
-#[repr(C)]
+/// An object of the class.
+pub type CoroutineObject = Instance<Coroutine>;
+
+/// The state of an object of the class.
 pub struct Coroutine {
-    /// Its slot in the core; `NO_SLOT` for an object that no coroutine belongs to.
-    pub co: CoroutineId,
-    /// The line of its spawn.
-    pub spawn_line: u32,
-    /// The line where it was suspended last.
-    pub suspend_line: u32,
-    /// How many arguments follow in `args`.
-    pub argc: u32,
-    /// It runs callbacks or a handler, and is not the program's: which. Owned, or null.
-    pub job: *mut Job,
+    /// Its slot in the core; [`NO_SLOT`] for an object that no coroutine belongs to.
+    pub co: Cell<CoroutineId>,
+    /// The work of a coroutine of ours, which runs callbacks or a handler.
+    job: OnceCell<Job>,
     /// Somebody has been given its failure.
-    pub seen: bool,
+    pub seen: Cell<bool>,
     /// It was spawned by the operator.
-    pub is_operator: bool,
+    pub is_operator: Cell<bool>,
     /// By the operator, in a file with `strict_types=1`.
-    pub is_strict: bool,
-    /// The file of its spawn, or null.
-    pub spawn_file: *mut sys::zend_string,
-    /// The class of the code that spawned it, or null.
-    pub spawn_scope: *mut sys::zend_class_entry,
-    /// What `static` was there, or null.
-    pub spawn_static: *mut sys::zend_class_entry,
-    /// The file where it was suspended last, or null.
-    pub suspend_file: *mut sys::zend_string,
-    /// What it calls; undefined once it has been called.
-    pub callable: sys::zval,
+    pub is_strict: Cell<bool>,
+    /// Where it was spawned.
+    pub spawned_at: Position,
+    /// The class of the code that spawned it.
+    pub spawn_class: Cell<Option<Class>>,
+    /// What `static` was there.
+    pub spawn_static: Cell<Option<Class>>,
+    /// Where it was suspended last.
+    pub suspended_at: Position,
+    /// What it calls; empty once it has been called.
+    pub callable: ValueCell,
     /// The resolved call.
-    pub fcc: sys::zend_fcall_info_cache,
-    /// Its arguments, owned.
-    pub args: *mut sys::zval,
-    /// Its named arguments, owned, or null.
-    pub named: *mut sys::HashTable,
+    pub call: Cell<sys::zend_fcall_info_cache>,
+    /// Its arguments.
+    pub arguments: RefCell<Vec<Value>>,
+    /// Its named arguments.
+    pub named: OwnedCell<Array>,
     /// What it returned.
-    pub result: sys::zval,
-    /// What it threw, or its cancellation; owned, or null.
-    pub exception: *mut sys::zend_object,
-    /// Where it stands, while it has a stack.
-    pub ctx: *mut Ctx,
-    /// Callbacks for its end (an array), or undefined.
-    pub finally: sys::zval,
-    /// Its own values; owned, or null until it is asked for.
-    pub context: *mut sys::zend_object,
+    pub result: ValueCell,
+    /// What it threw, or its cancellation.
+    pub exception: OwnedCell<Object>,
+    /// Where it stands, while it has a stack; null without one.
+    pub ctx: Cell<*mut Ctx>,
+    /// Callbacks for its end.
+    pub finally: RefCell<Vec<Value>>,
+    /// Its own values, once they have been asked for.
+    pub context: OwnedCell<Instance<Context>>,
     /// What it inherits at its start.
-    pub inherited: Inherited,
+    pub inherited: RefCell<Inherited>,
     /// What it waits for.
-    pub info: Info,
-    /// Who has spawned it, and who those.
-    pub spawners: Option<Rc<Spawners>>,
+    pub info: Cell<Info>,
+    /// The coroutines that have spawned it, and them.
+    pub spawners: RefCell<Option<Rc<Spawners>>>,
     /// What it is to those that it spawns; made at its first spawn.
-    pub to_spawned: Option<Rc<Spawners>>,
-    /// The engine's part.
-    pub std: sys::zend_object,
+    to_spawned: RefCell<Option<Rc<Spawners>>>,
 }
 
 /// A coroutine and those that have spawned it, the nearest first: kept when they have long ended, for reports.
 pub struct Spawners(Vec<Spawner>);
 
 /// The number of a coroutine, and where it was spawned.
+#[derive(Clone)]
 struct Spawner {
     id: u64,
-    file: *mut sys::zend_string,
+    file: Owned<Str>,
     line: u32,
 }
 
 /// How many spawners of a coroutine are kept.
 const SPAWNERS: usize = 5;
 
-impl Drop for Spawner {
-    fn drop(&mut self) {
-        // SAFETY: our reference; nothing but memory goes with it.
-        unsafe { sys::spindle_string_release(self.file) };
-    }
-}
-
 impl Spawners {
-    /// As a coroutine that is spawned by `this` keeps them; none for the script itself, and for callbacks.
-    ///
-    /// # Safety
-    /// `this` is a live object with a slot.
+    /// Returns them as a coroutine that is spawned by `this` keeps them; none for the script itself, and for callbacks.
     #[inline(always)]
-    pub unsafe fn of(this: *mut Coroutine) -> Option<Rc<Spawners>> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if (*this).spawn_file.is_null() {
-                return None;
-            }
-            if (*this).to_spawned.is_none() {
-                (*this).to_spawned = Some(Spawners::make(this));
-            }
-            (*this).to_spawned.clone()
+    pub fn of(this: &Coroutine) -> Option<Rc<Spawners>> {
+        if !this.spawned_at.is_known() {
+            return None;
         }
+        let mut known = this.to_spawned.borrow_mut();
+        Some(Rc::clone(known.get_or_insert_with(|| Spawners::make(this))))
     }
 
     #[cold]
-    unsafe fn make(this: *mut Coroutine) -> Rc<Spawners> {
-        // SAFETY: the caller's promise; each entry gets a reference to its file.
-        unsafe {
-            let entry = |id, file, line| {
-                zv::add_ref(file);
-                Spawner { id, file, line }
-            };
-            let id = scheduler::core(|core| core.id((*this).co));
-            let mut all = vec![entry(id, (*this).spawn_file, (*this).spawn_line)];
-            if let Some(above) = &(*this).spawners {
-                all.extend(above.0.iter().take(SPAWNERS - 1).map(|it| entry(it.id, it.file, it.line)));
-            }
-            Rc::new(Spawners(all))
-        }
+    fn make(this: &Coroutine) -> Rc<Spawners> {
+        let id = scheduler::core(|core| core.id(this.co.get()));
+        let own = this.spawned_at.file().map(|file| Spawner { id, file, line: this.spawned_at.line() });
+        let above = this.spawners.borrow();
+        let above = above.iter().flat_map(|above| above.0.iter()).take(SPAWNERS - 1).cloned();
+        Rc::new(Spawners(own.into_iter().chain(above).collect()))
     }
 
-    /// Each as `coroutine #7, spawned at FILE:LINE`.
+    /// Returns each as `coroutine #7, spawned at FILE:LINE`.
     pub fn texts(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|it| format!("coroutine #{}, spawned at {}", it.id, exception::place(it.file, it.line)))
+        let place = |it: &Spawner| exception::place(Some(&it.file), it.line);
+        self.0.iter().map(move |it| format!("coroutine #{}, spawned at {}", it.id, place(it)))
     }
 }
 
 /// The slot of objects that never ran (made by reflection).
 pub const NO_SLOT: CoroutineId = CoroutineId(u32::MAX);
 
-const OFFSET: usize = std::mem::offset_of!(Coroutine, std);
+object_class!(
+    /// The class.
+    pub static COROUTINE: Coroutine = create
+);
 
-static HANDLERS: Handlers = Handlers::new();
-
-/// Fills the handlers. At module start.
-pub fn init_handlers() {
-    HANDLERS.fill(OFFSET, |handlers| {
-        handlers.free_obj = Some(free);
-        handlers.get_gc = Some(get_gc);
-    });
-    // SAFETY: module start, one thread; filled by the registration of classes.
-    unsafe {
-        (*sys::spindle_ce.coroutine).ce_flags |= sys::ZEND_ACC_NOT_SERIALIZABLE | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-    }
+/// Registers the class. At module start.
+pub fn register() {
+    COROUTINE.register(classes::coroutine(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
-/// The coroutine of an object of the class.
-///
-/// # Safety
-/// `object` is one.
-#[inline(always)]
-pub unsafe fn of(object: *mut sys::zend_object) -> *mut Coroutine {
-    // SAFETY: the object is the last field of a `Coroutine`.
-    unsafe { object.byte_sub(OFFSET).cast() }
-}
+/// A call that is not resolved.
+pub const UNRESOLVED: sys::zend_fcall_info_cache = sys::zend_fcall_info_cache {
+    function_handler: null_mut(),
+    calling_scope: null_mut(),
+    called_scope: null_mut(),
+    object: null_mut(),
+};
 
-/// Makes an object with no coroutine behind it.
-pub fn create() -> *mut Coroutine {
-    // SAFETY: allocated for the object and what the engine puts behind it (no declared properties).
-    unsafe {
-        let this = sys::_emalloc(size_of::<Coroutine>()).cast::<Coroutine>();
-        this.write_bytes(0, 1);
-        (*this).co = NO_SLOT;
-        (*this).info = Info::NONE;
-        sys::spindle_object_std_init(addr_of_mut!((*this).std), sys::spindle_ce.coroutine);
-        (*this).std.handlers = HANDLERS.get();
-        this
-    }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_coroutine_create(_: *mut sys::zend_class_entry) -> *mut sys::zend_object {
-    // SAFETY: `create` has just made it.
-    unsafe { addr_of_mut!((*create()).std) }
-}
-
-/// Frees what the call holds: callable and arguments.
-///
-/// # Safety
-/// `this` is a live coroutine; its call is over or will never be made.
-pub unsafe fn drop_call(this: *mut Coroutine) {
-    // SAFETY: each is owned, and cleared before it is destroyed, which may run PHP code.
-    unsafe {
-        let args = std::mem::replace(&mut (*this).args, null_mut());
-        if !args.is_null() {
-            for i in 0..(*this).argc as usize {
-                sys::spindle_zval_dtor(args.add(i));
-            }
-            sys::_efree(args.cast());
+impl State for Coroutine {
+    #[inline(always)]
+    fn new(_: Class) -> Coroutine {
+        Coroutine {
+            co: Cell::new(NO_SLOT),
+            job: OnceCell::new(),
+            seen: Cell::new(false),
+            is_operator: Cell::new(false),
+            is_strict: Cell::new(false),
+            spawned_at: Position::default(),
+            spawn_class: Cell::new(None),
+            spawn_static: Cell::new(None),
+            suspended_at: Position::default(),
+            callable: ValueCell::new(),
+            call: Cell::new(UNRESOLVED),
+            arguments: RefCell::new(Vec::new()),
+            named: OwnedCell::new(),
+            result: ValueCell::new(),
+            exception: OwnedCell::new(),
+            ctx: Cell::new(null_mut()),
+            finally: RefCell::new(Vec::new()),
+            context: OwnedCell::new(),
+            inherited: RefCell::new(Inherited::NONE),
+            info: Cell::new(Info::NONE),
+            spawners: RefCell::new(None),
+            to_spawned: RefCell::new(None),
         }
-        let named = std::mem::replace(&mut (*this).named, null_mut());
-        if !named.is_null() {
-            let mut value = zv::array(named);
-            sys::spindle_zval_dtor(&mut value);
-        }
-        zv::clear(addr_of_mut!((*this).callable));
     }
-}
 
-unsafe extern "C" fn free(object: *mut sys::zend_object) {
-    // SAFETY: called once by the engine when the object dies; what it owns is released.
-    unsafe {
-        let this = of(object);
-        if (*this).co != NO_SLOT {
+    fn free(this: &CoroutineObject) {
+        if this.co.get() != NO_SLOT {
             life::object_dies(this);
         }
-        drop_call(this);
-        Job::drop((*this).job);
-        zv::clear(addr_of_mut!((*this).result));
-        zv::clear(addr_of_mut!((*this).finally));
-        (*this).inherited.release();
-        (*this).spawners = None;
-        (*this).to_spawned = None;
-        for held in [addr_of_mut!((*this).exception), addr_of_mut!((*this).context)] {
-            let object = held.replace(null_mut());
-            if !object.is_null() {
-                sys::spindle_object_release(object);
-            }
+        this.drop_call();
+        if let Some(job) = this.job.get() {
+            job.release();
         }
-        for file in [(*this).spawn_file, (*this).suspend_file] {
-            if !file.is_null() {
-                sys::spindle_string_release(file);
-            }
+        this.result.set(Value::UNDEF);
+        drop(this.finally.take());
+        drop(this.inherited.replace(Inherited::NONE));
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        values.cell(&self.callable);
+        values.cell(&self.result);
+        self.finally.borrow().iter().for_each(|value| values.value(value));
+        self.inherited.borrow().collect(values);
+        self.arguments.borrow().iter().for_each(|value| values.value(value));
+        values.array(&self.named);
+        values.instance(&self.context);
+        // A failure that has not been awaited outlives the coroutine: the collector must not take it for garbage with it.
+        if !life::is_unseen_failure(self) {
+            values.object(&self.exception);
         }
-        sys::zend_object_std_dtor(object);
     }
 }
 
-unsafe extern "C" fn get_gc(
-    object: *mut sys::zend_object,
-    table: *mut *mut sys::zval,
-    count: *mut i32,
-) -> *mut sys::HashTable {
-    // SAFETY: the buffer is the engine's, filled with values that the object owns.
-    unsafe {
-        let this = of(object);
-        let buffer = sys::zend_get_gc_buffer_create();
-        let add = |value: *mut sys::zval| {
-            if (*value).u1.v.type_flags != 0 {
-                zv::gc_add(buffer, value);
-            }
-        };
-        add(addr_of_mut!((*this).callable));
-        add(addr_of_mut!((*this).result));
-        add(addr_of_mut!((*this).finally));
-        add((*this).inherited.handler_mut());
-        if !(*this).args.is_null() {
-            for i in 0..(*this).argc as usize {
-                add((*this).args.add(i));
-            }
-        }
-        if !(*this).named.is_null() {
-            add(&mut zv::array((*this).named));
-        }
-        if !(*this).context.is_null() {
-            add(&mut zv::object((*this).context));
-        }
-        // A failure that nobody has seen outlives the coroutine: the collector must not take it for garbage with it.
-        if !(*this).exception.is_null() && !life::is_unseen_failure(this) {
-            add(&mut zv::object((*this).exception));
-        }
-        zv::gc_use(buffer, table, count);
-        std::ptr::null_mut()
+impl Coroutine {
+    /// Returns the work of a coroutine of ours; none for one of user code.
+    #[inline(always)]
+    pub fn job(&self) -> Option<&Job> {
+        self.job.get()
+    }
+
+    /// Makes it one of ours. Once, before it is queued.
+    pub fn set_job(&self, job: Job) {
+        let is_new = self.job.set(job).is_ok();
+        debug_assert!(is_new);
+    }
+
+    /// Releases what the call holds: callable and arguments. The call is over or will never be made.
+    pub fn drop_call(&self) {
+        drop(self.arguments.take());
+        self.named.set(None);
+        self.callable.set(Value::UNDEF);
     }
 }
 
 /// In the child of a fork: what this value, a coroutine's of the parent, holds alone is not destructed here.
-///
-/// # Safety
-/// A live value of a coroutine that was dropped.
-pub unsafe fn disown(value: *mut sys::zval) {
-    // SAFETY: the caller's promise; only a flag is written.
-    unsafe {
-        if u32::from((*value).u1.v.type_) == sys::IS_OBJECT && (*(*value).value.obj).gc.refcount == 1 {
-            (*(*value).value.obj).gc.u.type_info |= sys::IS_OBJ_DESTRUCTOR_CALLED;
-        }
+pub fn disown(value: &Value) {
+    if let Some(object) = value.as_object()
+        && object.references() == 1
+    {
+        object.skip_destructor();
     }
 }

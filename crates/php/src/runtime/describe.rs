@@ -1,15 +1,18 @@
 //! What coroutines wait for, in words: for messages of errors, warnings and dumps.
 
-use crate::runtime::{coroutine::Info, scheduler::Runtime, scope};
+use crate::runtime::coroutine::Info;
+use crate::runtime::scheduler::Runtime;
+use crate::runtime::scope;
 use spindle_core::sched::CoroutineId;
 use std::fmt::Write;
 
+/// Returns `coroutine #4`, or `coroutines #4, #5`.
 fn numbers(ids: &[u64]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("#{id}")).collect();
     format!("coroutine{} {}", if ids.len() == 1 { "" } else { "s" }, ids.join(", "))
 }
 
-/// `await() of coroutine #2`, `recv() on descriptor 7`.
+/// Returns `await() of coroutine #2`, `recv() on descriptor 7`.
 pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
     let mut text = info.call.to_owned();
     if !text.contains(' ') {
@@ -28,7 +31,7 @@ pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
     text
 }
 
-/// `coroutines #4, #5`: those that a coroutine has spawned and that have not completed.
+/// Returns `coroutines #4, #5`: those that a coroutine has spawned and that have not completed.
 pub fn children_of(rt: &'static Runtime, co: CoroutineId) -> String {
     let core = rt.core.borrow();
     let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();

@@ -1,19 +1,15 @@
-//! Ends and failures: who is told, what nobody has seen, graceful shutdown, and deadlock.
+//! Completion, failures and orphans: what the core has decided is carried out; graceful shutdown, and deadlock.
 
-use crate::runtime::{
-    cancellation, context,
-    coroutine::{self, Coroutine},
-    describe, life, moments, report,
-    runner::{self, Job, What},
-    scheduler::{Core, Phase, Runtime},
-    scope,
-    slots::Slots,
-};
+use crate::isolation::state;
+use crate::runtime::coroutine::{self, CoroutineObject, NO_SLOT};
+use crate::runtime::group;
+use crate::runtime::keyed_values::KeyedValues;
+use crate::runtime::runner::{self, Work};
+use crate::runtime::scheduler::{Core, Phase, Runtime};
+use crate::runtime::{cancellation, classes, context, describe, life, moments, report, scope};
 use crate::stack::stacks::NoStack;
-use crate::zend::{exception, zv};
 use spindle_core::sched::{Bound, CoroutineId, Event, Outcome, Route, ScopeId, State};
-use spindle_php_sys as sys;
-use std::ptr::{addr_of_mut, null_mut};
+use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
 
 /// Where a failure begins to look for its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,67 +23,54 @@ pub enum Level {
 }
 
 /// The body of a coroutine has ended, its result or exception stored: those it spawned are cancelled where they do not
-/// outlive it, a failure that nobody awaits looks for its place, and, when nothing holds it back, it is complete.
-///
-/// # Safety
-/// `this` is the running coroutine, or one that will never start.
-pub unsafe fn finish(rt: &'static Runtime, this: *mut Coroutine, outcome: Outcome) {
-    // SAFETY: the runtime's reference keeps the object alive until it is complete.
-    unsafe {
-        let end = rt.core.borrow_mut().end((*this).co, outcome);
-        if !end.orphans.is_empty() {
-            let reason = cancellation::cancellation_apart("cancelled because the coroutine that spawned it has ended");
-            for orphan in end.orphans {
-                life::cancel(rt, orphan, reason);
+/// outlive it, a failure that is not awaited looks for its place, and, when nothing holds it back, it is complete. `this` is the
+/// running coroutine, or one that will never start.
+pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
+    let co = this.co.get();
+    let end = rt.core.borrow_mut().end(co, outcome);
+    if !end.orphans.is_empty() {
+        let text = "cancelled because the coroutine that spawned it has ended";
+        let reason = cancellation::detached_cancellation(text);
+        for orphan in end.orphans {
+            life::cancel(rt, orphan, &reason);
+        }
+    }
+    if this.job().is_some() {
+        if outcome != Outcome::Returned {
+            rt.core.borrow_mut().mark_awaited(co);
+            if let Some(exception) = this.exception.get() {
+                runner::failed(rt, this, exception, outcome == Outcome::Cancelled);
             }
-            sys::spindle_object_release(reason);
         }
-        if !(*this).job.is_null() {
-            if outcome != Outcome::Returned {
-                rt.core.borrow_mut().mark_awaited((*this).co);
-                zv::add_object_ref((*this).exception);
-                crate::runtime::runner::failed(rt, this, (*this).exception, outcome == Outcome::Cancelled);
-            }
-        } else if outcome == Outcome::Failed && !end.awaited {
-            place_failure(rt, this);
-        }
-        if end.complete {
-            complete(rt, this);
-        }
-        if rt.core.borrow().has_events() {
-            carry_out(rt);
-        }
+    } else if outcome == Outcome::Failed && !end.awaited {
+        place_failure(rt, this);
+    }
+    if end.complete {
+        complete(rt, this);
+    }
+    if rt.core.borrow().has_events() {
+        carry_out(rt);
     }
 }
 
-/// Nobody awaits a coroutine that has failed.
-unsafe fn place_failure(rt: &'static Runtime, this: *mut Coroutine) {
-    // SAFETY: a live object with an exception.
-    unsafe {
-        let failure = (*this).exception;
-        let id = rt.core.borrow().scope_of((*this).co);
-        let is_deadlock = rt.is_deadlock(failure);
-        if id == Core::GLOBAL && !is_deadlock && (*this).std.gc.refcount > 1 {
-            return moments::failure_held(rt, this); // held by user code it may still be awaited; see `object_dies`
-        }
-        rt.core.borrow_mut().mark_awaited((*this).co);
-        if !is_deadlock {
-            zv::add_object_ref(failure);
-            route(rt, failure, Level::At(id), id, this);
-        }
+/// A coroutine has failed that is not awaited.
+fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
+    let Some(failure) = this.exception.get() else { return };
+    let co = this.co.get();
+    let id = rt.core.borrow().scope_of(co);
+    let is_deadlock = rt.is_deadlock(&failure);
+    if id == Core::GLOBAL && !is_deadlock && this.object().references() > 1 {
+        return moments::failure_held(rt, this); // held by user code, it may still be awaited; see `object_dies`
+    }
+    rt.core.borrow_mut().mark_awaited(co);
+    if !is_deadlock {
+        route(rt, failure, Level::At(id), id, this);
     }
 }
 
-/// Looks for the place of a failure (its reference passed on) of `about`: handlers, who waits for a scope, up the
-/// parents. `origin` is the scope that does not finish meanwhile. WaitReason its way it is put on the lists of the scopes that it
-/// passes.
-pub fn route(
-    rt: &'static Runtime,
-    failure: *mut sys::zend_object,
-    level: Level,
-    origin: ScopeId,
-    about: *mut Coroutine,
-) {
+/// Looks for the place of a failure of `about`: handlers, waiters for a scope, up the parents. `origin` is the scope that does
+/// not finish meanwhile. On its way it is put on the lists of the scopes that it passes.
+pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin: ScopeId, about: &CoroutineObject) {
     let mut secondary = false;
     let mut next = {
         let mut core = rt.core.borrow_mut();
@@ -103,44 +86,32 @@ pub fn route(
             Level::Beyond(id) => core.failure_above(id, false),
         }
     };
-    let mut listed = scope::Failed::new(failure, report::name(rt, about));
+    let mut listed = scope::Failed::new(failure.clone(), report::name(rt, about));
     loop {
         next = match next {
             Route::Handler(id) | Route::ChildHandler(id) => {
                 let record = scope::record(rt, id);
-                // SAFETY: the record of a scope that exists; live objects, of which the job gets references.
-                unsafe {
-                    let of_children = matches!(next, Route::ChildHandler(_));
-                    let mut handler = zv::undef();
-                    let from = if of_children { &(*record).child_handler } else { &(*record).handler };
-                    sys::spindle_zval_copy(&mut handler, from);
-                    zv::add_object_ref(addr_of_mut!((*about).std));
-                    let what = What::Handler(handler, about, failure);
-                    runner::start(rt, what, id, Some(origin), Level::Above(id), origin);
-                }
-                return listed.is_known();
+                let of_children = matches!(next, Route::ChildHandler(_));
+                let handler = if of_children { record.child_handler.get() } else { record.handler.get() };
+                let work = Work::Handler(handler, Owned::of(about), Some(failure).into());
+                runner::start(rt, work, id, Some(origin), Level::Above(id), origin);
+                return listed.mark_known();
             }
             Route::Cancelled { scope: id, order, notify, handled } => {
                 listed.add_to(rt, id);
                 if !secondary || !notify.is_empty() {
-                    listed.is_known();
+                    listed.mark_known();
                 }
-                // SAFETY: a live exception.
-                let name = unsafe { zv::text((*(*failure).ce).name) };
+                let name = failure.class().name().to_text();
                 let text = format!("cancelled because of an unhandled {name} in its scope");
-                let reason = cancellation::cancellation_because(&text, failure);
-                scope::propagate_cancel(rt, id, &order, reason, life::cancel_after_failure);
-                // SAFETY: the new object is only ours; each that is told gets a reference of its own to the failure.
-                unsafe {
-                    sys::spindle_object_release(reason);
-                    for co in notify {
-                        zv::add_object_ref(failure);
-                        rt.core.borrow_mut().deliver(co, id, failure);
-                    }
-                    if handled {
-                        scope::stays(rt, &listed);
-                        return sys::spindle_object_release(failure);
-                    }
+                let reason = cancellation::cancellation_because(&text, &failure);
+                scope::propagate_cancel(rt, id, &order, &reason, life::cancel_after_failure);
+                drop(reason);
+                for co in notify {
+                    rt.deliver(co, id, failure.clone());
+                }
+                if handled {
+                    return scope::stays(rt, &listed);
                 }
                 let mut core = rt.core.borrow_mut();
                 let above_too =
@@ -153,70 +124,57 @@ pub fn route(
                 if let (Level::Above(id), false) = (level, listed.is_listed()) {
                     listed.add_to(rt, id); // what its handler has thrown
                 }
-                scope::stays(rt, &listed);
-                // SAFETY: our reference.
-                return unsafe { sys::spindle_object_release(failure) };
+                return scope::stays(rt, &listed);
             }
             Route::Unhandled => {
-                listed.is_known();
-                return unhandled(rt, failure, about);
+                listed.mark_known();
+                return unhandled(rt, failure, Some(about));
             }
         }
     }
 }
 
 /// A coroutine is complete: its callbacks are queued, before its awaiters are. Gives up the runtime's reference.
-unsafe fn complete(rt: &'static Runtime, this: *mut Coroutine) {
-    // SAFETY: a live object, which the runtime's reference keeps until the last line.
-    unsafe {
-        if !zv::is_undef(&(*this).finally) {
-            run_callbacks(rt, this);
-        }
-        rt.core.borrow_mut().complete((*this).co);
-        let object = addr_of_mut!((*this).std);
-        let exception = (*this).exception;
-        let dies = (*object).gc.refcount == 1;
-        if dies && (!Job::only_drops((*this).job) || !exception.is_null() && (*exception).gc.refcount == 1) {
-            // Destructors that wait or throw would do it in the name of a coroutine that has ended.
-            let what = What::Drop(vec![zv::object(object)], Slots::default());
-            runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
-        } else if dies && (!exception.is_null() || !(*this).job.is_null()) {
-            rt.forbid_switch();
-            sys::spindle_object_release(object);
-            rt.allow_switch();
-        } else {
-            sys::spindle_object_release(object);
-        }
+fn complete(rt: &'static Runtime, this: &CoroutineObject) {
+    if !this.finally.borrow().is_empty() {
+        run_callbacks(rt, this);
+    }
+    rt.core.borrow_mut().complete(this.co.get());
+    let Some(object) = rt.take_reference(this) else { return };
+    let dies = this.object().references() == 1;
+    let holds_exception_alone = this.exception.get().is_some_and(|exception| exception.references() == 2);
+    let does_more = this.job().is_some_and(|job| !job.only_releases());
+    if dies && (does_more || holds_exception_alone) {
+        // Destructors that wait or throw would do it in the name of a coroutine that has ended.
+        let work = Work::release(vec![object.into()], KeyedValues::default());
+        runner::start(rt, work, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+    } else if dies && (!this.exception.is_empty() || this.job().is_some()) {
+        rt.forbid_switch();
+        drop(object);
+        rt.allow_switch();
+    } else {
+        drop(object);
     }
 }
 
 /// Queues a coroutine that runs the callbacks for the end of `this`, the last registered first.
-///
-/// # Safety
-/// `this` is a live object with a list of callbacks.
-pub unsafe fn run_callbacks(rt: &'static Runtime, this: *mut Coroutine) {
-    // SAFETY: the list is moved to the job, with a reference to `this`.
-    unsafe {
-        let list = std::mem::replace(&mut (*this).finally, zv::undef());
-        zv::add_object_ref(addr_of_mut!((*this).std));
-        let id = if (*this).co == coroutine::NO_SLOT { Core::GLOBAL } else { rt.core.borrow().scope_of((*this).co) };
-        let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
-        runner::start(rt, What::CallbacksOf(list, this), id, Some(id), Level::At(id), id);
-    }
+pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
+    let list = this.finally.take();
+    let co = this.co.get();
+    let id = if co == NO_SLOT { Core::GLOBAL } else { rt.core.borrow().scope_of(co) };
+    let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
+    runner::start(rt, Work::CallbacksOf(list, Owned::of(this)), id, Some(id), Level::At(id), id);
 }
 
 /// The last coroutine of a scope has ended, or the scope was ended: its callbacks and values go.
 pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
     // The global scope has no record as long as nobody has asked for it.
     let Some(record) = scope::existing_record(rt, id) else { return };
-    // SAFETY: the record of a scope that exists; the list is moved to the job.
-    unsafe {
-        if zv::is_undef(&(*record).finally) && (*record).slots.is_empty() {
-            return;
-        }
-        let list = std::mem::replace(&mut (*record).finally, zv::undef());
-        runner::start(rt, What::EndOf(list), id, None, Level::At(id), id);
+    if record.finally.borrow().is_empty() && record.values.is_empty() {
+        return;
     }
+    let list = record.finally.take();
+    runner::start(rt, Work::EndOfScope(list), id, None, Level::At(id), id);
 }
 
 /// Carries out what the core has come to.
@@ -225,22 +183,21 @@ pub fn carry_out(rt: &'static Runtime) {
         let event = rt.core.borrow_mut().next_event();
         let Some(event) = event else { return };
         match event {
-            // SAFETY: it is not complete, so the runtime has its reference.
-            Event::Complete(co) => unsafe {
+            Event::Complete(co) => {
                 let this = rt.object(co);
-                let untold = rt.core.borrow().has_lost_awaiters(co);
-                if untold {
+                let lost = rt.core.borrow().has_lost_awaiters(co);
+                if lost {
                     place_failure(rt, this);
                 }
                 complete(rt, this);
-            },
+            }
             Event::Finished(id) => {
                 let over = {
                     let core = rt.core.borrow();
                     core.scope_exists(id) && core.has_completed(id)
                 };
                 if over {
-                    scope::ask(rt, id);
+                    scope::schedule_warning(rt, id);
                     scope_ends(rt, id);
                 }
                 rt.core.borrow_mut().notify_finished(id);
@@ -253,8 +210,7 @@ pub fn carry_out(rt: &'static Runtime) {
                     Bound::Constraint => "cancelled because what bounds its scope has completed",
                 };
                 if end_scope(rt, id, text) {
-                    // SAFETY: the record of a scope that exists.
-                    unsafe { (*scope::record(rt, id)).reached = Some(which) };
+                    scope::record(rt, id).reached.set(Some(which));
                 }
             }
             Event::DisposalDue(id) => {
@@ -262,7 +218,7 @@ pub fn carry_out(rt: &'static Runtime) {
                     rt.core.borrow_mut().make_zombies(id);
                 }
             }
-            Event::Failed(set) => crate::runtime::group::one_has_failed(rt, set),
+            Event::Failed(set) => group::one_has_failed(rt, set),
             Event::ZombiesDue => end_zombies(rt),
             Event::Overdue(co) => moments::overdue(rt, co),
             Event::Unawaited(co) => moments::unawaited(rt, co),
@@ -271,24 +227,20 @@ pub fn carry_out(rt: &'static Runtime) {
                 if !rt.core.borrow_mut().release_scope(id) {
                     continue;
                 }
-                let (values, slots) = scope::forget(rt, id);
-                let_go(rt, values, slots);
+                let (values, keyed) = scope::forget(rt, id);
+                let_go(rt, values, keyed);
             }
         }
     }
 }
 
-/// Destroys what a scope has kept: soon, as destructors are the program's code, and this may be nobody's turn.
-pub fn let_go(rt: &'static Runtime, values: Vec<sys::zval>, slots: Slots) {
-    if values.is_empty() && slots.is_empty() {
-        // SAFETY: ours; there is no value in it, so no code runs.
-        unsafe { slots.clear() };
-    } else if rt.phase.get() == Phase::Ended {
-        // SAFETY: ours.
-        unsafe { runner::destroy(values, &slots) };
+/// Releases what a scope has kept: soon, as destructors are user code, and this may be the middle of anything.
+pub fn let_go(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
+    if values.is_empty() && keyed.is_empty() || rt.phase.get() == Phase::Ended {
+        runner::release(values, &keyed);
     } else {
-        let what = What::Drop(values, slots);
-        runner::start(rt, what, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+        let work = Work::release(values, keyed);
+        runner::start(rt, work, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
 }
 
@@ -299,10 +251,7 @@ fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
         core.scope_exists(id) && !core.is_cancelled(id)
     };
     if open {
-        let reason = cancellation::cancellation_apart(text);
-        scope::cancel(rt, id, reason);
-        // SAFETY: our reference.
-        unsafe { sys::spindle_object_release(reason) };
+        scope::cancel(rt, id, &cancellation::detached_cancellation(text));
     }
     open
 }
@@ -311,7 +260,7 @@ fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
 const LAST_ROUND: u8 = 2;
 
 /// The time of zombies that are alone is over. Those that do not take a cancellation get another, by force, and those
-/// that do not take that either are given up: nobody waits for them.
+/// that do not take that either are given up: the request does not wait for them.
 fn end_zombies(rt: &'static Runtime) {
     let rounds = rt.zombie_rounds.get();
     if rounds == LAST_ROUND {
@@ -324,158 +273,124 @@ fn end_zombies(rt: &'static Runtime) {
         let forced = core.is_forced();
         (forced || rounds > 0, if forced { core.force_shut_down() } else { core.zombies() })
     };
-    let reason = cancellation::cancellation_apart("cancelled because only zombies were left and their time was over");
+    let text = "cancelled because only zombies were left and their time was over";
+    let reason = cancellation::detached_cancellation(text);
     for co in zombies {
         if force {
-            life::cancel_by_force(rt, co, reason);
+            life::cancel_by_force(rt, co, &reason);
         } else {
-            life::cancel(rt, co, reason);
+            life::cancel(rt, co, &reason);
         }
     }
-    // SAFETY: our reference.
-    unsafe { sys::spindle_object_release(reason) };
 }
 
-/// Calls each closure of a list, the last first, and throws what they threw.
-///
-/// # Safety
-/// `list` is an array of closures.
-pub unsafe fn call_back(list: *mut sys::HashTable, argument: *mut sys::zval) {
-    let eg = addr_of_mut!(sys::executor_globals);
-    // SAFETY: the list is the runner's own argument and is not changed meanwhile. The exceptions are kept in an array
-    // of the engine, which a bailout in a callback may leave behind.
-    unsafe {
-        let mut thrown = zv::null();
-        sys::spindle_array_new(&mut thrown, 0);
-        for index in (0..(*list).nNumUsed as u64).rev() {
-            let closure = sys::zend_hash_index_find(list, index);
-            if closure.is_null() {
-                continue;
-            }
-            let mut result = zv::null();
-            sys::spindle_call_closure(closure, &mut result, 1, argument);
-            sys::spindle_zval_dtor(&mut result);
-            let exception = (*eg).exception;
-            if exception.is_null() {
-                continue;
-            }
-            if sys::zend_is_unwind_exit(exception) || sys::zend_is_graceful_exit(exception) {
-                sys::spindle_zval_dtor(&mut thrown);
+/// Calls each callback of a list, the last first, and throws what they threw.
+pub fn call_back(list: &[Value], argument: &Value) {
+    // Kept in an array of the engine's, which a bailout in a callback may leave behind.
+    let mut thrown = Array::new(0);
+    for callback in list.iter().rev() {
+        drop(engine::call(callback, &mut [argument.clone()]));
+        match exception::take() {
+            None => {}
+            Some(exit) if exception::is_exit(&exit) => {
+                drop(exception::put(Some(exit)));
                 return;
             }
-            (*eg).exception = null_mut();
-            sys::spindle_array_add(&mut thrown, &mut zv::object(exception));
+            Some(exception) => thrown.push(exception.into()),
         }
-        match (*thrown.value.arr).nNumOfElements {
-            0 => {}
-            1 => {
-                let only = (*sys::zend_hash_index_find(thrown.value.arr, 0)).value.obj;
-                zv::add_object_ref(only);
-                sys::spindle_throw(only);
-            }
-            count => {
-                let message = format!("{count} callbacks for an end have thrown");
-                let composite = exception::new(sys::spindle_ce.composite, &message);
-                let first = (*sys::zend_hash_index_find(thrown.value.arr, 0)).value.obj;
-                exception::place_as(composite, first);
-                sys::spindle_exception_list_set(composite, &mut thrown);
-                sys::spindle_throw(composite);
-            }
-        }
-        sys::spindle_zval_dtor(&mut thrown);
     }
+    let first = thrown.at(0).and_then(Value::as_object).map(Owned::of);
+    let Some(first) = first else { return };
+    if thrown.len() == 1 {
+        let _ = exception::throw(first);
+        return;
+    }
+    let message = format!("{} callbacks for an end have thrown", thrown.len());
+    let composite = exception::new(classes::composite(), &message);
+    exception::set_position_as(&composite, &first);
+    composite.set_property(classes::composite(), c"exceptions", &thrown.into());
+    let _ = exception::throw(composite);
 }
 
-/// A coroutine for which there is no stack ends before its start: it fails, or it was cancelled anyway. What it holds is let
-/// go in the frames of the one that was left last.
+/// A coroutine for which there is no stack ends before its start: it fails, or it was cancelled anyway. What it holds is
+/// released in the frames of the one that was left last.
 #[inline(never)]
 pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let this = rt.object(co);
-    let eg = addr_of_mut!(sys::executor_globals);
     rt.forbid_switch();
-    // SAFETY: the object is alive. The exception in flight is of the one that was left: it is put aside and comes back.
-    unsafe {
-        let flying = std::mem::replace(&mut (*eg).exception, null_mut());
-        let before = (*eg).opline_before_exception;
-        coroutine::drop_call(this);
-        context::coroutine_ends(this);
-        (*this).inherited.release();
-        let mut thrown = std::mem::replace(&mut (*eg).exception, flying);
-        (*eg).opline_before_exception = before;
-        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
-            (*eg).exception = std::mem::replace(&mut thrown, null_mut()); // `exit`: whoever goes on, ends it
-            if !flying.is_null() {
-                sys::spindle_object_release(flying);
-            }
-        }
-        let cancellation = rt.core.borrow_mut().discard_cancellation(co);
-        let (mut outcome, mut failure) = match cancellation {
-            Some(reason) => (Outcome::Cancelled, reason),
-            None => {
-                let failure = exception::apart(sys::spindle_ce.async_exception, &why.to_string());
-                exception::set_place(failure, (*this).spawn_file, (*this).spawn_line);
-                (Outcome::Failed, failure)
-            }
-        };
-        if !(*this).job.is_null() {
-            outcome = Job::outcome_unless_started((*this).job);
-        }
-        if outcome == Outcome::Returned {
-            sys::spindle_object_release(std::mem::replace(&mut failure, null_mut()));
-        }
-        if !thrown.is_null() {
-            if !failure.is_null() {
-                sys::zend_exception_set_previous(thrown, failure);
-            }
-            (outcome, failure) = (Outcome::Failed, thrown);
-        }
-        (*this).exception = failure;
-        rt.allow_switch();
-        finish(rt, this, outcome);
+    // The exception in flight is of the one that was left: it is put aside and comes back.
+    let flying = exception::take();
+    let before = exception::instruction_before();
+    this.drop_call();
+    context::coroutine_ends(this);
+    this.inherited.replace(state::Inherited::NONE);
+    let mut thrown = exception::put(flying);
+    exception::set_instruction_before(before);
+    if thrown.as_deref().is_some_and(exception::is_exit) {
+        drop(exception::put(thrown.take())); // `exit`: what goes on, ends by it
     }
+    let (mut outcome, mut failure) = match rt.discard_cancellation(co) {
+        Some(reason) => (Outcome::Cancelled, Some(reason)),
+        None => {
+            let failure = exception::detached(classes::async_exception(), &why.to_string());
+            exception::set_position(&failure, this.spawned_at.file().as_deref(), this.spawned_at.line());
+            (Outcome::Failed, Some(failure))
+        }
+    };
+    if let Some(job) = this.job() {
+        outcome = job.outcome_unless_started();
+    }
+    if outcome == Outcome::Returned {
+        failure = None;
+    }
+    if let Some(thrown) = thrown {
+        if let Some(failure) = failure {
+            exception::set_last_previous(&thrown, failure);
+        }
+        (outcome, failure) = (Outcome::Failed, Some(thrown));
+    }
+    this.exception.set(failure);
+    rt.allow_switch();
+    finish(rt, this, outcome);
 }
 
-/// An exception (its reference passed on) of `about` for which there is no place: graceful shutdown, and a report.
-/// A second one on the way forces everybody.
-pub fn unhandled(rt: &'static Runtime, exception: *mut sys::zend_object, about: *mut Coroutine) {
-    report::add(rt, exception, about);
-    shut_down(rt, exception);
+/// There is no place for an exception of `about`: graceful shutdown, and a report. A second one on the way forces all.
+pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
+    report::add(rt, exception.clone(), about);
+    shut_down(rt, Some(&exception));
     report::expect(rt);
 }
 
-/// Cancels what is in the global scope and below it, because of a failure (borrowed) or of nothing (null); asked again,
-/// by force everybody, also those who have swallowed it or hold it off.
-pub fn shut_down(rt: &'static Runtime, cause: *mut sys::zend_object) {
+/// Cancels what is in the global scope and below it, because of a failure, if there is one; asked again, all by force, also
+/// those who have swallowed it or hold it off.
+pub fn shut_down(rt: &'static Runtime, cause: Option<&Object>) {
     let force = match rt.phase.replace(Phase::ShuttingDown) {
         Phase::Running => false,
         Phase::ShuttingDown => true,
         Phase::Ended => return rt.phase.set(Phase::Ended),
     };
     let text = "cancelled by graceful shutdown";
-    let reason = if !cause.is_null() {
-        cancellation::cancellation_because(text, cause)
-    } else {
-        cancellation::cancellation(text)
+    let reason = match cause {
+        Some(cause) => cancellation::cancellation_because(text, cause),
+        None => cancellation::cancellation(text),
     };
     if force {
         let order = rt.core.borrow_mut().force_shut_down();
         for co in order {
-            life::cancel_by_force(rt, co, reason);
+            life::cancel_by_force(rt, co, &reason);
         }
     } else {
         let order = rt.core.borrow_mut().shut_down();
-        scope::propagate_cancel(rt, Core::GLOBAL, &order, reason, life::cancel);
+        scope::propagate_cancel(rt, Core::GLOBAL, &order, &reason, life::cancel);
     }
-    // SAFETY: our reference.
-    unsafe { sys::spindle_object_release(reason) };
 }
 
-/// Nobody can run, nothing can happen, somebody still waits: says so, and cancels everybody with `DeadlockError`.
+/// No coroutine can run, nothing can happen, and some still wait: says so, and cancels all with `DeadlockError`.
 pub fn deadlock(rt: &'static Runtime) {
     if rt.core.borrow().is_forced() {
         return rt.zombies_given_up.set(true); // who waits is abandoned, and so is who waits for those
     }
-    rt.forbid_switch(); // an error handler of the program runs in a coroutine that is parked
+    rt.forbid_switch(); // an error handler of user code runs in a coroutine that is parked
     let (waiting, concerned): (Vec<CoroutineId>, Vec<CoroutineId>) = {
         let core = rt.core.borrow();
         let state = |co: &CoroutineId| core.state(*co);
@@ -489,29 +404,24 @@ pub fn deadlock(rt: &'static Runtime) {
         1 => "Deadlock: a coroutine waits for what can never happen".to_owned(),
         n => format!("Deadlock: {n} coroutines wait for what can never happen"),
     };
-    // SAFETY: filled at module start; each coroutine gets an error of its own.
-    unsafe {
-        let error = exception::apart(sys::spindle_ce.deadlock, &message);
-        let first = rt.deadlock.get().is_null();
-        if first {
-            zv::add_object_ref(error);
-            rt.deadlock.set(error); // stays until the request ends
-        }
-        rt.phase.set(Phase::ShuttingDown);
-        if !first {
-            rt.core.borrow_mut().force_shut_down(); // somebody has swallowed it, and waits for that again
-        }
-        for co in &waiting {
-            life::cancel_by_force(rt, *co, error);
-        }
-        if let (true, Some(co)) = (first, waiting.first()) {
-            let this = rt.object(*co);
-            exception::set_place(error, (*this).suspend_file, (*this).suspend_line);
-            zv::add_object_ref(error);
-            report::add(rt, error, null_mut());
-            report::expect(rt);
-        }
-        sys::spindle_object_release(error);
+    // Each coroutine gets an error of its own.
+    let error = exception::detached(classes::deadlock(), &message);
+    let first = rt.deadlock.is_empty();
+    if first {
+        rt.deadlock.set(Some(error.clone())); // stays until the request ends
+    }
+    rt.phase.set(Phase::ShuttingDown);
+    if !first {
+        rt.core.borrow_mut().force_shut_down(); // somebody has swallowed it, and waits for that again
+    }
+    for co in &waiting {
+        life::cancel_by_force(rt, *co, &error);
+    }
+    if let (true, Some(co)) = (first, waiting.first()) {
+        let this = rt.object(*co);
+        exception::set_position(&error, this.suspended_at.file().as_deref(), this.suspended_at.line());
+        report::add(rt, error, None);
+        report::expect(rt);
     }
     rt.allow_switch();
 }
@@ -522,138 +432,104 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
         let core = rt.core.borrow();
         (core.id(co), core.state(co) == State::Ending)
     };
-    // SAFETY: a live coroutine's object.
-    unsafe {
-        let spawned = match exception::place((*this).spawn_file, (*this).spawn_line) {
-            place if place.is_empty() => "the script itself".to_owned(),
-            place => format!("spawned at {place}"),
-        };
-        if ended {
-            let children = describe::children_of(rt, co);
-            let text = format!("Deadlock: coroutine #{id} ({spawned}) has ended and waits for {children}");
-            return sys::spindle_warning_at((*this).spawn_file, (*this).spawn_line, exception::c_text(&text).as_ptr());
-        }
-        let what = match (*this).info {
+    let spawned = match this.spawned_at.text() {
+        place if place.is_empty() => "the script itself".to_owned(),
+        place => format!("spawned at {place}"),
+    };
+    let (text, at) = if ended {
+        let children = describe::children_of(rt, co);
+        (format!("Deadlock: coroutine #{id} ({spawned}) has ended and waits for {children}"), &this.spawned_at)
+    } else {
+        let what = match this.info.get() {
             info if info.call.is_empty() => "its turn".to_owned(),
             info => describe::wait_of(rt, &info),
         };
-        let at = exception::place((*this).suspend_file, (*this).suspend_line);
+        let at = this.suspended_at.text();
         let text = format!("Deadlock: coroutine #{id} ({spawned}) is suspended at {at} and waits for {what}");
-        sys::spindle_warning_at((*this).suspend_file, (*this).suspend_line, exception::c_text(&text).as_ptr());
-    }
+        (text, &this.suspended_at)
+    };
+    engine::warn_at(at.file().as_deref(), at.line(), &exception::c_text(&text));
 }
 
-/// The script's own code has ended (`EG(exception)`: how). Everybody else runs on; then what was not handled is
-/// reported as PHP reports an uncaught exception.
+/// The script's own code has ended (`EG(exception)`: how). The others run on; then what was not handled is reported as PHP
+/// reports an uncaught exception.
 pub fn script_ended(rt: &'static Runtime) {
-    let eg = addr_of_mut!(sys::executor_globals);
-    // SAFETY: main's stack, no frame of user code on it; references are passed on or released as said.
-    unsafe {
-        let thrown = (*eg).exception;
-        if rt.phase.get() == Phase::Ended {
-            return;
-        }
-        moments::turn_ends(rt);
-        if !thrown.is_null() && (sys::zend_is_unwind_exit(thrown) || sys::zend_is_graceful_exit(thrown)) {
-            moments::script_over(rt);
-            moments::exits(rt);
-            rt.end(); // `exit`: nobody runs again
-            report::rest(rt, true);
-            return;
-        }
-        (*eg).exception = null_mut();
-        let main = rt.object(Core::MAIN);
-        let thrown = if thrown.is_null() { life::undelivered(rt, rt.context(), Core::MAIN) } else { thrown };
-        (*main).exception = thrown;
-        moments::ended(rt.context());
-        let outcome = life::outcome_of(rt, Core::MAIN, thrown);
-        zv::add_object_ref(addr_of_mut!((*main).std)); // it stays until the request ends
-        let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
-        if outcome == Outcome::Failed {
-            rt.core.borrow_mut().mark_awaited(Core::MAIN);
-            if !end.awaited {
-                zv::add_object_ref(thrown);
-                unhandled(rt, thrown, main);
-            }
-        }
-        if end.complete {
-            complete(rt, main);
-        }
-        carry_out(rt);
-        loop {
-            if !rt.drain() {
-                moments::script_over(rt);
-                sys::spindle_exits();
-                return;
-            }
-            let unseen = unseen_failures(rt).first().copied().or_else(|| crate::runtime::group::take_unseen(rt));
-            let Some(unseen) = unseen else {
-                if moments::drained(rt) {
-                    continue;
-                }
-                break;
-            };
-            rt.core.borrow_mut().mark_awaited((*unseen).co);
-            zv::add_object_ref((*unseen).exception);
-            unhandled(rt, (*unseen).exception, unseen);
-        }
-        moments::script_over(rt);
-        rt.end();
+    if rt.phase.get() == Phase::Ended {
+        return;
     }
+    moments::turn_ends(rt);
+    if exception::is_exit_in_flight() {
+        moments::script_over(rt);
+        moments::exits(rt);
+        rt.end(); // `exit`: no coroutine runs again
+        return report::rest(rt, true);
+    }
+    let main = rt.object(Core::MAIN);
+    let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
+    let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
+    main.exception.set(thrown.clone());
+    moments::ended(rt.context());
+    rt.keep_main(); // its object stays until the request ends
+    let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
+    if outcome == Outcome::Failed {
+        rt.core.borrow_mut().mark_awaited(Core::MAIN);
+        if let (false, Some(thrown)) = (end.awaited, thrown) {
+            unhandled(rt, thrown, Some(main));
+        }
+    }
+    if end.complete {
+        complete(rt, main);
+    }
+    carry_out(rt);
+    loop {
+        if !rt.drain() {
+            moments::script_over(rt);
+            return exception::throw_exit();
+        }
+        let unseen = unseen_failures(rt).first().cloned().or_else(|| group::take_unseen(rt));
+        let Some(unseen) = unseen else {
+            if moments::drained(rt) {
+                continue;
+            }
+            break;
+        };
+        rt.core.borrow_mut().mark_awaited(unseen.co.get());
+        if let Some(failure) = unseen.exception.get() {
+            unhandled(rt, failure, Some(&unseen));
+        }
+    }
+    moments::script_over(rt);
+    rt.end();
     report::rest(rt, false);
 }
 
-/// No coroutine runs again: what has failed unseen is to be reported too.
+/// No coroutine runs again: failures that have not been awaited are to be reported too.
 pub fn report_unseen(rt: &'static Runtime) {
     for unseen in unseen_failures(rt) {
-        // SAFETY: a live object that has failed.
-        unsafe {
-            rt.core.borrow_mut().mark_awaited((*unseen).co);
-            zv::add_object_ref((*unseen).exception);
-            report::add(rt, (*unseen).exception, unseen);
+        rt.core.borrow_mut().mark_awaited(unseen.co.get());
+        if let Some(failure) = unseen.exception.get() {
+            report::add(rt, failure, Some(&unseen));
         }
     }
 }
 
-/// Those that have failed, that user code still holds, and that nobody has awaited, the oldest first.
-pub fn unseen_failures(rt: &'static Runtime) -> Vec<*mut Coroutine> {
+/// Returns those that have failed, that user code still holds, and that have not been awaited, the oldest first.
+pub fn unseen_failures(rt: &'static Runtime) -> Vec<Owned<CoroutineObject>> {
+    let mut found = rt.all_objects();
     let core = rt.core.borrow();
-    let objects = rt.objects.borrow();
-    let unseen = |this: &&*mut Coroutine| {
-        // SAFETY: objects in the list are alive.
-        let co = if this.is_null() { return false } else { unsafe { (***this).co } };
+    found.retain(|this| {
+        let co = this.co.get();
         core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
-    };
-    let mut found: Vec<_> = objects.iter().filter(unseen).copied().collect();
-    // SAFETY: as above.
-    found.sort_by_key(|this| core.id(unsafe { (**this).co }));
+    });
+    found.sort_by_key(|this| core.id(this.co.get()));
     found
 }
 
 /// In the child of a fork: the objects that a coroutine of the parent holds in its frames and its context belong to
-/// the parent, and their destructors do not run here.
-///
-/// # Safety
-/// `this` is a coroutine that was dropped while it was parked or queued.
-pub unsafe fn disown(this: *mut Coroutine) {
-    // SAFETY: the frames stand on a stack that nobody runs on; only flags of objects are written.
-    unsafe {
-        context::disown(this);
-        if (*this).ctx.is_null() {
-            return;
-        }
-        let mut frame = (*(*this).ctx).travelling.frame();
-        while !frame.is_null() {
-            coroutine::disown(addr_of_mut!((*frame).This));
-            let function = (*frame).func;
-            if !function.is_null() && u32::from((*function).type_) == sys::ZEND_USER_FUNCTION {
-                // A user function's frame is followed by its variables.
-                let variables = frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
-                for index in 0..(*function).op_array.last_var as usize {
-                    coroutine::disown(variables.add(index));
-                }
-            }
-            frame = (*frame).prev_execute_data;
-        }
+/// the parent, and their destructors do not run here. `this` was dropped while it was parked or queued.
+pub fn disown(rt: &Runtime, this: &CoroutineObject) {
+    context::disown(this);
+    for frame in rt.frame_of(this).into_iter().flat_map(Frame::and_callers) {
+        frame.held_values().for_each(coroutine::disown);
     }
 }

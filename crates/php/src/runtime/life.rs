@@ -1,18 +1,16 @@
-//! The life of a coroutine: it runs on a stack to its end, is asked to end, has callbacks for its end, is let go.
+//! The life of a coroutine: it runs on a stack to its end, is cancelled, has callbacks for its end, is released.
 
 use crate::isolation::state;
-use crate::runtime::{
-    cancellation, context,
-    coroutine::{self, Coroutine},
-    ctx::{Ctx, Failing},
-    failure, moments, observers, pending_cancel,
-    scheduler::{Leaving, Runtime, To, existing, rt},
-    slots::Slots,
-};
+use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
+use crate::runtime::ctx::Ctx;
+use crate::runtime::keyed_values::KeyedValues;
+use crate::runtime::scheduler::{Leaving, Runtime, To, existing, rt};
+use crate::runtime::{cancellation, classes, context, failure, moments, observers, pending_cancel};
 use crate::stack::arch;
-use crate::zend::zv;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
+use spindle_zend::{Class, Function, Object, Owned, Value, exception};
+use std::mem::MaybeUninit;
 use std::ptr::{addr_of_mut, null_mut};
 
 /// The bottom of every stack of ours.
@@ -25,13 +23,12 @@ pub extern "C" fn stack_main(ctx: *mut u8) -> ! {
     rt().end_on_main(ctx.cast(), Leaving::Fatal)
 }
 
-/// Runs coroutines in turn on one stack, until another stack has to run. Never returns.
+/// Runs coroutines one after the other on one stack, until another stack has to run. Never returns.
 unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
     let ctx: *mut Ctx = ctx.cast();
     let rt = rt();
     loop {
-        // SAFETY: `ctx` has adopted a coroutine.
-        if unsafe { run(rt, ctx) } {
+        if run(rt, ctx) {
             moments::turn_ends(rt);
             moments::exits(rt);
             rt.end_on_main(ctx, Leaving::Exit);
@@ -64,258 +61,247 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
     }
 }
 
-/// Runs the coroutine that `ctx` has adopted to its end. `true`: it exits the application.
-unsafe fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
-    // SAFETY: the coroutine's object is kept alive by the runtime's reference until `finish`; the engine's state
-    // is its own.
-    unsafe {
-        let co = CoroutineId((*ctx).co);
-        let this = rt.object(co);
-        let eg = addr_of_mut!(sys::executor_globals);
-        let mut exception = null_mut();
-        if rt.core.borrow().is_started(co) {
-            let mut result = zv::null();
-            result.u1.type_info = sys::IS_UNDEF;
-            let mut fci = sys::zend_fcall_info {
-                size: size_of::<sys::zend_fcall_info>(),
-                function_name: (*this).callable,
-                retval: &mut result,
-                params: (*this).args,
-                object: (*this).fcc.object,
-                param_count: (*this).argc,
-                named_params: (*this).named,
-            };
-            let function = (*this).fcc.function_handler;
-            let fcc = if function.is_null() { null_mut() } else { addr_of_mut!((*this).fcc) };
-            let is_internal = !function.is_null() && !zv::is_php_code(function);
-            if !(*this).spawn_file.is_null() && ((*this).is_operator || is_internal) {
-                call_from_its_place(this, &mut fci, fcc);
-            } else {
-                sys::zend_call_function(&mut fci, fcc);
-            }
-            (*this).result = result;
-        } else {
-            exception = rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut());
-        }
-        let take = |exception: &mut *mut sys::zend_object| {
-            let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
-            if !thrown.is_null() {
-                if !exception.is_null() && !sys::zend_is_unwind_exit(thrown) {
-                    sys::zend_exception_set_previous(thrown, *exception);
-                }
-                *exception = thrown;
-                (*eg).opline_before_exception = std::ptr::null();
-            }
-            !exception.is_null() && (sys::zend_is_unwind_exit(*exception) || sys::zend_is_graceful_exit(*exception))
-        };
-        if take(&mut exception) {
-            return true;
-        }
-        coroutine::drop_call(this);
-        if (*this).std.gc.refcount == 1 && exception.is_null() {
-            zv::clear(addr_of_mut!((*this).result)); // nobody can ask for it
-        }
-        if take(&mut exception) {
-            return true;
-        }
-        context::coroutine_ends(this);
-        state::end();
-        if take(&mut exception) {
-            return true;
-        }
-        moments::turn_ends(rt);
-        if exception.is_null() && (*this).job.is_null() {
-            exception = undelivered(rt, ctx, co);
-            if !exception.is_null() {
-                let result = std::mem::replace(&mut (*this).result, zv::undef());
-                failure::let_go(rt, if zv::is_undef(&result) { Vec::new() } else { vec![result] }, Slots::default());
-            }
-        }
-        moments::ended(ctx);
-        let outcome = outcome_of(rt, co, exception);
-        (*this).exception = exception;
-        (*this).ctx = null_mut();
-        failure::finish(rt, this, outcome);
-        false
-    }
-}
-
-/// A cancellation that nobody has thrown in a coroutine whose body has ended: it is thrown here, at its end. Or null.
-pub unsafe fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: CoroutineId) -> *mut sys::zend_object {
-    // SAFETY: the running context.
-    if let Failing::Throw(exception) = unsafe { pending_cancel::take_failing(ctx) } {
-        return exception;
-    }
-    rt.core.borrow_mut().discard_cancellation(co).unwrap_or(null_mut())
-}
-
-/// How a coroutine has ended that has thrown this, or nothing (null).
-pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: *mut sys::zend_object) -> Outcome {
-    if thrown.is_null() {
-        Outcome::Returned
-    } else if is_cancellation(thrown) || rt.is_deadlock(thrown) && rt.core.borrow().is_cancel_requested(co) {
-        Outcome::Cancelled
+/// Runs the coroutine that `ctx` has adopted to its end. Returns `true` if it exits the application.
+fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
+    // SAFETY: `ctx` has adopted a coroutine.
+    let co = CoroutineId(unsafe { (*ctx).co });
+    let this = rt.object(co); // held by the runtime until `finish`
+    let mut exception = None;
+    if rt.core.borrow().is_started(co) {
+        let result = call(this);
+        drop(this.result.replace(result));
     } else {
-        Outcome::Failed
+        exception = rt.discard_cancellation(co);
+    }
+    if take_thrown(&mut exception) {
+        return true;
+    }
+    this.drop_call();
+    if this.object().references() == 1 && exception.is_none() {
+        this.result.set(Value::UNDEF); // it cannot be asked for
+    }
+    if take_thrown(&mut exception) {
+        return true;
+    }
+    context::coroutine_ends(this);
+    // SAFETY: the coroutine's end, on its own stack.
+    unsafe { state::end() };
+    if take_thrown(&mut exception) {
+        return true;
+    }
+    moments::turn_ends(rt);
+    if exception.is_none() && this.job().is_none() {
+        exception = undelivered(rt, ctx, co);
+        if exception.is_some() {
+            let result = this.result.take().some();
+            failure::let_go(rt, result.into_iter().collect(), KeyedValues::default());
+        }
+    }
+    moments::ended(ctx);
+    let outcome = outcome_of(rt, co, exception.as_deref());
+    this.exception.set(exception);
+    this.ctx.set(null_mut());
+    failure::finish(rt, this, outcome);
+    false
+}
+
+/// Takes what was thrown on top of what had been thrown before. Returns `true` if it is an exit, which stays in flight.
+fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
+    if let Some(thrown) = exception::take() {
+        exception::set_instruction_before(std::ptr::null());
+        if let Some(before) = exception.take()
+            && !exception::is_exit(&thrown)
+        {
+            exception::set_last_previous(&thrown, before);
+        }
+        *exception = Some(thrown);
+    }
+    exception.as_deref().is_some_and(exception::is_exit)
+}
+
+/// Calls what the coroutine is for. Returns its result: `Value::UNDEF` if something was thrown.
+fn call(this: &CoroutineObject) -> Value {
+    let mut result = Value::UNDEF;
+    let mut cache = this.call.get();
+    let (params, param_count) = {
+        let mut arguments = this.arguments.borrow_mut();
+        (arguments.as_mut_ptr().cast(), arguments.len() as u32)
+    };
+    // SAFETY: reads the place of a value that stays until the call is over.
+    let function_name = unsafe { this.callable.as_raw().read() };
+    let mut fci = sys::zend_fcall_info {
+        size: size_of::<sys::zend_fcall_info>(),
+        function_name,
+        retval: result.as_mut_raw(),
+        params,
+        object: cache.object,
+        param_count,
+        named_params: this.named.as_ptr().cast(),
+    };
+    // SAFETY: a function that lasts as long as the callable, or none.
+    let function = unsafe { Function::from_raw(cache.function_handler) };
+    let fcc = if function.is_none() { null_mut() } else { addr_of_mut!(cache) };
+    let has_place = this.spawned_at.is_known();
+    if has_place && (this.is_operator.get() || function.is_some_and(Function::is_internal)) {
+        call_from_its_place(this, &mut fci, fcc);
+    } else {
+        // SAFETY: a complete description of a call, whose values the coroutine holds.
+        unsafe { sys::zend_call_function(&mut fci, fcc) };
+    }
+    result
+}
+
+/// Returns the cancellation that has not been thrown in a coroutine whose body has ended: it is thrown here, at its end.
+pub fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: CoroutineId) -> Option<Owned<Object>> {
+    pending_cancel::take_exception(ctx).or_else(|| rt.discard_cancellation(co))
+}
+
+/// Returns how a coroutine has ended that has thrown this, or nothing.
+pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: Option<&Object>) -> Outcome {
+    match thrown {
+        None => Outcome::Returned,
+        Some(thrown) if is_cancellation(thrown) => Outcome::Cancelled,
+        Some(thrown) if rt.is_deadlock(thrown) && rt.core.borrow().is_cancel_requested(co) => Outcome::Cancelled,
+        Some(_) => Outcome::Failed,
     }
 }
 
-/// The call as the code that spawned it would have made it: from that line, with its strictness, seeing what its class
+/// Makes the call as the code that spawned it would have made it: from that line, with its strictness, seeing what its class
 /// sees. PHP's own functions ask for that, and messages and traces tell it.
 #[inline(never)]
-unsafe fn call_from_its_place(
-    this: *mut Coroutine,
-    fci: &mut sys::zend_fcall_info,
-    fcc: *mut sys::zend_fcall_info_cache,
-) {
-    // SAFETY: zeros are valid for a frame, a function and an opcode that are looked at, never run. A backtrace ends at a
-    // function without a name that includes nothing. They lie on this stack as long as what is called. Classes live as
-    // long as the request.
-    unsafe {
-        let eg = addr_of_mut!(sys::executor_globals);
-        let mut function: sys::zend_op_array = std::mem::zeroed();
-        function.type_ = sys::ZEND_USER_FUNCTION as u8;
-        function.fn_flags = if (*this).is_strict { sys::ZEND_ACC_STRICT_TYPES } else { 0 };
-        function.scope = (*this).spawn_scope;
-        function.filename = (*this).spawn_file;
-        let mut opcode: sys::zend_op = std::mem::zeroed();
-        opcode.opcode = sys::ZEND_DO_FCALL as u8;
-        opcode.result_type = sys::IS_VAR as u8; // there are functions that ask whether their result is wanted
-        opcode.lineno = (*this).spawn_line;
-        let mut frame: sys::zend_execute_data = std::mem::zeroed();
-        frame.func = (&raw mut function).cast();
-        frame.opline = &opcode;
-        frame.This.value.ce = (*this).spawn_static;
-        frame.prev_execute_data = (*eg).current_execute_data;
-        (*eg).current_execute_data = &mut frame;
-        sys::zend_call_function(fci, fcc);
-        (*eg).current_execute_data = frame.prev_execute_data;
-        if frame.This.u1.type_info & sys::ZEND_CALL_HAS_SYMBOL_TABLE != 0 {
-            sys::zend_clean_and_cache_symbol_table(frame.symbol_table); // it has included a file
-        }
+fn call_from_its_place(this: &Coroutine, fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
+    let class = |class: Option<Class>| class.map_or(null_mut(), Class::as_raw);
+    // They lie on this stack as long as what is called. Classes live as long as the request.
+    // SAFETY: zeros are valid for a function that is looked at, never run.
+    let mut function: sys::zend_op_array = unsafe { MaybeUninit::zeroed().assume_init() };
+    function.type_ = sys::ZEND_USER_FUNCTION as u8;
+    function.fn_flags = if this.is_strict.get() { sys::ZEND_ACC_STRICT_TYPES } else { 0 };
+    function.scope = class(this.spawn_class.get());
+    function.filename = this.spawned_at.raw_file();
+    // SAFETY: as above.
+    let mut opcode: sys::zend_op = unsafe { MaybeUninit::zeroed().assume_init() };
+    opcode.opcode = sys::ZEND_DO_FCALL as u8;
+    opcode.result_type = sys::IS_VAR as u8; // there are functions that ask whether their result is wanted
+    opcode.lineno = this.spawned_at.line();
+    // SAFETY: as above. A backtrace ends at a function without a name that includes nothing.
+    let mut frame: sys::zend_execute_data = unsafe { MaybeUninit::zeroed().assume_init() };
+    frame.func = (&raw mut function).cast();
+    frame.opline = &opcode;
+    frame.This.value.ce = class(this.spawn_static.get());
+    let globals = addr_of_mut!(sys::executor_globals);
+    // SAFETY: the address of a global of the engine.
+    let running = unsafe { addr_of_mut!((*globals).current_execute_data) };
+    // SAFETY: the engine's running frame, below which this one is put.
+    frame.prev_execute_data = unsafe { running.replace(&mut frame) };
+    // SAFETY: a complete description of a call, whose values the coroutine holds.
+    unsafe { sys::zend_call_function(fci, fcc) };
+    // SAFETY: the frame is over.
+    unsafe { running.write(frame.prev_execute_data) };
+    // SAFETY: a word of flags.
+    let flags = unsafe { frame.This.u1.type_info };
+    if flags & sys::ZEND_CALL_HAS_SYMBOL_TABLE != 0 {
+        // SAFETY: the table that it has got because it has included a file.
+        unsafe { sys::zend_clean_and_cache_symbol_table(frame.symbol_table) };
     }
 }
 
-/// Is it a `CancellationException`?
-pub fn is_cancellation(exception: *mut sys::zend_object) -> bool {
-    // SAFETY: a live exception.
-    unsafe { sys::spindle_instance_of(exception, sys::spindle_ce.cancellation) }
+/// Returns `true` for a `CancellationException`.
+pub fn is_cancellation(exception: &Object) -> bool {
+    exception.is_a(classes::cancellation())
 }
 
-/// Asks for the end of a coroutine, with a copy of an exception (borrowed) that others may get too; or of those that it
-/// waits for, when its body has ended.
-pub fn cancel(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
+/// Cancels a coroutine with a copy of an exception that others may get too; or those that it waits for, when its body has
+/// ended.
+pub fn cancel(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
     let all = rt.core.borrow().cancel_targets(co);
     for co in all {
-        // SAFETY: the object of a coroutine that is not complete is alive.
-        cancel_with(rt, co, unsafe { cancellation::for_each(reason, rt.object(co)) });
+        cancel_with(rt, co, cancellation::for_each(reason, rt.object(co)));
     }
 }
 
 /// As [`cancel`] for coroutines whose bodies have not ended, because a sibling has failed.
-pub fn cancel_after_failure(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
-    // SAFETY: the object of a coroutine that is not complete is alive.
-    let own = unsafe { cancellation::for_each(reason, rt.object(co)) };
-    let answer = rt.core.borrow_mut().cancel_after_failure(co, own);
+pub fn cancel_after_failure(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
+    let own = cancellation::for_each(reason, rt.object(co)).into_raw();
+    let answer = rt.core.borrow_mut().cancel_after_failure(co, own.cast());
     answered(rt, co, own, answer);
 }
 
-/// The program asks for the end of a coroutine, with this exception (borrowed).
-pub fn cancel_by_program(this: *mut Coroutine, reason: *mut sys::zend_object) {
-    let rt = rt();
-    // SAFETY: a live object with a slot.
-    let co = unsafe { (*this).co };
+/// User code cancels a coroutine with this exception.
+pub fn cancel_by_user_code(this: &CoroutineObject, reason: &Object) {
+    let (rt, co) = (rt(), this.co.get());
     if rt.core.borrow().state(co) == State::Ending {
         cancellation::for_several(reason);
         cancel(rt, co, reason);
     } else {
-        // SAFETY: a live object.
-        cancel_with(rt, co, unsafe { cancellation::for_one(reason, this) });
+        cancel_with(rt, co, cancellation::for_one(reason, this));
     }
 }
 
-/// Cancels one coroutine, with its own exception (the reference is passed on).
-fn cancel_with(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
-    let answer = rt.core.borrow_mut().cancel(co, reason);
+/// Cancels one coroutine, with its own exception.
+fn cancel_with(rt: &'static Runtime, co: CoroutineId, reason: Owned<Object>) {
+    let reason = reason.into_raw();
+    let answer = rt.core.borrow_mut().cancel(co, reason.cast());
     answered(rt, co, reason, answer);
 }
 
-fn answered(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object, answer: sched::Cancel) {
+fn answered(rt: &'static Runtime, co: CoroutineId, reason: *mut Object, answer: sched::Cancel) {
     match answer {
         sched::Cancel::Accepted => moments::cancelled(rt, co),
-        // SAFETY: the reference is ours again.
-        _ => unsafe { sys::spindle_object_release(reason) },
+        // SAFETY: the core has not taken the reference.
+        _ => drop(unsafe { Owned::from_raw(reason) }),
     }
 }
 
 /// As [`cancel`], through whatever holds it off, and in place of a cancellation that waits.
-pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: *mut sys::zend_object) {
-    // SAFETY: the object of a coroutine that is not complete is alive.
-    let own = unsafe { cancellation::for_each(reason, rt.object(co)) };
-    let earlier = rt.core.borrow_mut().cancel_by_force(co, own);
-    if earlier != Some(own) {
+pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
+    let own = cancellation::for_each(reason, rt.object(co)).into_raw();
+    let earlier = rt.core.borrow_mut().cancel_by_force(co, own.cast());
+    if earlier != Some(own.cast()) {
         moments::cancelled(rt, co);
     }
     if let Some(earlier) = earlier {
         // SAFETY: the core's reference, or the one made above.
-        unsafe { sys::spindle_object_release(earlier) };
+        drop(unsafe { Object::own(earlier) });
     }
 }
 
 /// Registers a callback for a coroutine's end; for one that has ended it runs soon.
-///
-/// # Safety
-/// `this` is a live object, `closure` a closure.
-pub unsafe fn on_finally(this: *mut Coroutine, closure: *mut sys::zval) {
-    // SAFETY: the caller's promise; the list is the object's own.
-    unsafe {
-        let list = addr_of_mut!((*this).finally);
-        if zv::is_undef(&*list) {
-            sys::spindle_array_new(list, 1);
-        }
-        let mut copy = zv::null();
-        sys::spindle_zval_copy(&mut copy, closure);
-        sys::spindle_array_add(list, &mut copy);
-        let rt = rt();
-        if (*this).co == coroutine::NO_SLOT || rt.core.borrow().state((*this).co) == State::Done {
-            failure::run_callbacks(rt, this);
-        }
+pub fn on_finally(this: &CoroutineObject, closure: &Object) {
+    this.finally.borrow_mut().push(closure.into());
+    let (rt, co) = (rt(), this.co.get());
+    if co == NO_SLOT || rt.core.borrow().state(co) == State::Done {
+        failure::run_callbacks(rt, this);
     }
 }
 
-/// Has it failed, and has nobody awaited it?
-pub fn is_unseen_failure(this: *mut Coroutine) -> bool {
+/// Returns `true` if it has failed and has not been awaited.
+pub fn is_unseen_failure(this: &Coroutine) -> bool {
     let Some(rt) = existing() else { return false };
-    // SAFETY: a live object.
-    let co = unsafe { (*this).co };
-    if co == coroutine::NO_SLOT || rt.object(co) != this {
+    let co = this.co.get();
+    if co == NO_SLOT || !rt.is_object(co, this) {
         return false; // at the end of the request
     }
     let core = rt.core.borrow();
     core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
 }
 
-/// The object of a coroutine dies: its slot is free. A failure that nobody has seen is unhandled now.
-///
-/// # Safety
-/// Called once, from the object's destruction.
-pub unsafe fn object_dies(this: *mut Coroutine) {
+/// The object of a coroutine is freed: its slot is free. A failure that has not been awaited is unhandled now.
+pub fn object_dies(this: &CoroutineObject) {
     let Some(rt) = existing() else { return };
-    // SAFETY: the object is being destroyed and still whole.
-    unsafe {
-        let co = (*this).co;
-        if rt.object(co) != this || rt.core.borrow().state(co) != State::Done {
-            return; // at the end of the request
-        }
-        if is_unseen_failure(this) {
-            zv::add_object_ref((*this).exception);
-            failure::unhandled(rt, (*this).exception, this);
-        }
-        moments::object_dies(rt, this);
-        rt.objects.borrow_mut()[co.0 as usize] = null_mut();
-        let left = rt.core.borrow_mut().release(co);
-        if let Some(left) = left {
-            sys::spindle_object_release(left);
-        }
+    let co = this.co.get();
+    if !rt.is_object(co, this) || rt.core.borrow().state(co) != State::Done {
+        return; // at the end of the request
+    }
+    if is_unseen_failure(this)
+        && let Some(failure) = this.exception.get()
+    {
+        failure::unhandled(rt, failure, Some(this));
+    }
+    moments::object_dies(rt, this);
+    rt.forget_object(co);
+    let left = rt.core.borrow_mut().release(co);
+    if let Some(left) = left {
+        // SAFETY: the core's reference.
+        drop(unsafe { Object::own(left) });
     }
 }

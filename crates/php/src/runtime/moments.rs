@@ -2,7 +2,7 @@
 //! `crate::moments` defines, in one place, with all who act and in which order. They are linked by name, so that this floor
 //! imports none of those, and a call costs what it does.
 
-use crate::runtime::{coroutine::Coroutine, ctx::Ctx, scheduler::Runtime};
+use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_zend::Frame;
 
@@ -46,7 +46,7 @@ unsafe extern "Rust" {
     pub safe fn cancelled(rt: &'static Runtime, co: CoroutineId);
     /// A coroutine has failed that user code may still await.
     #[link_name = "spindle_moment_failure_held"]
-    pub safe fn failure_held(rt: &'static Runtime, this: *mut Coroutine);
+    pub safe fn failure_held(rt: &'static Runtime, this: &CoroutineObject);
     /// Nobody has awaited a failed coroutine in time.
     #[link_name = "spindle_moment_unawaited"]
     pub safe fn unawaited(rt: &'static Runtime, co: CoroutineId);
@@ -64,7 +64,7 @@ unsafe extern "Rust" {
     pub safe fn script_over(rt: &'static Runtime);
     /// The object of a complete coroutine dies.
     #[link_name = "spindle_moment_object_dies"]
-    pub safe fn object_dies(rt: &'static Runtime, this: *mut Coroutine);
+    pub safe fn object_dies(rt: &'static Runtime, this: &CoroutineObject);
     /// The signal of `async.dump_signal` has come.
     #[link_name = "spindle_moment_dump_requested"]
     pub safe fn dump_requested(rt: &'static Runtime);

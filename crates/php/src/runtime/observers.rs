@@ -39,7 +39,7 @@ unsafe fn notify(to: *mut sys::zend_fiber_context) {
 /// # Safety
 /// The engine's state is still that of the context that runs; no coroutine runs on the stack of `ctx`.
 #[inline(always)]
-pub unsafe fn begin(ctx: *mut Ctx, this: *mut Coroutine) -> *mut sys::zend_fiber_context {
+pub unsafe fn begin(ctx: *mut Ctx, this: &Coroutine) -> *mut sys::zend_fiber_context {
     static KIND: u8 = 0;
     // SAFETY: the caller's promise. The context that is written is that of the last but one coroutine on this stack: the
     // last one's may be the running one. What was spawned has its file, if there is one, and the frame is looked at only.
@@ -50,7 +50,7 @@ pub unsafe fn begin(ctx: *mut Ctx, this: *mut Coroutine) -> *mut sys::zend_fiber
         (*fiber).reserved = [null_mut(); sys::ZEND_MAX_RESERVED_RESOURCES as usize]; // what observers keep
         (*fiber).kind = (&raw const KIND).cast_mut().cast();
         (*fiber).status = sys::ZEND_FIBER_STATUS_INIT;
-        let place = sys::spindle_place((*this).spawn_file, (*this).spawn_line);
+        let place = sys::spindle_place(this.spawned_at.raw_file(), this.spawned_at.line());
         let running = std::mem::replace(&mut (*eg).current_execute_data, place);
         sys::zend_observer_fiber_init_notify(fiber);
         notify(fiber);

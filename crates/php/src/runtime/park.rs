@@ -1,40 +1,42 @@
 //! What a wait of ours does before it parks, and after a signal has interrupted it.
 
-use crate::runtime::{ctx::Failing, pending_cancel, scheduler::Runtime};
+use crate::runtime::pending_cancel;
+use crate::runtime::scheduler::Runtime;
 use spindle_php_sys as sys;
+use spindle_zend::{Thrown, exception};
 
-/// Throws what is to be thrown before the running coroutine may wait: `false` if there is something.
-pub fn may_wait(rt: &'static Runtime) -> bool {
-    let ctx = rt.context();
-    // SAFETY: the running context is alive; the exception's reference is passed on.
-    unsafe {
-        if let Failing::Throw(exception) = (*ctx).failing {
-            pending_cancel::take_failing(ctx);
-            pending_cancel::refresh_checks(ctx);
-            sys::spindle_throw(exception);
-            return false;
-        }
+/// Checks that the running coroutine may wait.
+///
+/// # Errors
+/// A cancellation is to be thrown before that.
+pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
+    if let Some(exception) = pending_cancel::take_exception(rt.context()) {
+        return Err(exception::throw(exception));
     }
-    let reason = rt.core.borrow_mut().take_cancellation();
-    match reason {
-        Some(reason) => {
-            // SAFETY: the core's reference is passed on.
-            unsafe { sys::spindle_throw(reason) };
-            false
-        }
-        None => true,
+    match rt.take_cancellation() {
+        Some(reason) => Err(exception::throw(reason)),
+        None => Ok(()),
     }
 }
 
-/// A wait of ours was interrupted by a signal: lets its handler run. `false`: it has thrown.
-pub fn after_signal() -> bool {
-    // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
-    unsafe {
-        if sys::spindle_vm_interrupt_take()
-            && let Some(run) = sys::zend_interrupt_function
-        {
-            run(sys::executor_globals.current_execute_data);
-        }
-        sys::executor_globals.exception.is_null()
+/// A wait of ours was interrupted by a signal: lets its handler run.
+///
+/// # Errors
+/// It has thrown.
+pub fn after_signal() -> Result<(), Thrown> {
+    // SAFETY: a flag of the engine.
+    let wanted = unsafe { sys::spindle_vm_interrupt_take() };
+    if wanted {
+        run_interrupt();
+    }
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
+}
+
+fn run_interrupt() {
+    // SAFETY: a global of the engine, and its running frame.
+    let (run, frame) = unsafe { (sys::zend_interrupt_function, sys::executor_globals.current_execute_data) };
+    if let Some(run) = run {
+        // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
+        unsafe { run(frame) };
     }
 }

@@ -5,6 +5,7 @@ use crate::runtime::{
     scheduler::Runtime,
 };
 use spindle_php_sys as sys;
+use spindle_zend::{Object, Owned};
 
 /// `spindle_check_after` is the running coroutine's.
 #[inline(always)]
@@ -12,6 +13,22 @@ pub fn refresh_checks(ctx: *mut Ctx) {
     // SAFETY: the running context.
     unsafe {
         sys::spindle_check_after = u32::from((*ctx).failing != Failing::No);
+    }
+}
+
+/// Takes the exception that C code of the running coroutine is being made to fail for, and ends that.
+pub fn take_exception(ctx: *mut Ctx) -> Option<Owned<Object>> {
+    // SAFETY: the running context.
+    if !matches!(unsafe { (*ctx).failing }, Failing::Throw(_)) {
+        return None;
+    }
+    // SAFETY: as above.
+    let failing = unsafe { take_failing(ctx) };
+    refresh_checks(ctx);
+    match failing {
+        // SAFETY: the context's reference.
+        Failing::Throw(exception) => unsafe { Object::own(exception) },
+        _ => None,
     }
 }
 
@@ -46,7 +63,8 @@ pub unsafe fn is_inside_failing(ctx: *mut Ctx, frame: *mut sys::zend_execute_dat
 
 /// C code of the running coroutine was told to fail by this cancellation (reference passed on): it is thrown when
 /// the call returns.
-pub fn throw_on_return(rt: &'static Runtime, exception: *mut sys::zend_object) {
+pub fn throw_on_return(rt: &'static Runtime, exception: Owned<Object>) {
+    let exception: *mut sys::zend_object = exception.into_raw().cast();
     // SAFETY: the running context. An interrupt is asked for because the C code may have no function of its own
     // on the PHP stack (a destructor of the engine).
     unsafe {

@@ -1,27 +1,20 @@
 //! Reports of failures that nothing handles: PHP's own, of an uncaught exception, with the coroutine that it is from.
 //!
 //! One is made as soon as the shutdown that it causes is over, or the application lives on in independent scopes; and in
-//! [`PATIENCE`] at the latest.
+//! [`REPORT_AFTER_MS`] at the latest.
 
 use crate::isolation::state::LastError;
-use crate::runtime::{
-    cancellation,
-    coroutine::{self, Coroutine},
-    failure::Level,
-    runner::{self, What},
-    scheduler::{Core, Phase, Runtime},
-    scope,
-};
-use crate::zend::{
-    exception::{self, Notes},
-    zv,
-};
-use spindle_php_sys as sys;
+use crate::runtime::cancellation::Notes;
+use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
+use crate::runtime::failure::Level;
+use crate::runtime::runner::{self, Work};
+use crate::runtime::scheduler::{Core, Phase, Runtime};
+use crate::runtime::{cancellation, scope};
+use spindle_zend::{Object, Owned, Value, exception, sys};
 use std::cell::{Cell, RefCell};
-use std::ptr::{addr_of_mut, null_mut};
 
 /// What an application that ends may take with it before its failures are reported, in milliseconds.
-const PATIENCE: i64 = 1000;
+const REPORT_AFTER_MS: i64 = 1000;
 
 /// What is to be reported, and what has been.
 pub struct Reports {
@@ -34,8 +27,7 @@ pub struct Reports {
 }
 
 struct Report {
-    /// Owned.
-    exception: *mut sys::zend_object,
+    exception: Owned<Object>,
     /// What is said behind it.
     more: String,
 }
@@ -50,17 +42,25 @@ impl Reports {
             last_error: Cell::new(None),
         }
     }
+
+    /// Lets go of what the request has taken with it.
+    pub fn forget(&self) {
+        self.known.forget();
+        for report in self.pending.take() {
+            std::mem::forget(report.exception);
+        }
+    }
 }
 
-/// Adds an exception (the reference is passed on) that `about` has thrown, or what it was for.
-pub fn add(rt: &'static Runtime, exception: *mut sys::zend_object, about: *mut Coroutine) {
-    let more = if about.is_null() { String::new() } else { origin(rt, about) };
+/// Adds an exception that `about` has thrown, or what it was for.
+pub fn add(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
+    let more = about.map_or(String::new(), |about| origin(rt, about));
     rt.reports.pending.borrow_mut().push(Report { exception, more });
 }
 
-/// A failure has become another one in its handler (both borrowed): it is told with that one, not before it.
-pub fn is_cause(rt: &'static Runtime, failure: *mut sys::zend_object) {
-    rt.reports.known.add(cancellation::original(failure), zv::long(0));
+/// A failure has become another one in its handler: it is reported with that one, not before it.
+pub fn is_cause(rt: &'static Runtime, failure: &Object) {
+    rt.reports.known.add(&cancellation::original(failure), Value::from(0));
 }
 
 /// Sees to it that what has been added will be reported.
@@ -72,60 +72,60 @@ pub fn expect(rt: &'static Runtime) {
     if at_once {
         due(rt);
     } else if !rt.reports.expected.replace(true) {
-        rt.core.borrow_mut().schedule_reports(scope::deadline(PATIENCE));
+        rt.core.borrow_mut().schedule_reports(scope::deadline(REPORT_AFTER_MS));
     }
 }
 
 /// Queues a runner that reports.
 pub fn due(rt: &'static Runtime) {
     if !rt.reports.pending.borrow().is_empty() && rt.phase.get() != Phase::Ended {
-        runner::start(rt, What::Report, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
+        runner::start(rt, Work::Report, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
 }
 
 /// In that runner: reports, without a switch. What `error_get_last()` answers then is for the script's shutdown functions.
-///
-/// # Safety
-/// Called where PHP code may run.
-pub unsafe fn in_runner(rt: &'static Runtime) {
+pub fn in_runner(rt: &'static Runtime) {
     rt.forbid_switch();
     all(rt);
-    // SAFETY: the caller's promise.
+    // SAFETY: on the PHP thread.
     let last = unsafe { LastError::taken() };
-    if last.is_some() {
-        let replaced = rt.reports.last_error.replace(last);
-        if let Some(replaced) = replaced {
-            // SAFETY: ours alone.
-            unsafe { replaced.release() };
-        }
+    if last.is_some()
+        && let Some(replaced) = rt.reports.last_error.replace(last)
+    {
+        // SAFETY: it is in no other hands.
+        unsafe { replaced.release() };
     }
     rt.allow_switch();
 }
 
 /// At the end, on main's stack: reports what has not been. `exits`: with the status that there is.
 pub fn rest(rt: &'static Runtime, exits: bool) {
-    let eg = addr_of_mut!(sys::executor_globals);
-    // SAFETY: main's stack; what is in flight is put aside, and back.
-    unsafe {
-        if let Some(last) = rt.reports.last_error.take() {
-            last.become_current();
-        }
-        if rt.reports.pending.borrow().is_empty() {
-            return;
-        }
-        let thrown = std::mem::replace(&mut (*eg).exception, null_mut());
-        let status = (*eg).exit_status;
-        all(rt);
-        if !thrown.is_null() {
-            if !(*eg).exception.is_null() {
-                sys::spindle_object_release((*eg).exception);
-            }
-            (*eg).exception = thrown;
-        }
-        if exits {
-            (*eg).exit_status = status;
-        }
+    if let Some(last) = rt.reports.last_error.take() {
+        // SAFETY: on the PHP thread; it is not used again.
+        unsafe { last.become_current() };
     }
+    if rt.reports.pending.borrow().is_empty() {
+        return;
+    }
+    let thrown = exception::take();
+    let status = exit_status();
+    all(rt);
+    if thrown.is_some() {
+        drop(exception::put(thrown));
+    }
+    if exits {
+        set_exit_status(status);
+    }
+}
+
+fn exit_status() -> i32 {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.exit_status }
+}
+
+fn set_exit_status(status: i32) {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.exit_status = status };
 }
 
 fn all(rt: &'static Runtime) {
@@ -137,124 +137,104 @@ fn all(rt: &'static Runtime) {
             }
             pending.remove(0)
         };
-        // SAFETY: PHP code may run here, as the callers say; our reference is passed on.
-        if !unsafe { one(rt, next.exception, next.more) } {
+        if !one(rt, &next.exception, next.more) {
             return;
         }
     }
 }
 
-/// Reports one as PHP does. `false`: the program's handler exits.
-unsafe fn one(rt: &'static Runtime, exception: *mut sys::zend_object, mut more: String) -> bool {
-    let eg = addr_of_mut!(sys::executor_globals);
-    // SAFETY: as `zend_execute_scripts` does with what a script leaves; each consumes the exception, of which a reference
-    // is kept for the notes.
-    unsafe {
-        zv::add_object_ref(exception);
-        (*eg).exception = exception;
-        if !zv::is_undef(&(*eg).user_exception_handler) {
-            sys::zend_user_exception_handler();
-        }
-        let left = (*eg).exception;
-        if !left.is_null() && (sys::zend_is_unwind_exit(left) || sys::zend_is_graceful_exit(left)) {
-            sys::spindle_object_release(exception);
+/// Hands the exception in flight to the handler of `set_exception_handler()`, if there is one.
+fn call_user_handler() {
+    let globals = &raw const sys::executor_globals;
+    // SAFETY: the address of a global of the engine.
+    let place = unsafe { &raw const (*globals).user_exception_handler };
+    // SAFETY: a valid value, which is looked at.
+    let is_set = unsafe { Value::borrow(place) }.is_some_and(|handler| !handler.is_undef());
+    if is_set {
+        // SAFETY: calls PHP code, as where a script has ended with an exception.
+        unsafe { sys::zend_user_exception_handler() };
+    }
+}
+
+/// Reports one as PHP does. Returns `false` if user code's handler exits.
+fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> bool {
+    drop(exception::put(Some(exception.clone())));
+    call_user_handler();
+    if let Some(left) = exception::in_flight() {
+        if exception::is_exit(&left) {
             return false;
         }
-        if !left.is_null() {
-            let cut = if left == exception { cut(rt, left) } else { None };
-            if let Some((_, cause)) = cut {
-                more = format!("\n  after {}{}", described(cause), more);
-            }
-            if left != exception {
-                more.clear(); // the handler's own
-            }
-            zv::add_object_ref(left);
-            sys::spindle_report_uncaught(left, exception::c_text(&more).as_ptr());
-            if let Some((holder, cause)) = cut {
-                sys::spindle_exception_replace_previous(holder, cause);
-                sys::spindle_object_release(cause);
-            }
-            sys::spindle_object_release(left);
+        let is_same = left == *exception;
+        let cut = if is_same { cut(rt, &left) } else { None };
+        if let Some((_, cause)) = &cut {
+            more = format!("\n  after {}{}", described(cause), more);
         }
-        (*eg).exit_status = 255;
-        let mut at = exception;
-        for _ in 0..exception::CHAIN {
-            if at.is_null() {
-                break;
-            }
-            rt.reports.known.add(cancellation::original(at), zv::long(0));
-            at = sys::spindle_exception_previous(at);
+        if !is_same {
+            more.clear(); // the handler's own
         }
-        sys::spindle_object_release(exception);
+        let more = exception::c_text(&more);
+        // SAFETY: the reference that is in flight is passed on; a terminated text.
+        unsafe { sys::spindle_report_uncaught(left.as_raw(), more.as_ptr()) };
+        if let Some((holder, cause)) = cut {
+            exception::replace_previous(&holder, Some(&cause));
+        }
+    }
+    set_exit_status(255);
+    for at in exception::chain(exception) {
+        rt.reports.known.add(&cancellation::original(at), Value::from(0));
     }
     true
 }
 
-/// Takes off what is known already of the chain of previous exceptions: from whom, and the first that is known (with a
-/// reference).
-unsafe fn cut(
-    rt: &'static Runtime,
-    exception: *mut sys::zend_object,
-) -> Option<(*mut sys::zend_object, *mut sys::zend_object)> {
-    let mut holder = exception;
-    // SAFETY: live exceptions, each kept by the one before it.
-    unsafe {
-        for _ in 0..exception::CHAIN {
-            let previous = sys::spindle_exception_previous(holder);
-            if previous.is_null() {
-                return None;
-            }
-            if rt.reports.known.of(cancellation::original(previous)).is_some() {
-                zv::add_object_ref(previous);
-                sys::spindle_exception_replace_previous(holder, null_mut());
-                return Some((holder, previous));
-            }
-            holder = previous;
+/// Takes off what is known already of the chain of previous exceptions. Returns from which one, and the first that is known.
+fn cut(rt: &'static Runtime, exception: &Object) -> Option<(Owned<Object>, Owned<Object>)> {
+    for holder in exception::chain(exception) {
+        let previous = exception::previous(holder)?;
+        if rt.reports.known.has(&cancellation::original(previous)) {
+            let (holder, previous) = (Owned::of(holder), Owned::of(previous));
+            exception::replace_previous(&holder, None);
+            return Some((holder, previous));
         }
     }
     None
 }
 
-/// `CLASS: message in FILE:LINE`.
-pub fn described(exception: *mut sys::zend_object) -> String {
+/// Returns `CLASS: message in FILE:LINE`.
+pub fn described(exception: &Object) -> String {
     match exception::place_of(exception) {
         place if place.is_empty() => exception::text_of(exception),
         place => format!("{} in {place}", exception::text_of(exception)),
     }
 }
 
-/// `coroutine #12, spawned at FILE:LINE`; of a runner what it is for; nothing for the script itself, and what is ours.
-pub fn name(rt: &'static Runtime, this: *mut Coroutine) -> String {
-    // SAFETY: a live object; one that a job is about is alive with it.
-    unsafe {
-        if !(*this).job.is_null() {
-            if (*(*this).job).is_ours() {
-                return String::new();
-            }
-            let (what, of) = (*(*this).job).about();
-            return match of.map(|of| name(rt, of)) {
-                Some(of) if !of.is_empty() => format!("{what} {}", of.trim_start_matches("coroutine ")),
-                _ => what.to_owned(),
-            };
-        }
-        let place = exception::place((*this).spawn_file, (*this).spawn_line);
-        if place.is_empty() || (*this).co == coroutine::NO_SLOT {
+/// Returns `coroutine #12, spawned at FILE:LINE`; of a runner what it is for; nothing for the script itself, and what is ours.
+pub fn name(rt: &'static Runtime, this: &CoroutineObject) -> String {
+    if let Some(job) = this.job() {
+        if job.is_internal() {
             return String::new();
         }
-        let id = rt.core.borrow().id((*this).co);
-        format!("coroutine #{id}, spawned at {place}")
+        let (what, of) = job.about();
+        return match of.map(|of| name(rt, &of)) {
+            Some(of) if !of.is_empty() => format!("{what} {}", of.trim_start_matches("coroutine ")),
+            _ => what.to_owned(),
+        };
     }
+    let (place, co) = (this.spawned_at.text(), this.co.get());
+    if place.is_empty() || co == NO_SLOT {
+        return String::new();
+    }
+    let id = rt.core.borrow().id(co);
+    format!("coroutine #{id}, spawned at {place}")
 }
 
-/// The coroutine, and who has spawned it, as the lines of a report.
-fn origin(rt: &'static Runtime, this: *mut Coroutine) -> String {
+/// Returns the coroutine, and which have spawned it, as the lines of a report.
+fn origin(rt: &'static Runtime, this: &CoroutineObject) -> String {
     let name = name(rt, this);
     if name.is_empty() {
         return name;
     }
     let mut text = format!("\n  in {name}");
-    // SAFETY: a live object.
-    if let Some(spawners) = unsafe { &(*this).spawners } {
+    if let Some(spawners) = &*this.spawners.borrow() {
         for spawner in spawners.texts() {
             text += &format!("\n  by {spawner}");
         }

@@ -13,28 +13,24 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::isolation::{Left, state};
-use crate::runtime::{
-    coroutine::{self, Coroutine, Info},
-    ctx::Ctx,
-    failure, fork,
-    group::Group,
-    moments, observers,
-    report::Reports,
-    scope::{self, Record},
-    signals::{Owners, SignalTarget},
-    suspension,
-};
-use crate::stack::{
-    arch,
-    stacks::{self, Stacks},
-};
-use crate::zend::{exception::Notes, settings, zv};
-use spindle_core::sched::{self, CoroutineId, Next, Order, Ticket, WaitReason, WakeReason};
+use crate::runtime::cancellation::Notes;
+use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info};
+use crate::runtime::ctx::Ctx;
+use crate::runtime::group::Groups;
+use crate::runtime::report::Reports;
+use crate::runtime::scope::{self, Record};
+use crate::runtime::signals::{Owners, SignalTarget};
+use crate::runtime::{classes, failure, fork, moments, observers, suspension};
+use crate::stack::arch;
+use crate::stack::stacks::{self, Stacks};
+use spindle_core::sched::{self, CoroutineId, Next, Order, ScopeId, Ticket, WaitReason, WakeReason};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
+use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, engine};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
+use std::rc::Rc;
 
 /// The core, with exceptions (owned references) as reasons.
 pub type Core = sched::Core<*mut sys::zend_object>;
@@ -71,22 +67,24 @@ const AHEAD: usize = 3;
 /// The coroutines of a request, and what the process keeps for those of the next.
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
-    pub(crate) objects: RefCell<Vec<*mut Coroutine>>,
+    /// The objects of coroutines by slot, alive: each takes itself off when it is freed. Until a coroutine is complete, one
+    /// reference to its object is the runtime's.
+    objects: RefCell<Vec<Option<NonNull<CoroutineObject>>>>,
     /// What is kept of scopes, by slot.
-    pub(crate) scopes: RefCell<Vec<*mut Record>>,
-    /// The groups of the program, by their sets.
-    pub(crate) groups: RefCell<Vec<*mut Group>>,
+    pub(crate) scopes: RefCell<Vec<Option<Rc<Record>>>>,
+    /// User code's groups.
+    pub(crate) groups: Groups,
     /// How often zombies were cancelled because their time was over, and whether nobody waits for them any more.
     pub(crate) zombie_rounds: Cell<u8>,
     pub(crate) zombies_given_up: Cell<bool>,
     /// Failures that nothing handles, to be reported.
     pub(crate) reports: Reports,
-    /// Exceptions that the program has handed in to cancel with, and their previous ones then.
+    /// Exceptions that user code has handed in to cancel with, and their previous ones then.
     pub(crate) given: Notes,
     /// Copies that coroutines have got, and of what.
     pub(crate) copies: Notes,
     /// The one that is reported.
-    pub(crate) deadlock: Cell<*mut sys::zend_object>,
+    pub(crate) deadlock: OwnedCell<Object>,
     pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,
@@ -113,10 +111,8 @@ struct TheRuntime {
     /// The one that the process has, once a request has needed it.
     made: Cell<*mut Runtime>,
 }
-// SAFETY: the module is for PHP without threads: only the PHP thread gets here. Hooks on other threads stop at
-// the gate, before they could.
-unsafe impl Sync for TheRuntime {}
-static RUNTIME: TheRuntime = TheRuntime { current: Cell::new(None), made: Cell::new(null_mut()) };
+static RUNTIME: PhpStatic<TheRuntime> =
+    PhpStatic::new(TheRuntime { current: Cell::new(None), made: Cell::new(null_mut()) });
 
 /// The runtime, if anything has asked for it in this request.
 #[inline(always)]
@@ -167,6 +163,10 @@ pub fn forget_events() {
 pub fn give_back() {
     if let Some(rt) = RUNTIME.current.take() {
         scope::forget_all(rt);
+        rt.reports.forget();
+        rt.given.forget();
+        rt.copies.forget();
+        std::mem::forget(rt.deadlock.take());
         // SAFETY: no code of the request runs any more, nor does its watchdog: nobody uses the runtime. Main's context was
         // made by `Runtime::new`, and is that of none of the objects, which are gone.
         unsafe {
@@ -191,7 +191,8 @@ struct Kept {
 
 /// A core for a request, by the settings of the time.
 fn new_core() -> Core {
-    let seed = settings::seed();
+    // `async.seed`: 0 runs the ready ones first in, first out.
+    let seed = engine::setting(c"async.seed").trim().parse().unwrap_or(0);
     let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
     Core::new(Reactor::now(), order, scope::default_lifetime())
 }
@@ -204,13 +205,13 @@ impl Runtime {
             core: RefCell::new(new_core()),
             objects: RefCell::new(Vec::new()),
             scopes: RefCell::new(Vec::new()),
-            groups: RefCell::new(Vec::new()),
+            groups: Groups::default(),
             zombie_rounds: Cell::new(0),
             zombies_given_up: Cell::new(false),
             reports: Reports::new(),
             given: Notes::new(),
             copies: Notes::new(),
-            deadlock: Cell::new(null_mut()),
+            deadlock: OwnedCell::new(),
             phase: Cell::new(Phase::Ended),
             reactor: kept.reactor,
             stacks: RefCell::new(kept.stacks),
@@ -236,14 +237,12 @@ impl Runtime {
         }
         self.phase.set(if suspension::script_is_over() { Phase::Ended } else { Phase::Running });
         self.no_switch.set(suspension::no_switch());
-        let object = coroutine::create();
-        // SAFETY: just made; main runs in the context above.
-        unsafe {
-            (*object).co = Core::MAIN;
-            (*object).ctx = self.main;
-            (*self.main).id = self.core.borrow().id(Core::MAIN);
-        }
-        self.objects.borrow_mut().push(object);
+        let object = COROUTINE.make();
+        object.co.set(Core::MAIN);
+        object.ctx.set(self.main);
+        // SAFETY: main's context lives as long as the runtime.
+        unsafe { (*self.main).id = self.core.borrow().id(Core::MAIN) };
+        self.objects.borrow_mut().push(NonNull::new(object.into_raw()));
         if self.phase.get() == Phase::Running {
             // SAFETY: the request runs, and its end is not watched yet.
             unsafe { sys::spindle_watch_request_end() };
@@ -259,13 +258,15 @@ pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
     ask(&rt().core.borrow())
 }
 
-/// The coroutine with this number, if its object is still there.
-pub fn find(id: u64) -> Option<*mut Coroutine> {
+/// Returns the coroutine with this number, if its object is still there.
+pub fn find(id: u64) -> Option<Owned<CoroutineObject>> {
     let rt = existing()?;
-    let core = rt.core.borrow();
-    let objects = rt.objects.borrow();
-    let found = (0..).zip(objects.iter()).find(|(slot, this)| !this.is_null() && core.id(CoroutineId(*slot)) == id);
-    found.map(|(_, this)| *this)
+    let slot = {
+        let core = rt.core.borrow();
+        let objects = rt.objects.borrow();
+        (0..).zip(objects.iter()).find(|(slot, this)| this.is_some() && core.id(CoroutineId(*slot)) == id)?.0
+    };
+    rt.find_object(CoroutineId(slot))
 }
 
 /// Where the chosen one is.
@@ -275,15 +276,82 @@ pub(crate) enum To {
 }
 
 impl Runtime {
-    /// The object of a coroutine.
+    /// Returns the object of a coroutine that is not complete, or of one whose object is known to be alive.
+    ///
+    /// # Panics
+    /// There is none.
     #[inline(always)]
-    pub fn object(&self, co: CoroutineId) -> *mut Coroutine {
-        self.objects.borrow()[co.0 as usize]
+    pub fn object(&self, co: CoroutineId) -> &CoroutineObject {
+        let object = self.objects.borrow()[co.0 as usize].expect("the object of a coroutine that is not complete");
+        // SAFETY: alive, by the runtime's reference or as the caller says.
+        unsafe { object.as_ref() }
     }
 
-    /// The one that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
+    /// Returns the object in a coroutine's slot, if there is one.
+    pub fn find_object(&self, co: CoroutineId) -> Option<Owned<CoroutineObject>> {
+        let object = (*self.objects.borrow().get(co.0 as usize)?)?;
+        // SAFETY: those in the table are alive.
+        Some(Owned::of(unsafe { object.as_ref() }))
+    }
+
+    /// Returns `true` if this is the object in a coroutine's slot.
+    pub fn is_object(&self, co: CoroutineId, this: &Coroutine) -> bool {
+        let object = self.objects.borrow().get(co.0 as usize).copied().flatten();
+        // An object begins with its state.
+        object.is_some_and(|object| std::ptr::eq(object.as_ptr().cast(), this))
+    }
+
+    /// Returns all objects, those of complete coroutines too.
+    pub fn all_objects(&self) -> Vec<Owned<CoroutineObject>> {
+        // SAFETY: those in the table are alive.
+        self.objects.borrow().iter().flatten().map(|object| Owned::of(unsafe { object.as_ref() })).collect()
+    }
+
+    /// The object in a coroutine's slot is freed.
+    pub fn forget_object(&self, co: CoroutineId) {
+        self.objects.borrow_mut()[co.0 as usize] = None;
+    }
+
+    /// Returns the reference to the object of a coroutine that is the runtime's until the coroutine is complete. It is complete.
+    pub fn take_reference(&self, this: &CoroutineObject) -> Option<Owned<CoroutineObject>> {
+        // SAFETY: taken once, when the coroutine is complete.
+        unsafe { Owned::from_raw(std::ptr::from_ref(this).cast_mut()) }
+    }
+
+    /// The main coroutine's object stays until the request ends.
+    pub fn keep_main(&self) {
+        std::mem::forget(Owned::of(self.object(Core::MAIN)));
+    }
+
+    /// Takes the cancellation that waits for the running coroutine.
+    pub fn take_cancellation(&self) -> Option<Owned<Object>> {
+        let reason = self.core.borrow_mut().take_cancellation()?;
+        // SAFETY: the core's reference.
+        unsafe { Object::own(reason) }
+    }
+
+    /// Takes the cancellation that waits for a coroutine which will not meet it any more.
+    pub fn discard_cancellation(&self, co: CoroutineId) -> Option<Owned<Object>> {
+        let reason = self.core.borrow_mut().discard_cancellation(co)?;
+        // SAFETY: the core's reference.
+        unsafe { Object::own(reason) }
+    }
+
+    /// Hands a failure of a scope to a coroutine that waits for it.
+    pub fn deliver(&self, co: CoroutineId, scope: ScopeId, failure: Owned<Object>) {
+        self.core.borrow_mut().deliver(co, scope, failure.into_raw().cast());
+    }
+
+    /// Takes a failure of a scope that the running coroutine waits for.
+    pub fn take_delivery(&self, scope: ScopeId) -> Option<Owned<Object>> {
+        let failure = self.core.borrow_mut().take_delivery(scope)?;
+        // SAFETY: the core's reference.
+        unsafe { Object::own(failure) }
+    }
+
+    /// Returns the coroutine that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
     #[inline(always)]
-    pub fn running(&self) -> *mut Coroutine {
+    pub fn running(&self) -> &CoroutineObject {
         if self.context() == self.main {
             return self.object(Core::MAIN);
         }
@@ -311,19 +379,20 @@ impl Runtime {
         stacks::running().cast()
     }
 
-    /// The innermost frame of a coroutine's stack. One that the core has parked still runs while it looks for the next one:
-    /// when that cannot start, its failure is dealt with there.
-    ///
-    /// # Safety
-    /// `ctx` is the context of a coroutine that has started and not ended.
-    pub unsafe fn frame_of(&self, ctx: *mut Ctx) -> *mut sys::zend_execute_data {
-        if ctx == self.context() {
-            // SAFETY: a global of the engine.
-            unsafe { sys::executor_globals.current_execute_data }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { (*ctx).travelling.frame() }
+    /// Returns the innermost frame of a coroutine that has started and not ended. One that the core has parked still runs while
+    /// it looks for the next one: when that cannot start, its failure is dealt with there.
+    pub fn frame_of(&self, this: &Coroutine) -> Option<Frame> {
+        let ctx = this.ctx.get();
+        if ctx.is_null() {
+            return None;
         }
+        if ctx == self.context() {
+            return Frame::current();
+        }
+        // SAFETY: a coroutine with a context has its frames there.
+        let frame = unsafe { (*ctx).travelling.frame() };
+        // SAFETY: as above.
+        unsafe { Frame::from_raw(frame) }
     }
 
     /// The reactor, made at the first use.
@@ -338,10 +407,9 @@ impl Runtime {
         })
     }
 
-    /// Is it the error that a deadlock has given somebody?
-    pub fn is_deadlock(&self, exception: *mut sys::zend_object) -> bool {
-        // SAFETY: a live exception; filled at module start.
-        !self.deadlock.get().is_null() && unsafe { (*exception).ce == sys::spindle_ce.deadlock }
+    /// Returns `true` for the error that a deadlock has given a coroutine.
+    pub fn is_deadlock(&self, exception: &Object) -> bool {
+        !self.deadlock.is_empty() && exception.class() == classes::deadlock()
     }
 
     /// May the running code be left here?
@@ -374,8 +442,8 @@ impl Runtime {
     /// No coroutine runs again: the script has ended, or it exits.
     pub fn end(&self) {
         if self.phase.get() != Phase::Ended {
-            for &this in self.objects.borrow().iter() {
-                self.abandon(this);
+            for this in self.all_objects() {
+                self.abandon(&this);
             }
         }
         self.switch_no_more();
@@ -383,15 +451,13 @@ impl Runtime {
     }
 
     /// This coroutine is never resumed, if it has been left somewhere.
-    fn abandon(&self, this: *mut Coroutine) {
-        // SAFETY: null, or a live object, which has a context while it is started and not ended; that of one that was left
-        // has its frames.
-        unsafe {
-            if !this.is_null() && !(*this).ctx.is_null() && (*this).ctx != self.context() {
-                sys::spindle_abandon(self.frame_of((*this).ctx));
-                (*(*this).ctx).travelling.forget_marks();
-            }
-        }
+    fn abandon(&self, this: &Coroutine) {
+        let ctx = this.ctx.get();
+        let Some(frame) = self.frame_of(this).filter(|_| ctx != self.context()) else { return };
+        // SAFETY: the frames of a coroutine that was left.
+        unsafe { sys::spindle_abandon(frame.as_raw()) };
+        // SAFETY: its context.
+        unsafe { (*ctx).travelling.forget_marks() };
     }
 
     /// Has main's stack been left for good, though there was no fatal error?
@@ -405,18 +471,16 @@ impl Runtime {
         host::disable_suspension();
     }
 
-    /// A new coroutine at the tail of the queue, by `spawn`; `object` is its object, of which the runtime keeps a
-    /// reference.
+    /// Queues a new coroutine, by `spawn`; the reference to its object is the runtime's.
     #[inline(always)]
-    pub fn enqueue(&self, object: *mut Coroutine, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
+    pub fn enqueue(&self, object: Owned<CoroutineObject>, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
         let co = spawn(&mut self.core.borrow_mut());
-        // SAFETY: a new object.
-        unsafe { (*object).co = co };
+        object.co.set(co);
         let mut objects = self.objects.borrow_mut();
         if objects.len() <= co.0 as usize {
-            objects.resize(co.0 as usize + 1, null_mut());
+            objects.resize(co.0 as usize + 1, None);
         }
-        objects[co.0 as usize] = object;
+        objects[co.0 as usize] = NonNull::new(object.into_raw());
         co
     }
 
@@ -444,18 +508,14 @@ impl Runtime {
         }
         let this = self.running();
         self.calls_without_park.set(0);
-        // SAFETY: the running coroutine's object lives as long as it runs.
-        unsafe {
-            note_position(this);
-            (*this).info = info;
-        }
+        this.suspended_at.set_to_code_of(Frame::current());
+        this.info.set(info);
         moments::suspending(self);
         if on == WaitReason::Coroutines {
             moments::awaits_others(self);
         }
         self.leave(matches!(on, WaitReason::External { .. }));
-        // SAFETY: as above.
-        unsafe { (*this).info.call = "" };
+        this.info.set(Info { call: "", ..info });
         self.hears();
         self.core.borrow_mut().resumed(cancellable)
     }
@@ -474,8 +534,7 @@ impl Runtime {
         }
         let this = self.running();
         self.calls_without_park.set(0);
-        // SAFETY: the running coroutine's object.
-        unsafe { note_position(this) };
+        this.suspended_at.set_to_code_of(Frame::current());
         moments::suspending(self);
         if self.zombies_given_up.get() && self.is_over() {
             self.begin_wait();
@@ -492,13 +551,11 @@ impl Runtime {
         match next {
             None => {}
             Some(Next::Resume(co)) => {
-                // SAFETY: a coroutine that has started and not ended has a context; the core chose it.
-                unsafe {
-                    let to = (*self.object(co)).ctx;
-                    if to != me {
-                        self.switch(me, to, false);
-                        self.back_on(me);
-                    }
+                let to = self.object(co).ctx.get();
+                if to != me {
+                    // SAFETY: a coroutine that has started and not ended has a context; the core chose it.
+                    unsafe { self.switch(me, to, false) };
+                    self.back_on(me);
                 }
             }
             Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co, false) {
@@ -518,22 +575,19 @@ impl Runtime {
         #[cfg(target_arch = "x86_64")]
         if let Some(soon) = core.nth_ready(AHEAD) {
             use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let objects = self.objects.borrow();
-            let this = objects[soon.0 as usize];
-            // SAFETY: prefetching any address is allowed; the object is alive, as its coroutine is queued.
-            unsafe {
-                let ctx: *const i8 = (*this).ctx.cast();
-                if !ctx.is_null() {
-                    // Its state above, and below it the frames by which it was left.
-                    for line in -14..7 {
-                        _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64));
-                    }
+            let ctx: *const i8 = self.object(soon).ctx.get().cast();
+            if !ctx.is_null() {
+                // Its state above, and below it the frames by which it was left.
+                for line in -14..7 {
+                    // SAFETY: prefetching any address is allowed.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64)) };
                 }
-                if let Some(later) = core.nth_ready(2 * AHEAD) {
-                    let this: *const i8 = objects[later.0 as usize].cast();
-                    for line in 0..4 {
-                        _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64));
-                    }
+            }
+            if let Some(later) = core.nth_ready(2 * AHEAD) {
+                let this: *const i8 = std::ptr::from_ref(self.object(later)).cast();
+                for line in 0..4 {
+                    // SAFETY: as above.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64)) };
                 }
             }
         }
@@ -640,8 +694,7 @@ impl Runtime {
     #[inline(never)]
     fn further_stack(&'static self, co: CoroutineId) -> Option<*mut Ctx> {
         // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
-        // SAFETY: the object of a queued coroutine.
-        let last = unsafe { !(*self.object(co)).job.is_null() } || !self.core.borrow().is_started(co);
+        let last = self.object(co).job().is_some() || !self.core.borrow().is_started(co);
         let made = self.stacks.borrow_mut().make_or_last(last);
         made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
@@ -655,9 +708,10 @@ impl Runtime {
             (*ctx).co = co.0;
             (*ctx).calls = null_mut();
             (*ctx).id = self.core.borrow().id(co);
-            (*this).ctx = ctx;
+            this.ctx.set(ctx);
+            let mut inherited = this.inherited.borrow_mut();
             let (page, end, low) = ((*ctx).stack.vm_page, (*ctx).stack.vm_end, (*ctx).stack.low);
-            (*ctx).travelling.begin(page, end, &mut (*this).inherited, fiber, low);
+            (*ctx).travelling.begin(page, end, &mut inherited, fiber, low);
         }
     }
 
@@ -675,8 +729,7 @@ impl Runtime {
             let next = self.core.borrow_mut().next_to_run();
             match next {
                 Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
-                // SAFETY: a coroutine that has started and not ended has a context.
-                Next::Resume(co) => return To::Ctx(unsafe { (*self.object(co)).ctx }),
+                Next::Resume(co) => return To::Ctx(self.object(co).ctx.get()),
                 Next::Idle => {}
             }
             if self.is_over() {
@@ -760,10 +813,10 @@ impl Runtime {
         self.main_gone.set(!main_runs && !main_had_ended);
         moments::forked(self);
         for co in dropped {
+            // Its object stays alive by the runtime's reference, which is never given back: nothing of a coroutine that
+            // lives on in the parent may be released here.
             let this = self.object(co);
-            // SAFETY: its object stays alive by the runtime's reference, which is never given back: nothing of a
-            // coroutine that lives on in the parent may be destroyed here.
-            unsafe { failure::disown(this) };
+            failure::disown(self, this);
             self.abandon(this);
         }
         if let Some(reactor) = self.reactor.get() {
@@ -814,26 +867,6 @@ impl Runtime {
             arch::switch(&mut (*ctx).stack.sp, self.main.cast());
         }
         std::process::abort()
-    }
-}
-
-/// The place in the user's code where `this` is suspended.
-///
-/// # Safety
-/// `this` is the running coroutine.
-#[inline(always)]
-unsafe fn note_position(this: *mut Coroutine) {
-    // SAFETY: the caller's promise. The file's reference is kept because the code may be gone when it is asked for.
-    unsafe {
-        let mut file = null_mut();
-        (*this).suspend_line = sys::spindle_user_position(sys::executor_globals.current_execute_data, &mut file);
-        if file != (*this).suspend_file && !file.is_null() {
-            zv::add_ref(file);
-            let old = std::mem::replace(&mut (*this).suspend_file, file);
-            if !old.is_null() {
-                sys::spindle_string_release(old);
-            }
-        }
     }
 }
 
