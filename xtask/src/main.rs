@@ -9,6 +9,7 @@ use std::{
 mod dependencies;
 mod floors;
 mod json;
+mod paths;
 mod suite;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
@@ -18,6 +19,7 @@ type Check = fn(&Path) -> Result<String, Vec<String>>;
 const CHECKS: &[(&str, &str, Check)] = &[
     ("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check),
     ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
+    ("paths", "files, names and make targets that ARCHITECTURE.md and CONTRIBUTING.md mention exist", paths::check),
 ];
 
 fn main() -> ExitCode {
