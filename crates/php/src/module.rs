@@ -3,7 +3,7 @@
 use crate::api::operators;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
-use crate::isolation::switch_hooks;
+use crate::isolation::calls;
 use crate::observe::watch;
 use crate::runtime::{
     context, coroutine, fork, group,
@@ -99,7 +99,7 @@ unsafe extern "C" fn in_forked_child() {
 fn deactivate() {
     scheduler::end_request();
     trampolines::request_ends();
-    switch_hooks::forget_all();
+    calls::forget_all();
     persistent::settle();
     if existing().is_some_and(|rt| rt.active.replace(false)) {
         host::disable_suspension();

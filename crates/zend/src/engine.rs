@@ -106,6 +106,20 @@ pub fn setting(name: &CStr) -> String {
     unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned()
 }
 
+/// Returns the description of an ini setting, as its extension has registered it.
+pub fn setting_entry(name: &CStr) -> Option<&'static sys::zend_ini_entry> {
+    // SAFETY: a global of the engine.
+    let table = unsafe { sys::executor_globals.ini_directives };
+    // SAFETY: the engine's table, and a name with its length.
+    let found = unsafe { sys::zend_hash_str_find(table, name.as_ptr(), name.count_bytes()) };
+    // SAFETY: null, or a value of the table.
+    let value = unsafe { found.as_ref() }?;
+    // SAFETY: its values are pointers.
+    let entry = unsafe { value.value.ptr };
+    // SAFETY: to entries, which last as long as their extension.
+    unsafe { entry.cast::<sys::zend_ini_entry>().as_ref() }
+}
+
 /// Returns the name of the SAPI.
 pub fn sapi_name() -> &'static CStr {
     // SAFETY: a field of a global of the engine.

@@ -10,10 +10,8 @@ use crate::runtime::{
 };
 use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
-use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
-use std::ffi::c_char;
 
 /// The host of the PHP thread.
 pub struct PhpHost;
@@ -58,39 +56,6 @@ fn cancelled() -> Wake {
     if classify::bears_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
 }
 
-/// PHP resolves names into a buffer that it keeps in its globals, and frees at the next call. Who parks in the
-/// middle of such a call takes it along.
-struct HostBuffer(Option<(*mut c_char, usize)>);
-
-impl HostBuffer {
-    #[inline]
-    fn take(call: &'static str) -> HostBuffer {
-        if call != "gethostbyname_r" {
-            return HostBuffer(None);
-        }
-        // SAFETY: globals of the engine; without a buffer the next call makes one.
-        unsafe {
-            let globals = &raw mut sys::file_globals;
-            let length = std::mem::replace(&mut (*globals).tmp_host_buf_len, 0);
-            HostBuffer(Some((std::mem::replace(&mut (*globals).tmp_host_buf, std::ptr::null_mut()), length)))
-        }
-    }
-
-    #[inline]
-    fn put_back(self) {
-        let Some((buffer, length)) = self.0 else { return };
-        // SAFETY: what lies there now is from a call that is over: its result was used before anybody could park.
-        unsafe {
-            let globals = &raw mut sys::file_globals;
-            if !(*globals).tmp_host_buf.is_null() {
-                libc::free((*globals).tmp_host_buf.cast());
-            }
-            (*globals).tmp_host_buf = buffer;
-            (*globals).tmp_host_buf_len = length;
-        }
-    }
-}
-
 /// A cancellation came while a call that had not waited yielded: the call keeps what it has, and the next ones fail. But not
 /// in the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
 #[cold]
@@ -118,9 +83,7 @@ impl Host for PhpHost {
         if fails(rt) {
             return cancelled();
         }
-        let names = HostBuffer::take(blocked_on.call);
         let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
-        names.put_back();
         match reason {
             WakeReason::Woken => Wake::Woken,
             WakeReason::TimedOut => Wake::TimedOut,

@@ -3,7 +3,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::engine::no_throw;
-use crate::isolation::{globals, openssl, state};
+use crate::isolation::{globals, openssl, parts};
 use crate::zend::settings;
 use spindle_interpose::hooks::file;
 use spindle_interpose::patch::Patcher;
@@ -54,7 +54,7 @@ pub fn patch() -> Vec<String> {
     if patcher.passes() != before {
         openssl::find();
         globals::find();
-        state::find();
+        parts::find_libxml();
     }
     errors
 }

@@ -7,12 +7,14 @@
 //! nobody looks for; while a call for such a place runs, it is the other way round (a [`Window`]). All stay in the one list,
 //! for who closes a connection looks through it.
 
-use crate::isolation::switch_hooks::{self, Aside, Turn};
+use crate::isolation::calls::{self, CallState};
 use crate::runtime::scheduler::{self, Core};
 use spindle_php_sys as sys;
+use spindle_zend::PhpStatic;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
-use std::ptr::{addr_of_mut, null_mut};
+use std::ptr::addr_of_mut;
+use std::rc::{Rc, Weak};
 
 /// What all marks begin with.
 const MARK: &CStr = c"\x01spindle ";
@@ -36,13 +38,12 @@ unsafe impl Sync for Places {}
 static PLACES: Places = Places(RefCell::new(Vec::new()));
 
 /// A call during which the engine's list shows the entries of one place.
-#[repr(C)]
-pub struct Window {
-    aside: Aside,
+struct Window {
+    this: Weak<Window>,
     mark: CString,
     /// The one that it is within, of the same coroutine. Only the innermost has its entries shown.
-    outer: *mut Window,
-    innermost: bool,
+    outer: Option<Rc<Window>>,
+    is_innermost: Cell<bool>,
 }
 
 /// Roots of persistent connections are odd, as no handle's address is.
@@ -120,91 +121,72 @@ pub(crate) fn within(root: usize, what: impl FnOnce()) {
     if !marked {
         return what();
     }
-    // SAFETY: the running context, if there is one. If a bailout passes, `settle` puts the lists right.
-    unsafe {
-        let window = open(root);
-        what();
-        close(window);
-    }
+    let window = Window::open(root);
+    // If a bailout passes, `settle` puts the lists right.
+    calls::during(&*window, what);
+    window.close();
 }
 
-struct Windows {
-    /// That of the running code.
-    innermost: Cell<*mut Window>,
-    open: RefCell<Vec<*mut Window>>,
-}
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Windows {}
-static WINDOWS: Windows = Windows { innermost: Cell::new(null_mut()), open: RefCell::new(Vec::new()) };
+/// The window of the running code.
+static INNERMOST: PhpStatic<RefCell<Option<Rc<Window>>>> = PhpStatic::new(RefCell::new(None));
 
-unsafe fn show(window: *mut Window) {
-    // SAFETY: the caller passes an open window; terminated texts.
-    unsafe { sys::spindle_list_show((*window).mark.as_ptr(), HIDDEN.as_ptr(), MARK.as_ptr()) };
-}
-
-unsafe fn hide(window: *mut Window) {
-    // SAFETY: as `show`.
-    unsafe { sys::spindle_list_show(HIDDEN.as_ptr(), (*window).mark.as_ptr(), MARK.as_ptr()) };
-}
-
-unsafe fn open(root: usize) -> *mut Window {
-    // SAFETY: the window lives until `close` or `settle`.
-    unsafe {
-        let outer = WINDOWS.innermost.get();
-        if !outer.is_null() {
-            hide(outer);
-            (*outer).innermost = false;
+impl Window {
+    fn open(root: usize) -> Rc<Window> {
+        let outer = INNERMOST.borrow().clone();
+        if let Some(outer) = &outer {
+            outer.hide();
+            outer.is_innermost.set(false);
         }
         let mark = CString::new([MARK.to_bytes(), root.to_string().as_bytes()].concat()).unwrap_or_default();
-        let window = Box::into_raw(Box::new(Window { aside: Aside::new(switched), mark, outer, innermost: true }));
-        show(window);
-        WINDOWS.open.borrow_mut().push(window);
-        WINDOWS.innermost.set(window);
-        switch_hooks::begin(window.cast());
+        let is_innermost = Cell::new(true);
+        let window = Rc::new_cyclic(|this| Window { this: this.clone(), mark, outer, is_innermost });
+        window.show();
+        INNERMOST.replace(Some(window.clone()));
         window
     }
-}
 
-unsafe fn close(window: *mut Window) {
-    // SAFETY: as `open`, which made it.
-    unsafe {
-        switch_hooks::end(window.cast());
-        hide(window);
-        let window = Box::from_raw(window);
-        WINDOWS.open.borrow_mut().retain(|open| *open != (&raw const *window).cast_mut());
-        if !window.outer.is_null() {
-            show(window.outer);
-            (*window.outer).innermost = true;
+    fn close(&self) {
+        self.hide();
+        if let Some(outer) = &self.outer {
+            outer.show();
+            outer.is_innermost.set(true);
         }
-        WINDOWS.innermost.set(window.outer);
+        INNERMOST.replace(self.outer.clone());
+    }
+
+    /// Shows the entries of its place in the engine's list.
+    fn show(&self) {
+        // SAFETY: terminated texts.
+        unsafe { sys::spindle_list_show(self.mark.as_ptr(), HIDDEN.as_ptr(), MARK.as_ptr()) };
+    }
+
+    /// Hides them.
+    fn hide(&self) {
+        // SAFETY: as above.
+        unsafe { sys::spindle_list_show(HIDDEN.as_ptr(), self.mark.as_ptr(), MARK.as_ptr()) };
     }
 }
 
-unsafe fn switched(aside: *mut Aside, turn: Turn) {
-    let window: *mut Window = aside.cast();
-    // SAFETY: the beginning of a window that is open.
-    unsafe {
-        if (*window).innermost {
-            match turn {
-                Turn::Left => hide(window),
-                Turn::GoesOn => show(window),
-            }
-            WINDOWS.innermost.set(if turn == Turn::GoesOn { window } else { null_mut() });
+impl CallState for Window {
+    fn leave(&self) {
+        if self.is_innermost.get() {
+            self.hide();
+            INNERMOST.take();
+        }
+    }
+
+    fn resume(&self) {
+        if self.is_innermost.get() {
+            self.show();
+            INNERMOST.replace(self.this.upgrade());
         }
     }
 }
 
 /// The script is over, perhaps in the middle of such calls, which will not go on: the engine's list is as it was.
 pub fn settle() {
-    let innermost = WINDOWS.innermost.replace(null_mut());
-    // SAFETY: the windows of code that was left for good; only the running one's entries are shown.
-    unsafe {
-        if !innermost.is_null() {
-            hide(innermost);
-        }
-        for window in std::mem::take(&mut *WINDOWS.open.borrow_mut()) {
-            drop(Box::from_raw(window));
-        }
+    if let Some(innermost) = INNERMOST.take() {
+        innermost.hide();
     }
 }
 

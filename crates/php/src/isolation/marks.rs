@@ -3,52 +3,63 @@
 
 use crate::zend::call_info::info_of;
 use spindle_php_sys as sys;
+use spindle_zend::Frame;
+use std::cell::Cell;
+use std::ptr::null_mut;
 
 /// What was taken off for a coroutine.
-pub type Marks = *mut sys::spindle_marks;
+pub struct Marks(Cell<*mut sys::spindle_marks>);
 
-/// The common case, in short: PHP code that was suspended before has called a function that suspends it. Nothing that the
-/// engine has noted on objects is to be taken off.
-#[inline(always)]
-unsafe fn has_no_marks(frame: *mut sys::zend_execute_data) -> bool {
-    // SAFETY: the caller passes the innermost frame of the running coroutine, or null.
-    unsafe {
-        if frame.is_null() || (*frame).func.is_null() || (*frame).prev_execute_data.is_null() {
-            return false;
-        }
-        let below = (*(*frame).prev_execute_data).This.u1.type_info;
-        u32::from((*(*frame).func).type_) == sys::ZEND_INTERNAL_FUNCTION
-            && below & (sys::SPINDLE_HAS_NOTHING | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NOTHING
-            && (*frame).This.u1.type_info & sys::ZEND_CALL_TOP == 0
-            && info_of((*frame).func.cast()).is_some_and(|info| (*info).flags == sys::SPINDLE_FLAGS_NEVER as u8)
+impl Marks {
+    /// Nothing.
+    pub const fn new() -> Marks {
+        Marks(Cell::new(null_mut()))
     }
-}
 
-/// The running coroutine is left: takes off what is noted for it. `loads`: it is in the middle of loading a class.
-///
-/// # Safety
-/// `marks` is that coroutine's.
-#[inline(always)]
-pub unsafe fn leave(marks: &mut Marks, loads: bool) {
-    // SAFETY: the caller's promise; the running frames.
-    unsafe {
-        if !has_no_marks(sys::executor_globals.current_execute_data) {
-            sys::spindle_marks_leave(marks);
+    /// Takes off what is noted for the running coroutine, which is left. `loads`: it is in the middle of loading a class.
+    #[inline(always)]
+    pub fn leave(&self, loads: bool) {
+        if !has_none() {
+            // SAFETY: a place for them; walks the running frames.
+            unsafe { sys::spindle_marks_leave(self.0.as_ptr()) };
         }
         if loads {
-            sys::spindle_marks_leave_constants();
+            // SAFETY: the engine's table of classes.
+            unsafe { sys::spindle_marks_leave_constants() };
         }
+    }
+
+    /// Puts it back: the coroutine goes on.
+    #[inline(always)]
+    pub fn resume(&self) {
+        if !self.0.get().is_null() {
+            // SAFETY: what was taken off, which keeps what it was taken off from.
+            unsafe { sys::spindle_marks_go_on(self.0.as_ptr()) };
+        }
+    }
+
+    /// Forgets it, for a coroutine that is never resumed.
+    pub fn forget(&self) {
+        // SAFETY: null, or what was taken off.
+        unsafe { sys::spindle_marks_forget(self.0.as_ptr()) };
     }
 }
 
-/// It goes on: puts them back.
-///
-/// # Safety
-/// As [`leave`].
+/// Returns `true` if nothing is noted for the running coroutine, in the common case: PHP code that was suspended before has
+/// called a function that suspends it.
 #[inline(always)]
-pub unsafe fn resume(marks: &mut Marks) {
-    if !marks.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { sys::spindle_marks_go_on(marks) };
-    }
+fn has_none() -> bool {
+    let Some(frame) = Frame::current() else { return false };
+    let (Some(function), Some(caller)) = (frame.function(), frame.caller()) else { return false };
+    function.is_internal()
+        && caller.flags() & (sys::SPINDLE_HAS_NOTHING | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NOTHING
+        && frame.flags() & sys::ZEND_CALL_TOP == 0
+        && sets_no_flags(function.as_raw().cast())
+}
+
+/// Returns `true` if an internal function is known to flag no array and no object.
+#[inline(always)]
+fn sets_no_flags(function: *const sys::zend_internal_function) -> bool {
+    // SAFETY: what the slot of a function holds lasts as long as the function.
+    info_of(function).is_some_and(|info| unsafe { (*info).flags } == sys::SPINDLE_FLAGS_NEVER as u8)
 }

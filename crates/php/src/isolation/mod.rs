@@ -1,17 +1,36 @@
-//! State outside a coroutine's stacks that travels with it.
+//! What travels with a coroutine: state outside its stacks that is its own. It is taken when the coroutine is left, and put back
+//! when it goes on.
+//!
+//! | is | kept in |
+//! |---|---|
+//! | fields of the engine that every coroutine has | [`verdicts::Own`]: copied at each switch |
+//! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved while it is in use |
+//! | what the engine notes on objects and arrays | [`marks`] |
+//! | what a running call has set | [`calls`]: moved as long as the call runs |
 
+pub mod calls;
+mod foreign;
 pub mod globals;
-pub mod marks;
+mod inherited;
+mod last_error;
+mod marks;
 pub mod openssl;
-pub mod state;
-pub mod switch_hooks;
+pub mod parts;
+pub mod verdicts;
 
-use std::cell::{Cell, UnsafeCell};
-use std::ptr::null_mut;
+pub use inherited::{Inherited, error_reporting};
+pub use last_error::LastError;
 
+use crate::stack::stacks::Stack;
+use calls::Calls;
+use marks::Marks;
+use parts::Parts;
 use spindle_php_sys as sys;
-use state::Saved;
-use switch_hooks::Aside;
+use spindle_zend::{Owned, PhpStatic, Str, Value};
+use std::cell::{Cell, UnsafeCell};
+use std::mem::zeroed;
+use std::ptr::{null, null_mut};
+use verdicts::{Own, basic, executor, output, request};
 
 /// How a coroutine is left.
 #[derive(Clone, Copy, Debug)]
@@ -22,43 +41,38 @@ pub struct Left {
     pub loads_classes: bool,
 }
 
+impl Left {
+    /// Never to be resumed.
+    const FOR_GOOD: Left = Left { in_c: false, loads_classes: false };
+}
+
 /// What travels with a coroutine, where it is kept while the coroutine is left.
+#[repr(C)]
 pub struct Travelling {
-    saved: UnsafeCell<Saved>,
-    marks: Cell<marks::Marks>,
-    calls: Cell<*mut Aside>,
-    errors: Cell<openssl::Queue>,
+    own: Cell<Own>,
+    parts: Cell<Option<Box<Parts>>>,
+    marks: Marks,
+    calls: Cell<Calls>,
 }
 
 impl Travelling {
     /// Returns that of a coroutine that has nothing yet.
     pub fn new() -> Travelling {
-        // SAFETY: plain numbers and pointers, for which zero is valid; they are written before they are read.
-        let saved = unsafe { std::mem::zeroed() };
-        Travelling {
-            saved: UnsafeCell::new(saved),
-            marks: Cell::new(null_mut()),
-            calls: Cell::new(null_mut()),
-            errors: Cell::new(openssl::Queue::EMPTY),
-        }
+        // SAFETY: numbers and pointers, for which zero is valid.
+        let own = unsafe { zeroed() };
+        Travelling { own: Cell::new(own), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
     }
 
     /// Takes what belongs to the running coroutine, which is left.
     ///
     /// # Safety
-    /// It is the running coroutine's. The engine does nothing until [`Travelling::resume`] or [`Travelling::begin`] was called for another.
+    /// It is the running coroutine's. The engine does nothing until [`Travelling::resume`] or [`Travelling::begin`] was called
+    /// for another.
     #[inline(always)]
     pub unsafe fn leave(&self, left: Left) {
-        // SAFETY: the caller's promise; nobody else borrows it.
-        unsafe { (*self.saved.get()).store() };
-        let mut marks = self.marks.get();
-        // SAFETY: as above.
-        unsafe { marks::leave(&mut marks, left.loads_classes) };
-        self.marks.set(marks);
-        self.calls.set(switch_hooks::leave());
-        if left.in_c {
-            self.errors.set(openssl::take());
-        }
+        self.take(left);
+        self.marks.leave(left.loads_classes);
+        self.calls.set(calls::leave());
     }
 
     /// As [`Travelling::leave`], of a coroutine that is never resumed: takes what [`Travelling::hand_over`] hands over.
@@ -66,26 +80,16 @@ impl Travelling {
     /// # Safety
     /// As [`Travelling::leave`].
     pub unsafe fn leave_for_good(&self) {
-        // SAFETY: the caller's promise; nobody else borrows it.
-        unsafe { (*self.saved.get()).store() };
+        self.take(Left::FOR_GOOD);
     }
 
-    /// Gives the engine the state of a coroutine that begins, with `vm_page..end` for its VM stack.
-    ///
-    /// # Safety
-    /// What belongs to the one that ran before was taken, or that one has ended; `vm_page..end` belongs to nobody else.
     #[inline(always)]
-    pub unsafe fn begin(
-        &self,
-        vm_page: sys::zend_vm_stack,
-        end: *mut u8,
-        inherited: &mut state::Inherited,
-        fiber: *mut sys::zend_fiber_context,
-        low: *mut u8,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { state::begin(vm_page, end, inherited, fiber, low) };
-        switch_hooks::resume(null_mut());
+    fn take(&self, left: Left) {
+        // SAFETY: nothing else uses it meanwhile.
+        unsafe { (*self.own.as_ptr()).store() };
+        if Parts::are_in_use(left) {
+            self.parts.set(Some(Parts::take(left)));
+        }
     }
 
     /// Puts it back: the coroutine goes on.
@@ -94,50 +98,90 @@ impl Travelling {
     /// The coroutine was left, and what belongs to the one that ran before was taken, or that one has ended.
     #[inline(always)]
     pub unsafe fn resume(&self) {
-        // SAFETY: the caller's promise; nobody else borrows it.
-        unsafe { (*self.saved.get()).load() };
-        let mut marks = self.marks.get();
+        // SAFETY: as in `take`.
+        unsafe { (*self.own.as_ptr()).load() };
+        if let Some(parts) = self.parts.take() {
+            parts.put_back();
+        }
+        self.marks.resume();
+        calls::resume(self.calls.get());
+    }
+
+    /// Gives the engine the state of a coroutine that begins on this stack, with a bottom frame in the first page of its VM stack.
+    ///
+    /// # Safety
+    /// What belongs to the coroutine that ran before was taken, or that one has ended; no coroutine uses the stack.
+    #[inline(always)]
+    pub unsafe fn begin(&self, stack: &Stack, inherited: &mut Inherited, fiber: *mut sys::zend_fiber_context) {
+        let page = stack.vm_page;
+        // The page begins with its header, two zvals long.
+        let elements = page.cast::<sys::zval>().wrapping_add(2);
+        let frame = elements.cast::<sys::zend_execute_data>();
+        let (top, end) = (elements, stack.vm_end.cast());
+        // SAFETY: the caller's promise.
+        unsafe { page.write(sys::_zend_vm_stack { top, end, prev: null_mut() }) };
         // SAFETY: as above.
-        unsafe { marks::resume(&mut marks) };
-        self.marks.set(marks);
-        switch_hooks::resume(self.calls.get());
-        openssl::put_back(self.errors.replace(openssl::Queue::EMPTY));
+        unsafe { frame.write(sys::zend_execute_data { func: BOTTOM.get().cast(), ..NO_FRAME }) };
+        executor::vm_stack().set(page);
+        executor::vm_stack_top().set(elements.wrapping_add(FRAME_SLOTS));
+        executor::vm_stack_end().set(end);
+        executor::vm_stack_page_size().set(16 * 1024);
+        executor::current_execute_data().set(frame);
+        executor::bailout().set(null_mut());
+        executor::fake_scope().set(null_mut());
+        executor::jit_trace_num().set(0);
+        executor::in_autoload().set(null_mut());
+        inherited.hand_on();
+        for handlers in [executor::user_error_handlers_error_reporting(), executor::user_error_handlers()] {
+            handlers.set(sys::zend_stack { top: 0, max: 0, elements: null_mut(), ..handlers.get() });
+        }
+        executor::error_handling().set(sys::EH_NORMAL);
+        executor::exception_class().set(null_mut());
+        executor::exception().set(null_mut());
+        executor::prev_exception().set(null_mut());
+        executor::opline_before_exception().set(null());
+        executor::current_fiber_context().set(fiber);
+        executor::active_fiber().set(null_mut());
+        #[cfg(php83)]
+        {
+            executor::stack_base().set(page.cast());
+            executor::stack_limit().set(stack.low.wrapping_add(32 * 1024).cast());
+        }
+        request::last_error_message().set(null_mut());
+        request::last_error_file().set(null_mut());
+        calls::resume(null());
     }
 
     /// Returns the innermost frame of a coroutine that is left.
     pub fn frame(&self) -> *mut sys::zend_execute_data {
-        // SAFETY: nobody changes it meanwhile.
-        unsafe { &*self.saved.get() }.frame()
+        self.own.get().executor.current_execute_data
     }
 
     /// Returns the context of a coroutine that is left, as the engine's fibers have it: its own, or that of a fiber in it.
     #[inline(always)]
     pub fn fiber(&self) -> *mut sys::zend_fiber_context {
-        // SAFETY: nobody changes it meanwhile.
-        unsafe { &*self.saved.get() }.fiber()
+        self.own.get().executor.current_fiber_context
     }
 
     /// Returns what a coroutine that was left hands down to those that it spawns.
-    pub fn inherited(&self) -> state::Inherited {
-        // SAFETY: nobody changes it meanwhile.
-        state::Inherited::from(unsafe { &*self.saved.get() })
+    pub fn inherited(&self) -> Inherited {
+        Inherited::from(&self.own.get())
     }
 
-    /// The output buffers of a coroutine that is never resumed become those of the running one, on top; and its last error,
-    /// which shutdown functions look for, becomes the last one.
-    ///
-    /// # Safety
-    /// The coroutine was left, and is not resumed.
-    pub unsafe fn hand_over(&self) {
-        // SAFETY: the caller's promise.
-        unsafe { (*self.saved.get()).hand_over() };
+    /// Makes the output buffers of a coroutine that was left for good those of the running one, on top, and its last error,
+    /// which shutdown functions look for, the last one.
+    pub fn hand_over(&self) {
+        if let Some(last) = LastError::left(&self.own.get()) {
+            last.become_current();
+        }
+        if let Some(parts) = self.parts.take() {
+            parts.hand_over();
+        }
     }
 
     /// Forgets what was taken off objects for a coroutine that is never resumed.
     pub fn forget_marks(&self) {
-        let mut marks = self.marks.replace(null_mut());
-        // SAFETY: null, or what was taken.
-        unsafe { sys::spindle_marks_forget(&mut marks) };
+        self.marks.forget();
     }
 }
 
@@ -145,4 +189,44 @@ impl Default for Travelling {
     fn default() -> Travelling {
         Travelling::new()
     }
+}
+
+const FRAME_SLOTS: usize = size_of::<sys::zend_execute_data>().div_ceil(size_of::<sys::zval>());
+
+// SAFETY: numbers and pointers, for which zero is valid.
+const NO_FRAME: sys::zend_execute_data = unsafe { zeroed() };
+// SAFETY: as above.
+const NO_FUNCTION: sys::zend_internal_function = unsafe { zeroed() };
+
+/// What the frame at the bottom of each coroutine seems to have called: an internal function without a name, which backtraces
+/// pass over.
+static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
+    PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
+        type_: sys::ZEND_INTERNAL_FUNCTION as u8,
+        ..NO_FUNCTION
+    }));
+
+/// Frees what the running coroutine, which ends, has left in the engine's state.
+#[inline(always)]
+pub fn end() {
+    // SAFETY: the coroutine's reference, which the engine forgets.
+    drop(unsafe { Value::from_raw(executor::user_error_handler().replace(Value::UNDEF.into_raw())) });
+    if !executor::user_error_handlers().get().elements.is_null() {
+        // SAFETY: a stack of values.
+        unsafe { sys::spindle_stack_clean(executor::user_error_handlers().as_ptr(), true) };
+        // SAFETY: a stack of numbers.
+        unsafe { sys::spindle_stack_clean(executor::user_error_handlers_error_reporting().as_ptr(), false) };
+    }
+    let in_autoload = executor::in_autoload().replace(null_mut());
+    if !in_autoload.is_null() {
+        // SAFETY: a table of the coroutine's, which the engine has forgotten.
+        unsafe { sys::spindle_hash_destroy_free(in_autoload) };
+    }
+    if output::handlers().get().top != 0 {
+        // SAFETY: its open buffers are flushed, as at the end of a script.
+        unsafe { sys::spindle_output_end_own() };
+    }
+    // SAFETY: as the error handler.
+    drop(unsafe { Owned::<Str>::from_raw(basic::strtok_string().replace(null_mut()).cast()) });
+    drop(LastError::take());
 }

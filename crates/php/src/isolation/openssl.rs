@@ -1,61 +1,35 @@
-//! OpenSSL's error queue is the thread's: what C code has put there belongs to its coroutine, and goes with it when
-//! that parks. Without OpenSSL 3 in the process nothing is done.
+//! OpenSSL's error queue is the thread's: what C code has put there belongs to its coroutine, and travels with it when that is
+//! left in C code. Without OpenSSL 3 in the process nothing is done.
 
+use super::{Left, foreign::foreign, parts::Part};
+use spindle_zend::PhpStatic;
 use std::cell::Cell;
-use std::ffi::{CString, c_char, c_int, c_ulong};
+use std::ffi::{CStr, CString, c_char, c_int, c_ulong};
+use std::ptr::null;
 
-type Peek = unsafe extern "C" fn() -> c_ulong;
-type Take =
-    unsafe extern "C" fn(*mut *const c_char, *mut c_int, *mut *const c_char, *mut *const c_char, *mut c_int) -> c_ulong;
-type New = unsafe extern "C" fn();
-type SetDebug = unsafe extern "C" fn(*const c_char, c_int, *const c_char);
-type SetError = unsafe extern "C" fn(c_int, c_int, *const c_char, ...);
-
-#[derive(Clone, Copy)]
-struct Functions {
-    peek: Peek,
-    take: Take,
-    new: New,
-    set_debug: SetDebug,
-    set_error: SetError,
+foreign! {
+    /// Its functions, which have had these types since OpenSSL 3.0 (`ERR_get_error_all(3)`, `ERR_put_error(3)`).
+    struct Functions {
+        peek = c"ERR_peek_error": unsafe extern "C" fn() -> c_ulong,
+        take = c"ERR_get_error_all": unsafe extern "C" fn(
+            *mut *const c_char, *mut c_int, *mut *const c_char, *mut *const c_char, *mut c_int
+        ) -> c_ulong,
+        new = c"ERR_new": unsafe extern "C" fn(),
+        set_debug = c"ERR_set_debug": unsafe extern "C" fn(*const c_char, c_int, *const c_char),
+        set_error = c"ERR_set_error": unsafe extern "C" fn(c_int, c_int, *const c_char, ...),
+    }
 }
 
-struct Found(Cell<Option<Functions>>);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Found {}
-static FOUND: Found = Found(Cell::new(None));
+static FUNCTIONS: PhpStatic<Cell<Option<Functions>>> = PhpStatic::new(Cell::new(None));
 
 /// Looks for OpenSSL among what is loaded. At activation, and when a library was loaded.
 pub fn find() {
-    if FOUND.0.get().is_some() {
-        return;
-    }
-    // SAFETY: terminated names; the functions have had these types since OpenSSL 3.0 (`ERR_get_error_all(3)`,
-    // `ERR_put_error(3)`), and all of them are there or none is used.
-    unsafe {
-        let find = |name: &std::ffi::CStr| {
-            let found = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-            (!found.is_null()).then_some(found)
-        };
-        let (Some(peek), Some(take), Some(new), Some(set_debug), Some(set_error)) = (
-            find(c"ERR_peek_error"),
-            find(c"ERR_get_error_all"),
-            find(c"ERR_new"),
-            find(c"ERR_set_debug"),
-            find(c"ERR_set_error"),
-        ) else {
-            return;
-        };
-        FOUND.0.set(Some(Functions {
-            peek: std::mem::transmute::<*mut libc::c_void, Peek>(peek),
-            take: std::mem::transmute::<*mut libc::c_void, Take>(take),
-            new: std::mem::transmute::<*mut libc::c_void, New>(new),
-            set_debug: std::mem::transmute::<*mut libc::c_void, SetDebug>(set_debug),
-            set_error: std::mem::transmute::<*mut libc::c_void, SetError>(set_error),
-        }));
+    if FUNCTIONS.get().is_none() {
+        FUNCTIONS.set(Functions::find());
     }
 }
 
+/// An error in the queue. File and function are constants of OpenSSL's code.
 struct Error {
     code: c_ulong,
     file: *const c_char,
@@ -64,69 +38,60 @@ struct Error {
     data: CString,
 }
 
-/// The queue of a coroutine that is parked; null when it was empty. Not a `Vec`: an exit elsewhere abandons the stack
-/// that this lies on, and it is freed by [`put_back`] only.
-pub struct Queue(*mut Vec<Error>);
+/// The queue of a coroutine.
+pub struct Errors(Vec<Error>);
 
-impl Queue {
-    /// No errors.
-    pub const EMPTY: Queue = Queue(std::ptr::null_mut());
-}
+impl Part for Errors {
+    #[inline(always)]
+    fn is_in_use(left: Left) -> bool {
+        // SAFETY: looks at the queue.
+        left.in_c && FUNCTIONS.get().is_some_and(|functions| unsafe { (functions.peek)() } != 0)
+    }
 
-/// Takes the errors that wait, if there are any.
-#[inline]
-pub fn take() -> Queue {
-    let Some(functions) = FOUND.0.get() else { return Queue::EMPTY };
-    // SAFETY: OpenSSL's own function.
-    if unsafe { (functions.peek)() } == 0 { Queue::EMPTY } else { take_all(functions) }
-}
+    fn take() -> Errors {
+        let functions = FUNCTIONS.get();
+        Errors(functions.into_iter().flat_map(|functions| std::iter::from_fn(move || functions.next())).collect())
+    }
 
-#[cold]
-fn take_all(functions: Functions) -> Queue {
-    let mut errors = Vec::new();
-    loop {
-        let (mut file, mut function, mut data) = (std::ptr::null(), std::ptr::null(), std::ptr::null());
-        let (mut line, mut flags) = (0, 0);
-        // SAFETY: five places for the answers. File and function are constants of OpenSSL's code; the data belong to
-        // the queue until the next call, and are copied.
-        unsafe {
-            let code = (functions.take)(&mut file, &mut line, &mut function, &mut data, &mut flags);
-            if code == 0 {
-                break;
+    /// Puts the errors behind whatever another coroutine has left there.
+    fn put_back(self) {
+        if let Some(functions) = FUNCTIONS.get() {
+            for error in &self.0 {
+                functions.add(error);
             }
-            let data = if data.is_null() { CString::default() } else { std::ffi::CStr::from_ptr(data).to_owned() };
-            errors.push(Error { code, file, line, function, data });
         }
     }
-    Queue(Box::into_raw(Box::new(errors)))
 }
 
-/// Puts them back, before whatever another coroutine has left there.
-#[inline]
-pub fn put_back(queue: Queue) {
-    if !queue.0.is_null() {
-        put_all(queue);
+impl Functions {
+    /// Takes the first error.
+    fn next(self) -> Option<Error> {
+        let (mut file, mut function, mut data) = (null(), null(), null());
+        let (mut line, mut flags) = (0, 0);
+        // SAFETY: five places for the answers.
+        let code = unsafe { (self.take)(&mut file, &mut line, &mut function, &mut data, &mut flags) };
+        if code == 0 {
+            return None;
+        }
+        // SAFETY: a terminated text, which belongs to the queue until the next call, and is copied.
+        let data = if data.is_null() { CString::default() } else { unsafe { CStr::from_ptr(data) }.to_owned() };
+        Some(Error { code, file, line, function, data })
     }
-}
 
-#[cold]
-fn put_all(queue: Queue) {
-    const SYSTEM: c_ulong = 0x8000_0000;
-    let Some(functions) = FOUND.0.get() else { return };
-    // SAFETY: made by `take_all`, once.
-    let errors = unsafe { Box::from_raw(queue.0) };
-    for error in *errors {
+    /// Adds an error, as `ERR_raise_data` does.
+    fn add(self, error: &Error) {
+        const SYSTEM: c_ulong = 0x8000_0000;
         let (library, reason) = if error.code & SYSTEM != 0 {
             (2, error.code & (SYSTEM - 1)) // ERR_LIB_SYS
         } else {
             (error.code >> 23 & 0xff, error.code & 0x7f_ffff)
         };
-        // SAFETY: as OpenSSL's own ERR_raise_data does; the format takes one text.
-        unsafe {
-            (functions.new)();
-            (functions.set_debug)(error.file, error.line, error.function);
-            let format = if error.data.is_empty() { std::ptr::null() } else { c"%s".as_ptr() };
-            (functions.set_error)(library as c_int, reason as c_int, format, error.data.as_ptr());
-        }
+        let format = if error.data.is_empty() { null() } else { c"%s".as_ptr() };
+        // SAFETY: begins a new error.
+        unsafe { (self.new)() };
+        // SAFETY: texts that last as long as OpenSSL.
+        unsafe { (self.set_debug)(error.file, error.line, error.function) };
+        // SAFETY: the format takes one text.
+        unsafe { (self.set_error)(library as c_int, reason as c_int, format, error.data.as_ptr()) };
     }
 }

@@ -4,7 +4,7 @@
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
 //! coroutines of their own, where an error handler of the program may wait and throw.
 
-use crate::isolation::state;
+use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{describe, life, report, runner, scope};
@@ -109,7 +109,7 @@ pub fn exits(rt: &'static Runtime) {
         ));
         let file = exception::c_text(&at.file().map_or(String::new(), |file| file.to_text()));
         // SAFETY: terminated texts.
-        unsafe { sys::spindle_report_at(file.as_ptr(), at.line(), text.as_ptr(), state::error_reporting()) };
+        unsafe { sys::spindle_report_at(file.as_ptr(), at.line(), text.as_ptr(), isolation::error_reporting()) };
     }
     rt.allow_switch();
 }

@@ -5,7 +5,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::isolation::state;
+use crate::isolation;
 use crate::runtime::{
     ctx::Ctx,
     scheduler::{Core, Runtime},
@@ -200,7 +200,7 @@ fn more_since_last_report((times, ns): (u32, u64)) -> String {
 /// would come out of a call that merely waits.
 fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
     rt.forbid_switch(); // in the middle of leaving a coroutine
-    engine::report_at(file, line, text, state::error_reporting());
+    engine::report_at(file, line, text, isolation::error_reporting());
     rt.allow_switch();
 }
 

@@ -1,6 +1,6 @@
 //! The class `Async\Coroutine`: its objects.
 
-use crate::isolation::state::Inherited;
+use crate::isolation::Inherited;
 use crate::runtime::context::Context;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::position::Position;

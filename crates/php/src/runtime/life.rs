@@ -1,6 +1,6 @@
 //! The life of a coroutine: it runs on a stack to its end, is cancelled, has callbacks for its end, is released.
 
-use crate::isolation::state;
+use crate::isolation;
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
@@ -84,8 +84,7 @@ fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
         return true;
     }
     context::coroutine_ends(this);
-    // SAFETY: the coroutine's end, on its own stack.
-    unsafe { state::end() };
+    isolation::end();
     if take_thrown(&mut exception) {
         return true;
     }

@@ -3,7 +3,7 @@
 //! One is made as soon as the shutdown that it causes is over, or the application lives on in independent scopes; and in
 //! [`REPORT_AFTER_MS`] at the latest.
 
-use crate::isolation::state::LastError;
+use crate::isolation::LastError;
 use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::failure::Level;
@@ -87,13 +87,8 @@ pub fn due(rt: &'static Runtime) {
 pub fn in_runner(rt: &'static Runtime) {
     rt.forbid_switch();
     all(rt);
-    // SAFETY: on the PHP thread.
-    let last = unsafe { LastError::taken() };
-    if last.is_some()
-        && let Some(replaced) = rt.reports.last_error.replace(last)
-    {
-        // SAFETY: it is in no other hands.
-        unsafe { replaced.release() };
+    if let Some(last) = LastError::take() {
+        rt.reports.last_error.set(Some(last));
     }
     rt.allow_switch();
 }
@@ -101,8 +96,7 @@ pub fn in_runner(rt: &'static Runtime) {
 /// At the end, on main's stack: reports what has not been. `exits`: with the status that there is.
 pub fn rest(rt: &'static Runtime, exits: bool) {
     if let Some(last) = rt.reports.last_error.take() {
-        // SAFETY: on the PHP thread; it is not used again.
-        unsafe { last.become_current() };
+        last.become_current();
     }
     if rt.reports.pending.borrow().is_empty() {
         return;

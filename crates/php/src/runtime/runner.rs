@@ -1,6 +1,6 @@
 //! Runners: coroutines of ours that run user code's callbacks and handlers, each with a [`Job`].
 
-use crate::isolation::state::Inherited;
+use crate::isolation::Inherited;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;

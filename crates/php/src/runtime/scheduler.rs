@@ -12,7 +12,7 @@
 //! ```
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
-use crate::isolation::{Left, state};
+use crate::isolation::{Inherited, Left};
 use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info};
 use crate::runtime::ctx::Ctx;
@@ -360,9 +360,9 @@ impl Runtime {
     }
 
     /// What the main coroutine hands down, whoever runs.
-    pub fn inherited_of_main(&self) -> state::Inherited {
+    pub fn inherited_of_main(&self) -> Inherited {
         if self.context() == self.main {
-            return state::Inherited::capture();
+            return Inherited::capture();
         }
         // SAFETY: main's context lives as long as the runtime, and was left.
         unsafe { &(*self.main).travelling }.inherited()
@@ -710,8 +710,7 @@ impl Runtime {
             (*ctx).id = self.core.borrow().id(co);
             this.ctx.set(ctx);
             let mut inherited = this.inherited.borrow_mut();
-            let (page, end, low) = ((*ctx).stack.vm_page, (*ctx).stack.vm_end, (*ctx).stack.low);
-            (*ctx).travelling.begin(page, end, &mut inherited, fiber, low);
+            (*ctx).travelling.begin(&(*ctx).stack, &mut inherited, fiber);
         }
     }
 

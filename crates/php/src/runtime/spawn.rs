@@ -1,6 +1,6 @@
 //! Makes coroutines of callables and arguments.
 
-use crate::isolation::state::Inherited;
+use crate::isolation::Inherited;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::scheduler::{Core, Phase, rt};
 use crate::runtime::{classes, moments, scope};

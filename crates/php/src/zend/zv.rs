@@ -16,9 +16,3 @@ pub fn text(string: *const sys::zend_string) -> String {
     // SAFETY: a live string, and its bytes are copied.
     String::from_utf8_lossy(unsafe { bytes(string) }).into_owned()
 }
-
-/// What of a zval says its type.
-pub fn is_undef(value: &sys::zval) -> bool {
-    // SAFETY: every zval has a type.
-    unsafe { value.u1.v.type_ == sys::IS_UNDEF as u8 }
-}

@@ -1,0 +1,28 @@
+//! Functions of libraries that may be in the process, found by their names.
+
+/// Defines a structure of functions, with `find`, which returns it where all of them are in the process.
+macro_rules! foreign {
+    ($(#[$doc:meta])* struct $name:ident { $($function:ident = $symbol:literal: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        struct $name {
+            $($function: $type,)*
+        }
+
+        impl $name {
+            fn find() -> Option<$name> {
+                $(
+                    // SAFETY: a terminated name.
+                    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, $symbol.as_ptr()) };
+                    if found.is_null() {
+                        return None;
+                    }
+                    // SAFETY: the type is the one that the library documents for this name.
+                    let $function = unsafe { std::mem::transmute::<*mut libc::c_void, $type>(found) };
+                )*
+                Some($name { $($function,)* })
+            }
+        }
+    };
+}
+pub(super) use foreign;

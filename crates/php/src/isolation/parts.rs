@@ -1,0 +1,306 @@
+//! What a coroutine rarely has outside its stacks: each a part, which is moved while the coroutine has it.
+
+use super::verdicts::{basic, compiler, executor, file, output, request};
+use super::{Left, openssl};
+use spindle_php_sys as sys;
+use spindle_zend::{Extension, PhpStatic};
+use std::cell::Cell;
+use std::ffi::c_char;
+use std::ptr::{null, null_mut};
+
+/// State of the engine or of a library that a coroutine rarely has.
+pub(super) trait Part: Sized {
+    /// Returns `true` if the running coroutine has any. Asked at each switch.
+    fn is_in_use(left: Left) -> bool;
+
+    /// Takes it from the coroutine that is left, and leaves in its place what another one is to find.
+    fn take() -> Self;
+
+    /// Puts it back, where the coroutine that ran before had none or has left none.
+    fn put_back(self);
+}
+
+/// Lists all parts.
+macro_rules! parts {
+    ($($name:ident: $part:ty,)*) => {
+        /// The parts that a coroutine had when it was left.
+        pub struct Parts {
+            $($name: Option<$part>,)*
+        }
+
+        impl Parts {
+            /// Returns `true` if the running coroutine has any of them.
+            #[inline(always)]
+            pub fn are_in_use(left: Left) -> bool {
+                $(<$part>::is_in_use(left))||*
+            }
+
+            /// Takes those that the running coroutine has.
+            #[cold]
+            pub fn take(left: Left) -> Box<Parts> {
+                Box::new(Parts { $($name: <$part>::is_in_use(left).then(<$part>::take),)* })
+            }
+
+            /// Puts them back.
+            #[cold]
+            pub fn put_back(self) {
+                $(if let Some(part) = self.$name {
+                    part.put_back();
+                })*
+            }
+        }
+    };
+}
+
+parts! {
+    output: Output,
+    output_callback: OutputCallback,
+    comparison: Comparison,
+    serialization: Serialization,
+    strtok: Strtok,
+    linking: Linking,
+    recorded_errors: RecordedErrors,
+    override_of_places: PlaceOverride,
+    error_log: ErrorLog,
+    user_include: UserInclude,
+    user_wrapper: UserWrapper,
+    child_wait: ChildWait,
+    libxml_message: LibxmlMessage,
+    fiber_block: FiberBlock,
+    openssl_errors: openssl::Errors,
+    host_buffer: HostBuffer,
+}
+
+/// Defines a part that consists of fields of the engine, each with the value that other coroutines find there.
+macro_rules! fields {
+    (
+        $(#[$doc:meta])*
+        $name:ident if $in_use:expr;
+        $($module:ident::$field:ident: $type:ty = $none:expr,)*
+    ) => {
+        $(#[$doc])*
+        struct $name {
+            $($field: $type,)*
+        }
+
+        impl Part for $name {
+            #[inline(always)]
+            fn is_in_use(_: Left) -> bool {
+                $in_use
+            }
+
+            fn take() -> $name {
+                $name { $($field: $module::$field().replace($none),)* }
+            }
+
+            fn put_back(self) {
+                $($module::$field().set(self.$field);)*
+            }
+        }
+    };
+}
+
+fields! {
+    /// The output handler that is running.
+    OutputCallback if !output::running().get().is_null();
+    output::running: *mut sys::php_output_handler = null_mut(),
+}
+
+// SAFETY: a structure of numbers and pointers, of which all are zero at the start of a request.
+const NO_CALL: sys::zend_fcall_info = unsafe { std::mem::zeroed() };
+// SAFETY: as above.
+const NO_FUNCTION: sys::zend_fcall_info_cache = unsafe { std::mem::zeroed() };
+
+fields! {
+    /// The function by which an array is being sorted.
+    Comparison if basic::user_compare_fci().get().size != 0;
+    basic::user_compare_fci: sys::zend_fcall_info = NO_CALL,
+    basic::user_compare_fci_cache: sys::zend_fcall_info_cache = NO_FUNCTION,
+}
+
+const NOT_SERIALIZING: sys::_php_basic_globals__bindgen_ty_1 =
+    sys::_php_basic_globals__bindgen_ty_1 { data: null_mut(), level: 0 };
+const NOT_UNSERIALIZING: sys::_php_basic_globals__bindgen_ty_2 =
+    sys::_php_basic_globals__bindgen_ty_2 { data: null_mut(), level: 0 };
+
+fields! {
+    /// What `serialize()` and `unserialize()` know of the values that they have met.
+    Serialization if basic::serialize().get().level | basic::unserialize().get().level | basic::serialize_lock().get() != 0;
+    basic::serialize_lock: u32 = 0,
+    basic::serialize: sys::_php_basic_globals__bindgen_ty_1 = NOT_SERIALIZING,
+    basic::unserialize: sys::_php_basic_globals__bindgen_ty_2 = NOT_UNSERIALIZING,
+}
+
+fields! {
+    /// The text that `strtok()` goes on with.
+    Strtok if !basic::strtok_string().get().is_null();
+    basic::strtok_string: *mut sys::zend_string = null_mut(),
+    basic::strtok_last: *mut c_char = null_mut(),
+    basic::strtok_len: usize = 0,
+}
+
+fields! {
+    /// The class that is being linked.
+    Linking if !compiler::current_linking_class().get().is_null();
+    compiler::current_linking_class: *mut sys::zend_class_entry = null_mut(),
+}
+
+fields! {
+    /// Errors that are recorded to be repeated when a class is linked from the cache.
+    RecordedErrors if executor::record_errors().get() || executor::num_errors().get() != 0;
+    executor::record_errors: bool = false,
+    executor::num_errors: u32 = 0,
+    executor::errors: *mut *mut sys::zend_error_info = null_mut(),
+}
+
+fields! {
+    /// The place that errors are given instead of that of the running code.
+    PlaceOverride if !executor::filename_override().get().is_null();
+    executor::filename_override: *mut sys::zend_string = null_mut(),
+    executor::lineno_override: sys::zend_long = -1,
+}
+
+fields! {
+    /// The error log is being written.
+    ErrorLog if request::in_error_log().get();
+    request::in_error_log: bool = false,
+}
+
+fields! {
+    /// A file is being included by a stream wrapper of user code.
+    UserInclude if request::in_user_include().get();
+    request::in_user_include: bool = false,
+}
+
+fields! {
+    /// The name that a stream wrapper of user code is opening.
+    UserWrapper if !file::user_stream_current_filename().get().is_null();
+    file::user_stream_current_filename: *const c_char = null(),
+}
+
+fields! {
+    /// A child is being waited for whose exit status is asked for.
+    ChildWait if file::pclose_wait().get() != 0;
+    file::pclose_wait: i32 = 0,
+}
+
+/// Output buffers that the coroutine has begun.
+struct Output {
+    handlers: sys::zend_stack,
+}
+
+impl Part for Output {
+    #[inline(always)]
+    fn is_in_use(_: Left) -> bool {
+        // SAFETY: asks how many handlers there are.
+        output::handlers().get().top != 0 && unsafe { sys::spindle_output_has_own() }
+    }
+
+    fn take() -> Output {
+        let mut handlers = output::handlers().get();
+        // SAFETY: moves them to a place for them.
+        unsafe { sys::spindle_output_take(&mut handlers) };
+        Output { handlers }
+    }
+
+    fn put_back(mut self) {
+        // SAFETY: what was taken, once.
+        unsafe { sys::spindle_output_adopt(&mut self.handlers) };
+    }
+}
+
+impl Parts {
+    /// The output buffers of a coroutine that is never resumed become those of the running one, on top.
+    pub fn hand_over(self) {
+        if let Some(output) = self.output {
+            output.put_back();
+        }
+    }
+}
+
+/// A message that libxml is in the middle of. It is reported before it is emptied.
+struct LibxmlMessage(sys::smart_str);
+
+/// Where ext/libxml gathers a message, piece by piece, if it is loaded.
+static LIBXML: PhpStatic<Cell<Option<&Cell<sys::smart_str>>>> = PhpStatic::new(Cell::new(None));
+
+/// Looks for the globals of ext/libxml. At activation.
+pub fn find_libxml() {
+    let globals = Extension::find("libxml").map_or(null_mut(), |libxml| libxml.raw().globals_ptr);
+    // They begin with a zval, and then comes the message.
+    let message = globals.cast::<sys::zval>().wrapping_add(1).cast::<Cell<sys::smart_str>>();
+    // SAFETY: globals of an extension, which last as long as the process.
+    LIBXML.set((!globals.is_null()).then(|| unsafe { &*message }));
+}
+
+impl Part for LibxmlMessage {
+    #[inline(always)]
+    fn is_in_use(_: Left) -> bool {
+        LIBXML.get().is_some_and(|message| !message.get().s.is_null())
+    }
+
+    fn take() -> LibxmlMessage {
+        const NONE: sys::smart_str = sys::smart_str { s: null_mut(), a: 0 };
+        LibxmlMessage(LIBXML.get().map_or(NONE, |message| message.replace(NONE)))
+    }
+
+    fn put_back(self) {
+        if let Some(message) = LIBXML.get() {
+            message.set(self.0);
+        }
+    }
+}
+
+/// How deep in destructors the coroutine is, below which the engine switches no fibers.
+struct FiberBlock(u32);
+
+impl Part for FiberBlock {
+    #[inline(always)]
+    fn is_in_use(_: Left) -> bool {
+        // SAFETY: reads a counter.
+        unsafe { sys::zend_fiber_switch_blocked() }
+    }
+
+    fn take() -> FiberBlock {
+        let mut depth = 0;
+        while FiberBlock::is_in_use(Left::FOR_GOOD) {
+            // SAFETY: a counter, which is above zero.
+            unsafe { sys::zend_fiber_switch_unblock() };
+            depth += 1;
+        }
+        FiberBlock(depth)
+    }
+
+    fn put_back(self) {
+        for _ in 0..self.0 {
+            // SAFETY: a counter.
+            unsafe { sys::zend_fiber_switch_block() };
+        }
+    }
+}
+
+/// The buffer that PHP resolves names into, which it keeps and frees at the next call.
+struct HostBuffer {
+    buffer: *mut c_char,
+    length: usize,
+}
+
+impl Part for HostBuffer {
+    #[inline(always)]
+    fn is_in_use(left: Left) -> bool {
+        left.in_c && !file::tmp_host_buf().get().is_null()
+    }
+
+    /// Without a buffer the next call makes one.
+    fn take() -> HostBuffer {
+        HostBuffer { buffer: file::tmp_host_buf().replace(null_mut()), length: file::tmp_host_buf_len().replace(0) }
+    }
+
+    /// What lies there is from a call that is over: its result was used before its coroutine could be left.
+    fn put_back(self) {
+        let other = file::tmp_host_buf().replace(self.buffer);
+        file::tmp_host_buf_len().set(self.length);
+        // SAFETY: null, or a buffer that nobody else knows.
+        unsafe { libc::free(other.cast()) };
+    }
+}

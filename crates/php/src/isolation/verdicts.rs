@@ -1,0 +1,488 @@
+//! Which of the engine's globals belong to a coroutine: a verdict for every field.
+//!
+//! | verdict | means |
+//! |---|---|
+//! | own | per coroutine, copied at each switch |
+//! | rare | per coroutine, moved only while it is in use, by one of the [`parts`](super::parts) |
+//! | shared | the process's or the request's; docs/isolation.md says where user code can see it |
+//! | closed | no switch happens while it matters |
+//! | constant | not changed after the start of the process or of the request |
+//!
+//! This is the only list: [`Own`] and the accessors that the parts use are made from it. A field of the PHP that this is built
+//! for that has no verdict is an error of the build (`missing field`), and so is a verdict on a field that it does not have. A rare field that no part moves is a function that is never used.
+//!
+//! The collector's own globals are closed, all of them: no switch happens below a collection.
+
+use spindle_php_sys as sys;
+use std::cell::Cell;
+use std::ffi::c_char;
+#[cfg(php83)]
+use std::ffi::c_void;
+
+/// Defines a module for each structure of globals.
+macro_rules! globals {
+    ($(
+        $(#[$doc:meta])*
+        mod $module:ident: $structure:ident = $global:ident;
+        own { $($(#[$own_meta:meta])* $own:ident: $own_type:ty,)* }
+        rare { $($rare:ident: $rare_type:ty,)* }
+        shared { $($(#[$shared_meta:meta])* $shared:ident,)* }
+        closed { $($(#[$closed_meta:meta])* $closed:ident,)* }
+        constant { $($(#[$constant_meta:meta])* $constant:ident,)* }
+    )*) => {
+        $(
+            $(#[$doc])*
+            pub mod $module {
+                use super::*;
+
+                // Never called. That the structure can be made of these fields shows that there are no others.
+                const _: fn(sys::$structure) -> sys::$structure = |globals| sys::$structure {
+                    $($(#[$own_meta])* $own: globals.$own,)*
+                    $($rare: globals.$rare,)*
+                    $($(#[$shared_meta])* $shared: globals.$shared,)*
+                    $($(#[$closed_meta])* $closed: globals.$closed,)*
+                    $($(#[$constant_meta])* $constant: globals.$constant,)*
+                };
+
+                globals!(@accessors $global: $($(#[$own_meta])* $own: $own_type,)* $($rare: $rare_type,)*);
+
+                /// The own fields of a coroutine that is left.
+                #[derive(Clone, Copy)]
+                #[repr(C)]
+                pub struct Own {
+                    $(
+                        $(#[$own_meta])*
+                        #[doc = concat!("`", stringify!($own), "`.")]
+                        pub $own: $own_type,
+                    )*
+                }
+
+                impl Own {
+                    #[inline(always)]
+                    pub(super) fn store(&mut self) {
+                        $($(#[$own_meta])* { self.$own = $own().get(); })*
+                    }
+
+                    #[inline(always)]
+                    pub(super) fn load(&self) {
+                        $($(#[$own_meta])* $own().set(self.$own);)*
+                    }
+                }
+            }
+        )*
+
+        /// The own fields of a coroutine that is left.
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        pub struct Own {
+            $($(#[$doc])* pub $module: $module::Own,)*
+        }
+
+        impl Own {
+            /// Stores those of the running coroutine.
+            #[inline(always)]
+            pub fn store(&mut self) {
+                $(self.$module.store();)*
+            }
+
+            /// Makes them those of the running coroutine.
+            #[inline(always)]
+            pub fn load(&self) {
+                $(self.$module.load();)*
+            }
+        }
+    };
+    (@accessors $global:ident: $($(#[$meta:meta])* $field:ident: $type:ty,)*) => {$(
+        $(#[$meta])*
+        #[doc = concat!("Returns `", stringify!($field), "` of the running coroutine.")]
+        #[inline(always)]
+        pub(in crate::isolation) fn $field() -> &'static Cell<$type> {
+            // SAFETY: the address of a field.
+            let field: *mut $type = unsafe { &raw mut sys::$global.$field };
+            // SAFETY: a global of the engine, which lasts as long as the process. Only the PHP thread uses it.
+            unsafe { &*field.cast::<Cell<$type>>() }
+        }
+    )*};
+}
+
+globals! {
+    /// `EG`: the executor's.
+    mod executor: zend_executor_globals = executor_globals;
+    own {
+        bailout: *mut sys::jmp_buf,
+        vm_stack_top: *mut sys::zval,
+        vm_stack_end: *mut sys::zval,
+        vm_stack: sys::zend_vm_stack,
+        vm_stack_page_size: usize,
+        current_execute_data: *mut sys::zend_execute_data,
+        fake_scope: *mut sys::zend_class_entry,
+        jit_trace_num: u32,
+        // So `@` is, too.
+        error_reporting: i32,
+        // Loads of one class wait for each other (`engine::loading`).
+        in_autoload: *mut sys::HashTable,
+        // A new coroutine inherits the handler in force.
+        user_error_handler_error_reporting: i32,
+        user_error_handler: sys::zval,
+        user_error_handlers_error_reporting: sys::zend_stack,
+        user_error_handlers: sys::zend_stack,
+        error_handling: sys::zend_error_handling_t,
+        exception_class: *mut sys::zend_class_entry,
+        exception: *mut sys::zend_object,
+        prev_exception: *mut sys::zend_object,
+        opline_before_exception: *const sys::zend_op,
+        current_fiber_context: *mut sys::zend_fiber_context,
+        active_fiber: *mut sys::zend_fiber,
+        #[cfg(php83)] stack_base: *mut c_void,
+        #[cfg(php83)] stack_limit: *mut c_void,
+    }
+    rare {
+        record_errors: bool,
+        num_errors: u32,
+        errors: *mut *mut sys::zend_error_info,
+        filename_override: *mut sys::zend_string,
+        lineno_override: sys::zend_long,
+    }
+    shared {
+        symbol_table,
+        included_files,
+        function_table,
+        class_table,
+        zend_constants,
+        persistent_constants_count,
+        persistent_functions_count,
+        persistent_classes_count,
+        weakrefs,
+        // Each user of these has slots of its own.
+        objects_store,
+        #[cfg(php84)] lazy_objects_store,
+        regular_list,
+        persistent_list,
+        symtable_cache,
+        symtable_cache_limit,
+        symtable_cache_ptr,
+        ht_iterators_count,
+        ht_iterators_used,
+        ht_iterators,
+        ht_iterators_slots,
+        ini_directives,
+        modified_ini_directives,
+        error_reporting_ini_entry,
+        precision,
+        assertions,
+        exception_ignore_args,
+        exception_string_param_max_len,
+        fiber_stack_size,
+        #[cfg(php83)] max_allowed_stack_size,
+        #[cfg(php83)] reserved_stack_size,
+        user_exception_handler,
+        user_exception_handlers,
+        exit_status,
+        ticks_count,
+        active,
+        flags,
+        full_tables_cleanup,
+        // Of the thread, and taken up by whichever coroutine runs next.
+        timed_out,
+        hard_timeout,
+        timeout_seconds,
+        vm_interrupt,
+        delayed_oom,
+        // In use while its `function_name` is set: then others are allocated.
+        trampoline,
+        // The engine changes it when it notifies observers of a switch, as it does for its own fibers.
+        #[cfg(php84)] current_observed_frame,
+    }
+    closed {
+        // A collection.
+        get_gc_buffer,
+        // Compiling, and the start of modules.
+        capture_warnings_during_sccp,
+        current_module,
+        no_extensions,
+        // A conversion of a number.
+        #[cfg(php84)] strtod_state,
+    }
+    constant {
+        uninitialized_zval,
+        error_zval,
+        exception_op,
+        call_trampoline_op,
+        main_fiber_context,
+        saved_fpu_cw_ptr,
+        reserved,
+        #[cfg(php83)] call_stack,
+    }
+
+    /// `CG`: the compiler's.
+    mod compiler: zend_compiler_globals = compiler_globals;
+    own {}
+    rare {
+        // A class is linked at run time, and loads others meanwhile.
+        current_linking_class: *mut sys::zend_class_entry,
+    }
+    shared {
+        function_table,
+        class_table,
+        // By class; filled and taken without a switch in between.
+        delayed_autoloads,
+        delayed_variance_obligations,
+        unlinked_uses,
+        map_ptr_real_base,
+        map_ptr_base,
+        map_ptr_size,
+        map_ptr_last,
+        interned_strings,
+        rtd_key_counter,
+        unclean_shutdown,
+        variable_width_locale,
+        ascii_compatible_locale,
+    }
+    closed {
+        // No switch happens below a compilation.
+        loop_var_stack,
+        active_class_entry,
+        compiled_filename,
+        zend_lineno,
+        active_op_array,
+        auto_globals,
+        parse_error,
+        in_compilation,
+        short_tags,
+        ini_parser_unbuffered_errors,
+        open_files,
+        ini_parser_param,
+        skip_shebang,
+        increment_lineno,
+        doc_comment,
+        extra_fn_flags,
+        compiler_options,
+        context,
+        file_context,
+        arena,
+        script_encoding_list,
+        script_encoding_list_size,
+        multibyte,
+        detect_unicode,
+        encoding_declared,
+        interned_strings_fallible,
+        ast,
+        ast_arena,
+        delayed_oplines_stack,
+        memoized_exprs,
+        memoize_mode,
+        short_circuiting_opnums,
+    }
+    constant {}
+
+    /// `BG`: those of ext/standard.
+    mod basic: php_basic_globals = basic_globals;
+    own {}
+    rare {
+        user_compare_fci: sys::zend_fcall_info,
+        user_compare_fci_cache: sys::zend_fcall_info_cache,
+        serialize_lock: u32,
+        serialize: sys::_php_basic_globals__bindgen_ty_1,
+        unserialize: sys::_php_basic_globals__bindgen_ty_2,
+        strtok_string: *mut sys::zend_string,
+        strtok_last: *mut c_char,
+        strtok_len: usize,
+    }
+    shared {
+        putenv_ht,
+        locale_changed,
+        ctype_string,
+        umask,
+        syslog_device,
+        user_filter_map,
+        page_uid,
+        page_gid,
+        page_inode,
+        page_mtime,
+        // A tick function that waits is not called again meanwhile.
+        user_shutdown_function_names,
+        user_tick_functions,
+        // As `clearstatcache()` has it: written after the call.
+        CurrentStatFile,
+        CurrentLStatFile,
+        ssb,
+        lssb,
+        // `output_add_rewrite_var`: the variables go to the output in which the first was added.
+        url_adapt_session_ex,
+        url_adapt_session_hosts_ht,
+        url_adapt_output_ex,
+        url_adapt_output_hosts_ht,
+    }
+    closed {
+        // Empty between calls.
+        strtok_table,
+        // None of these is alive across a call that can wait.
+        active_ini_file_section,
+        unserialize_max_depth,
+    }
+    constant {}
+
+    /// `PG`: those of a request.
+    mod request: php_core_globals = core_globals;
+    own {
+        // That of a coroutine which ends the request becomes the last one.
+        last_error_type: i32,
+        last_error_message: *mut sys::zend_string,
+        last_error_file: *mut sys::zend_string,
+        last_error_lineno: i32,
+    }
+    rare {
+        in_error_log: bool,
+        in_user_include: bool,
+    }
+    shared {
+        tick_functions,
+        http_globals,
+        activated_auto_globals,
+        connection_status,
+        header_is_being_sent,
+        have_called_openlog,
+        syslog_ident,
+        modules_activated,
+        during_request_startup,
+        rfc1867_protected_variables,
+        php_binary,
+        php_sys_temp_dir,
+        // Settings.
+        implicit_flush,
+        output_buffering,
+        enable_dl,
+        output_handler,
+        unserialize_callback_func,
+        serialize_precision,
+        memory_limit,
+        max_input_time,
+        display_errors,
+        display_startup_errors,
+        log_errors,
+        ignore_repeated_errors,
+        ignore_repeated_source,
+        report_memleaks,
+        error_log,
+        doc_root,
+        user_dir,
+        include_path,
+        open_basedir,
+        extension_dir,
+        sys_temp_dir,
+        upload_tmp_dir,
+        upload_max_filesize,
+        error_append_string,
+        error_prepend_string,
+        auto_prepend_file,
+        auto_append_file,
+        input_encoding,
+        internal_encoding,
+        output_encoding,
+        arg_separator,
+        variables_order,
+        ignore_user_abort,
+        expose_php,
+        register_argc_argv,
+        auto_globals_jit,
+        docref_root,
+        docref_ext,
+        html_errors,
+        xmlrpc_errors,
+        xmlrpc_error_number,
+        file_uploads,
+        allow_url_fopen,
+        enable_post_data_reading,
+        report_zend_debug,
+        disable_classes,
+        allow_url_include,
+        max_input_nesting_level,
+        max_input_vars,
+        user_ini_filename,
+        user_ini_cache_ttl,
+        request_order,
+        mail_x_header,
+        mail_mixed_lf_and_crlf,
+        mail_log,
+        syslog_facility,
+        syslog_filter,
+        error_log_mode,
+    }
+    closed {}
+    constant {}
+
+    /// `OG`: those of output.
+    mod output: zend_output_globals = output_globals;
+    own {}
+    rare {
+        // Those that the request began with (`output_buffering`) are shared.
+        handlers: sys::zend_stack,
+        running: *mut sys::php_output_handler,
+    }
+    shared {
+        // Follows `handlers`.
+        active,
+        // What has been sent, and implicit flush.
+        flags,
+        output_start_filename,
+        output_start_lineno,
+    }
+    closed {}
+    constant {}
+
+    /// `SG`: those of the server that PHP runs in.
+    mod server: sapi_globals_struct = sapi_globals;
+    own {}
+    rare {}
+    shared {
+        // There is one request.
+        server_context,
+        request_info,
+        sapi_headers,
+        read_post_bytes,
+        post_read,
+        headers_sent,
+        global_stat,
+        default_mimetype,
+        default_charset,
+        rfc1867_uploaded_files,
+        post_max_size,
+        options,
+        sapi_started,
+        global_request_time,
+        known_post_content_types,
+        callback_func,
+        fci_cache,
+    }
+    closed {}
+    constant {}
+
+    /// `FG`: those of files in ext/standard.
+    mod file: php_file_globals = file_globals;
+    own {}
+    rare {
+        // Set around the opening of a stream by PHP code, and around the wait for a child.
+        user_stream_current_filename: *const c_char,
+        pclose_wait: i32,
+        // Of a coroutine that resolves a name.
+        tmp_host_buf: *mut c_char,
+        tmp_host_buf_len: usize,
+    }
+    shared {
+        def_chunk_size,
+        auto_detect_line_endings,
+        default_socket_timeout,
+        user_agent,
+        from_address,
+        default_context,
+        stream_wrappers,
+        stream_filters,
+        wrapper_errors,
+    }
+    closed {
+        // Neither is alive across a call that can wait.
+        pclose_ret,
+        tmp_host_info,
+    }
+    constant {}
+}
