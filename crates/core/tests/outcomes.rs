@@ -84,14 +84,14 @@ const TABLE: [(&str, &str); 4] = [
 
 /// What holds for every row, before them in the page.
 const ABOUT: &str = "\
-A coroutine has spawned a child, and a sibling was spawned by the same scope. The scope has a parent scope, an independent
-one. Nobody catches a cancellation. Where an answer is the same for all, its column is left out.
+The coroutine in question has spawned a child; a sibling was spawned by the same scope. That scope has a parent scope, which is
+independent. No coroutine catches a cancellation. A column is left out where its value is the same in all rows.
 
-- With `BottomUp` a coroutine is complete, and its awaiters wake, when its child is; else as soon as it has ended.
-- A handler's scope is not finished before the handler is. A handler that throws passes the new failure on to the parent.
-- Who awaits the scope does so by `awaitCompletion()`. A plain `await` of a cancelled scope waits for its end.
-- Who awaits a scope holds its object, which does not die meanwhile.
-- The main coroutine never cancels what it has spawned.
+- With `BottomUp` a coroutine is complete, and its awaiters resume, when its child is complete; otherwise when it has ended.
+- The scope of a handler does not finish before the handler has ended. An exception of the handler propagates to the parent.
+- The scope is awaited by `awaitCompletion()`. A plain `await` of a cancelled scope waits for its end.
+- An awaiter of a scope holds its object, so the object is not destroyed meanwhile.
+- The end of the main coroutine never cancels the coroutines that it has spawned.
 ";
 
 struct Row {
