@@ -28,7 +28,7 @@ demo: ## an ordinary PHP page, plain and with Spindle (DEMO_SERVERS=1: also Post
 .PHONY: build
 build: rust ## build/spindle.so, and the command build/spindle
 	@command -v php-config >/dev/null || { echo "There is no php-config: 'scripts/setup build' installs what is needed." >&2; exit 1; }
-	$(CARGO) build --release -p spindle-php -p spindle-launcher
+	$(CARGO) build --release -p spindle-module -p spindle-launcher
 	@mkdir -p build
 # A PHP that is running has the file mapped: it is replaced as a whole, and only by something else.
 	@replace() { cmp -s "$$1" "$$2" || { cp "$$1" "$$2.new"; mv "$$2.new" "$$2"; }; }; \
@@ -39,7 +39,7 @@ build: rust ## build/spindle.so, and the command build/spindle
 TESTS ?= tests/phpt
 .PHONY: dev
 dev: rust ## a debug build, and phpt tests with it: TESTS=tests/phpt/scope
-	@$(CARGO) build -p spindle-php
+	@$(CARGO) build -p spindle-module
 	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle.so tests/run-phpt $(TESTS)
 
 # Makes libc calls fail, for the tests.
@@ -186,7 +186,7 @@ test-asan: rust xtask
 	@echo "== phpt with AddressSanitizer"
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg asan" \
 	    CFLAGS_$(subst -,_,$(triple))="-fsanitize=address -fno-omit-frame-pointer" \
-	    $(CARGO) build -p spindle-php --target $(triple) --target-dir $(TARGET)/asan
+	    $(CARGO) build -p spindle-module --target $(triple) --target-dir $(TARGET)/asan
 	@$(suite) asan tests/asan/run $(TARGET)/asan/$(triple)/debug/libspindle.so
 
 # Every extension that is installed, suspended in its calls. In another order, and another one: SEEDS="1 2".

@@ -1,7 +1,7 @@
 //! Spindle, the PHP extension: coroutines on stock PHP.
 //!
-//! This crate is the only one that knows zvals: module life, switching, bailouts, classes and engine hooks. Who
-//! runs, who is cancelled and who is told is decided in `spindle-core`.
+//! Module life, switching, bailouts, classes and engine hooks. Which coroutine runs, which is cancelled and which is notified is
+//! decided in `spindle-core`. The file `floors` beside this folder says which module may use which.
 
 mod api;
 mod engine;
@@ -16,8 +16,7 @@ mod zend;
 
 use spindle_php_sys as sys;
 
-/// What PHP looks for in an extension.
-#[unsafe(no_mangle)]
-pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
+/// Returns the description of the extension that PHP looks for when it loads one.
+pub fn module_entry() -> *mut sys::zend_module_entry {
     &raw mut sys::spindle_module_entry
 }

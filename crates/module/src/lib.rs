@@ -1,0 +1,9 @@
+//! The module that PHP loads, `spindle.so`: the extension of `spindle-php`, and nothing else.
+
+use spindle_php_sys as sys;
+
+/// Returns what PHP looks for in an extension.
+#[unsafe(no_mangle)]
+pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
+    spindle_php::module_entry()
+}
