@@ -279,7 +279,7 @@ impl<T: AtTop> Stacks<T> {
             self.free.push(kept);
         }
         match self.make() {
-            Err(_) if last && let Some(ctx) = self.free.pop() => Ok(ctx),
+            Err(error) if last => self.free.pop().ok_or(error),
             result => result,
         }
     }
