@@ -5,108 +5,120 @@
  */
 
 namespace Async {
-    /** What can be awaited. Only Spindle's own classes implement it. */
+    /** Something that await() accepts. Implemented by Spindle's classes only. */
     interface Awaitable
     {
     }
 
     /**
-     * How long coroutines live: what their end, and the end of the Scope object, means to others. A scope has one, from
-     * its constructor, from its parent, or from the ini setting async.lifetime.
+     * What happens to other coroutines when a coroutine of a scope ends, or when the Scope object is destroyed. A scope's
+     * lifetime is set by its constructor, inherited from its parent, or the ini setting async.lifetime.
      */
     enum Lifetime
     {
-        /** They live as long as they need. When the object dies those that have not ended are warned of and run on. */
+        /**
+         * Coroutines are independent of each other. When the object is destroyed, each that has not ended causes a warning
+         * and continues.
+         */
         case Scope;
-        /** A coroutine does not outlive the one that spawned it, nor the object: it is cancelled. */
+        /** Coroutines are cancelled when the coroutine that spawned them ends, or when the object is destroyed. */
         case TopDown;
-        /** A coroutine is complete when those it spawned are. When the object dies they run on, and are waited for. */
+        /**
+         * A coroutine is complete when those it spawned are complete. When the object is destroyed, coroutines continue,
+         * and the application waits for them.
+         */
         case BottomUp;
     }
 
-    /** A function that runs concurrently with others. Made by spawn(). */
+    /** A function call that runs concurrently with others. Created by spawn(). */
     final class Coroutine implements Awaitable
     {
         private function __construct() {}
 
-        /** A number that no other coroutine of this process has had. */
+        /** Returns a number that no other coroutine of this process has had. */
         public function getId(): int {}
 
-        /** Has it begun to run? */
+        /** Returns whether it has begun to run. */
         public function isStarted(): bool {}
 
-        /** Does it stand in the queue of those that are ready to run? */
+        /** Returns whether it is in the run queue. */
         public function isQueued(): bool {}
 
-        /** Is it the one that runs now? */
+        /** Returns whether it is the running coroutine. */
         public function isRunning(): bool {}
 
-        /** Has it begun, and does it wait for something or for its turn? */
+        /** Returns whether it has begun, has not ended, and is not the running coroutine. */
         public function isSuspended(): bool {}
 
-        /** Did it end by its cancellation? */
+        /** Returns whether it has ended by its cancellation. */
         public function isCancelled(): bool {}
 
-        /** Was cancel() called on it before its end? */
+        /** Returns whether cancel() was called on it before its end. */
         public function isCancellationRequested(): bool {}
 
-        /** Has it ended: returned, thrown, or been cancelled? */
+        /** Returns whether it has ended: returned, thrown, or been cancelled. */
         public function isCompleted(): bool {}
 
-        /** What it returned; null before it has completed and when it did not return. */
+        /** Returns its return value; null if it has not completed or did not return. */
         public function getResult(): mixed {}
 
-        /** What it threw, or its cancellation; null before it has completed and when it returned. */
+        /** Returns its exception or its cancellation; null if it has not completed or has returned. */
         public function getException(): ?\Throwable {}
 
         /**
-         * Where it is suspended, as debug_backtrace() would say it there; empty unless it is suspended.
+         * Returns its stack trace, in the format of debug_backtrace(); empty unless it is running or suspended.
          * @return array<int, array<string, mixed>>
          */
         public function getTrace(int $options = DEBUG_BACKTRACE_PROVIDE_OBJECT, int $limit = 0): array {}
 
-        /** @return array{0: string, 1: int} the file and line of its spawn; ['', 0] for the main coroutine */
+        /** @return array{0: string, 1: int} the file and line where it was spawned; ['', 0] for the main coroutine */
         public function getSpawnFileAndLine(): array {}
 
-        /** "FILE:LINE" of its spawn; '' for the main coroutine. */
+        /** Returns where it was spawned, as "FILE:LINE"; '' for the main coroutine. */
         public function getSpawnLocation(): string {}
 
-        /** @return array{0: string, 1: int} the file and line where it was suspended last; ['', 0] if never */
+        /** @return array{0: string, 1: int} the file and line where it was last suspended; ['', 0] if it never was */
         public function getSuspendFileAndLine(): array {}
 
-        /** "FILE:LINE" where it was suspended last; '' if never. */
+        /** Returns where it was last suspended, as "FILE:LINE"; '' if it never was. */
         public function getSuspendLocation(): string {}
 
         /**
-         * What it waits for: 'call' (a libc or Async function, or 'busy handle', 'autoload', 'include', or, after its
-         * end, 'children'), and where it
-         * applies 'descriptor', 'coroutines' (ids of those it awaits, who have the handle, or load the class or file; of a
-         * group or of children the first 10 that have not completed), 'scope' (where the scope was created that it
-         * awaits), 'location' ("FILE:LINE" of the wait), 'since' (seconds it has waited). Empty unless it waits.
+         * Returns what it waits for; empty unless it waits. Entries other than 'call' are present where they apply:
+         *
+         * - 'call': a libc or Async function, or 'busy handle', 'autoload', 'include', or, after the end of its body,
+         *   'children'
+         * - 'descriptor': the file descriptor
+         * - 'coroutines': ids of the coroutines that it awaits, or that hold the handle or load the class or file; of a group
+         *   or of children the first 10 that have not completed
+         * - 'scope': where the awaited scope was created
+         * - 'location': where it waits, as "FILE:LINE"
+         * - 'since': for how many seconds it has waited
+         *
          * @return array<string, mixed>
          */
         public function getAwaitingInfo(): array {}
 
         /**
-         * The coroutine that spawned it by spawn(), as long as that one is alive; null for the main coroutine, and for
-         * those that a scope or a group has spawned.
+         * Returns the coroutine that spawned it by spawn(); null if that one no longer exists, for the main coroutine, and for
+         * coroutines spawned by a scope or a group.
          */
         public function getParent(): ?Coroutine {}
 
-        /** The scope it belongs to; null when it has ended and its scope is gone. */
+        /** Returns its scope; null if it has ended and its scope no longer exists. */
         public function getScope(): ?Scope {}
 
         /**
-         * Asks for its end: it never starts, or goes on with this exception where it is suspended, or, when it
-         * runs, gets it at its next suspension point. Nothing happens when it has completed. When its body has ended
-         * and it waits for those it spawned (Lifetime::BottomUp), they are cancelled.
+         * Requests its end. If it has not started, it never does. If it is suspended, it resumes with the exception; if it is
+         * running, it gets the exception at its next suspension. If its body has ended and it waits for the coroutines it
+         * spawned (Lifetime::BottomUp), these are cancelled. No effect if it has completed.
          */
         public function cancel(?CancellationException $cancellation = null): void {}
 
-        /** Its own values, what localContext() is in it; empty when it has completed. */
+        /** Returns its context, as localContext() does inside of it; an empty one if it has completed. */
         public function getContext(): Context {}
 
-        /** Calls $callback with the coroutine when it has completed; the last registered first. */
+        /** Registers a callback for its completion, called with the coroutine; the last one registered is called first. */
         public function onFinally(\Closure $callback): void {}
 
         /** @implementation-alias Async\Coroutine::onFinally */
@@ -114,26 +126,27 @@ namespace Async {
     }
 
     /**
-     * Values kept for one coroutine, by keys. When the coroutine has ended, they are let go before its awaiters are woken.
+     * The key-value store of one coroutine. Its values are released when the coroutine has ended, before its awaiters resume.
      *
-     * A key is a string or an object, which counts by identity: no other code can meet it by chance. An object is held
-     * weakly: when it dies, its value goes too. A WeakReference as a value is followed: what is found is its object, or
-     * null when that is gone. The ...Local() methods are those of a Scope, where they leave out the scopes above.
+     * A key is a string or an object. Objects are compared by identity, so other code cannot use the same key by accident, and
+     * are held weakly: when the object is destroyed, its value is removed. If a value is a WeakReference, its object is
+     * returned, or null if that is gone. The ...Local() methods exist for symmetry with Scope, where they ignore the scopes
+     * above.
      */
     final class Context
     {
         private function __construct() {}
 
-        /** The value, or null when there is none. */
+        /** Returns the value, or null if there is none. */
         public function find(string|object $key): mixed {}
 
         /**
-         * The value.
-         * @throws ContextException when there is none
+         * Returns the value.
+         * @throws ContextException if there is none
          */
         public function get(string|object $key): mixed {}
 
-        /** Is there a value? Also a null is one. */
+        /** Returns whether there is a value, which may be null. */
         public function has(string|object $key): bool {}
 
         /** @implementation-alias Async\Context::find */
@@ -146,80 +159,85 @@ namespace Async {
         public function hasLocal(string|object $key): bool {}
 
         /**
-         * Keeps a value.
-         * @throws ContextException when there is one already and $replace is false
+         * Stores a value, and returns this object.
+         * @throws ContextException if there is a value already and $replace is false
          */
         public function set(string|object $key, mixed $value, bool $replace = false): static {}
 
-        /** Lets a value go, if there is one. */
+        /** Removes the value, if there is one, and returns this object. */
         public function unset(string|object $key): static {}
     }
 
-    /** A key for values of a Context: each is its own, whatever its description. */
+    /** A key for values of a Context or a Scope. Each object is a different key, whatever its description. */
     final readonly class Key implements \Stringable
     {
         public readonly string $description;
 
         public function __construct(string $description = '') {}
 
-        /** The description. */
+        /** Returns the description. */
         public function __toString(): string {}
     }
 
-    /** What timeout() returns: completes with null after its time. */
+    /** An awaitable that completes with null after a time. Created by timeout(). */
     final class Timeout implements Awaitable
     {
         private function __construct() {}
 
-        /** Has the time passed? */
+        /** Returns whether the time has passed. */
         public function isCompleted(): bool {}
     }
 
     /**
-     * Coroutines that belong together: they are cancelled together, can be waited for together, and their failures have
-     * one place to go. What a coroutine of a scope spawns by spawn() is in the same scope.
+     * A group of coroutines that are awaited and cancelled together, and whose failures are handled in one place. Coroutines
+     * that a coroutine of the scope starts by spawn() belong to the same scope.
      */
     class Scope
     {
-        /** A scope that is independent of all others. $lifetime: by default that of the ini setting async.lifetime. */
+        /**
+         * Creates a scope that is independent of all others. The default lifetime is that of the ini setting async.lifetime.
+         *
+         * @throws AsyncException if called a second time
+         */
         public function __construct(?Lifetime $lifetime = null) {}
 
         /**
-         * A scope below another one, by default below the current one, with its lifetime. It is cancelled and disposed
-         * of with it, and its values are found in it.
+         * Creates a scope below another one, by default below the current one, with the lifetime of its parent. It is
+         * cancelled and disposed of with its parent, and lookups of values continue there.
          *
-         * @throws AsyncException when the parent is closed
+         * @throws AsyncException if the parent is closed
          */
         public static function inherit(?Scope $parentScope = null): static {}
 
         /**
-         * As spawn(), in this scope. The new coroutine is not a child of the one that calls.
+         * Queues a call as spawn() does, in this scope, and returns its coroutine. The new coroutine is not a child of the
+         * calling one.
          *
-         * @throws AsyncException when the scope is closed
+         * @throws AsyncException if the scope is closed
          */
         public function spawn(callable $task, mixed ...$args): Coroutine {}
 
         /**
          * Waits until all coroutines of this scope and of those below it have ended.
          *
-         * @throws AwaitCancelledException when $cancellation completes first
-         * @throws CancellationException when the scope is or gets cancelled
-         * @throws \Throwable the failure of one of its coroutines that nobody else has taken
-         * @throws AsyncException from within the scope or one below it, and always on the global scope
+         * @throws AwaitCancelledException if $cancellation completes first
+         * @throws CancellationException if the scope is or gets cancelled
+         * @throws \Throwable a failure of one of its coroutines that was neither awaited nor handled
+         * @throws AsyncException if called within the scope or one below it, and always on the global scope
          */
         public function awaitCompletion(Awaitable $cancellation): void {}
 
         /**
          * Waits, after cancel(), until all coroutines have ended. $errorHandler is called as (Throwable, Scope) for each
-         * failure on the way; without it the first one is thrown when all have ended. getErrors() has them all.
+         * failure meanwhile; without it the first failure is thrown when all have ended. getErrors() returns all of them.
          *
-         * @throws AsyncException when the scope has not been cancelled, and as awaitCompletion()
-         * @throws AwaitCancelledException when $cancellation completes first
+         * @throws AsyncException if the scope has not been cancelled, and as awaitCompletion()
+         * @throws AwaitCancelledException if $cancellation completes first
          */
         public function awaitAfterCancellation(?callable $errorHandler = null, ?Awaitable $cancellation = null): void {}
 
         /**
-         * Waits for the coroutines that this scope's own spawn() has started, and not for what they spawned.
+         * Waits for the coroutines started by this scope's own spawn(), not for those they spawned.
          *
          * @throws \Throwable the first failure of one of them
          * @throws AsyncException as awaitCompletion()
@@ -227,181 +245,209 @@ namespace Async {
         public function awaitDirectChildren(): void {}
 
         /**
-         * Closes the scope and cancels those below it, then its own coroutines. A second time nothing happens, and an
-         * exception that is given then is ignored with a warning.
+         * Closes the scope, and cancels the coroutines of the scopes below it, then its own. A second call has no effect; if it
+         * passes an exception, that is ignored with a warning.
          *
          * @throws AsyncException on the global scope; see gracefulShutdown()
          */
         public function cancel(?CancellationException $cancellation = null): void {}
 
-        /** Warns of each coroutine that has not ended, and cancels the scope. Those below it come first. */
+        /**
+         * Emits a warning for each coroutine that has not ended, and cancels the scope; scopes below come first.
+         *
+         * @throws AsyncException on the global scope
+         */
         public function dispose(): void {}
 
-        /** Warns of each coroutine that has not ended. They run on, but do not keep the application alive. */
+        /**
+         * Closes the scope, and emits a warning for each coroutine that has not ended. These continue, but do not keep the
+         * application alive.
+         *
+         * @throws AsyncException on the global scope
+         */
         public function disposeSafely(): void {}
 
         /**
-         * Warns of each coroutine that has not ended. They run on, and are cancelled after $ms milliseconds.
+         * Closes the scope, and emits a warning for each coroutine that has not ended. These continue, and are cancelled after
+         * $ms milliseconds.
          *
-         * @throws \ValueError when $ms is not between 1 and 599999
+         * @throws \ValueError if $ms is not between 1 and 599999
+         * @throws AsyncException on the global scope
          */
         public function disposeAfterTimeout(int $ms): void {}
 
         /**
-         * $handler gets the failures of this scope's coroutines that nobody awaits, as (Scope, Coroutine, Throwable), or
-         * as (Throwable) if it takes one parameter. The scope goes on then. What it throws goes to the parent.
+         * Sets a handler for failures of this scope's coroutines that are not awaited. It is called as
+         * (Scope, Coroutine, Throwable), or as (Throwable) if it takes one parameter, and the scope continues. An exception of
+         * the handler propagates to the parent.
          *
          * @throws AsyncException on the global scope
          */
         public function setExceptionHandler(callable $handler): void {}
 
         /**
-         * The same for failures that scopes below this one have not handled.
+         * Sets a handler for failures that scopes below this one have not handled; otherwise as setExceptionHandler().
          *
          * @throws AsyncException on the global scope
          */
         public function setChildScopeExceptionHandler(callable $handler): void {}
 
         /**
-         * What has failed in this scope and the ones below it without being awaited or handled, in the order in which it
-         * arose. Who waits for the scope is thrown the first one; later ones are found here. One that nobody has been given
-         * or asked for when the scope finishes is a warning.
+         * Returns the failures in this scope and those below it that were neither awaited nor handled, in their order. The first
+         * one is thrown to awaiters of the scope; later ones are available here only. A failure that has been neither delivered
+         * nor asked for when the scope finishes causes a warning.
          * @return \Throwable[]
          */
         public function getErrors(): array {}
 
-        /** Calls $callback with the scope when its last coroutine has ended; the last registered first. */
+        /**
+         * Registers a callback for the end of the scope's last coroutine, called with the scope; the last one registered is
+         * called first.
+         */
         public function onFinally(\Closure $callback): void {}
 
         /** @implementation-alias Async\Scope::onFinally */
         public function onExit(\Closure $callback): void {}
 
-        /** The value that is kept for $key here or in the nearest scope above; null when there is none. */
+        /** Returns the value for $key of this scope or of the nearest scope above that has one; null if there is none. */
         public function find(string|object $key): mixed {}
 
         /**
-         * The value that is kept for $key here or in the nearest scope above.
-         * @throws ContextException when there is none
+         * Returns the value for $key of this scope or of the nearest scope above that has one.
+         * @throws ContextException if there is none
          */
         public function get(string|object $key): mixed {}
 
-        /** Is there a value here or in a scope above? Also a null is one. */
+        /** Returns whether there is a value, which may be null, in this scope or a scope above. */
         public function has(string|object $key): bool {}
 
-        /** As find(), in this scope alone. */
+        /** As find(), in this scope only. */
         public function findLocal(string|object $key): mixed {}
 
         /**
-         * As get(), in this scope alone.
-         * @throws ContextException when there is none
+         * As get(), in this scope only.
+         * @throws ContextException if there is none
          */
         public function getLocal(string|object $key): mixed {}
 
-        /** As has(), in this scope alone. */
+        /** As has(), in this scope only. */
         public function hasLocal(string|object $key): bool {}
 
         /**
-         * Keeps a value for the scope, until it completes or is disposed of. An object as the key is held weakly: when
-         * it dies the value goes. A WeakReference is kept as what it refers to.
-         * @throws ContextException when there is one in this scope already and $replace is false
+         * Stores a value in the scope until it completes or is disposed of, and returns the scope. A key that is an object is
+         * held weakly: when it is destroyed, its value is removed. If the value is a WeakReference, lookups return its object,
+         * or null if that is gone.
+         * @throws ContextException if there is a value in this scope already and $replace is false
          */
         public function set(string|object $key, mixed $value, bool $replace = false): static {}
 
-        /** Lets a value of this scope go, if there is one. */
+        /** Removes the value from this scope, if there is one, and returns the scope. */
         public function unset(string|object $key): static {}
 
         /** @return Scope[] the scopes directly below this one */
         public function getChildScopes(): array {}
 
-        /** @return Coroutine[] its coroutines that have not ended; not those of scopes below it */
+        /** @return Coroutine[] its coroutines that have not ended, without those of scopes below it */
         public function getCoroutines(): array {}
 
-        /** Does no coroutine of it, or of a scope below it, run or wait? */
+        /** Returns whether all coroutines of it and of the scopes below it have ended; true if there were none. */
         public function isFinished(): bool {}
 
-        /** Was it cancelled or disposed of? It takes no new coroutines then. */
+        /** Returns whether it was cancelled or disposed of, and so accepts no new coroutines. */
         public function isClosed(): bool {}
 
+        /** Returns whether it was cancelled, for any reason. */
         public function isCancelled(): bool {}
 
+        /** Returns whether it was disposed of. */
         public function isDisposed(): bool {}
     }
 
-    /** A scope whose life is limited. It can be awaited, whatever its lifetime. */
+    /** A scope with a limited life. It can be awaited in every lifetime. */
     class BoundedScope extends Scope implements Awaitable
     {
         /**
-         * Cancels this scope after $milliseconds.
+         * Cancels this scope after $milliseconds, and returns it.
          *
-         * @throws \ValueError when it is negative
-         * @throws AsyncException when called a second time
+         * @throws \ValueError if $milliseconds is negative
+         * @throws AsyncException if called a second time
          */
         public function withTimeout(int $milliseconds): static {}
 
-        /** As spawn(); when that coroutine ends, the scope is cancelled. */
+        /**
+         * As spawn(); when that coroutine ends, the scope is cancelled. Replaces a constraint set before.
+         *
+         * @throws AsyncException if the scope is closed
+         */
         public function spawnAndBound(callable $coroutine, mixed ...$args): Coroutine {}
 
         /**
-         * Cancels this scope when $constraint completes. The last one set holds, beside the timeout.
+         * Cancels this scope when $constraint completes, and returns it. Replaces a constraint set before, but not the timeout.
          *
-         * @throws \TypeError when it cannot be awaited
+         * @throws \TypeError if $constraint is not an Awaitable
+         * @throws AsyncException if $constraint is this scope
          */
         public function boundedBy(mixed $constraint): static {}
 
         /**
-         * 'timeout' (milliseconds or null), 'constraint' (what boundedBy() or spawnAndBound() has set, or null),
-         * 'reached' ('timeout', 'constraint' or null).
+         * Returns the bounds: 'timeout' (milliseconds, or null), 'constraint' (set by boundedBy() or spawnAndBound(), or null),
+         * and 'reached', the bound that has ended the scope ('timeout', 'constraint' or null).
          * @return array<string, mixed>
          */
         public function getBoundsInfo(): array {}
     }
 
     /**
-     * Coroutines whose results are wanted together. Awaited, it gives all results in the order of their spawns, or
-     * cancels the rest at the first failure, waits for their end, and throws it.
+     * Collects the results of coroutines. Awaiting it returns all results in the order of their spawns. The first failure
+     * cancels the other coroutines, and is thrown when they have ended.
      */
     final class CoroutineGroup implements Awaitable
     {
         /** $scope: where its coroutines run; by default the scope that is current when they are spawned. */
         public function __construct(?Scope $scope = null) {}
 
-        /** @throws AsyncException when the scope is closed */
+        /**
+         * Queues a call as spawn() does, adds its coroutine to the group and returns it.
+         *
+         * @throws AsyncException if the scope is closed
+         */
         public function spawn(callable $task, mixed ...$args): Coroutine {}
 
-        /** Adds a coroutine that somebody else has spawned. */
+        /** Adds a coroutine that was spawned elsewhere. */
         public function add(Coroutine $coroutine): void {}
 
-        /** Cancels those that have not ended. */
+        /** Cancels the coroutines that have not ended. */
         public function cancel(?CancellationException $cancellation = null): void {}
 
-        /** Warns of each that has not ended, and cancels them. */
+        /** Emits a warning for each coroutine that has not ended, and cancels it. */
         public function dispose(): void {}
 
-        /** @return array<int, mixed> of those that have returned, by their place in the order of their spawns */
+        /** @return array<int, mixed> the return values so far, by the position of their coroutines */
         public function getResults(): array {}
 
-        /** @return array<int, \Throwable> of those that have thrown, by their place in the order of their spawns */
+        /** @return array<int, \Throwable> the failures so far, by the position of their coroutines */
         public function getErrors(): array {}
     }
 
+    /** Base class of Spindle's exceptions: a call is not possible in the present state. */
     class AsyncException extends \Exception
     {
     }
 
     /**
-     * The cancellation token of an await() completed first; its own exception, if it failed, is the previous one. When it
-     * is a timeout(), that is a TimeoutException.
+     * Thrown if the cancellation token of a wait completes first. If the token has failed, its exception is the previous one;
+     * if it is a timeout(), the previous one is a TimeoutException.
      */
     class AwaitCancelledException extends AsyncException
     {
     }
 
-    /** What a timeout() has ended a wait with: the previous one of its AwaitCancelledException. */
+    /** The previous exception of an AwaitCancelledException whose token was a timeout(). */
     class TimeoutException extends AsyncException
     {
     }
 
-    /** There is no value for a key, or there is one already. */
+    /** Thrown if there is no value for a key, or if there is one already. */
     class ContextException extends AsyncException
     {
     }
@@ -410,12 +456,12 @@ namespace Async {
     {
     }
 
-    /** Thrown where a cancelled coroutine is suspended. Also named CancellationError and AsyncCancellation. */
+    /** Thrown where a cancelled coroutine is suspended. Aliases: CancellationError, AsyncCancellation. */
     class CancellationException extends \Exception
     {
     }
 
-    /** Several exceptions that have no other place to go. */
+    /** Several exceptions of callbacks, combined. */
     final class CompositeException extends \Exception
     {
         private array $exceptions = [];
@@ -424,111 +470,115 @@ namespace Async {
         public function getExceptions(): array {}
     }
 
-    /** Nothing can run and nothing can happen, but coroutines still wait. */
+    /** Thrown in suspended coroutines if none is ready and no event can wake any. */
     class DeadlockError extends \Error
     {
     }
 
     /**
-     * Queues a call. It starts on a later turn of the scheduler, never inside spawn().
-     * Arguments go by value; named and spread arguments pass through.
+     * Queues a call and returns its coroutine. It starts in a later turn of the scheduler, never inside spawn().
+     * Arguments are passed by value; named and spread arguments are supported.
      *
-     * @throws \TypeError when $task cannot be called
+     * @throws \TypeError if $task is not callable
+     * @throws AsyncException if the current scope was cancelled
      */
     function spawn(callable $task, mixed ...$args): Coroutine {}
 
     /**
-     * The result of what is awaited, or its failure: the very same exception object at every awaiting point.
-     * A scope gives null when its coroutines and those of the scopes below it have ended, also when it was cancelled.
+     * Waits for an awaitable. Returns its result or throws its failure, which is the same exception object for all awaiters.
+     * A scope gives null when its coroutines and those of the scopes below it have ended, also if it was cancelled.
      *
-     * @throws AwaitCancelledException when $cancellation completes first; the awaited work goes on
-     * @throws AsyncException when a coroutine awaits itself or a scope that it is in, and when a scope of
-     *                        Lifetime::Scope is awaited that is no BoundedScope
+     * @throws AwaitCancelledException if $cancellation completes first; the awaited coroutines continue
+     * @throws AsyncException if a coroutine awaits itself or a scope that it is in, and if a scope of Lifetime::Scope that is
+     *                        no BoundedScope is awaited; if $awaitable has not completed, also after the end of the script
+     *                        and where the engine allows no switch
      */
     function await(Awaitable|Scope $awaitable, ?Awaitable $cancellation = null): mixed {}
 
     /**
-     * Waits for the coroutines that the current one has spawned by spawn(), and not for what those spawned.
+     * Waits for the coroutines that the running one has spawned by spawn(), not for those they spawned.
      *
      * @throws \Throwable the first failure of one of them
-     * @throws AwaitCancelledException when $cancellation completes first; they go on
+     * @throws AwaitCancelledException if $cancellation completes first; the coroutines continue
      */
     function awaitChildren(?Awaitable $cancellation = null): void {}
 
-    /** The scope of the current coroutine. */
+    /** Returns the scope of the running coroutine. */
     function currentScope(): Scope {}
 
-    /** The scope of the script, and of all that it spawns; it is never closed. */
+    /** Returns the scope of the script and of all that it spawns; it is never closed. */
     function globalScope(): Scope {}
 
-    /** Gives way: the current coroutine goes to the tail of the queue. Alone, it returns at once. */
+    /** Yields: moves the running coroutine to the end of the run queue. Returns at once if no other coroutine is ready. */
     function suspend(): void {}
 
     /**
-     * Suspends the current coroutine for $ms milliseconds.
+     * Suspends the running coroutine for $ms milliseconds.
      *
-     * @throws \ValueError when $ms is negative
+     * @throws \ValueError if $ms is negative
      */
     function delay(int $ms): void {}
 
     /**
-     * An Awaitable that completes with null after $ms milliseconds. Its timer dies with the object.
+     * Returns an awaitable that completes with null after $ms milliseconds. The timer is cancelled when the object is destroyed.
      *
-     * @throws \ValueError when $ms is negative
+     * @throws \ValueError if $ms is negative
      */
     function timeout(int $ms): Timeout {}
 
+    /** Returns the running coroutine. */
     function currentCoroutine(): Coroutine {}
 
-    /** The current coroutine's own values, always the same object. Never inherited by what it spawns. */
+    /** Returns the key-value store of the running coroutine, always the same object. Not inherited by spawned coroutines. */
     function localContext(): Context {}
 
-    /** @return Coroutine[] all that have not completed, the main one included */
+    /** @return Coroutine[] all that have not completed, including the main coroutine */
     function getCoroutines(): array {}
 
     /**
-     * Prints all scopes and coroutines that are there: who belongs where, who was spawned where, and what each waits
-     * for. For people; see async.dump_signal for a program that cannot be asked.
+     * Prints all scopes and coroutines: their hierarchy, where each was spawned, and what it waits for. The format is not
+     * meant for parsing. See also the ini setting async.dump_signal.
      */
     function dump(): void {}
 
-    /** Runs $critical; a cancellation that arrives meanwhile is thrown right after it returns. */
+    /** Calls $critical and returns its result. A cancellation that arrives meanwhile is thrown right after it returns. */
     function protect(\Closure $critical): mixed {}
 
-    /** As Coroutine::onFinally() of the current coroutine. */
+    /** Calls Coroutine::onFinally() of the running coroutine. */
     function onFinally(\Closure $callback): void {}
 
     /** As onFinally(). */
     function onExit(\Closure $callback): void {}
 
     /**
-     * Cancels every coroutine of the global scope and of those below it, and lets the application run down. With an
-     * exception, that is reported as an uncaught one is, and the exit status is 255. Called again, it cancels everybody by
-     * force: who swallows that too is abandoned.
+     * Cancels all coroutines of the global scope and of the scopes below it; the application ends when they have. With an
+     * exception, that is reported as an uncaught one, and the exit status is 255. A second call cancels all coroutines that are
+     * left, by force: one that catches this cancellation too and suspends again is abandoned.
      */
     function gracefulShutdown(?\Throwable $e = null): void {}
 }
 
-/** What the operators become that the functions of the namespace Async cannot say: see `spindle transpile`. */
+/** Targets of the operators' rewriting for which namespace Async has no function: see `spindle transpile`. */
 namespace Async\Syntax {
     /**
-     * What call() gives: called, it makes a coroutine of a call with these arguments, and takes those by reference that
-     * the function takes by reference.
+     * Returned by call(). Calling it creates a coroutine of a call with these arguments; they are passed by reference where
+     * the function takes references.
      */
     final class Call
     {
         private function __construct() {}
 
-        /** @throws \Async\AsyncException when the current scope is closed */
+        /** @throws \Async\AsyncException if the current scope is closed */
         public function __invoke(mixed &...$args): \Async\Coroutine {}
     }
 
     /**
-     * `spawn f(1, $x)` is `call(f(...))(1, $x)`. A closure cannot be made of a nullsafe callee, so `spawn $a?->f(1)` is
-     * `call($a, fn($o) => $o->f(...))?->__invoke(1)`: null when $callee is null, and else what $of makes of it.
+     * `spawn f(1, $x)` is `call(f(...))(1, $x)`. A closure cannot be created from a nullsafe callee, so `spawn $a?->f(1)` is
+     * `call($a, fn($o) => $o->f(...))?->__invoke(1)`: returns null if $callee is null, otherwise the call of the closure that
+     * $of returns for it.
      *
-     * @param mixed $callee a closure, or what $of makes one of
-     * @throws \TypeError when it is none
+     * @param mixed $callee a closure, or an argument for $of
+     * @throws \TypeError if there is no closure
      */
     function call(mixed $callee, \Closure $of = UNKNOWN): ?Call {}
 }
