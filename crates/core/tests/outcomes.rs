@@ -23,12 +23,12 @@ const WHAT: [&str; 10] = [
     "it throws",
     "it is cancelled",
     "its scope is cancelled",
-    "its scope is bounded out",
+    "its scope reaches a bound",
     "the parent scope is cancelled",
     "`dispose()`",
-    "`disposeAfterTimeout()`, when the time is over",
+    "`disposeAfterTimeout()`, when the time has passed",
     "`disposeSafely()`",
-    "the scope's object dies",
+    "the scope's object is destroyed",
 ];
 
 const OUTCOMES: [&str; 8] = [
@@ -36,8 +36,8 @@ const OUTCOMES: [&str; 8] = [
     "its child",
     "its sibling",
     "the failure goes to",
-    "who awaits it gets",
-    "who awaits the scope gets",
+    "its awaiter gets",
+    "the scope's awaiter gets",
     "the scope is",
     "warnings",
 ];
@@ -46,39 +46,39 @@ const OUTCOMES: [&str; 8] = [
 const TABLE: [(&str, &str); 4] = [
     (
         "It returns",
-        "it returns | Scope + BottomUp | * | * | * | returned | goes on | goes on | - | the result | the end | open | 0
-         it returns | TopDown          | * | * | * | returned | cancelled | goes on | - | the result | the end | open | 0",
+        "it returns | Scope + BottomUp | * | * | * | returned | continues | continues | - | the result | the end | open | 0
+         it returns | TopDown          | * | * | * | returned | cancelled | continues | - | the result | the end | open | 0",
     ),
     (
         "It throws",
-        "it throws | Scope + BottomUp | it is | * | * | failed | goes on | goes on | who awaits it | the failure | - | open | 0
-         it throws | TopDown | it is | * | * | failed | cancelled | goes on | who awaits it | the failure | - | open | 0
-         it throws | Scope + BottomUp | no + its scope is | its own | * | failed | goes on | goes on | the handler | - | the end | open | 0
-         it throws | TopDown | no + its scope is | its own | * | failed | cancelled | goes on | the handler | - | the end | open | 0
-         it throws | * | its scope is | none + the parent's | * | failed | cancelled | cancelled | who awaits the scope | - | the failure | cancelled | 0
+        "it throws | Scope + BottomUp | it is | * | * | failed | continues | continues | its awaiter | the failure | - | open | 0
+         it throws | TopDown | it is | * | * | failed | cancelled | continues | its awaiter | the failure | - | open | 0
+         it throws | Scope + BottomUp | no + its scope is | its own | * | failed | continues | continues | the handler | - | the end | open | 0
+         it throws | TopDown | no + its scope is | its own | * | failed | cancelled | continues | the handler | - | the end | open | 0
+         it throws | * | its scope is | none + the parent's | * | failed | cancelled | cancelled | the scope's awaiter | - | the failure | cancelled | 0
          it throws | * | no | the parent's | * | failed | cancelled | cancelled | the parent's child handler | - | - | cancelled | 0
-         it throws | * | no | none | * | failed | cancelled | cancelled | nobody: shutdown | - | - | cancelled, its parent too | 0",
+         it throws | * | no | none | * | failed | cancelled | cancelled | none: shutdown | - | - | cancelled, its parent too | 0",
     ),
     (
         "It is cancelled",
-        "it is cancelled | Scope + BottomUp | * | * | no | cancelled | goes on | goes on | - | the cancellation | the end | open | 0
-         it is cancelled | Scope + BottomUp | * | * | yes | cancelled after `protect()` | goes on | goes on | - | the cancellation | the end | open | 0
-         it is cancelled | TopDown | * | * | no | cancelled | cancelled | goes on | - | the cancellation | the end | open | 0
-         it is cancelled | TopDown | * | * | yes | cancelled after `protect()` | cancelled after `protect()` | goes on | - | the cancellation | the end | open | 0",
+        "it is cancelled | Scope + BottomUp | * | * | no | cancelled | continues | continues | - | the cancellation | the end | open | 0
+         it is cancelled | Scope + BottomUp | * | * | yes | cancelled after `protect()` | continues | continues | - | the cancellation | the end | open | 0
+         it is cancelled | TopDown | * | * | no | cancelled | cancelled | continues | - | the cancellation | the end | open | 0
+         it is cancelled | TopDown | * | * | yes | cancelled after `protect()` | cancelled after `protect()` | continues | - | the cancellation | the end | open | 0",
     ),
     (
         "Its scope ends",
-        "its scope is cancelled + its scope is bounded out | * | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | the cancellation | cancelled | 0
-         its scope is cancelled + its scope is bounded out | * | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | the cancellation | cancelled | 0
+        "its scope is cancelled + its scope reaches a bound | * | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | the cancellation | cancelled | 0
+         its scope is cancelled + its scope reaches a bound | * | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | the cancellation | cancelled | 0
          the parent scope is cancelled | * | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | the cancellation | cancelled, its parent too | 0
          the parent scope is cancelled | * | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | the cancellation | cancelled, its parent too | 0
-         `dispose()` + `disposeAfterTimeout()`, when the time is over | * | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | the cancellation | disposed and cancelled | 3
-         `dispose()` + `disposeAfterTimeout()`, when the time is over | * | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | the cancellation | disposed and cancelled | 3
-         `disposeSafely()` | * | * | * | * | goes on as a zombie | goes on as a zombie | goes on as a zombie | - | the result | the end | disposed | 3
-         the scope's object dies | Scope | * | * | * | goes on as a zombie | goes on as a zombie | goes on as a zombie | - | the result | - | disposed | 3
-         the scope's object dies | TopDown | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | - | cancelled | 0
-         the scope's object dies | TopDown | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | - | cancelled | 0
-         the scope's object dies | BottomUp | * | * | * | goes on | goes on | goes on | - | the result | - | open | 0",
+         `dispose()` + `disposeAfterTimeout()`, when the time has passed | * | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | the cancellation | disposed and cancelled | 3
+         `dispose()` + `disposeAfterTimeout()`, when the time has passed | * | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | the cancellation | disposed and cancelled | 3
+         `disposeSafely()` | * | * | * | * | continues as a zombie | continues as a zombie | continues as a zombie | - | the result | the end | disposed | 3
+         the scope's object is destroyed | Scope | * | * | * | continues as a zombie | continues as a zombie | continues as a zombie | - | the result | - | disposed | 3
+         the scope's object is destroyed | TopDown | * | * | no | cancelled | cancelled | cancelled | - | the cancellation | - | cancelled | 0
+         the scope's object is destroyed | TopDown | * | * | yes | cancelled after `protect()` | cancelled | cancelled | - | the cancellation | - | cancelled | 0
+         the scope's object is destroyed | BottomUp | * | * | * | continues | continues | continues | - | the result | - | open | 0",
     ),
 ];
 
@@ -127,7 +127,7 @@ fn cases() -> Vec<Vec<&'static str>> {
         };
         cases.iter().flat_map(longer).collect()
     });
-    cases.retain(|case| !(case[0] == "the scope's object dies" && case[2] == "its scope is"));
+    cases.retain(|case| !(case[0] == "the scope's object is destroyed" && case[2] == "its scope is"));
     cases
 }
 
@@ -189,13 +189,13 @@ impl Play {
             "it is cancelled" => host.cancels(self.it, "stop"),
             "its scope is cancelled" => assert!(host.cancels_scope(scope, "stop")),
             "the parent scope is cancelled" => assert!(host.cancels_scope(self.parent, "stop")),
-            "its scope is bounded out" => {
+            "its scope reaches a bound" => {
                 host.set_deadline(scope, 10);
                 host.time_passes(10);
             }
             "`dispose()`" => _ = host.disposes(scope, Disposal::Cancel),
             "`disposeSafely()`" => _ = host.disposes(scope, Disposal::Safely),
-            "`disposeAfterTimeout()`, when the time is over" => {
+            "`disposeAfterTimeout()`, when the time has passed" => {
                 host.disposes(scope, Disposal::Until(10));
                 host.time_passes(9);
                 self.settles();
@@ -204,7 +204,7 @@ impl Play {
                 assert!(host.zombies().is_empty());
                 host.time_passes(1);
             }
-            "the scope's object dies" => host.object_dies(scope),
+            "the scope's object is destroyed" => host.object_dies(scope),
             _ => panic!("{what}"),
         }
     }
@@ -234,8 +234,8 @@ impl Play {
             Some(Ends::Throws(_)) => "failed",
             Some(Ends::Cancelled(_)) if before => "cancelled",
             Some(Ends::Cancelled(_)) => "cancelled after `protect()`",
-            None if self.host.is_zombie(co) => "goes on as a zombie",
-            None => "goes on",
+            None if self.host.is_zombie(co) => "continues as a zombie",
+            None => "continues",
         }
     }
 
@@ -255,11 +255,11 @@ impl Play {
         let fates: Vec<Fate> = self.host.fates.values().flatten().copied().collect();
         match fates[..] {
             [] => "-",
-            [Fate::Awaiters] => "who awaits it",
+            [Fate::Awaiters] => "its awaiter",
             [Fate::Handler(at)] if at == self.scope => "the handler",
             [Fate::ChildHandler(at)] if at == self.parent => "the parent's child handler",
-            [Fate::Waiters(at)] if at == self.scope => "who awaits the scope",
-            [Fate::Unhandled] => "nobody: shutdown",
+            [Fate::Waiters(at)] if at == self.scope => "the scope's awaiter",
+            [Fate::Unhandled] => "none: shutdown",
             _ => panic!("{fates:?}"),
         }
     }
@@ -314,7 +314,7 @@ fn played(case: &[&str]) -> Vec<String> {
     assert_eq!(it.complete, it.ended.is_some() && !holds, "{case:?}");
     assert!(child.complete == child.ended.is_some());
 
-    play.ends(what != "the scope's object dies");
+    play.ends(what != "the scope's object is destroyed");
     let completes = |name: &str| play.host.log.iter().position(|line| *line == format!("{name} complete"));
     assert!(lifetime != "BottomUp" || completes("it") > completes("child"), "{case:?}");
     let [awaiter, scopes] = match awaited {
@@ -340,8 +340,8 @@ fn each_case_ends_as_its_one_row_says() {
         for ((outcome, said), came) in OUTCOMES.iter().zip(&row.comes).zip(&came) {
             // What nobody is there to get, a row for all may say nevertheless.
             let not_asked = match *outcome {
-                "who awaits it gets" => case[2] != "it is",
-                "who awaits the scope gets" => case[2] != "its scope is",
+                "its awaiter gets" => case[2] != "it is",
+                "the scope's awaiter gets" => case[2] != "its scope is",
                 _ => false,
             };
             if said != came && !not_asked {
