@@ -1,5 +1,5 @@
 <?php
-/** $live coroutines that give way to each other through the scheduler: ns for each time one does. */
+/** $live coroutines that yield to each other through the scheduler: ns for each yield. */
 require __DIR__ . '/../lib/suite.php';
 
 bench('ns',
