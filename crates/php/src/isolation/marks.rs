@@ -1,6 +1,8 @@
 //! What the engine notes on objects, arrays and class constants against endless recursion (see `marks.c`): it means the
 //! coroutine that is inside, so it is taken off when that is left.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use crate::zend::call_info::info_of;
 use spindle_php_sys as sys;
 use spindle_zend::Frame;

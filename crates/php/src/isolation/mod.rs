@@ -8,6 +8,8 @@
 //! | what the engine notes on objects and arrays | [`marks`] |
 //! | what a running call has set | [`calls`]: moved as long as the call runs |
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 pub mod calls;
 mod foreign;
 pub mod globals;

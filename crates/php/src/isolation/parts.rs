@@ -1,5 +1,7 @@
 //! What a coroutine rarely has outside its stacks: each a part, which is moved while the coroutine has it.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{Left, openssl};
 use spindle_php_sys as sys;

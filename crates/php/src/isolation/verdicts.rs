@@ -13,6 +13,8 @@
 //!
 //! The collector's own globals are closed, all of them: no switch happens below a collection.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ffi::c_char;

@@ -51,7 +51,7 @@ pub struct Ctx {
 impl Ctx {
     /// Main's.
     pub fn of_main() -> Ctx {
-        Ctx::new(Stack::MAIN)
+        Ctx::new(Stack::of_main())
     }
 }
 

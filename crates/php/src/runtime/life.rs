@@ -53,8 +53,7 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
                     (*to).travelling.resume();
                     rt.arrive(to);
                     sys::zend_observer_fiber_destroy_notify(ended);
-                    let mut unused = null_mut();
-                    arch::switch(&mut unused, to.cast());
+                    arch::switch(&(*ctx).stack, &(*to).stack);
                 }
             }
         }

@@ -138,7 +138,8 @@ fn begin() -> &'static Runtime {
     // SAFETY: never freed, and changed in `give_back` only.
     let rt = unsafe { &*RUNTIME.made.get() };
     RUNTIME.current.set(Some(rt));
-    stacks::set_running(rt.main.cast());
+    // SAFETY: main's context lasts until `give_back`, which makes none the running one.
+    unsafe { stacks::set_running(rt.main.cast()) };
     rt.begin_request();
     rt
 }
@@ -572,22 +573,18 @@ impl Runtime {
     /// fetched while this one still runs.
     #[inline(always)]
     fn warm(&self, core: &Core) {
-        #[cfg(target_arch = "x86_64")]
         if let Some(soon) = core.nth_ready(AHEAD) {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let ctx: *const i8 = self.object(soon).ctx.get().cast();
             if !ctx.is_null() {
                 // Its state above, and below it the frames by which it was left.
                 for line in -14..7 {
-                    // SAFETY: prefetching any address is allowed.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(ctx.wrapping_offset(line * 64)) };
+                    arch::prefetch(ctx.wrapping_offset(line * 64));
                 }
             }
             if let Some(later) = core.nth_ready(2 * AHEAD) {
                 let this: *const i8 = std::ptr::from_ref(self.object(later)).cast();
                 for line in 0..4 {
-                    // SAFETY: as above.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(this.wrapping_offset(line * 64)) };
+                    arch::prefetch(this.wrapping_offset(line * 64));
                 }
             }
         }
@@ -613,7 +610,7 @@ impl Runtime {
         }
         // SAFETY: the running context; a flag of the engine.
         unsafe {
-            if (*me).stack.overflowed {
+            if (*me).stack.overflowed.get() {
                 sys::spindle_vm_interrupt_set(); // another one may have taken it
             }
         }
@@ -651,7 +648,7 @@ impl Runtime {
             self.depart(from, in_c);
             (*to).travelling.resume();
             self.arrive(to);
-            arch::switch(&mut (*from).stack.sp, to.cast());
+            arch::switch(&(*from).stack, &(*to).stack);
         }
     }
 
@@ -666,7 +663,8 @@ impl Runtime {
     /// `to` runs now: tells whoever depends on that.
     #[inline(always)]
     pub(crate) unsafe fn arrive(&self, to: *mut Ctx) {
-        stacks::set_running(to.cast());
+        // SAFETY: the caller's promise.
+        unsafe { stacks::set_running(to.cast()) };
         moments::resumed(to);
     }
 
@@ -675,15 +673,15 @@ impl Runtime {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
-        crate::stack::asan::begin(ctx.cast());
+        crate::stack::asan::begin(unsafe { &(*ctx).stack });
         // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
         unsafe {
-            (*ctx).stack.sp = arch::prepare(ctx.cast(), crate::runtime::life::stack_main, ctx.cast());
+            arch::prepare(&(*ctx).stack, crate::runtime::life::stack_main);
             let fiber = observers::begin(ctx, self.object(co));
             self.depart(me, in_c);
             self.adopt(ctx, co, fiber);
             self.arrive(ctx);
-            arch::switch(&mut (*me).stack.sp, ctx.cast());
+            arch::switch(&(*me).stack, &(*ctx).stack);
         }
         true
     }
@@ -863,7 +861,7 @@ impl Runtime {
             (*ctx).travelling.hand_over(); // as the script's own
             self.arrive(self.main);
             sys::zend_observer_fiber_destroy_notify(fiber);
-            arch::switch(&mut (*ctx).stack.sp, self.main.cast());
+            arch::switch(&(*ctx).stack, &(*self.main).stack);
         }
         std::process::abort()
     }

@@ -16,17 +16,14 @@ unsafe extern "C" {
 static MAIN: (AtomicPtr<c_void>, AtomicUsize) = (AtomicPtr::new(null_mut()), AtomicUsize::new(0));
 
 /// Before a switch to the stack of `to`. What it returns is for [`arrive`], when this stack is resumed.
-pub fn leave(to: *mut Stack) -> *mut c_void {
+pub fn leave(to: &Stack) -> *mut c_void {
     let mut left = null_mut();
-    // SAFETY: a live context, which lies at the upper end of its stack; main's has none.
-    unsafe {
-        let low = (*to).low;
-        let (bottom, size) = match low.is_null() {
-            true => (MAIN.0.load(Ordering::Relaxed).cast_const(), MAIN.1.load(Ordering::Relaxed)),
-            false => (low.cast_const().cast(), to as usize - low as usize),
-        };
-        __sanitizer_start_switch_fiber(&mut left, bottom, size);
-    }
+    let (bottom, size) = match to.low.is_null() {
+        true => (MAIN.0.load(Ordering::Relaxed).cast_const(), MAIN.1.load(Ordering::Relaxed)),
+        false => (to.low.cast_const().cast(), to.upper_end().addr() - to.low.addr()),
+    };
+    // SAFETY: the bounds of the stack that is switched to.
+    unsafe { __sanitizer_start_switch_fiber(&mut left, bottom, size) };
     left
 }
 
@@ -42,11 +39,9 @@ pub fn arrive(left: *mut c_void) {
 }
 
 /// Before a stack is used anew: the frames in its upper part were left without returning, and have their marks there.
-pub fn begin(on: *mut Stack) {
+pub fn begin(on: &Stack) {
     const UPPER: usize = 64 << 10;
-    // SAFETY: a context at the upper end of its stack, which nobody uses.
-    unsafe {
-        let size = UPPER.min(on as usize - (*on).low as usize);
-        __asan_unpoison_memory_region(on.cast::<u8>().sub(size).cast(), size);
-    }
+    let size = UPPER.min(on.upper_end().addr() - on.low.addr());
+    // SAFETY: the upper part of a stack that no coroutine uses.
+    unsafe { __asan_unpoison_memory_region(on.upper_end().wrapping_sub(size).cast(), size) };
 }

@@ -1,5 +1,7 @@
 //! Guards: pages that nobody can touch. Since Linux 6.13 they need no mappings of their own.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use crate::stack::stacks::{Zones, errno};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -56,12 +58,10 @@ pub fn close(start: usize, bytes: usize) {
 /// Opens pages, however they were guarded. It can be called in a signal handler.
 pub fn open(start: usize, bytes: usize) -> bool {
     let at = start as *mut libc::c_void;
-    // SAFETY: pages of a guard of ours. The advice has no effect, or is not known, where it was not used; and the
-    // mapping of an advised guard allows all access anyway.
-    unsafe {
-        libc::madvise(at, bytes, MADV_GUARD_REMOVE);
-        libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) == 0
-    }
+    // SAFETY: pages of a guard of ours. The advice has no effect, or is not known, where it was not used.
+    unsafe { libc::madvise(at, bytes, MADV_GUARD_REMOVE) };
+    // SAFETY: as above. The mapping of an advised guard allows all access anyway.
+    unsafe { libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) == 0 }
 }
 
 fn advise(start: usize, bytes: usize) -> bool {
@@ -82,17 +82,17 @@ fn map(start: usize, bytes: usize) -> bool {
 /// Can nobody read these addresses? Asks the kernel to, which does not fault: to add the number there, which is zero if
 /// there is one, to a counter. (Valgrind looks itself at texts that are passed to the kernel, and would fault.)
 fn are_closed(words: [usize; 2]) -> bool {
-    // SAFETY: plain system calls, on a descriptor of ours.
-    unsafe {
-        let counter = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
-        if counter < 0 {
-            return false;
-        }
-        let is_closed = |word: usize| libc::syscall(libc::SYS_write, counter, word, 8) == -1 && errno() == libc::EFAULT;
-        let are_closed = words.into_iter().all(is_closed);
-        libc::close(counter);
-        are_closed
+    // SAFETY: makes a descriptor.
+    let counter = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    if counter < 0 {
+        return false;
     }
+    // SAFETY: the kernel reads the word, if it can.
+    let write = |word: usize| unsafe { libc::syscall(libc::SYS_write, counter, word, 8) };
+    let are_closed = words.into_iter().all(|word| write(word) == -1 && errno() == libc::EFAULT);
+    // SAFETY: our own descriptor.
+    unsafe { libc::close(counter) };
+    are_closed
 }
 
 /// How many guards with mappings of their own there may be: each splits one in two.

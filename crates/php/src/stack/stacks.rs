@@ -16,8 +16,12 @@
 //!
 //! What the floor, the reserve and the wire are for: see `overflow`.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use crate::stack::guard;
+use crate::zend::settings;
 use spindle_php_sys as sys;
+use spindle_zend::PhpStatic;
 use std::cell::Cell;
 use std::io::Error;
 use std::ptr::null_mut;
@@ -53,7 +57,7 @@ const KEPT: usize = 64;
 #[repr(C)]
 pub struct Stack {
     /// The stack pointer while it is left.
-    pub sp: *mut u8,
+    pub sp: Cell<*mut u8>,
     /// The lowest address of the C stack, above the wire; null for main.
     pub low: *mut u8,
     /// The first page of the VM stack; null for main.
@@ -61,13 +65,23 @@ pub struct Stack {
     /// The end of the VM page.
     pub vm_end: *mut u8,
     /// Its wire is open, because it has overflowed.
-    pub overflowed: bool,
+    pub overflowed: Cell<bool>,
 }
 
 impl Stack {
-    /// Main's, which was not made here.
-    pub const MAIN: Stack =
-        Stack { sp: null_mut(), low: null_mut(), vm_page: null_mut(), vm_end: null_mut(), overflowed: false };
+    /// Returns main's, which was not made here.
+    pub const fn of_main() -> Stack {
+        Stack::new(null_mut(), null_mut(), null_mut())
+    }
+
+    const fn new(low: *mut u8, vm_page: sys::zend_vm_stack, vm_end: *mut u8) -> Stack {
+        Stack { sp: Cell::new(null_mut()), low, vm_page, vm_end, overflowed: Cell::new(false) }
+    }
+
+    /// Returns the upper end of the C stack, where this lies itself; not of main's.
+    pub fn upper_end(&self) -> *mut u8 {
+        self.low.with_addr((&raw const *self).addr())
+    }
 }
 
 /// What lies at the upper end of each stack.
@@ -79,26 +93,33 @@ pub unsafe trait AtTop {
     fn new(stack: Stack) -> Self;
 }
 
-struct Running(Cell<*mut Stack>);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Running {}
-static RUNNING: Running = Running(Cell::new(null_mut()));
+static RUNNING: PhpStatic<Cell<*mut Stack>> = PhpStatic::new(Cell::new(null_mut()));
 
-/// The stack that runs; null while there is no runtime.
+/// Returns the stack that runs; null while there is no runtime.
 #[inline(always)]
 pub fn running() -> *mut Stack {
-    RUNNING.0.get()
+    RUNNING.get()
 }
 
-/// `stack` runs now, or is about to.
+/// Returns the stack that runs, if there is a runtime.
 #[inline(always)]
-pub fn set_running(stack: *mut Stack) {
-    RUNNING.0.set(stack);
+pub fn current() -> Option<&'static Stack> {
+    // SAFETY: null, or the running stack.
+    unsafe { running().as_ref() }
 }
 
-/// Where the address of the running stack lies, for the watchdog.
+/// Makes a stack the running one, just before the switch to it.
+///
+/// # Safety
+/// It is null, or lasts until another one is made the running one.
+#[inline(always)]
+pub unsafe fn set_running(stack: *mut Stack) {
+    RUNNING.set(stack);
+}
+
+/// Returns where the address of the running stack lies, for the watchdog.
 pub fn running_at() -> usize {
-    RUNNING.0.as_ptr() as usize
+    RUNNING.as_ptr() as usize
 }
 
 /// The bytes below a C stack.
@@ -131,8 +152,7 @@ impl Zones {
 
 /// The bytes of a C stack that the settings ask for.
 pub fn wanted_size() -> usize {
-    // SAFETY: read after module start.
-    match unsafe { sys::spindle_settings.stack_size } {
+    match settings::current().stack_size {
         0 => size_of_main(),
         size => size as usize,
     }
@@ -313,18 +333,16 @@ impl<T: AtTop> Stacks<T> {
 
     /// Has this free stack been used deeply? Then that is given back.
     fn cool(&self, ctx: *mut T) -> bool {
-        // SAFETY: all stacks that were made stay.
-        let low = unsafe { (*ctx.cast::<Stack>()).low } as usize;
+        // SAFETY: a stack that was made stays, and begins with this (`AtTop`).
+        let low = unsafe { &*ctx.cast::<Stack>() }.low as usize;
         let warm = (ctx as usize - KEPT_WARM) / self.page * self.page;
         let mut pages = [0u8; LOOKED_AT / 4096];
-        // SAFETY: a part of our own mapping, and a byte for each of its pages. Nothing is alive that far below the top
-        // of a free stack.
-        unsafe {
-            let looked_at = (warm - LOOKED_AT) as *mut libc::c_void;
-            libc::mincore(looked_at, LOOKED_AT, pages.as_mut_ptr()) == 0
-                && pages.iter().any(|page| page & 1 != 0)
-                && libc::madvise(low as *mut libc::c_void, warm - low, libc::MADV_DONTNEED) == 0
-        }
+        let looked_at = (warm - LOOKED_AT) as *mut libc::c_void;
+        // SAFETY: a part of our own mapping, and a byte for each of its pages.
+        let known = unsafe { libc::mincore(looked_at, LOOKED_AT, pages.as_mut_ptr()) } == 0;
+        // SAFETY: nothing is alive that far below the top of a free stack.
+        let give_back = || unsafe { libc::madvise(low as *mut libc::c_void, warm - low, libc::MADV_DONTNEED) } == 0;
+        known && pages.iter().any(|page| page & 1 != 0) && give_back()
     }
 
     #[cold]
@@ -342,16 +360,9 @@ impl<T: AtTop> Stacks<T> {
         self.made += 1;
         let ctx = (end - VM_AREA - CTX_AREA + 1792 + colour) as *mut T;
         let vm_page = (ctx as usize + size_of::<T>()).next_multiple_of(64);
-        // SAFETY: `ctx` is 64-aligned and lies, like the VM page after it, in the slot that was just carved.
-        unsafe {
-            let stack = Stack {
-                low: low as *mut u8,
-                vm_page: vm_page as sys::zend_vm_stack,
-                vm_end: end as *mut u8,
-                ..Stack::MAIN
-            };
-            ctx.write(T::new(stack));
-        }
+        let stack = Stack::new(low as *mut u8, vm_page as sys::zend_vm_stack, end as *mut u8);
+        // SAFETY: it is 64-aligned and lies, like the VM page after it, in the slot that was just carved.
+        unsafe { ctx.write(T::new(stack)) };
         tell_valgrind(start + self.zones.floor as usize, ctx as usize);
         Ok(ctx)
     }
@@ -385,10 +396,17 @@ impl<T: AtTop> Stacks<T> {
     }
 }
 
-/// The error of the last system call.
+/// Returns the error of the last system call.
 pub fn errno() -> i32 {
-    // SAFETY: the address of this thread's errno is always valid.
-    unsafe { *libc::__errno_location() }
+    Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Sets the error of the last system call.
+pub fn set_errno(errno: i32) {
+    // SAFETY: a question.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: it is this thread's, and always valid.
+    unsafe { place.write(errno) };
 }
 
 /// How much of the address space one page of page tables describes.
@@ -417,16 +435,19 @@ fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let start = start as usize;
     let first = (start + guarded).next_multiple_of(table(page)) - guarded;
     let end = first + bytes;
-    // SAFETY: our own mapping, whose ends nobody uses yet.
-    unsafe {
-        if first > start {
-            libc::munmap(start as *mut libc::c_void, first - start);
-        }
-        libc::munmap(end as *mut libc::c_void, start + mapped - end);
-        // A huge page under every stack would cost 2 MiB each. Where there are none, it fails, and may.
-        libc::madvise(first as *mut libc::c_void, bytes, libc::MADV_NOHUGEPAGE);
-    }
+    unmap(start, first - start);
+    unmap(end, start + mapped - end);
+    // SAFETY: our own mapping. A huge page under every stack would cost 2 MiB each. Where there are none, it fails, and may.
+    unsafe { libc::madvise(first as *mut libc::c_void, bytes, libc::MADV_NOHUGEPAGE) };
     Ok(first)
+}
+
+/// Gives a part of a mapping of ours back, in which nothing is alive.
+fn unmap(start: usize, bytes: usize) {
+    if bytes > 0 {
+        // SAFETY: as said.
+        unsafe { libc::munmap(start as *mut libc::c_void, bytes) };
+    }
 }
 
 /// Valgrind must know what is a stack, or it takes a switch for a huge frame. Outside it, this is a few rotations.
@@ -447,8 +468,7 @@ fn tell_valgrind(start: usize, end: usize) {
 impl<T> Drop for Stacks<T> {
     fn drop(&mut self) {
         for &(start, bytes) in &self.chunks {
-            // SAFETY: our own mapping; whoever drops the stacks runs on none of them.
-            unsafe { libc::munmap(start as *mut libc::c_void, bytes) };
+            unmap(start, bytes); // what drops the stacks runs on none of them
         }
     }
 }

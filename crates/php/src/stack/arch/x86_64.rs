@@ -1,0 +1,112 @@
+//! x86-64: all callee-saved registers and the floating-point control words.
+//!
+//! ```text
+//!   stack that was left          a stack that has not run yet
+//!   ┌──────────────────┐ high    ┌──────────────────┐
+//!   │ return address   │         │ 0                │ ends every unwind
+//!   │ rbp              │         │ start thunk      │
+//!   │ rbx r12 .. r15   │         │ rbp=0, rbx=arg,  │
+//!   │ mxcsr, x87 word  │ ◄─ sp   │ r12=entry, …     │ ◄─ sp
+//!   └──────────────────┘         └──────────────────┘
+//! ```
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use core::arch::{
+    global_asm,
+    x86_64::{_MM_HINT_T0, _mm_prefetch},
+};
+
+global_asm!(
+    ".text",
+    ".hidden spindle_switch_stack",
+    ".globl spindle_switch_stack",
+    ".type spindle_switch_stack,@function",
+    ".p2align 4",
+    "spindle_switch_stack:",
+    ".cfi_startproc",
+    "push rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    "stmxcsr [rsp]",
+    "fnstcw [rsp + 4]",
+    "mov [rdi], rsp",
+    "mov rsp, rsi",
+    "ldmxcsr [rsp]",
+    "fldcw [rsp + 4]",
+    "add rsp, 8",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbx",
+    "pop rbp",
+    // Not `ret`: the return predictor remembers the stack that was left.
+    "pop rcx",
+    "jmp rcx",
+    ".cfi_endproc",
+    ".size spindle_switch_stack, .-spindle_switch_stack",
+    ".hidden spindle_start_stack",
+    ".globl spindle_start_stack",
+    ".type spindle_start_stack,@function",
+    ".p2align 4",
+    "spindle_start_stack:",
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "mov rdi, rbx",
+    "call r12",
+    "ud2",
+    ".cfi_endproc",
+    ".size spindle_start_stack, .-spindle_start_stack",
+);
+
+unsafe extern "C" {
+    fn spindle_start_stack();
+}
+
+/// What the switch stores on a stack, and the two words above.
+pub type Frame = [u64; 10];
+
+/// Returns what a stack begins with whose first switch calls `entry(argument)`. Its upper end is a multiple of 16: after the
+/// pops the stack pointer is 16 below, and the thunk's call leaves it 8 off a multiple of 16, as the ABI wants it at a
+/// function's entry.
+pub fn first_frame(entry: extern "C" fn(*mut u8) -> !, argument: *mut u8) -> Frame {
+    let control: u64 = 0x1f80 | 0x037f << 32; // the ABI's initial mxcsr and x87 control word
+    [
+        control,
+        0,                         // r15
+        0,                         // r14
+        0,                         // r13
+        entry as *const () as u64, // r12
+        argument as u64,           // rbx
+        0,                         // rbp
+        spindle_start_stack as *const () as u64,
+        0, // the return address of the thunk: none
+        0,
+    ]
+}
+
+/// Returns the address of the instruction that a signal has interrupted.
+pub fn instruction(context: &libc::ucontext_t) -> usize {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
+}
+
+/// Makes what a signal has interrupted go on with a call of `function`, on the stack below `top`.
+pub fn call_instead(context: &mut libc::ucontext_t, top: usize, function: extern "C" fn() -> !) {
+    let registers = &mut context.uc_mcontext.gregs;
+    // As at a function's entry: 8 off a multiple of 16, and strings go upwards.
+    registers[libc::REG_RSP as usize] = (top & !15) as i64 - 8;
+    registers[libc::REG_EFL as usize] &= !0x400;
+    registers[libc::REG_RIP as usize] = function as *const () as i64;
+}
+
+/// Fetches the memory at this address, whatever it is, into the caches.
+#[inline(always)]
+pub fn prefetch(address: *const i8) {
+    // SAFETY: any address is allowed.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+}
