@@ -344,12 +344,6 @@ void spindle_zval_copy(zval *to, const zval *from) { ZVAL_COPY(to, from); }
 void spindle_zval_dtor(zval *value) { zval_ptr_dtor(value); }
 void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
-void spindle_object_std_init(zend_object *object, zend_class_entry *ce)
-{
-	zend_object_std_init(object, ce);
-	object_properties_init(object, ce);
-}
-
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
 
 zval *spindle_object_property(zend_object *object, uint32_t place) { return OBJ_PROP_NUM(object, place); }

@@ -104,7 +104,6 @@ typedef struct spindle_slot_args {
 void spindle_zval_copy(zval *to, const zval *from);
 void spindle_zval_dtor(zval *value);
 void spindle_object_release(zend_object *object);
-void spindle_object_std_init(zend_object *object, zend_class_entry *ce);
 void spindle_object_skip_destructor(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));

@@ -179,8 +179,12 @@ impl<T: State> ObjectClass<T> {
         // SAFETY: our own memory.
         unsafe { state.write(T::new(class)) };
         let std = this.wrapping_byte_add(Instance::<T>::OFFSET).cast::<sys::zend_object>();
-        // SAFETY: the engine's part, with room behind it for the properties that the class declares.
-        unsafe { sys::spindle_object_std_init(std, class.as_raw()) };
+        // SAFETY: the engine's part.
+        unsafe { sys::zend_object_std_init(std, class.as_raw()) };
+        if properties > 0 {
+            // SAFETY: it has room behind it for the properties that the class declares.
+            unsafe { sys::object_properties_init(std, class.as_raw()) };
+        }
         // SAFETY: as above.
         unsafe { (*std).handlers = self.handlers.get().cast() };
         // SAFETY: just made, with a reference for us.

@@ -222,7 +222,7 @@ fn called(call: Call) -> PhpResult {
     // SAFETY: what the closure calls, which is alive.
     let magic = unsafe { sys::spindle_magic_method(resolved.function_handler) };
     if magic.is_null() {
-        *coroutine.arguments.borrow_mut() = call.take_arguments();
+        coroutine.arguments.set(call.take_arguments());
         // A copy would lose references that are in no other hands.
         coroutine.named.set(call.named_arguments().map(spindle_zend::Owned::of));
     } else {
@@ -239,7 +239,7 @@ fn called(call: Call) -> PhpResult {
         let arguments = arguments.map(|argument| unsafe { argument.assume_init() });
         // SAFETY: values with references of their own.
         let arguments = arguments.map(|argument| unsafe { Value::from_raw(argument) });
-        *coroutine.arguments.borrow_mut() = Vec::from(arguments);
+        coroutine.arguments.set(Vec::from(arguments));
         coroutine.call.set(sys::zend_fcall_info_cache { function_handler: magic, ..resolved });
     }
     let caller = call.caller().and_then(Frame::function).filter(|function| function.is_php_code());

@@ -321,7 +321,7 @@ fn set_handler(call: Call, is_for_children: bool) -> PhpResult {
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
     let (id, record) = this_and_record(call)?;
-    record.finally.borrow_mut().push(closure.into());
+    record.finally.push(closure.into());
     let rt = rt();
     let has_completed = rt.core.borrow().has_completed(id);
     if has_completed {

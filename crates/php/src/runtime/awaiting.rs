@@ -47,14 +47,17 @@ pub fn never_spawned() -> Thrown {
 
 /// Returns what there is to say of a wait for one or the other.
 pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> Info {
-    let both = [Some(wanted), limit];
-    let awaits = both.map(|target| match target {
-        Some(Target::Coroutine(co)) => rt.core.borrow().id(co),
-        _ => 0,
-    });
-    let scope = both.into_iter().find_map(|target| if let Some(Target::Scope(id)) = target { Some(id) } else { None });
-    let set = both.into_iter().find_map(|target| if let Some(Target::Set(id)) = target { Some(id) } else { None });
-    Info { call: "await", awaits, scope, set, since: Reactor::now(), ..Info::NONE }
+    let mut info = Info { call: "await", since: Reactor::now(), ..Info::NONE };
+    // What is wanted counts where both are scopes, or sets.
+    for (place, target) in [(1, limit), (0, Some(wanted))] {
+        match target {
+            Some(Target::Coroutine(co)) => info.awaits[place] = rt.core.borrow().id(co),
+            Some(Target::Scope(id)) => info.scope = Some(id),
+            Some(Target::Set(id)) => info.set = Some(id),
+            Some(Target::Timeout(_)) | None => {}
+        }
+    }
+    info
 }
 
 /// Parks until `done`, asked whenever one of the targets may have completed.

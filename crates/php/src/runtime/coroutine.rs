@@ -10,8 +10,8 @@ use crate::runtime::{classes, life};
 use spindle_core::sched::{CoroutineId, ScopeId, SetId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Array, Class, Collected, Instance, Object, Owned, OwnedCell, State, Str, Value, ValueCell, exception, object_class,
-    sys,
+    Array, Class, Collected, Instance, Object, Owned, OwnedCell, State, Str, Value, ValueCell, ValueList, exception,
+    object_class, sys,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null_mut;
@@ -84,7 +84,7 @@ pub struct Coroutine {
     /// The resolved call.
     pub call: Cell<sys::zend_fcall_info_cache>,
     /// Its arguments.
-    pub arguments: RefCell<Vec<Value>>,
+    pub arguments: ValueList,
     /// Its named arguments.
     pub named: OwnedCell<Array>,
     /// What it returned.
@@ -94,7 +94,7 @@ pub struct Coroutine {
     /// Where it stands, while it has a stack; null without one.
     pub ctx: Cell<*mut Ctx>,
     /// Callbacks for its end.
-    pub finally: RefCell<Vec<Value>>,
+    pub finally: ValueList,
     /// Its own values, once they have been asked for.
     pub context: OwnedCell<Instance<Context>>,
     /// What it inherits at its start.
@@ -184,12 +184,12 @@ impl State for Coroutine {
             suspended_at: Position::default(),
             callable: ValueCell::new(),
             call: Cell::new(UNRESOLVED),
-            arguments: RefCell::new(Vec::new()),
+            arguments: ValueList::new(),
             named: OwnedCell::new(),
             result: ValueCell::new(),
             exception: OwnedCell::new(),
             ctx: Cell::new(null_mut()),
-            finally: RefCell::new(Vec::new()),
+            finally: ValueList::new(),
             context: OwnedCell::new(),
             inherited: RefCell::new(Inherited::NONE),
             info: Cell::new(Info::NONE),
@@ -202,21 +202,14 @@ impl State for Coroutine {
         if this.co.get() != NO_SLOT {
             life::object_dies(this);
         }
-        this.drop_call();
-        if let Some(job) = this.job.get() {
-            job.release();
-        }
-        this.result.set(Value::UNDEF);
-        drop(this.finally.take());
-        drop(this.inherited.replace(Inherited::NONE));
     }
 
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.callable);
         values.cell(&self.result);
-        self.finally.borrow().iter().for_each(|value| values.value(value));
+        self.finally.collect(values);
         self.inherited.borrow().collect(values);
-        self.arguments.borrow().iter().for_each(|value| values.value(value));
+        self.arguments.collect(values);
         values.array(&self.named);
         values.instance(&self.context);
         // A failure that has not been awaited outlives the coroutine: the collector must not take it for garbage with it.

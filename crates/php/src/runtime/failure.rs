@@ -136,7 +136,7 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
 
 /// A coroutine is complete: its callbacks are queued, before its awaiters are. Gives up the runtime's reference.
 fn complete(rt: &'static Runtime, this: &CoroutineObject) {
-    if !this.finally.borrow().is_empty() {
+    if !this.finally.is_empty() {
         run_callbacks(rt, this);
     }
     rt.core.borrow_mut().complete(this.co.get());
@@ -170,7 +170,7 @@ pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
 pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
     // The global scope has no record as long as nobody has asked for it.
     let Some(record) = scope::existing_record(rt, id) else { return };
-    if record.finally.borrow().is_empty() && record.values.is_empty() {
+    if record.finally.is_empty() && record.values.is_empty() {
         return;
     }
     let list = record.finally.take();

@@ -121,10 +121,7 @@ fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
 fn call(this: &CoroutineObject) -> Value {
     let mut result = Value::UNDEF;
     let mut cache = this.call.get();
-    let (params, param_count) = {
-        let mut arguments = this.arguments.borrow_mut();
-        (arguments.as_mut_ptr().cast(), arguments.len() as u32)
-    };
+    let (params, param_count) = this.arguments.as_raw();
     // SAFETY: reads the place of a value that stays until the call is over.
     let function_name = unsafe { this.callable.as_raw().read() };
     let mut fci = sys::zend_fcall_info {
@@ -265,7 +262,7 @@ pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
 
 /// Registers a callback for a coroutine's end; for one that has ended it runs soon.
 pub fn on_finally(this: &CoroutineObject, closure: &Object) {
-    this.finally.borrow_mut().push(closure.into());
+    this.finally.push(closure.into());
     let (rt, co) = (rt(), this.co.get());
     if co == NO_SLOT || rt.core.borrow().state(co) == State::Done {
         failure::run_callbacks(rt, this);

@@ -9,7 +9,16 @@ use spindle_zend::{Thrown, exception};
 ///
 /// # Errors
 /// A cancellation is to be thrown before that.
+#[inline(always)]
 pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
+    if pending_cancel::is_pending(rt.context()) || rt.core.borrow().cancellation_waits() {
+        return throw_cancellation(rt);
+    }
+    Ok(())
+}
+
+#[cold]
+fn throw_cancellation(rt: &'static Runtime) -> Result<(), Thrown> {
     if let Some(exception) = pending_cancel::take_exception(rt.context()) {
         return Err(exception::throw(exception));
     }

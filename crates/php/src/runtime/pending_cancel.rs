@@ -16,10 +16,16 @@ pub fn refresh_checks(ctx: *mut Ctx) {
     }
 }
 
+/// Returns `true` if C code of the running coroutine is being made to fail for an exception.
+#[inline(always)]
+pub fn is_pending(ctx: *mut Ctx) -> bool {
+    // SAFETY: the running context.
+    matches!(unsafe { (*ctx).failing }, Failing::Throw(_))
+}
+
 /// Takes the exception that C code of the running coroutine is being made to fail for, and ends that.
 pub fn take_exception(ctx: *mut Ctx) -> Option<Owned<Object>> {
-    // SAFETY: the running context.
-    if !matches!(unsafe { (*ctx).failing }, Failing::Throw(_)) {
+    if !is_pending(ctx) {
         return None;
     }
     // SAFETY: as above.

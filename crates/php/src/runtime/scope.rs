@@ -14,8 +14,8 @@ use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, engine, exception,
-    object_class,
+    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, ValueList, engine,
+    exception, object_class,
 };
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -54,7 +54,7 @@ pub struct Record {
     /// What gets failures of those below it.
     pub child_handler: ValueCell,
     /// Callbacks for its end.
-    pub finally: RefCell<Vec<Value>>,
+    pub finally: ValueList,
     /// Values that are kept for it.
     pub values: KeyedValues,
     /// What bounds it.
@@ -78,7 +78,7 @@ impl Record {
             is_bounded: object.object().is_a(classes::bounded_scope()),
             handler: ValueCell::new(),
             child_handler: ValueCell::new(),
-            finally: RefCell::new(Vec::new()),
+            finally: ValueList::new(),
             values: KeyedValues::default(),
             constraint: ValueCell::new(),
             timeout: Cell::new(None),
@@ -114,7 +114,7 @@ impl Record {
     fn keeps_any(&self) -> bool {
         let cells = [&self.handler, &self.child_handler, &self.constraint];
         let is_empty = cells.into_iter().all(ValueCell::is_empty)
-            && self.finally.borrow().is_empty()
+            && self.finally.is_empty()
             && self.values.is_empty()
             && self.reason.is_empty()
             && self.errors.borrow().is_empty();
@@ -140,7 +140,7 @@ impl Record {
 
     fn collect(&self, values: &mut Collected) {
         [&self.handler, &self.child_handler, &self.constraint].into_iter().for_each(|cell| values.cell(cell));
-        self.finally.borrow().iter().for_each(|value| values.value(value));
+        self.finally.collect(values);
         self.values.collect(values);
         values.object(&self.reason);
         self.errors.borrow().iter().for_each(|listed| values.owned_object(&listed.exception));

@@ -33,7 +33,7 @@ pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result
     this.call.set(callable.cache);
     let rest = arguments.from(2);
     if !rest.is_empty() {
-        *this.arguments.borrow_mut() = rest.to_vec();
+        this.arguments.set(rest.to_vec());
     }
     if let Some(named) = call.named_arguments() {
         this.named.set(Some(named.duplicate()));
