@@ -28,10 +28,11 @@ $noisy = spawn(function (): array {
 $many = [];
 for ($i = 0; $i < 50; $i++) {
     $many[] = spawn(function () use ($i): bool {
+        $level = $i % 2 === 0 ? E_USER_NOTICE : E_USER_WARNING;
         for ($n = 0; $n < 5; $n++) {
-            @trigger_error("$i, $n");
+            @trigger_error("$i, $n", $level);
             suspend();
-            if (error_get_last() !== ['type' => E_USER_NOTICE, 'message' => "$i, $n", 'file' => __FILE__, 'line' => __LINE__ - 2]) {
+            if (error_get_last() !== ['type' => $level, 'message' => "$i, $n", 'file' => __FILE__, 'line' => __LINE__ - 2]) {
                 return false;
             }
         }
