@@ -106,6 +106,12 @@ pub fn setting(name: &CStr) -> String {
     unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned()
 }
 
+/// Returns the number that is the value of an ini setting.
+pub fn number_setting(name: &CStr) -> i64 {
+    // SAFETY: a terminated name and its length.
+    unsafe { sys::zend_ini_long(name.as_ptr().cast_mut(), name.count_bytes(), 0) }
+}
+
 /// Returns the description of an ini setting, as its extension has registered it.
 pub fn setting_entry(name: &CStr) -> Option<&'static sys::zend_ini_entry> {
     // SAFETY: a global of the engine.

@@ -4,7 +4,7 @@
 
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
-use spindle_zend::{Collected, Value};
+use spindle_zend::{Collected, Value, engine};
 use std::mem;
 
 /// What a new coroutine inherits of its spawner.
@@ -29,8 +29,7 @@ pub fn error_reporting() -> i32 {
 
 fn outside_of_silence(level: i32) -> i32 {
     match level {
-        // SAFETY: a terminated name and its length.
-        SILENCED => unsafe { sys::zend_ini_long(c"error_reporting".as_ptr().cast_mut(), 15, 0) as i32 },
+        SILENCED => engine::number_setting(c"error_reporting") as i32,
         level => level,
     }
 }

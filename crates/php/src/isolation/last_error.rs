@@ -44,7 +44,7 @@ impl LastError {
 
 /// Takes over the reference that a field of the engine's has had, or a copy of it that is not put back.
 #[inline(always)]
-fn own(string: *mut sys::zend_string) -> Option<Owned<Str>> {
+pub(super) fn own(string: *mut sys::zend_string) -> Option<Owned<Str>> {
     // SAFETY: null, or a string whose reference was the field's.
     unsafe { Owned::from_raw(string.cast()) }
 }

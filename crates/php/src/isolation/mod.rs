@@ -24,13 +24,13 @@ pub use inherited::{Inherited, error_reporting};
 pub use last_error::LastError;
 
 use crate::stack::stacks::Stack;
+use crate::zend::zeroed::zeroed;
 use calls::Calls;
 use marks::Marks;
 use parts::Parts;
 use spindle_php_sys as sys;
-use spindle_zend::{Owned, PhpStatic, Str, Value};
+use spindle_zend::{PhpStatic, Value};
 use std::cell::{Cell, UnsafeCell};
-use std::mem::zeroed;
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
 
@@ -60,9 +60,7 @@ pub struct Travelling {
 impl Travelling {
     /// Returns that of a coroutine that has nothing yet.
     pub fn new() -> Travelling {
-        // SAFETY: numbers and pointers, for which zero is valid.
-        let own = unsafe { zeroed() };
-        Travelling { own: Cell::new(own), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
+        Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
     }
 
     /// Takes what belongs to the running coroutine, which is left.
@@ -123,7 +121,7 @@ impl Travelling {
         // SAFETY: the caller's promise.
         unsafe { page.write(sys::_zend_vm_stack { top, end, prev: null_mut() }) };
         // SAFETY: as above.
-        unsafe { frame.write(sys::zend_execute_data { func: BOTTOM.get().cast(), ..NO_FRAME }) };
+        unsafe { frame.write(sys::zend_execute_data { func: BOTTOM.get().cast(), ..zeroed() }) };
         executor::vm_stack().set(page);
         executor::vm_stack_top().set(elements.wrapping_add(FRAME_SLOTS));
         executor::vm_stack_end().set(end);
@@ -195,17 +193,12 @@ impl Default for Travelling {
 
 const FRAME_SLOTS: usize = size_of::<sys::zend_execute_data>().div_ceil(size_of::<sys::zval>());
 
-// SAFETY: numbers and pointers, for which zero is valid.
-const NO_FRAME: sys::zend_execute_data = unsafe { zeroed() };
-// SAFETY: as above.
-const NO_FUNCTION: sys::zend_internal_function = unsafe { zeroed() };
-
 /// What the frame at the bottom of each coroutine seems to have called: an internal function without a name, which backtraces
 /// pass over.
 static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
     PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,
-        ..NO_FUNCTION
+        ..zeroed()
     }));
 
 /// Frees what the running coroutine, which ends, has left in the engine's state.
@@ -213,11 +206,12 @@ static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
 pub fn end() {
     // SAFETY: the coroutine's reference, which the engine forgets.
     drop(unsafe { Value::from_raw(executor::user_error_handler().replace(Value::UNDEF.into_raw())) });
-    if !executor::user_error_handlers().get().elements.is_null() {
-        // SAFETY: a stack of values.
-        unsafe { sys::spindle_stack_clean(executor::user_error_handlers().as_ptr(), true) };
-        // SAFETY: a stack of numbers.
-        unsafe { sys::spindle_stack_clean(executor::user_error_handlers_error_reporting().as_ptr(), false) };
+    let (handlers, masks) = (executor::user_error_handlers(), executor::user_error_handlers_error_reporting());
+    if !handlers.get().elements.is_null() {
+        for (stack, of_values) in [(handlers, true), (masks, false)] {
+            // SAFETY: a stack of values, and one of numbers.
+            unsafe { sys::spindle_stack_clean(stack.as_ptr(), of_values) };
+        }
     }
     let in_autoload = executor::in_autoload().replace(null_mut());
     if !in_autoload.is_null() {
@@ -228,7 +222,6 @@ pub fn end() {
         // SAFETY: its open buffers are flushed, as at the end of a script.
         unsafe { sys::spindle_output_end_own() };
     }
-    // SAFETY: as the error handler.
-    drop(unsafe { Owned::<Str>::from_raw(basic::strtok_string().replace(null_mut()).cast()) });
+    drop(last_error::own(basic::strtok_string().replace(null_mut())));
     drop(LastError::take());
 }

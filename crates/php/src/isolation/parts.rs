@@ -4,6 +4,7 @@
 
 use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{Left, openssl};
+use crate::zend::zeroed::zeroed;
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, PhpStatic};
 use std::cell::Cell;
@@ -108,16 +109,11 @@ fields! {
     output::running: *mut sys::php_output_handler = null_mut(),
 }
 
-// SAFETY: a structure of numbers and pointers, of which all are zero at the start of a request.
-const NO_CALL: sys::zend_fcall_info = unsafe { std::mem::zeroed() };
-// SAFETY: as above.
-const NO_FUNCTION: sys::zend_fcall_info_cache = unsafe { std::mem::zeroed() };
-
 fields! {
     /// The function by which an array is being sorted.
     Comparison if basic::user_compare_fci().get().size != 0;
-    basic::user_compare_fci: sys::zend_fcall_info = NO_CALL,
-    basic::user_compare_fci_cache: sys::zend_fcall_info_cache = NO_FUNCTION,
+    basic::user_compare_fci: sys::zend_fcall_info = zeroed(),
+    basic::user_compare_fci_cache: sys::zend_fcall_info_cache = zeroed(),
 }
 
 const NOT_SERIALIZING: sys::_php_basic_globals__bindgen_ty_1 =

@@ -15,6 +15,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+use crate::zend::zeroed::{Zeroed, zeroed};
 use spindle_php_sys as sys;
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -81,6 +82,11 @@ macro_rules! globals {
         }
 
         impl Own {
+            /// Returns those of a coroutine that has not run.
+            pub const fn new() -> Own {
+                zeroed()
+            }
+
             /// Stores those of the running coroutine.
             #[inline(always)]
             pub fn store(&mut self) {
@@ -106,6 +112,9 @@ macro_rules! globals {
         }
     )*};
 }
+
+// SAFETY: copies of fields of the engine, which are numbers and pointers.
+unsafe impl Zeroed for Own {}
 
 globals! {
     /// `EG`: the executor's.

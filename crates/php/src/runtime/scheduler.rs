@@ -673,6 +673,7 @@ impl Runtime {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
+        // SAFETY: a stack that no coroutine uses.
         crate::stack::asan::begin(unsafe { &(*ctx).stack });
         // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
         unsafe {

@@ -2,7 +2,9 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::stack::stacks::{Zones, errno};
+use crate::stack::memory::{self, errno};
+use crate::stack::stacks::Zones;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Linux 6.13: a guard within a mapping.
@@ -26,12 +28,6 @@ const ADVICE_WORKS: u8 = 1;
 const NO_ADVICE: u8 = 2;
 /// What is known of the kernel.
 static ADVICE: AtomicU8 = AtomicU8::new(UNKNOWN);
-
-/// The kernel's page size.
-pub fn page_size() -> usize {
-    // SAFETY: a plain question.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
 
 /// Guards the zones at `start`, in a writable mapping in which others (`mapped`: how many) are guarded by mappings already.
 ///
@@ -57,17 +53,14 @@ pub fn close(start: usize, bytes: usize) {
 
 /// Opens pages, however they were guarded. It can be called in a signal handler.
 pub fn open(start: usize, bytes: usize) -> bool {
-    let at = start as *mut libc::c_void;
-    // SAFETY: pages of a guard of ours. The advice has no effect, or is not known, where it was not used.
-    unsafe { libc::madvise(at, bytes, MADV_GUARD_REMOVE) };
-    // SAFETY: as above. The mapping of an advised guard allows all access anyway.
-    unsafe { libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+    // The advice has no effect, or is not known, where it was not used; and the mapping of an advised guard allows all access
+    // anyway.
+    memory::advise(start, bytes, MADV_GUARD_REMOVE);
+    memory::protect(start, bytes, libc::PROT_READ | libc::PROT_WRITE)
 }
 
 fn advise(start: usize, bytes: usize) -> bool {
-    // SAFETY: pages of a mapping of the caller's, in which nothing is alive.
-    let taken = ADVICE.load(Ordering::Relaxed) != NO_ADVICE
-        && unsafe { libc::madvise(start as *mut libc::c_void, bytes, MADV_GUARD_INSTALL) } == 0;
+    let taken = ADVICE.load(Ordering::Relaxed) != NO_ADVICE && memory::advise(start, bytes, MADV_GUARD_INSTALL);
     // There are kernels (of sandboxes) that say yes to any advice.
     let works = taken && (ADVICE.load(Ordering::Relaxed) == ADVICE_WORKS || are_closed([start, start + bytes - 8]));
     ADVICE.store(if works { ADVICE_WORKS } else { NO_ADVICE }, Ordering::Relaxed);
@@ -75,24 +68,16 @@ fn advise(start: usize, bytes: usize) -> bool {
 }
 
 fn map(start: usize, bytes: usize) -> bool {
-    // SAFETY: as in `advise`.
-    unsafe { libc::mprotect(start as *mut libc::c_void, bytes, libc::PROT_NONE) == 0 }
+    memory::protect(start, bytes, libc::PROT_NONE)
 }
 
-/// Can nobody read these addresses? Asks the kernel to, which does not fault: to add the number there, which is zero if
-/// there is one, to a counter. (Valgrind looks itself at texts that are passed to the kernel, and would fault.)
+/// Returns `true` if none of these addresses can be read. Asks the kernel to read the word there, for a pipe, which does not
+/// fault. (Valgrind looks itself at what is passed to the kernel by the function of libc, and would fault.)
 fn are_closed(words: [usize; 2]) -> bool {
-    // SAFETY: makes a descriptor.
-    let counter = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-    if counter < 0 {
-        return false;
-    }
+    let Ok((_reader, writer)) = std::io::pipe() else { return false };
     // SAFETY: the kernel reads the word, if it can.
-    let write = |word: usize| unsafe { libc::syscall(libc::SYS_write, counter, word, 8) };
-    let are_closed = words.into_iter().all(|word| write(word) == -1 && errno() == libc::EFAULT);
-    // SAFETY: our own descriptor.
-    unsafe { libc::close(counter) };
-    are_closed
+    let write = |word: usize| unsafe { libc::syscall(libc::SYS_write, writer.as_raw_fd(), word, 8) };
+    words.into_iter().all(|word| write(word) == -1 && errno() == libc::EFAULT)
 }
 
 /// How many guards with mappings of their own there may be: each splits one in two.

@@ -18,15 +18,16 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::stack::{
-    arch, guard,
+    arch, guard, memory,
     stacks::{self, Stack, Zones},
 };
+use crate::zend::zeroed::zeroed;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Str, engine};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::io::Write;
-use std::mem::{transmute, zeroed};
+use std::mem::transmute;
 use std::ptr::{null, null_mut};
 use std::slice;
 
@@ -55,8 +56,8 @@ struct Prepared {
 // SAFETY: written on the PHP thread while the handler is not installed, and only read by it.
 unsafe impl Sync for Prepared {}
 
-// SAFETY: numbers, a set of signals and an optional function, for which zero is valid: the default action.
-const DEFAULT: libc::sigaction = unsafe { zeroed() };
+/// The default action.
+const DEFAULT: libc::sigaction = zeroed();
 
 static PREPARED: Prepared = Prepared {
     before: [const { Cell::new(DEFAULT) }; 2],
@@ -110,18 +111,20 @@ pub fn install(size: usize, zones: Zones, is_whole: fn() -> bool) {
 
 /// Returns `true` if this thread has an alternate signal stack, or has got one, which is never freed.
 fn has_alternate_stack() -> bool {
-    let mut known = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: fills the structure.
-    unsafe { libc::sigaltstack(null(), &mut known) };
-    if known.ss_flags & libc::SS_DISABLE == 0 {
+    if exchange_stack(None).ss_flags & libc::SS_DISABLE == 0 {
         return true;
     }
-    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping, at an address of the kernel's choice.
-    let memory = unsafe { libc::mmap(null_mut(), ALTERNATE, access, kind, -1, 0) };
-    let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: ALTERNATE };
-    // SAFETY: the new mapping.
-    memory != libc::MAP_FAILED && unsafe { libc::sigaltstack(&stack, null_mut()) } == 0
+    let Ok(memory) = memory::map(ALTERNATE, 0) else { return false };
+    exchange_stack(Some(&libc::stack_t { ss_sp: memory as *mut c_void, ss_flags: 0, ss_size: ALTERNATE }));
+    true
+}
+
+/// Returns this thread's alternate signal stack, after another one has taken its place, if there is one.
+fn exchange_stack(stack: Option<&libc::stack_t>) -> libc::stack_t {
+    let mut before = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
+    // SAFETY: null, or a stack that lasts.
+    unsafe { libc::sigaltstack(stack.map_or(null(), |stack| stack), &mut before) };
+    before
 }
 
 /// Puts back what was there, where ours still stands. After [`install`].
@@ -218,10 +221,10 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
 
 /// Opens the wire of the running stack, and asks for an interrupt of PHP code.
 fn open(stack: &Stack) -> bool {
-    let before = stacks::errno();
+    let before = memory::errno();
     let room = PREPARED.zones.get().above_floor();
     let opened = guard::open(stack.low as usize - room, room);
-    stacks::set_errno(before);
+    memory::set_errno(before);
     stack.overflowed.set(opened);
     engine::request_interrupt();
     opened
@@ -237,21 +240,14 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, is_sen
             exchange(signal, Some(&before));
             // A fault repeats, and has its usual end. A signal has to be sent again.
             if is_sent {
-                // SAFETY: asks for the number of this thread.
-                let thread = unsafe { libc::syscall(libc::SYS_gettid) };
-                // SAFETY: sends it.
-                unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), thread, signal) };
+                // SAFETY: to this thread.
+                unsafe { libc::raise(signal) };
             }
         }
-        call if before.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: a handler of the kind that its flags name.
+        call => {
+            // SAFETY: a handler. One without `SA_SIGINFO` has only the first parameter, and is called by the kernel like this.
             let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = unsafe { transmute(call) };
             call(signal, info, context);
-        }
-        call => {
-            // SAFETY: as above.
-            let call: extern "C" fn(i32) = unsafe { transmute(call) };
-            call(signal);
         }
     }
 }

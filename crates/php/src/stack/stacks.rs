@@ -18,7 +18,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::stack::guard;
+use crate::stack::{guard, memory};
 use crate::zend::settings;
 use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
@@ -234,7 +234,7 @@ impl<T: AtTop> Stacks<T> {
     /// C stacks of `size` bytes each at least. They get a tenth more: calls of functions that are trampolined take so much
     /// more than on a stack without coroutines.
     pub fn new(size: usize) -> Stacks<T> {
-        let page = guard::page_size();
+        let page = memory::page_size();
         let size = size.max(LEAST).next_multiple_of(page);
         let zones = Zones::of(size, page);
         let top = (size / 10 + VM_AREA + CTX_AREA).next_multiple_of(page);
@@ -336,13 +336,9 @@ impl<T: AtTop> Stacks<T> {
         // SAFETY: a stack that was made stays, and begins with this (`AtTop`).
         let low = unsafe { &*ctx.cast::<Stack>() }.low as usize;
         let warm = (ctx as usize - KEPT_WARM) / self.page * self.page;
-        let mut pages = [0u8; LOOKED_AT / 4096];
-        let looked_at = (warm - LOOKED_AT) as *mut libc::c_void;
-        // SAFETY: a part of our own mapping, and a byte for each of its pages.
-        let known = unsafe { libc::mincore(looked_at, LOOKED_AT, pages.as_mut_ptr()) } == 0;
-        // SAFETY: nothing is alive that far below the top of a free stack.
-        let give_back = || unsafe { libc::madvise(low as *mut libc::c_void, warm - low, libc::MADV_DONTNEED) } == 0;
-        known && pages.iter().any(|page| page & 1 != 0) && give_back()
+        let mut known = [0u8; LOOKED_AT / 4096];
+        memory::is_any_resident(warm - LOOKED_AT, &mut known[..LOOKED_AT / self.page])
+            && memory::advise(low, warm - low, libc::MADV_DONTNEED)
     }
 
     #[cold]
@@ -396,19 +392,6 @@ impl<T: AtTop> Stacks<T> {
     }
 }
 
-/// Returns the error of the last system call.
-pub fn errno() -> i32 {
-    Error::last_os_error().raw_os_error().unwrap_or(0)
-}
-
-/// Sets the error of the last system call.
-pub fn set_errno(errno: i32) {
-    // SAFETY: a question.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: it is this thread's, and always valid.
-    unsafe { place.write(errno) };
-}
-
 /// How much of the address space one page of page tables describes.
 fn table(page: usize) -> usize {
     page * (page / size_of::<usize>())
@@ -418,36 +401,14 @@ fn table(page: usize) -> usize {
 /// little to others.
 fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let mapped = bytes + table(page) + left_to_others();
-    // SAFETY: a new anonymous mapping, at an address of the kernel's choice.
-    let start = unsafe {
-        libc::mmap(
-            null_mut(),
-            mapped,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
-            -1,
-            0,
-        )
-    };
-    if start == libc::MAP_FAILED {
-        return Err(errno());
-    }
-    let start = start as usize;
+    let start = memory::map(mapped, libc::MAP_NORESERVE | libc::MAP_STACK)?;
     let first = (start + guarded).next_multiple_of(table(page)) - guarded;
     let end = first + bytes;
-    unmap(start, first - start);
-    unmap(end, start + mapped - end);
-    // SAFETY: our own mapping. A huge page under every stack would cost 2 MiB each. Where there are none, it fails, and may.
-    unsafe { libc::madvise(first as *mut libc::c_void, bytes, libc::MADV_NOHUGEPAGE) };
+    memory::unmap(start, first - start);
+    memory::unmap(end, start + mapped - end);
+    // A huge page under every stack would cost 2 MiB each. Where there are none, it fails, and may.
+    memory::advise(first, bytes, libc::MADV_NOHUGEPAGE);
     Ok(first)
-}
-
-/// Gives a part of a mapping of ours back, in which nothing is alive.
-fn unmap(start: usize, bytes: usize) {
-    if bytes > 0 {
-        // SAFETY: as said.
-        unsafe { libc::munmap(start as *mut libc::c_void, bytes) };
-    }
 }
 
 /// Valgrind must know what is a stack, or it takes a switch for a huge frame. Outside it, this is a few rotations.
@@ -468,7 +429,7 @@ fn tell_valgrind(start: usize, end: usize) {
 impl<T> Drop for Stacks<T> {
     fn drop(&mut self) {
         for &(start, bytes) in &self.chunks {
-            unmap(start, bytes); // what drops the stacks runs on none of them
+            memory::unmap(start, bytes); // what drops the stacks runs on none of them
         }
     }
 }

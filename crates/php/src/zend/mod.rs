@@ -4,4 +4,5 @@ pub mod call_info;
 pub mod exception;
 pub mod modules;
 pub mod settings;
+pub mod zeroed;
 pub mod zv;
