@@ -1,43 +1,39 @@
 //! The engine's table of classes: by their names in lower case, and by other keys while they are being declared.
 
-use crate::{Class, Str, Value, sys};
+use crate::{Class, Str, Value, globals, sys};
+use std::ptr::NonNull;
 
 fn table() -> *mut sys::HashTable {
-    // SAFETY: a global of the engine, set before any code runs.
-    unsafe { sys::executor_globals.class_table }
+    globals::executor(|eg| eg.class_table)
 }
 
-/// Returns the place of a class in the table, or null.
-fn place(key: &Str) -> *mut sys::zval {
-    // SAFETY: a live table and a live string.
-    unsafe { sys::zend_hash_find(table(), key.as_raw()) }
-}
+/// The place of a class in the table.
+struct Place(NonNull<sys::zval>);
 
-/// Returns the class in a place, or `None` for null.
-///
-/// # Safety
-/// Null, or a place of the table.
-unsafe fn class_in(place: *mut sys::zval) -> Option<Class> {
-    // SAFETY: the caller's promise.
-    let value = unsafe { place.as_ref() }?;
-    // SAFETY: the values of this table are pointers to classes.
-    let class = unsafe { value.value.ce };
-    // SAFETY: classes in the table last as long as the request.
-    unsafe { Class::from_raw(class) }
+impl Place {
+    fn of(key: &Str) -> Option<Place> {
+        // SAFETY: a live table and a live string.
+        NonNull::new(unsafe { sys::zend_hash_find(table(), key.as_raw()) }).map(Place)
+    }
+
+    fn class(&self) -> Class {
+        // SAFETY: a value of the table.
+        let value = unsafe { self.0.as_ref() }.value;
+        // SAFETY: the values of this table are pointers to classes.
+        Class::of_live(unsafe { value.ce })
+    }
 }
 
 /// Returns the class with this key.
 pub fn find(key: &Str) -> Option<Class> {
-    // SAFETY: a place of the table, or null.
-    unsafe { class_in(place(key)) }
+    Place::of(key).map(|place| place.class())
 }
 
 /// Changes the key of a class, unless there is none, or another class has the new key.
 pub fn change_key(from: &Str, to: &Str) {
-    let place = place(from);
-    if !place.is_null() {
+    if let Some(place) = Place::of(from) {
         // SAFETY: a value lies at the beginning of its bucket.
-        unsafe { sys::zend_hash_set_bucket_key(table(), place.cast(), to.as_raw()) };
+        unsafe { sys::zend_hash_set_bucket_key(table(), place.0.as_ptr().cast(), to.as_raw()) };
     }
 }
 
@@ -46,10 +42,9 @@ pub fn change_key(from: &Str, to: &Str) {
 /// # Safety
 /// The class lasts as long as the request. What is taken out is one that the engine need not destroy.
 pub unsafe fn replace(key: &Str, class: Option<Class>) -> Option<Class> {
-    let place = place(key);
-    // SAFETY: a place of the table, or null.
-    let before = unsafe { class_in(place) };
-    match (before, class) {
+    let place = Place::of(key);
+    let before = place.as_ref().map(Place::class);
+    match (place, class) {
         (None, None) => {}
         (None, Some(class)) => {
             let mut value = Value::UNDEF.into_raw();
@@ -60,8 +55,8 @@ pub unsafe fn replace(key: &Str, class: Option<Class>) -> Option<Class> {
         }
         // SAFETY: a live table and a live string; the caller's promise.
         (Some(_), None) => drop(unsafe { sys::zend_hash_del(table(), key.as_raw()) }),
-        // SAFETY: the place of a class.
-        (Some(_), Some(class)) => unsafe { (*place).value = sys::zend_value { ce: class.as_raw() } },
+        // SAFETY: the place of a class, which nobody borrows.
+        (Some(mut place), Some(class)) => unsafe { place.0.as_mut() }.value = sys::zend_value { ce: class.as_raw() },
     }
     before
 }

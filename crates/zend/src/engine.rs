@@ -1,39 +1,38 @@
 //! What the engine knows and does: its classes, calls of PHP code, interrupts, warnings.
 
-use crate::{Class, Frame, Object, Owned, Str, Thrown, Value, exception::c_text, sys};
+use crate::{Class, Frame, Object, Owned, Str, Thrown, Value, exception::c_text, globals, sys};
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     mem,
-    mem::ManuallyDrop,
+    mem::{ManuallyDrop, offset_of},
+    ptr,
 };
 
-fn engine_class(class: *mut sys::zend_class_entry) -> Class {
-    Class::of_live(class)
+/// Returns the class in a global variable of the engine, which is set before modules start.
+fn class_in(global: *const *mut sys::zend_class_entry) -> Class {
+    // SAFETY: as said above.
+    Class::of_live(unsafe { global.read() })
 }
 
 /// Returns the class `Closure`.
 #[inline(always)]
 pub fn closure_class() -> Class {
-    // SAFETY: a global of the engine, set before modules start.
-    engine_class(unsafe { sys::zend_ce_closure })
+    class_in(&raw const sys::zend_ce_closure)
 }
 
 /// Returns the interface `Throwable`.
 pub fn throwable_class() -> Class {
-    // SAFETY: as above.
-    engine_class(unsafe { sys::zend_ce_throwable })
+    class_in(&raw const sys::zend_ce_throwable)
 }
 
 /// Returns the interface `Stringable`.
 pub fn stringable_class() -> Class {
-    // SAFETY: as above.
-    engine_class(unsafe { sys::zend_ce_stringable })
+    class_in(&raw const sys::zend_ce_stringable)
 }
 
 /// Returns the class `WeakReference`.
 pub fn weak_reference_class() -> Class {
-    // SAFETY: as above.
-    engine_class(unsafe { sys::zend_ce_weakref })
+    class_in(&raw const sys::zend_ce_weakref)
 }
 
 /// Calls a callable with these arguments, and returns its result: `Value::UNDEF` if something was thrown.
@@ -54,7 +53,7 @@ pub fn request_interrupt() {
 
 /// Raises a warning at a file and line; without a file where the running code is.
 pub fn warn_at(file: Option<&Str>, line: u32, text: &CStr) {
-    let file = file.map_or(std::ptr::null_mut(), Str::as_raw);
+    let file = file.map_or(ptr::null_mut(), Str::as_raw);
     // SAFETY: null or a live string, and a terminated text.
     unsafe { sys::spindle_warning_at(file, line, text.as_ptr()) };
 }
@@ -82,7 +81,7 @@ type ErrorObserverInC = unsafe extern "C" fn(c_int, *mut sys::zend_string, u32, 
 
 /// Raises a warning where the running code is; at this file and line where none runs.
 pub fn warn_here(file: Option<&Str>, line: u32, text: &CStr) {
-    let file = file.map_or(std::ptr::null_mut(), Str::as_raw);
+    let file = file.map_or(ptr::null_mut(), Str::as_raw);
     // SAFETY: null or a live string, and a terminated text.
     unsafe { sys::spindle_warning_here(file, line, text.as_ptr()) };
 }
@@ -136,19 +135,15 @@ pub fn sapi_name() -> &'static CStr {
 
 /// Returns `true` if there is a global variable of this name.
 pub fn has_global_variable(name: &CStr) -> bool {
-    // SAFETY: the address of a field.
-    let variables = unsafe { &raw mut sys::executor_globals.symbol_table };
+    let variables = globals::executor(|eg| ptr::from_ref(&eg.symbol_table));
     // SAFETY: a live table; pointer and length of a text.
     !unsafe { sys::zend_hash_str_find(variables, name.as_ptr(), name.count_bytes()) }.is_null()
 }
 
 /// Returns how many files run besides the script's own: `auto_prepend_file` and `auto_append_file`.
 pub fn added_files() -> u32 {
-    // SAFETY: a global of the engine.
-    let prepended = unsafe { sys::core_globals.auto_prepend_file };
-    // SAFETY: as above.
-    let appended = unsafe { sys::core_globals.auto_append_file };
-    u32::from(is_text(prepended)) + u32::from(is_text(appended))
+    let files = globals::core(|pg| [pg.auto_prepend_file, pg.auto_append_file]);
+    files.into_iter().filter(|file| is_text(*file)).count() as u32
 }
 
 fn is_text(text: *const c_char) -> bool {
@@ -158,34 +153,27 @@ fn is_text(text: *const c_char) -> bool {
 
 /// Returns `true` if sources may begin PHP code with `<?`.
 pub fn has_short_tags() -> bool {
-    // SAFETY: a global of the engine.
-    unsafe { sys::compiler_globals.short_tags }
+    globals::compiler(|cg| cg.short_tags)
 }
 
 /// Returns `true` after a fatal error.
 pub fn has_bailed_out() -> bool {
-    // SAFETY: a global of the engine.
-    unsafe { sys::compiler_globals.unclean_shutdown }
+    globals::compiler(|cg| cg.unclean_shutdown)
 }
 
 /// Returns `true` while PHP writes to its error log or runs an output handler.
 pub fn is_writing() -> bool {
-    // SAFETY: a global of the engine.
-    let logs = unsafe { sys::core_globals.in_error_log };
-    // SAFETY: as above.
-    logs || !unsafe { sys::output_globals.running }.is_null()
+    globals::core(|pg| pg.in_error_log) || globals::output(|og| !og.running.is_null())
 }
 
 /// Returns the address of the running fiber of the engine's, 0 outside of them.
 pub fn fiber_address() -> usize {
-    // SAFETY: a global of the engine.
-    unsafe { sys::executor_globals.active_fiber }.addr()
+    globals::executor(|eg| eg.active_fiber.addr())
 }
 
 /// Returns the address of the pointer to the innermost frame, to be read from other threads through the kernel.
 pub fn current_frame_address() -> usize {
-    // SAFETY: the address of a field.
-    unsafe { &raw const sys::executor_globals.current_execute_data }.addr()
+    (&raw const sys::executor_globals).addr() + offset_of!(sys::zend_executor_globals, current_execute_data)
 }
 
 /// Calls `body`, and returns `true`; `false` if it was left by a bailout. Destructors of what was alive in it then do not run.

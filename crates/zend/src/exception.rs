@@ -1,6 +1,6 @@
 //! Exceptions: made, thrown, and put aside.
 
-use crate::{Class, Frame, Object, Owned, Str, Thrown, sys};
+use crate::{Class, Frame, Object, Owned, Str, Thrown, globals, sys};
 use std::{ffi::CString, ptr};
 
 /// How far chains of previous exceptions are followed: user code may have made a circle.
@@ -55,14 +55,12 @@ pub fn throw_error(message: &str) -> Thrown {
 /// Returns `true` if an exception is in flight.
 #[inline(always)]
 pub fn is_in_flight() -> bool {
-    // SAFETY: a global of the engine.
-    !unsafe { sys::executor_globals.exception }.is_null()
+    globals::executor(|eg| !eg.exception.is_null())
 }
 
 /// Returns one more reference to the exception in flight.
 pub fn in_flight() -> Option<Owned<Object>> {
-    // SAFETY: a global of the engine.
-    let exception = unsafe { sys::executor_globals.exception };
+    let exception = globals::executor(|eg| eg.exception);
     // SAFETY: null, or an exception that the engine holds.
     unsafe { Object::borrow(exception) }.map(Owned::of)
 }
@@ -75,11 +73,8 @@ pub fn take() -> Option<Owned<Object>> {
 /// Puts an exception in flight, or none, and returns the one that was. Nothing else is done: to throw one, see [`throw`].
 pub fn put(exception: Option<Owned<Object>>) -> Option<Owned<Object>> {
     let new = exception.map_or(ptr::null_mut(), |exception| exception.into_raw().cast());
-    let globals = &raw mut sys::executor_globals;
-    // SAFETY: the address of a field.
-    let place = unsafe { &raw mut (*globals).exception };
-    // SAFETY: a global of the engine, whose reference changes hands.
-    let old = unsafe { place.replace(new) };
+    // SAFETY: a reference, or null, changes hands.
+    let old = std::mem::replace(unsafe { &mut globals::executor_mut().exception }, new);
     // SAFETY: null, or an exception whose reference is ours now.
     unsafe { Object::own(old) }
 }
@@ -130,8 +125,7 @@ pub fn enter_frame() {
 
 /// Returns the instruction that was to be executed when the exception in flight was thrown.
 pub fn instruction_before() -> *const sys::zend_op {
-    // SAFETY: a global of the engine.
-    unsafe { sys::executor_globals.opline_before_exception }
+    globals::executor(|eg| eg.opline_before_exception)
 }
 
 /// Sets it.

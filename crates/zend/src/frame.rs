@@ -1,6 +1,6 @@
 //! Frames: calls in progress.
 
-use crate::{Class, Function, Object, Str, Value, sys};
+use crate::{Class, Function, Object, Str, Value, globals, sys};
 use std::{ptr::NonNull, slice};
 
 /// The frame of a call that has not returned.
@@ -32,8 +32,7 @@ impl Frame {
     /// Returns the innermost frame of the running code.
     #[inline(always)]
     pub fn current() -> Option<Frame> {
-        // SAFETY: a global of the engine.
-        let frame = unsafe { sys::executor_globals.current_execute_data };
+        let frame = globals::executor(|eg| eg.current_execute_data);
         // SAFETY: null, or the running call.
         unsafe { Frame::from_raw(frame) }
     }

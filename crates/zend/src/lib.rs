@@ -22,6 +22,7 @@ mod counted;
 pub mod engine;
 pub mod exception;
 mod frame;
+pub mod globals;
 pub mod hooks;
 mod instance;
 mod list;
