@@ -38,7 +38,7 @@ moments! {
     }
 
     fn loop_wakes() {
-        watch::go_on();
+        watch::resume();
     }
 
     fn suspending(rt: &'static Runtime) {

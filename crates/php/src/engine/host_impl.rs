@@ -1,10 +1,10 @@
 //! What the interposed libc calls need from the runtime: the `Host`.
 
-use crate::engine::interposition;
+use crate::engine::{interposition, with_context};
 use crate::handles::classify;
 use crate::runtime::{
     coroutine::Info,
-    ctx::{Ctx, Failing},
+    ctx::Failing,
     pending_cancel,
     scheduler::{self, Runtime, rt},
 };
@@ -32,12 +32,6 @@ fn on(blocked_on: &BlockedOn) -> WaitReason {
 
 fn info(blocked_on: &BlockedOn) -> Info {
     Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::now(), ..Info::NONE }
-}
-
-/// Calls `f` with the running context.
-fn with_context<R>(rt: &'static Runtime, f: impl FnOnce(&mut Ctx) -> R) -> R {
-    // SAFETY: the running context is alive, and `f` neither runs PHP code nor switches.
-    f(unsafe { &mut *rt.context() })
 }
 
 /// Returns `true` if the C code of the running coroutine is being made to fail, and counts that.

@@ -12,7 +12,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::engine::{loading, stand_ins, throw_cancellation};
+use crate::engine::{loading, stand_ins, throw_cancellation, with_context};
 use crate::runtime::{
     classes, dependencies,
     scheduler::{self, Runtime},
@@ -68,8 +68,7 @@ fn is_anonymous(declaration: &Declaration) -> bool {
 
 /// Returns the running coroutine.
 fn running(rt: &'static Runtime) -> CoroutineId {
-    // SAFETY: the running context is alive.
-    CoroutineId(unsafe { (*rt.context()).co })
+    with_context(rt, |ctx| CoroutineId(ctx.co))
 }
 
 /// Returns `true` if the running coroutine is not in the middle of linking it any more.

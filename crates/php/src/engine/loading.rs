@@ -6,7 +6,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::engine::{linking, stand_ins, throw_cancellation};
+use crate::engine::{linking, stand_ins, throw_cancellation, with_context};
 use crate::runtime::{
     coroutine::Info,
     dependencies,
@@ -138,9 +138,7 @@ extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
 
 /// Counts the classes that the running coroutine is in the middle of loading.
 fn count_load(rt: &'static Runtime, by: i32) {
-    // SAFETY: the running context, which is alive and borrowed by nobody.
-    let ctx = unsafe { &mut *rt.context() };
-    ctx.loads = ctx.loads.wrapping_add_signed(by);
+    with_context(rt, |ctx| ctx.loads = ctx.loads.wrapping_add_signed(by));
 }
 
 /// Lets the original load a class, after a coroutine that loads it already.

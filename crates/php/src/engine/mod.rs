@@ -10,15 +10,17 @@ pub mod output;
 pub mod stand_ins;
 pub mod syntax;
 
-use crate::runtime::scheduler::Runtime;
-use spindle_zend::{Object, exception};
+use crate::runtime::{ctx::Ctx, scheduler::Runtime};
+use spindle_zend::exception;
+
+/// Calls `f` with the context of the running coroutine. `f` neither runs PHP code nor switches.
+#[inline(always)]
+fn with_context<R>(rt: &'static Runtime, f: impl FnOnce(&mut Ctx) -> R) -> R {
+    // SAFETY: the running context is alive, and no other code looks at it meanwhile.
+    f(unsafe { &mut *rt.context() })
+}
 
 /// Throws the cancellation that waits for the running coroutine, and returns `true` if there is one.
 fn throw_cancellation(rt: &'static Runtime) -> bool {
-    let reason = rt.core.borrow_mut().take_cancellation();
-    let Some(reason) = reason else { return false };
-    // SAFETY: the core's reference, which is passed on.
-    let reason = unsafe { Object::own(reason) };
-    let _ = reason.map(exception::throw);
-    true
+    rt.take_cancellation().map(exception::throw).is_some()
 }

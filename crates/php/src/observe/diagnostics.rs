@@ -1,49 +1,48 @@
-//! The warnings of `async.diagnostics`: coroutines that nobody has awaited, failures that wait for that, and coroutines
+//! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that wait for that, and coroutines
 //! that do not end when they are cancelled.
 //!
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
-//! coroutines of their own, where an error handler of the program may wait and throw.
+//! coroutines of their own, where an error handler of user code may wait and throw.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{describe, life, report, runner, scope};
+use crate::zend::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
-use spindle_php_sys as sys;
-use spindle_zend::{Owned, exception};
+use spindle_zend::{Str, engine};
 
 fn are_on() -> bool {
-    // SAFETY: read after module start.
-    unsafe { sys::spindle_settings.diagnostics }
+    settings::current().diagnostics
 }
 
 /// Returns the delay of the warning about cancelled coroutines that do not end, in milliseconds.
 fn cancel_warning_ms() -> i64 {
-    // SAFETY: read after module start.
-    unsafe { sys::spindle_settings.cancel_warning_ms }
+    settings::current().cancel_warning_ms
 }
 
 /// Returns the delay of the warning about failures that are not awaited, in milliseconds.
 fn unawaited_warning_ms() -> i64 {
-    // SAFETY: read after module start.
-    unsafe { sys::spindle_settings.unawaited_warning_ms }
+    settings::current().unawaited_warning_ms
 }
 
-/// Returns `true` for one of user code's in the global scope, where only awaiting it tells what became of it.
+/// Returns `true` for one of user code's in the global scope, where only awaiting it shows what became of it.
 fn concerns(core: &Core, this: &CoroutineObject) -> bool {
     let co = this.co.get();
     this.job().is_none() && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
 }
 
 /// Returns `true` if it has returned, and has never been awaited.
-fn was_in_vain(core: &Core, this: &CoroutineObject) -> bool {
+fn is_unawaited(core: &Core, this: &CoroutineObject) -> bool {
     let co = this.co.get();
     let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
     returned && concerns(core, this) && !core.ever_awaited(co)
 }
 
 #[cold]
-fn warn_of_never_awaited(rt: &'static Runtime, this: &CoroutineObject) {
+fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
     let id = {
         let mut core = rt.core.borrow_mut();
         core.mark_awaited(this.co.get());
@@ -61,8 +60,8 @@ fn warn_of_never_awaited(rt: &'static Runtime, this: &CoroutineObject) {
 /// The object of a complete coroutine is freed.
 #[inline]
 pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
-    if are_on() && rt.phase.get() != Phase::Ended && was_in_vain(&rt.core.borrow(), this) {
-        warn_of_never_awaited(rt, this);
+    if are_on() && rt.phase.get() != Phase::Ended && is_unawaited(&rt.core.borrow(), this) {
+        warn_of_unawaited(rt, this);
     }
 }
 
@@ -74,11 +73,11 @@ pub fn script_ended(rt: &'static Runtime) -> bool {
     let mut found = rt.all_objects();
     {
         let core = rt.core.borrow();
-        found.retain(|this| was_in_vain(&core, this));
+        found.retain(|this| is_unawaited(&core, this));
         found.sort_by_key(|this| core.id(this.co.get()));
     }
     for this in &found {
-        warn_of_never_awaited(rt, this);
+        warn_of_unawaited(rt, this);
     }
     !found.is_empty()
 }
@@ -102,14 +101,13 @@ pub fn exits(rt: &'static Runtime) {
     for co in lost {
         let at = &rt.object(co).spawned_at;
         let id = rt.core.borrow().id(co);
-        let text = exception::c_text(&format!(
-            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it \
-             before, or cancel it",
+        let text = format!(
+            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it before, or \
+             cancel it",
             at.text()
-        ));
-        let file = exception::c_text(&at.file().map_or(String::new(), |file| file.to_text()));
-        // SAFETY: terminated texts.
-        unsafe { sys::spindle_report_at(file.as_ptr(), at.line(), text.as_ptr(), isolation::error_reporting()) };
+        );
+        let file = at.file().as_deref().map_or(String::new(), Str::to_text);
+        engine::report_at(&file, at.line(), &text, isolation::error_reporting());
     }
     rt.allow_switch();
 }
@@ -129,10 +127,10 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject) {
     }
 }
 
-/// It has not been awaited in time.
+/// A coroutine that has failed was not awaited in time.
 pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     let Some(this) = rt.find_object(co).filter(|this| are_on() && life::is_unseen_failure(this)) else {
-        return; // it has been since
+        return; // it was awaited since
     };
     let Some(failure) = this.exception.get() else { return };
     let (name, failure, ms) = (report::name(rt, &this), report::described(&failure), unawaited_warning_ms());
@@ -141,7 +139,7 @@ pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     runner::warn(rt, &text, this.spawned_at.file(), this.spawned_at.line());
 }
 
-/// It has not ended in time.
+/// A coroutine that was cancelled has not ended in time.
 pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     let Some(this) = rt.find_object(co) else { return };
     let (id, state, started) = {
@@ -168,6 +166,5 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
         }
     }
     text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
-    let (file, line): (Option<Owned<_>>, u32) = (at.file(), at.line());
-    runner::warn(rt, &text, file, line);
+    runner::warn(rt, &text, at.file(), at.line());
 }

@@ -1,4 +1,6 @@
-//! What there is, for people: the scopes and their coroutines, and what each waits for.
+//! The dump: the scopes and their coroutines, and what each waits for.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::scheduler::{Core, Phase, Runtime, rt};
@@ -10,12 +12,12 @@ use std::fmt::Write;
 /// Scopes deeper than this are not indented further.
 const INDENTED: usize = 32;
 
-/// `1 coroutine`, `2 coroutines`.
+/// Returns `1 coroutine`, `2 coroutines`.
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The whole text. Runs no PHP code.
+/// Returns the whole text. Runs no PHP code.
 pub fn text(rt: &'static Runtime) -> String {
     let over = rt.phase.get() == Phase::Ended;
     let (mut scopes, mut roots, live) = {
@@ -87,7 +89,7 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
     text
 }
 
-/// One coroutine that is not complete.
+/// Returns the line of a coroutine that is not complete.
 fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     let this = rt.object(co);
     let core = rt.core.borrow();
@@ -142,9 +144,9 @@ fn failed_line(rt: &'static Runtime, this: &CoroutineObject) -> String {
 }
 
 /// How long standard error may keep the text from being written, in milliseconds.
-const PATIENCE: i32 = 1000;
+const STDERR_TIMEOUT_MS: i32 = 1000;
 
-/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. Who reads it may be a
+/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. The reader may be a
 /// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
 pub fn to_stderr(rt: &'static Runtime) {
     let text = text(rt);
@@ -153,12 +155,11 @@ pub fn to_stderr(rt: &'static Runtime) {
         let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
         // So much goes into a pipe that is ready, whole.
         let length = rest.len().min(libc::PIPE_BUF);
-        // SAFETY: one valid entry; a slice's own bytes. This object's calls are libc's own, not the hooks.
-        let written = unsafe {
-            match libc::poll(&mut poll, 1, PATIENCE) {
-                1 => libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length),
-                ready => ready as isize,
-            }
+        // SAFETY: one valid entry. This object's calls are libc's own, not the hooks.
+        let written = match unsafe { libc::poll(&mut poll, 1, STDERR_TIMEOUT_MS) } {
+            // SAFETY: a slice's own bytes.
+            1 => unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), length) },
+            ready => ready as isize,
         };
         match written {
             0 => return,

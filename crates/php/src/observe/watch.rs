@@ -74,7 +74,7 @@ pub fn pause() {
 }
 
 /// Something is about to run again.
-pub fn go_on() {
+pub fn resume() {
     if let Some(watchdog) = WATCH.watchdog.borrow().as_ref() {
         watchdog.begin();
     }
@@ -120,7 +120,7 @@ fn run_ends(rt: &'static Runtime) {
     }
     let there = WATCH.watchdog.borrow().is_some();
     if there {
-        return go_on();
+        return resume();
     }
     let limit = limit_ms() as u64 * 1_000_000;
     match Watchdog::start(limit, PhpThread { context: stacks::running_at() }) {
