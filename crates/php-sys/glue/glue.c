@@ -136,29 +136,71 @@ void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
+/* What a function answers that closes a handle. */
+static void answer_closed(zend_execute_data *execute_data, zval *return_value)
+{
+	const zend_function *function = EX(func);
+	uint32_t type = function->common.fn_flags & ZEND_ACC_HAS_RETURN_TYPE
+		? ZEND_TYPE_FULL_MASK(function->common.arg_info[-1].type) : 0;
+	if (type & MAY_BE_TRUE) {
+		ZVAL_TRUE(return_value);
+	} else if (type & MAY_BE_LONG) {
+		ZVAL_LONG(return_value, -1);
+	} else {
+		ZVAL_NULL(return_value);
+	}
+}
+
+/* What curl_multi_exec() answers when there is nothing to do yet. */
+static void answer_still_running(zend_execute_data *execute_data, zval *return_value)
+{
+	if (ZEND_CALL_NUM_ARGS(execute_data) > 1) {
+		zval *running = ZEND_CALL_ARG(execute_data, 2);
+		zend_long count = zval_get_long(running);
+		ZEND_TRY_ASSIGN_REF_LONG(running, count > 0 ? count : 1);
+	}
+	RETVAL_LONG(0); /* CURLM_OK */
+}
+
+/* Asks whether a call may be made now; else it has its result, or something was thrown. */
+static bool may_be_made(spindle_call *call, zval *return_value)
+{
+	switch (spindle_before_call(call)) {
+	case SPINDLE_CALL_MADE:
+		return true;
+	case SPINDLE_CALL_HAS_CLOSED:
+		answer_closed(call->frame, return_value);
+		return false;
+	case SPINDLE_CALL_IS_RUNNING:
+		answer_still_running(call->frame, return_value);
+		return false;
+	default:
+		return false;
+	}
+}
+
 /* Functions that use handles, or what their extension keeps outside of any handle. */
 void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
 {
-	const spindle_call_info *info = CALL_INFO();
 	spindle_call call = { .frame = execute_data };
-	if (UNEXPECTED(spindle_check_before) && !spindle_before_call(&call, info, return_value)) {
+	if (UNEXPECTED(spindle_check_before) && !may_be_made(&call, return_value)) {
 		return;
 	}
 	call.outer = spindle_calls;
 	spindle_calls = &call;
-	info->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	if (EXPECTED(spindle_calls == &call)) { /* not in a fiber that was suspended below it */
 		spindle_calls = call.outer;
 	}
-	if (UNEXPECTED(call.holds)) {
-		spindle_let_go(&call);
+	if (UNEXPECTED(call.has_locks)) {
+		spindle_release_locks(&call);
 	}
 	if (UNEXPECTED(spindle_check_after)) {
 		spindle_after_call(execute_data);
 	}
 }
 
-/* The same for functions after which the coroutine gives way now and then though they did not wait. */
+/* The same for functions after which the coroutine yields now and then though they did not wait. */
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -174,8 +216,8 @@ void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
-/* Fiber's methods: the calls of a fiber that is suspended are no longer those of the running code. Another one may go on
- * with them. What they use stays busy until they return. */
+/* Fiber's methods: the calls of a fiber that is suspended are no longer those of the running code. Another coroutine may
+ * resume it. What the calls use stays locked until they return. */
 void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
 {
 	bool suspends = Z_TYPE(EX(This)) != IS_OBJECT;
@@ -190,37 +232,6 @@ void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
 	if (UNEXPECTED(spindle_check_after)) {
 		spindle_after_call(execute_data);
 	}
-}
-
-/* The resource that is the first argument has been closed; what the function answers for one that it closes. */
-bool spindle_is_closed(zend_execute_data *execute_data)
-{
-	zval *first = ZEND_CALL_ARG(execute_data, 1);
-	return ZEND_CALL_NUM_ARGS(execute_data) > 0 && Z_TYPE_P(first) == IS_RESOURCE && Z_RES_TYPE_P(first) < 0;
-}
-
-void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value)
-{
-	const zend_function *function = EX(func);
-	uint32_t type = function->common.fn_flags & ZEND_ACC_HAS_RETURN_TYPE
-		? ZEND_TYPE_FULL_MASK(function->common.arg_info[-1].type) : 0;
-	if (type & MAY_BE_TRUE) {
-		ZVAL_TRUE(return_value);
-	} else if (type & MAY_BE_LONG) {
-		ZVAL_LONG(return_value, -1);
-	} else {
-		ZVAL_NULL(return_value);
-	}
-}
-
-void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_value)
-{
-	if (ZEND_CALL_NUM_ARGS(execute_data) > 1) {
-		zval *running = ZEND_CALL_ARG(execute_data, 2);
-		zend_long count = zval_get_long(running);
-		ZEND_TRY_ASSIGN_REF_LONG(running, count > 0 ? count : 1);
-	}
-	RETVAL_LONG(0); /* CURLM_OK */
 }
 
 /* --- lists of persistent connections ---------------------------------------------------------------------- */
@@ -307,7 +318,10 @@ HashTable *spindle_table_new(void)
 	return table;
 }
 
-zval *spindle_table_bucket(HashTable *table, uint32_t index) { return &table->arData[index].val; }
+zval *spindle_table_bucket(HashTable *table, uint32_t index)
+{
+	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
+}
 
 zval *spindle_weak_find(const HashTable *table, const zend_object *key)
 {

@@ -16,7 +16,7 @@ typedef enum spindle_flags {
  * nothing is known. */
 typedef struct spindle_call_info {
 	zif_handler handler; /* the original, if it is trampolined */
-	uint32_t kind;       /* see kinds.rs */
+	uint32_t kind;       /* `CallKind` in classify.rs */
 	uint8_t flags;       /* spindle_flags */
 	bool found;          /* in a table of an object: its copies share this */
 } spindle_call_info;
@@ -31,14 +31,14 @@ void spindle_marks_leave_constants(void); /* while a class is loaded */
 void spindle_marks_go_on(spindle_marks **marks);
 void spindle_marks_forget(spindle_marks **marks);
 
-/* A call of C code that keeps what it uses busy while its coroutine is suspended. It lies on the C stack of the call. */
+/* A call of C code whose handles are locked while its coroutine is suspended. It lies on the C stack of the call. */
 typedef struct spindle_call {
 	struct spindle_call *outer;
 	zend_execute_data *frame; /* the function's; NULL: no function was called, `key` is what it uses */
 	uintptr_t key;
-	uint32_t co;    /* the coroutine that was suspended in it, if it is marked */
-	bool is_marked; /* what it uses is busy, and so is what the outer ones use */
-	bool holds;     /* something is busy by it */
+	uint32_t co;    /* the coroutine that has locks by it */
+	bool is_marked; /* what it uses is locked, and so is what the outer ones use */
+	bool has_locks; /* something is locked by it */
 } spindle_call;
 
 /* The innermost such call of the running coroutine. */
@@ -48,7 +48,7 @@ extern zend_module_entry spindle_module_entry;
 
 /* The index of our slot in zend_internal_function.reserved. */
 extern int spindle_reserved_slot;
-/* Not 0: calls on handles must be checked before they start. */
+/* Not 0: some handle is locked, so calls that use handles are checked before they begin. */
 extern uint32_t spindle_check_before;
 /* Not 0: something has to be thrown when the current internal function returns. */
 extern uint32_t spindle_check_after;
@@ -176,16 +176,10 @@ uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
 zend_execute_data *spindle_place(zend_string *file, uint32_t line);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
-bool spindle_is_closed(zend_execute_data *execute_data);
-void spindle_answer_closed(zend_execute_data *execute_data, zval *return_value);
-/* What curl_multi_exec() answers when there is nothing to do yet. */
-void spindle_answer_still_running(zend_execute_data *execute_data, zval *return_value);
-
 /* Reading and writing at once on an encrypted stream: ext/openssl takes it out of blocking mode for each call that waits, and
  * remembers in the stream whether it was blocking. A call that begins while another one is in progress is to find it as
  * that one has found it; one that ends is to leave it as the other one needs it. The stream is the call's first argument. */
-bool spindle_is_tls(zend_execute_data *execute_data);
-void spindle_tls_begins(zend_execute_data *execute_data);
+bool spindle_tls_begins(zend_execute_data *execute_data); /* false: it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */
@@ -216,8 +210,15 @@ zend_result spindle_rinit(int type, int module_number);
 zend_result spindle_rshutdown(int type, int module_number);
 zend_result spindle_post_deactivate(void);
 void spindle_minfo(zend_module_entry *module);
-bool spindle_before_call(spindle_call *call, const spindle_call_info *info, zval *return_value);
-void spindle_let_go(spindle_call *call);
+/* What becomes of a call that was checked. */
+typedef enum spindle_before {
+	SPINDLE_CALL_MADE,       /* it is made */
+	SPINDLE_CALL_HAS_THROWN, /* it is not made: something was thrown */
+	SPINDLE_CALL_HAS_CLOSED, /* it has nothing to do, for another one has closed the handle */
+	SPINDLE_CALL_IS_RUNNING, /* it answers that nothing is ready, for another one is in progress */
+} spindle_before;
+spindle_before spindle_before_call(spindle_call *call);
+void spindle_release_locks(spindle_call *call);
 void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
 void spindle_call_was_fair(void);

@@ -29,17 +29,13 @@ static php_netstream_data_t *tls_of(zend_execute_data *execute_data)
 	return socket && socket->handle ? &socket->socket : NULL;
 }
 
-bool spindle_is_tls(zend_execute_data *execute_data)
-{
-	return tls_of(execute_data) != NULL;
-}
-
-void spindle_tls_begins(zend_execute_data *execute_data)
+bool spindle_tls_begins(zend_execute_data *execute_data)
 {
 	php_netstream_data_t *socket = tls_of(execute_data);
 	if (socket) {
 		socket->is_blocked = 1;
 	}
+	return socket != NULL;
 }
 
 void spindle_tls_ends(zend_execute_data *execute_data)

@@ -47,7 +47,7 @@ moments! {
     }
 
     fn awaits_others(rt: &'static Runtime) {
-        handle_locks::refuse_circles(rt);
+        handle_locks::refuse_cycles(rt);
     }
 
     fn left(ctx: *mut Ctx) {

@@ -1,7 +1,12 @@
 //! Arrays.
 
 use crate::{Counted, Owned, Str, Value, sys};
-use std::{cell::UnsafeCell, ffi::CStr, mem::ManuallyDrop, ptr::NonNull};
+use std::{
+    cell::UnsafeCell,
+    ffi::{CStr, c_void},
+    mem::ManuallyDrop,
+    ptr::NonNull,
+};
 
 /// An array of the engine's.
 #[repr(transparent)]
@@ -82,6 +87,16 @@ impl Array {
         let found = unsafe { sys::zend_hash_find(self.0.get(), key.as_raw()) };
         // SAFETY: null, or a value of the array.
         unsafe { Value::borrow(found) }
+    }
+
+    /// Returns the pointers in a table of the engine's, such as those of its functions and classes.
+    pub fn pointers(&self) -> impl Iterator<Item = NonNull<c_void>> {
+        (0..).take_while(|index| u64::from(*index) < self.places()).filter_map(|index| {
+            // SAFETY: a live array, and one of its places.
+            let place = unsafe { sys::spindle_table_bucket(self.as_raw(), index) };
+            // SAFETY: a value of the array, or an undefined one.
+            unsafe { Value::borrow(place) }?.as_pointer()
+        })
     }
 
     /// Returns the values of a list, in its order.

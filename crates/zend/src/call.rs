@@ -3,6 +3,9 @@
 use crate::{Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Value, sys};
 use std::{ffi::CString, mem::MaybeUninit, ops::Deref, ptr};
 
+/// The C code of a function: called with the frame and a place for the result, which holds null.
+pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
+
 /// An exception has been thrown: it is in flight, and the code that runs returns.
 #[derive(Debug)]
 #[must_use]

@@ -1,7 +1,16 @@
 //! Classes, functions and extensions.
 
-use crate::{Str, sys};
-use std::{ffi::CStr, ptr::NonNull, slice};
+use crate::{Array, Handler, Str, sys};
+use std::{
+    ffi::{CStr, c_void},
+    ptr::NonNull,
+    slice,
+};
+
+fn table<'a>(table: *const sys::HashTable) -> &'a Array {
+    // SAFETY: the callers below pass tables of the engine's and of classes, which last as long as those.
+    unsafe { Array::borrow(table) }.expect("the engine has its tables")
+}
 
 /// A class.
 #[repr(transparent)]
@@ -16,6 +25,18 @@ impl Class {
     #[inline(always)]
     pub unsafe fn from_raw(class: *mut sys::zend_class_entry) -> Option<Class> {
         NonNull::new(class).map(Class)
+    }
+
+    /// Returns the classes that there are now.
+    pub fn all() -> impl Iterator<Item = Class> {
+        // SAFETY: a global of the engine, which is there while a request runs.
+        let classes = unsafe { sys::executor_globals.class_table };
+        table(classes).pointers().map(|class| Class(class.cast()))
+    }
+
+    /// Returns its methods.
+    pub fn methods(self) -> impl Iterator<Item = Function> {
+        table(&raw const self.raw().function_table).pointers().map(|function| Function(function.cast()))
     }
 
     /// Returns the class of something that is alive, which has one.
@@ -90,6 +111,11 @@ impl Class {
         unsafe { Extension::from_raw(module) }
     }
 
+    /// Returns this class and those that it extends, up to the outermost.
+    pub fn and_parents(self) -> impl Iterator<Item = Class> {
+        std::iter::successors(Some(self), |class| class.parent())
+    }
+
     /// Sets flags (`ZEND_ACC_…`). At module start.
     pub fn add_flags(self, flags: u32) {
         // SAFETY: nobody borrows it while modules start.
@@ -110,6 +136,13 @@ impl Function {
     #[inline(always)]
     pub unsafe fn from_raw(function: *mut sys::zend_function) -> Option<Function> {
         NonNull::new(function).map(Function)
+    }
+
+    /// Returns the functions that there are now, without methods.
+    pub fn all() -> impl Iterator<Item = Function> {
+        // SAFETY: a global of the engine, which is there while a request runs.
+        let functions = unsafe { sys::executor_globals.function_table };
+        table(functions).pointers().map(|function| Function(function.cast()))
     }
 
     /// Returns the engine's pointer.
@@ -185,6 +218,32 @@ impl Function {
         self.common().fn_flags
     }
 
+    /// Sets the C code of an internal function.
+    ///
+    /// # Safety
+    /// It may be called for calls of this function.
+    pub unsafe fn set_handler(self, handler: Handler) {
+        if let Some(function) = self.internal_place() {
+            // SAFETY: nobody borrows the field for longer than a read; the rest is the caller's promise.
+            unsafe { (*function).handler = Some(handler) };
+        }
+    }
+
+    fn internal_place(self) -> Option<*mut sys::zend_internal_function> {
+        self.is_internal().then(|| self.as_raw().cast()) // every kind of function begins where the union does
+    }
+
+    /// Sets what stands in the slot that the engine keeps for an extension in each internal function.
+    ///
+    /// # Safety
+    /// The slot is the caller's.
+    pub unsafe fn set_reserved(self, slot: usize, value: *mut c_void) {
+        if let Some(function) = self.internal_place() {
+            // SAFETY: as above.
+            unsafe { (*function).reserved[slot] = value };
+        }
+    }
+
     /// Returns the extension that it is of. Functions that stand in no table of an extension's may not say, and are their
     /// class's.
     pub fn extension(self) -> Option<Extension> {
@@ -207,6 +266,11 @@ impl Extension {
     #[inline(always)]
     pub unsafe fn from_raw(module: *const sys::zend_module_entry) -> Option<Extension> {
         NonNull::new(module.cast_mut()).map(Extension)
+    }
+
+    /// Returns the extensions that are loaded.
+    pub fn all() -> impl Iterator<Item = Extension> {
+        table(&raw const sys::module_registry).pointers().map(|module| Extension(module.cast()))
     }
 
     /// Returns the extension with this lower-case name, if it is loaded.

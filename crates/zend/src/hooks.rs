@@ -4,7 +4,7 @@
 //! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
 //! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
 
-use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, sys};
+use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, ValueCell, sys};
 use std::{
     cell::Cell,
     ffi::{CStr, c_char, c_int, c_void},
@@ -139,6 +139,8 @@ pub type InheritanceCacheAdd = extern "C" fn(
     Passed<'_, *mut *mut sys::zend_class_entry>,
     Passed<'_, *mut sys::HashTable>,
 ) -> Option<Class>;
+/// Ends a resource, whose place in the engine's table has been taken out of that.
+pub type EndResource = extern "C" fn(&ValueCell);
 /// Writes a text of this length to the client. Returns how much was written.
 pub type SapiWrite = for<'a> extern "C" fn(Passed<'a, *const c_char>, Passed<'a, usize>) -> usize;
 /// Hands on to the client what was written.
@@ -168,6 +170,11 @@ pub static INHERITANCE_CACHE_GET: HookPoint<InheritanceCacheGet> =
 /// `zend_inheritance_cache_add`.
 pub static INHERITANCE_CACHE_ADD: HookPoint<InheritanceCacheAdd> =
     HookPoint::at(&raw mut sys::zend_inheritance_cache_add);
+/// `pDestructor` of the table of resources, which is made anew for each request.
+pub static END_RESOURCE: HookPoint<EndResource> =
+    HookPoint::at((&raw mut sys::executor_globals).wrapping_byte_add(
+        offset_of!(sys::zend_executor_globals, regular_list) + offset_of!(sys::HashTable, pDestructor),
+    ));
 /// `ub_write` of the SAPI.
 pub static SAPI_WRITE: HookPoint<SapiWrite> = of_sapi(offset_of!(sys::sapi_module_struct, ub_write));
 /// `flush` of the SAPI.

@@ -99,6 +99,11 @@ impl Object {
         self.property(0).and_then(Value::as_str).expect("a case of an enum has a name")
     }
 
+    /// Returns the address of its handlers.
+    pub fn handlers(&self) -> *const sys::zend_object_handlers {
+        self.raw().handlers
+    }
+
     /// Returns the number by which the engine knows it.
     pub fn handle(&self) -> u32 {
         self.raw().handle

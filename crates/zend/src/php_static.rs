@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 /// A static that only the PHP thread uses. Hooks of libc functions on other threads stop before they could get at one (see
 /// `spindle_interpose::host`).
+#[repr(transparent)]
 pub struct PhpStatic<T>(T);
 
 // SAFETY: used by one thread only, as said above.

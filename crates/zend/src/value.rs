@@ -1,7 +1,7 @@
 //! Values.
 
-use crate::{Array, Object, Owned, Str, sys};
-use std::{cell::UnsafeCell, mem, mem::ManuallyDrop};
+use crate::{Array, Object, Owned, Resource, Str, sys};
+use std::{cell::UnsafeCell, ffi::c_void, mem, mem::ManuallyDrop, ptr::NonNull};
 
 /// A value that owns what it refers to.
 #[repr(transparent)]
@@ -182,13 +182,31 @@ impl Value {
         unsafe { Object::borrow(object) }
     }
 
-    /// Returns the resource, if it is one: alive as long as the value is.
-    pub fn as_resource(&self) -> Option<*mut sys::zend_resource> {
+    /// Returns the resource, if it is one.
+    pub fn as_resource(&self) -> Option<&Resource> {
         if self.type_number() != sys::IS_RESOURCE {
             return None;
         }
         // SAFETY: the member that the type names.
-        Some(unsafe { self.0.value.res })
+        let resource = unsafe { self.0.value.res };
+        // SAFETY: alive as long as the value is.
+        unsafe { Resource::borrow(resource) }
+    }
+
+    /// Returns the pointer, if it is one: tables of the engine's have such values.
+    pub fn as_pointer(&self) -> Option<NonNull<c_void>> {
+        if self.type_number() != sys::IS_PTR {
+            return None;
+        }
+        // SAFETY: the member that the type names.
+        NonNull::new(unsafe { self.0.value.ptr })
+    }
+
+    /// Returns `true` if PHP code takes it for `true`.
+    pub fn is_truthy(&self) -> bool {
+        // SAFETY: a valid value.
+        let truth = unsafe { sys::zend_is_true(self.as_raw().cast_mut()) };
+        truth as u8 != 0 // an int before PHP 8.4
     }
 
     /// Returns what it is a reference to, or itself.

@@ -47,7 +47,7 @@ fn fails(rt: &'static Runtime) -> bool {
 
 /// Returns what makes the call of a hook fail.
 fn cancelled() -> Wake {
-    if classify::bears_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
+    if classify::accepts_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
 }
 
 /// A cancellation came while a call that had not waited yielded: the call keeps what it has, and the next ones fail. But not

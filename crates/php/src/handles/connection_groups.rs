@@ -1,19 +1,22 @@
-//! Which handles share a connection: those that were made from one another (a `PDO` and its statements), and those of
-//! one persistent connection. They count as one, by the handle or the number that stands for all: their *root*.
+//! Which handles share a connection: those that were made from one another (a `PDO` and its statements), and those of one
+//! persistent connection. They are one group, which is named by the first handle or by a number: its *group id*.
 //!
 //! What makes handles has a trampoline from the first request on, not only from the first `spawn`: a statement that was
 //! prepared before it is known to belong to its connection. Two things are done by the objects' handlers: the end of one may
-//! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`). Extensions know their objects
-//! by the address of their handlers, so it is the entries of these tables that are changed, never an object's pointer.
+//! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::handles::{
-    classify::{self, Mode},
+    classify::{self, CallKind, Mode},
+    function_table::FunctionTable,
     handle_locks, persistent, trampolines,
 };
 use spindle_php_sys as sys;
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::ptr::addr_of_mut;
+use spindle_zend::{Frame, Function, Hook, Object, PhpStatic, Resource, Value, ValueCell, hooks};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
 
 type FreeObject = unsafe extern "C" fn(*mut sys::zend_object);
 type GetMethod = unsafe extern "C" fn(
@@ -22,258 +25,214 @@ type GetMethod = unsafe extern "C" fn(
     *const sys::zval,
 ) -> *mut sys::zend_function;
 
-struct Table {
-    roots: RefCell<HashMap<usize, usize>>,
-    /// Resources (streams of large objects): their number, which tells them from a later one at the same address, and
-    /// their root.
-    resources: RefCell<HashMap<usize, (i64, usize)>>,
-    /// What ends a resource.
-    end_resource: Cell<Option<EndResource>>,
-    /// What stood in the tables of handlers that have been changed, by their addresses.
-    originals: RefCell<HashMap<usize, Originals>>,
+struct Groups {
+    /// The groups of objects, by their addresses.
+    objects: RefCell<BTreeMap<usize, usize>>,
+    /// Those of resources (streams of large objects), by their addresses: with their number, which tells a resource from a
+    /// later one at the same address.
+    resources: RefCell<BTreeMap<usize, (i64, usize)>>,
+    /// What stood in the handlers of objects that have been changed, by the addresses of their tables.
+    originals: RefCell<BTreeMap<usize, Originals>>,
 }
 
 /// The entries that have been changed.
 #[derive(Clone, Copy)]
 struct Originals {
+    table: FunctionTable<sys::zend_object_handlers>,
     free_object: Option<FreeObject>,
     get_method: Option<GetMethod>,
 }
 
-struct OnPhpThread(Table);
-// SAFETY: used on the PHP thread only; boxes are handed to the engine as plain addresses.
-unsafe impl Sync for OnPhpThread {}
-// SAFETY: as above.
-unsafe impl Send for OnPhpThread {}
-static TABLE: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    let (roots, resources, end_resource, originals) = Default::default();
-    OnPhpThread(Table { roots, resources, end_resource, originals })
+static GROUPS: PhpStatic<Groups> = PhpStatic::new(Groups {
+    objects: RefCell::new(BTreeMap::new()),
+    resources: RefCell::new(BTreeMap::new()),
+    originals: RefCell::new(BTreeMap::new()),
 });
 
-fn table() -> &'static Table {
-    &TABLE.0
+/// Returns the group of a handle: its own, if it shares no connection.
+pub(crate) fn group_id(key: usize) -> usize {
+    GROUPS.objects.borrow().get(&key).copied().unwrap_or(key)
 }
 
-/// The handle that stands for all on one connection.
-pub(crate) fn root(key: usize) -> usize {
-    table().roots.borrow().get(&key).copied().unwrap_or(key)
-}
-
-/// The same for a resource, if it was made from a handle.
-pub(crate) unsafe fn root_of_resource(resource: *const sys::zend_resource) -> Option<usize> {
-    let resources = table().resources.borrow();
-    let (number, root) = *resources.get(&(resource as usize))?;
-    // SAFETY: the caller passes a live resource.
-    (unsafe { (*resource).handle } == number).then_some(root)
+/// Returns the group of a resource, if it was made from a handle.
+pub(crate) fn group_of_resource(resource: &Resource) -> Option<usize> {
+    let resources = GROUPS.resources.borrow();
+    let (number, group) = *resources.get(&resource.address())?;
+    (resource.number() == number).then_some(group)
 }
 
 /// A call has returned a resource: it shares the connection of the handle that it was made from.
-///
-/// # Safety
-/// `frame` is the frame of a call of an internal function, `resource` its result.
-pub(crate) unsafe fn link_resource(frame: *mut sys::zend_execute_data, resource: *mut sys::zend_resource) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut root = None;
-        classify::handles(frame, classify::Kind::Handle, |key, mode| {
-            root = root.or((mode != Mode::Shared).then_some(key));
-        });
-        if let Some(root) = root {
-            link_stream(resource, root);
-        }
+pub(crate) fn link_resource(frame: Frame, resource: &Resource) {
+    if let Some(group) = group_of_call(frame, None) {
+        link_stream(resource, group);
     }
 }
 
-fn set_root(object: usize, root: Option<usize>) {
-    let before = match root {
-        Some(root) => table().roots.borrow_mut().insert(object, root),
-        None => table().roots.borrow_mut().remove(&object),
+/// Returns the group of the first handle of a call, other than `except`.
+fn group_of_call(frame: Frame, except: Option<&Object>) -> Option<usize> {
+    let mut group = None;
+    classify::handles(frame, CallKind::Handle, |key, mode| {
+        let is_other = except.is_none_or(|object| object.address() != key);
+        group = group.or((is_other && mode != Mode::Shared).then_some(key));
+    });
+    group
+}
+
+fn set_group(object: &Object, group: Option<usize>) {
+    let before = match group {
+        Some(group) => GROUPS.objects.borrow_mut().insert(object.address(), group),
+        None => GROUPS.objects.borrow_mut().remove(&object.address()),
     };
-    if let Some(root) = root {
-        persistent::used(root);
+    if let Some(group) = group {
+        persistent::used(group);
     }
     if let Some(before) = before {
         persistent::unused(before);
     }
 }
 
-/// A stream shares what `root` stands for.
-///
-/// # Safety
-/// `resource` is live.
-pub(crate) unsafe fn link_stream(resource: *mut sys::zend_resource, root: usize) {
-    // SAFETY: the caller's promise.
-    table().resources.borrow_mut().insert(resource as usize, (unsafe { (*resource).handle }, root));
+/// Makes a stream one of a group.
+pub(crate) fn link_stream(resource: &Resource, group: usize) {
+    GROUPS.resources.borrow_mut().insert(resource.address(), (resource.number(), group));
 }
 
-/// `object` and the first other handle of the call share a connection from now on. An address that is used again
-/// loses what was known of it, since every handle is made by a constructor or returned by a call.
-///
-/// # Safety
-/// `frame` is the frame of a call of an internal function, `object` its `$this` or its result.
-pub(crate) unsafe fn link(frame: *mut sys::zend_execute_data, object: *mut sys::zend_object) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if classify::module_of(object) != classify::module_of_function((*frame).func.cast()) {
-            return;
-        }
-        let mut root = None;
-        classify::handles(frame, classify::Kind::Handle, |key, mode| {
-            if key != object as usize && root.is_none() && mode != Mode::Shared {
-                root = Some(key);
-            }
-        });
-        if root.is_some() && classify::makes_apart(classify::module_of(object)) {
-            root = None;
-        }
-        if root != Some(self::root(object as usize)) {
-            set_root(object as usize, root);
-        }
-        adopt(object, root.is_some());
+/// `object`, which is what a call is made on or what it returns, and the first other handle of the call share a connection
+/// from now on. An address that is used again loses what was known of it, since every handle is made by a constructor or
+/// returned by a call.
+pub(crate) fn link(frame: Frame, object: &Object) {
+    let extension = classify::extension_of(object);
+    if extension != classify::extension_of_call(frame) {
+        return;
     }
+    let group = group_of_call(frame, Some(object)).filter(|_| !classify::makes_own_connections(extension));
+    if group != Some(group_id(object.address())) {
+        set_group(object, group);
+    }
+    change_handlers(object, group.is_some());
 }
 
-/// `object` is on the connection that `root` stands for.
-///
-/// # Safety
-/// `object` is a live handle.
-pub(crate) unsafe fn link_to(object: *mut sys::zend_object, root: usize) {
-    set_root(object as usize, Some(root));
-    // SAFETY: the caller's promise.
-    unsafe { adopt(object, true) };
+/// Makes an object one of a group.
+pub(crate) fn link_to(object: &Object, group: usize) {
+    set_group(object, Some(group));
+    change_handlers(object, true);
 }
 
-/// `object` is being made: what was known of an earlier one at its address is forgotten. (Those without handlers of their own
+/// An object is being made: what was known of an earlier one at its address is forgotten. (Those without handlers of their own
 /// end unseen.)
-pub(crate) fn is_new(object: *const sys::zend_object) {
-    set_root(object as usize, None);
+pub(crate) fn is_new(object: &Object) {
+    set_group(object, None);
 }
 
 /// The request is over, and its objects are gone: the addresses will be other objects'.
 pub fn forget_all() {
-    table().roots.borrow_mut().clear();
-    table().resources.borrow_mut().clear();
+    GROUPS.objects.borrow_mut().clear();
+    GROUPS.resources.borrow_mut().clear();
 }
 
 /// Changes the handlers of objects of its kind, if the end of one or its methods need it.
-unsafe fn adopt(object: *mut sys::zend_object, shares: bool) {
-    // SAFETY: a live object; its handlers are its extension's, and stay as long as that is loaded.
-    unsafe {
-        let table = (*object).handlers.cast_mut();
-        if table.cast_const() == &raw const sys::std_object_handlers {
-            return;
-        }
-        let own_methods = (*table).get_method.filter(|find| {
-            *find as usize != sys::zend_std_get_method as *const () as usize
-                && *find as usize != get_method as *const () as usize
-        });
-        let own_end = (*table).free_obj.filter(|free| shares && *free as usize != free_object as *const () as usize);
-        if own_methods.is_none() && own_end.is_none() {
-            return;
-        }
-        let mut originals = self::table().originals.borrow_mut();
-        let entry = originals.entry(table as usize).or_insert(Originals { free_object: None, get_method: None });
-        let store = |place: usize, value: usize| spindle_interpose::patch::store(place, value).is_ok();
-        if let Some(find) = own_methods
-            && store(&raw mut (*table).get_method as usize, get_method as *const () as usize)
-        {
-            entry.get_method = Some(find);
-        }
-        if let Some(free) = own_end
-            && store(&raw mut (*table).free_obj as usize, free_object as *const () as usize)
-        {
-            entry.free_object = Some(free);
-        }
+fn change_handlers(object: &Object, shares: bool) {
+    // SAFETY: the handlers of a live object, which are its extension's.
+    let Some(table) = (unsafe { FunctionTable::from_raw(object.handlers()) }) else { return };
+    if table.address() == &raw const sys::std_object_handlers as usize {
+        return;
+    }
+    let handlers = table.read();
+    let ours = [get_method as *const () as usize, free_object as *const () as usize];
+    let own_methods = handlers.get_method.filter(|find| {
+        *find as usize != sys::zend_std_get_method as *const () as usize && !ours.contains(&(*find as usize))
+    });
+    let own_end = handlers.free_obj.filter(|free| shares && !ours.contains(&(*free as usize)));
+    if own_methods.is_none() && own_end.is_none() {
+        return;
+    }
+    let mut originals = GROUPS.originals.borrow_mut();
+    let entry = originals.entry(table.address()).or_insert(Originals { table, free_object: None, get_method: None });
+    if own_methods.is_some() && table.replace(offset_of!(sys::zend_object_handlers, get_method), ours[0]).is_ok() {
+        entry.get_method = own_methods;
+    }
+    if own_end.is_some() && table.replace(offset_of!(sys::zend_object_handlers, free_obj), ours[1]).is_ok() {
+        entry.free_object = own_end;
     }
 }
 
 /// Puts the handlers back, at module shutdown.
 pub fn remove() {
-    for (address, original) in self::table().originals.borrow_mut().drain() {
-        let table = address as *mut sys::zend_object_handlers;
-        // SAFETY: a table of handlers of an extension that is still loaded, which `adopt` has changed. Where it cannot be
-        // put back, this module stays loaded.
-        unsafe {
-            if let Some(find) = original.get_method {
-                let _ = spindle_interpose::patch::store(&raw mut (*table).get_method as usize, find as usize);
-            }
-            if let Some(free) = original.free_object {
-                let _ = spindle_interpose::patch::store(&raw mut (*table).free_obj as usize, free as usize);
-            }
+    for Originals { table, free_object, get_method } in
+        std::mem::take(&mut *GROUPS.originals.borrow_mut()).into_values()
+    {
+        // Where one cannot be put back, this module stays loaded.
+        if let Some(find) = get_method {
+            let _ = table.replace(offset_of!(sys::zend_object_handlers, get_method), find as usize);
+        }
+        if let Some(free) = free_object {
+            let _ = table.replace(offset_of!(sys::zend_object_handlers, free_obj), free as usize);
         }
     }
 }
 
-/// What stood in the table of an object's handlers.
-fn originals(object: *const sys::zend_object) -> Option<Originals> {
-    // SAFETY: a live object, or one that is being freed.
-    table().originals.borrow().get(&unsafe { (*object).handlers as usize }).copied()
+/// Returns what stood in an object's handlers.
+fn originals(object: &Object) -> Option<Originals> {
+    GROUPS.originals.borrow().get(&(object.handlers() as usize)).copied()
 }
 
-unsafe extern "C" fn free_object(object: *mut sys::zend_object) {
-    // SAFETY: only objects whose handlers have been changed get here.
-    unsafe {
-        let Some(free) = originals(object).and_then(|original| original.free_object) else {
-            return sys::zend_object_std_dtor(object);
-        };
-        let root = table().roots.borrow_mut().remove(&(object as usize));
-        match root {
-            None => free(object),
-            Some(root) => {
-                // Where its turn never comes it is left as it is: what it has on its connection stays until that ends.
-                if handle_locks::in_turn(root, || persistent::within(root, || free(object))).is_none() {
-                    sys::zend_object_std_dtor(object);
-                }
-                persistent::unused(root);
+fn free_with(free: FreeObject, object: &Object) {
+    // SAFETY: the engine frees the object, by a handler of its extension or by its own.
+    unsafe { free(object.as_raw()) };
+}
+
+/// The handler of the engine's that frees an object: `zend_object_handlers.free_obj`.
+extern "C" fn free_object(object: &Object) {
+    let Some(free) = originals(object).and_then(|original| original.free_object) else {
+        return free_with(sys::zend_object_std_dtor, object);
+    };
+    let group = GROUPS.objects.borrow_mut().remove(&object.address());
+    match group {
+        None => free_with(free, object),
+        Some(group) => {
+            // Where the lock is never free it is left as it is: what it has on its connection stays until that ends.
+            if handle_locks::with_lock(group, || persistent::within(group, || free_with(free, object))).is_none() {
+                free_with(sys::zend_object_std_dtor, object);
             }
+            persistent::unused(group);
         }
     }
 }
-
-type EndResource = unsafe extern "C" fn(*mut sys::zval);
 
 /// Watches the end of resources, in the request that runs: it may talk to a server, as that of objects.
 pub fn watch_resources() {
-    // SAFETY: the engine's table of resources, made anew for each request.
-    unsafe {
-        let list = addr_of_mut!(sys::executor_globals.regular_list);
-        if let Some(end) = (*list).pDestructor.filter(|end| *end as usize != end_resource as *const () as usize) {
-            table().end_resource.set(Some(end));
-            (*list).pDestructor = Some(end_resource);
-        }
+    RESOURCE_ENDS.install();
+}
+
+static RESOURCE_ENDS: Hook<hooks::EndResource> = Hook::new(&hooks::END_RESOURCE, end_resource);
+
+extern "C" fn end_resource(place: &ValueCell) {
+    let Some(end) = RESOURCE_ENDS.original() else { return };
+    // SAFETY: nothing changes the place before `end` does. No reference is counted, as there is none any more.
+    let Some(resource) = unsafe { Value::borrow(place.as_raw()) }.and_then(Value::as_resource) else { return };
+    let group = group_of_resource(resource).filter(|_| resource.is_open());
+    GROUPS.resources.borrow_mut().remove(&resource.address());
+    match group {
+        None => end(place),
+        // Where the lock is never free it is left as it is: what it has on its connection stays until that ends.
+        Some(group) => drop(handle_locks::with_lock(group, || end(place))),
     }
 }
 
-unsafe extern "C" fn end_resource(value: *mut sys::zval) {
-    let Some(end) = table().end_resource.get() else { return };
-    // SAFETY: the engine's own argument: a resource that it has taken out of its table.
-    unsafe {
-        let resource = (*value).value.res;
-        let is_open = (*resource).type_ >= 0;
-        let root = root_of_resource(resource).filter(|_| is_open);
-        table().resources.borrow_mut().remove(&(resource as usize));
-        match root {
-            None => end(value),
-            // Where its turn never comes it is left as it is: what it has on its connection stays until that ends.
-            Some(root) => drop(handle_locks::in_turn(root, || end(value))),
-        }
-    }
-}
-
+/// The handler of the engine's that finds a method: `zend_object_handlers.get_method`.
 unsafe extern "C" fn get_method(
-    object: *mut *mut sys::zend_object,
+    object: *mut &Object,
     name: *mut sys::zend_string,
     key: *const sys::zval,
 ) -> *mut sys::zend_function {
-    // SAFETY: only objects whose handlers have been changed get here; what is found is a function.
-    unsafe {
-        let Some(find) = originals(*object).and_then(|original| original.get_method) else {
-            return sys::zend_std_get_method(object, name, key);
-        };
-        let function = find(object, name, key);
-        if !function.is_null() && u32::from((*function).type_) == sys::ZEND_INTERNAL_FUNCTION {
-            trampolines::trampoline_found(function.cast());
-        }
-        function
+    // SAFETY: the engine's own argument: a place with a live object.
+    let original = originals(unsafe { object.read() }).and_then(|original| original.get_method);
+    let find = original.unwrap_or(sys::zend_std_get_method);
+    // SAFETY: a handler of the object's, and the engine's own arguments.
+    let function = unsafe { find(object.cast(), name, key) };
+    // SAFETY: null, or the function that was found.
+    let found = unsafe { Function::from_raw(function) };
+    if let Some(found) = found.filter(|found| original.is_some() && found.is_internal()) {
+        trampolines::trampoline_found(found);
     }
+    function
 }

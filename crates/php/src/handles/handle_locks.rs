@@ -1,32 +1,36 @@
-//! Busy handles: a call on a handle that another coroutine's call is in the middle of waits its turn.
+//! Locks of handles: a call on a handle that another coroutine is suspended in a call on waits until that has returned.
 //!
 //! Calls that use handles, or an extension as a whole, are on a list of their coroutine while they are in progress
-//! (`spindle_call`, on the C stack). Nobody looks for what they use until the coroutine is suspended, by whatever: then it
-//! is held until the calls return. Handles that share a connection count as one (see `links`). First come, first served;
-//! one reader and one writer of a stream at once.
+//! ([`CallRecord`]). What they use is not looked up until the coroutine is suspended, by whatever: then it is locked until the
+//! calls return. Handles that share a connection have one lock (see `connection_groups`). Waiters are served in the order in
+//! which they came; a stream may have one reader and one writer at once.
 //!
-//! A coroutine that is suspended in a callback of such a call may wait for another one, and that one for its turn. Such a
-//! circle is refused with an error.
+//! A coroutine that is suspended in a callback of such a call may wait for another one, which waits for the lock. The wait that
+//! would close such a cycle is refused with an error.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::handles::{
-    classify::{self, Kind, Mode, handles, kind_from},
+    calls::{self, CallRecord},
+    classify::{self, CallKind, Mode, handles, kind_of_calls},
     streams,
 };
 use crate::runtime::{
+    classes,
     coroutine::Info,
     ctx::{Ctx, Failing, Held},
     dependencies,
-    pending_cancel::{self, refresh_checks},
+    pending_cancel::refresh_checks,
     scheduler::{self, Runtime},
 };
-use crate::zend::{call_info::info_of, exception};
 use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
+use spindle_zend::{Frame, Function, PhpStatic, engine, exception};
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ptr::null_mut;
 
-/// Somebody who waits for a turn.
+/// A coroutine that waits for a lock.
 struct Waiter {
     ticket: Ticket,
     mode: Mode,
@@ -34,165 +38,155 @@ struct Waiter {
     is_refused: bool,
 }
 
+/// The lock of a handle that is in use.
 #[derive(Default)]
-struct Busy {
+struct Lock {
     holders: Vec<(CoroutineId, Mode)>,
     queue: VecDeque<Waiter>,
     /// A close waits in the queue: calls before it may finish, but not wait any more.
     closing: bool,
 }
 
-struct Table(RefCell<HashMap<usize, Busy>>);
-// SAFETY: used on the PHP thread only: by internal functions and by the module's life.
-unsafe impl Sync for Table {}
-// SAFETY: as above.
-unsafe impl Send for Table {}
-static TABLE: std::sync::LazyLock<Table> = std::sync::LazyLock::new(|| Table(RefCell::new(HashMap::new())));
+impl Lock {
+    fn is_held_by(&self, co: CoroutineId) -> bool {
+        self.holders.iter().any(|(holder, _)| *holder == co)
+    }
 
-fn table() -> &'static RefCell<HashMap<usize, Busy>> {
-    &TABLE.0
+    /// Returns `true` if a holder keeps others from using the handle in this mode.
+    fn conflicts_with(&self, mode: Mode) -> bool {
+        self.holders.iter().any(|(_, held)| held.conflicts_with(mode))
+    }
 }
 
-/// Runs `what`, C code that uses `key` without being a call of a function, in its turn. A cancellation does not keep it
-/// from being run. `None`: it was not run, for its turn would never come; that was thrown.
-pub(crate) fn in_turn<R>(key: usize, what: impl FnOnce() -> R) -> Option<R> {
-    let mut call =
-        sys::spindle_call { outer: null_mut(), frame: null_mut(), key, co: 0, is_marked: false, holds: false };
-    // SAFETY: on the PHP thread; the record lies on this stack until the call is over. A bailout jumps over its end, and
-    // the request ends.
-    unsafe {
-        if sys::spindle_check_before != 0
-            && let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch())
-        {
-            rt.core.borrow_mut().shield();
-            let has_come = turn(rt, &mut call, key, Mode::Both);
-            rt.core.borrow_mut().unshield();
-            if !has_come {
-                return None;
-            }
+/// By handles, and what else stands for something that calls use.
+static LOCKS: PhpStatic<RefCell<BTreeMap<usize, Lock>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
+
+/// Runs `body`, C code that uses `key` without being a call of a function, with the lock of that. A cancellation does not keep
+/// it from being run. `None`: it was not run, for the lock would never be free; that was thrown.
+pub(crate) fn with_lock<R>(key: usize, body: impl FnOnce() -> R) -> Option<R> {
+    // A bailout jumps over the end of the call, and the request ends.
+    let call = CallRecord::of_key(key);
+    if calls::are_checked()
+        && let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch())
+    {
+        rt.core.borrow_mut().shield();
+        let is_locked = lock(rt, &call, key, Mode::Both);
+        rt.core.borrow_mut().unshield();
+        if !is_locked {
+            return None;
         }
-        call.outer = sys::spindle_calls;
-        sys::spindle_calls = &mut call;
-        let result = what();
-        if sys::spindle_calls == &raw mut call {
-            sys::spindle_calls = call.outer;
-        }
-        if call.holds {
-            spindle_let_go(&mut call);
-        }
-        Some(result)
     }
+    let result = call.run(body);
+    spindle_release_locks(&call);
+    Some(result)
 }
 
 /// Waits until none of `keys` is used by a suspended call of another coroutine, all of them at one moment. `false`: that
 /// would never be; it was thrown.
 pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return true };
-    // SAFETY: the running context.
-    let co = CoroutineId(unsafe { (*rt.context()).co });
-    let is_mine =
-        |key| table().borrow().get(&key).is_some_and(|busy| busy.holders.iter().any(|(holder, _)| *holder == co));
+    let co = running(rt);
+    let is_mine = |key| LOCKS.borrow().get(&key).is_some_and(|lock| lock.is_held_by(co));
     while let Some(key) = keys.iter().find(|key| is_used_by_another(rt, co, **key) && !is_mine(**key)) {
-        if in_turn(*key, || ()).is_none() {
+        if with_lock(*key, || ()).is_none() {
             return false;
         }
     }
     true
 }
 
-/// Nothing is busy any more: in the child of a fork, at request end.
+/// Nothing is locked any more: in the child of a fork, at request end.
 pub fn forget_all() {
-    table().borrow_mut().clear();
-    // SAFETY: on the PHP thread.
-    unsafe { sys::spindle_check_before = 0 };
+    LOCKS.borrow_mut().clear();
+    calls::set_checked(false);
 }
 
-/// The running coroutine is about to be suspended: what its calls in progress use is busy until they return.
+/// The running coroutine is about to be suspended: what its calls in progress use is locked until they return.
 #[inline(always)]
 pub fn parking(rt: &'static Runtime) {
-    // SAFETY: the list of the running coroutine.
-    if !unsafe { sys::spindle_calls }.is_null() {
+    if calls::are_any() {
         mark(rt);
     }
 }
 
 #[cold]
 fn mark(rt: &'static Runtime) {
-    let ctx = rt.context();
-    // SAFETY: calls in progress of the running coroutine, on its stack, and their frames. After a bailout that an extension
-    // has caught the list may have calls that are over; then the request ends.
-    unsafe {
-        if sys::compiler_globals.unclean_shutdown {
-            return;
-        }
-        let mut call = sys::spindle_calls;
-        while !call.is_null() && !(*call).is_marked {
-            (*call).is_marked = true;
-            let frame = (*call).frame;
-            if frame.is_null() {
-                hold(ctx, call, (*call).key, Mode::Both);
-            } else {
-                let kind = info_of((*frame).func.cast()).map_or(Kind::Plain, kind_from);
-                handles(frame, kind, |key, mode| hold(ctx, call, key, mode));
-            }
-            call = (*call).outer;
+    // After a bailout that an extension has caught the list may have calls that are over; then the request ends.
+    if engine::has_bailed_out() {
+        return;
+    }
+    for call in calls::running().take_while(|call| !call.is_marked()) {
+        call.set_marked();
+        match call.frame() {
+            None => hold(rt, call, call.key(), Mode::Both),
+            Some(frame) => handles(frame, kind_of_calls(frame.function()), |key, mode| hold(rt, call, key, mode)),
         }
     }
 }
 
-/// Is a function in progress whose handles are busy?
+/// Returns `true` if a function is in progress whose handles are locked.
 pub fn is_inside_marked() -> bool {
-    // SAFETY: calls in progress of the running coroutine.
-    unsafe {
-        let mut call = sys::spindle_calls;
-        while !call.is_null() {
-            if (*call).holds && !(*call).frame.is_null() {
-                return true;
-            }
-            call = (*call).outer;
-        }
-        false
-    }
+    calls::running().any(|call| call.has_locks() && call.frame().is_some())
 }
 
-unsafe fn hold(ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mode) {
-    // SAFETY: the running context, and a call in progress.
-    unsafe {
-        if (*ctx).busy.iter().any(|held| held.call == call && held.key == key) {
-            return; // it was given its turn
-        }
-        table().borrow_mut().entry(key).or_default().holders.push((CoroutineId((*ctx).co), mode));
-        (*ctx).busy.push(Held { call, key });
-        ((*call).co, (*call).holds) = ((*ctx).co, true);
-        sys::spindle_check_before = 1;
-    }
+/// Returns the running coroutine.
+fn running(rt: &'static Runtime) -> CoroutineId {
+    CoroutineId(fields(rt.context()).co)
 }
 
-pub(crate) fn let_go(rt: &'static Runtime, co: CoroutineId, key: usize) {
+/// Returns the context of a coroutine, if it has one.
+fn context_of(rt: &'static Runtime, co: CoroutineId) -> Option<*mut Ctx> {
+    let ctx = rt.find_object(co)?.ctx.get();
+    (!ctx.is_null()).then_some(ctx)
+}
+
+/// Returns the fields of a context, for one expression.
+pub(crate) fn fields<'a>(ctx: *mut Ctx) -> &'a mut Ctx {
+    // SAFETY: the context of a coroutine that has not ended; no other borrow of it is alive on this thread.
+    unsafe { &mut *ctx }
+}
+
+fn hold(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
+    let (ctx, co) = (rt.context(), running(rt));
+    if fields(ctx).busy.iter().any(|held| held.call == call.as_raw() && held.key == key) {
+        return; // it has waited for the lock
+    }
+    LOCKS.borrow_mut().entry(key).or_default().holders.push((co, mode));
+    note_lock(ctx, call, key);
+    calls::set_checked(true);
+}
+
+/// Notes that the coroutine of this context has a lock by a call.
+fn note_lock(ctx: *mut Ctx, call: &CallRecord, key: usize) {
+    fields(ctx).busy.push(Held { call: call.as_raw(), key });
+    call.set_holder(CoroutineId(fields(ctx).co));
+}
+
+/// The coroutine does not use the handle any more: those that can have the lock now get it.
+fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
     let next = {
-        let mut table = table().borrow_mut();
-        let Some(busy) = table.get_mut(&key) else { return };
-        if let Some(at) = busy.holders.iter().rposition(|(holder, _)| *holder == co) {
-            busy.holders.remove(at);
+        let mut locks = LOCKS.borrow_mut();
+        let Some(lock) = locks.get_mut(&key) else { return };
+        if let Some(at) = lock.holders.iter().rposition(|(holder, _)| *holder == co) {
+            lock.holders.remove(at);
         }
         let mut next = Vec::new();
         let mut waiting: VecDeque<Waiter> = VecDeque::new();
-        for waiter in std::mem::take(&mut busy.queue) {
-            let before = waiting.iter().any(|earlier| earlier.mode.disturbs(waiter.mode));
-            if before || busy.holders.iter().any(|(_, held)| held.disturbs(waiter.mode)) {
+        for waiter in std::mem::take(&mut lock.queue) {
+            let before = waiting.iter().any(|earlier| earlier.mode.conflicts_with(waiter.mode));
+            if before || lock.conflicts_with(waiter.mode) {
                 waiting.push_back(waiter);
             } else {
-                busy.holders.push((waiter.ticket.co, waiter.mode)); // it is its turn, whoever comes in between
+                lock.holders.push((waiter.ticket.co, waiter.mode)); // it has the lock, whatever runs before it
                 next.push(waiter.ticket);
             }
         }
-        busy.queue = waiting;
-        if busy.holders.is_empty() && busy.queue.is_empty() {
-            table.remove(&key);
+        lock.queue = waiting;
+        if lock.holders.is_empty() && lock.queue.is_empty() {
+            locks.remove(&key);
         }
-        if table.is_empty() {
-            // SAFETY: on the PHP thread.
-            unsafe { sys::spindle_check_before = 0 };
+        if locks.is_empty() {
+            calls::set_checked(false);
         }
         next
     };
@@ -201,255 +195,230 @@ pub(crate) fn let_go(rt: &'static Runtime, co: CoroutineId, key: usize) {
     }
 }
 
-/// The slow half of the trampoline before a call: queues for busy handles. `false`: the call is not to be made; something
-/// was thrown, or it has its result.
+/// The slow half of the trampoline before a call: waits for the locks of its handles. Returns what the trampoline does then
+/// (`SPINDLE_CALL_…`).
 #[unsafe(no_mangle)]
-unsafe extern "C" fn spindle_before_call(
-    call: *mut sys::spindle_call,
-    info: *const sys::spindle_call_info,
-    result: *mut sys::zval,
-) -> bool {
-    let kind = kind_from(info);
-    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return true };
-    // Another one may be taken while it waits for the first. Then it waits for that one, and holds none meanwhile: two
-    // calls that each hold what the other one waits for would wait for good.
-    // SAFETY: the running context, and the frame of the call that is about to begin.
-    unsafe {
-        let frame = (*call).frame;
-        let co = CoroutineId((*rt.context()).co);
-        while let Some((key, mode)) = first_busy(frame, kind, co) {
-            if kind == Kind::Performs {
-                sys::spindle_answer_still_running(frame, result);
-                return false;
-            }
-            spindle_let_go(call);
-            if !turn(rt, call, key, mode) {
-                return false;
-            }
-            if kind == Kind::Closes && sys::spindle_is_closed(frame) {
-                // Another one was about to close it, and has: this one asked for the same while it was open.
-                spindle_let_go(call);
-                sys::spindle_answer_closed(frame, result);
-                return false;
-            }
+extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
+    let Some(frame) = call.frame() else { return sys::SPINDLE_CALL_MADE };
+    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return sys::SPINDLE_CALL_MADE };
+    let kind = kind_of_calls(frame.function());
+    let co = running(rt);
+    // While it waits for one lock another one may be taken. Then it waits for that one, and holds none meanwhile: two calls
+    // that each hold what the other one waits for would wait for good.
+    while let Some((key, mode)) = first_locked(frame, kind, co) {
+        if kind == CallKind::Performs {
+            return sys::SPINDLE_CALL_IS_RUNNING;
         }
-        if matches!(kind, Kind::Reads | Kind::Writes) {
-            streams::begins(rt, call);
+        spindle_release_locks(call);
+        if !lock(rt, call, key, mode) {
+            return sys::SPINDLE_CALL_HAS_THROWN;
+        }
+        if kind == CallKind::Closes && is_closed(frame) {
+            // Another one was about to close it, and has: this one asked for the same while it was open.
+            spindle_release_locks(call);
+            return sys::SPINDLE_CALL_HAS_CLOSED;
         }
     }
-    true
+    if matches!(kind, CallKind::Reads | CallKind::Writes) {
+        streams::begins(rt, co, call, frame);
+    }
+    sys::SPINDLE_CALL_MADE
 }
 
-/// The first handle of a call for which it has to wait.
-unsafe fn first_busy(frame: *mut sys::zend_execute_data, kind: Kind, co: CoroutineId) -> Option<(usize, Mode)> {
+/// Returns `true` if the first argument of a call is a resource that has been closed.
+fn is_closed(frame: Frame) -> bool {
+    let first = frame.arguments().first().and_then(|value| value.as_resource());
+    first.is_some_and(|resource| !resource.is_open())
+}
+
+/// Returns the first handle of a call for which it has to wait.
+fn first_locked(frame: Frame, kind: CallKind, co: CoroutineId) -> Option<(usize, Mode)> {
     let mut first = None;
-    // SAFETY: the caller passes the frame of a call.
-    unsafe {
-        handles(frame, kind, |key, mode| {
-            if first.is_none() && must_wait(co, key, mode) {
-                first = Some((key, mode));
-            }
-        });
-    }
+    handles(frame, kind, |key, mode| {
+        if first.is_none() && must_wait(co, key, mode) {
+            first = Some((key, mode));
+        }
+    });
     first
 }
 
-/// Is another coroutine suspended in a call on this handle? Not if it was given its turn and has not run since.
+/// Returns `true` if another coroutine is suspended in a call on this handle. Not if it has got the lock and has not run since.
 pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usize) -> bool {
-    table().borrow().get(&key).is_some_and(|busy| {
-        busy.holders.iter().any(|(holder, _)| {
-            let ctx = context_of(rt, *holder);
-            // SAFETY: the context of a coroutine that has not ended.
-            *holder != co && !ctx.is_null() && unsafe { (*ctx).busy.iter().any(|held| held.key == key) }
+    LOCKS.borrow().get(&key).is_some_and(|lock| {
+        lock.holders.iter().any(|(holder, _)| {
+            *holder != co
+                && context_of(rt, *holder).is_some_and(|ctx| fields(ctx).busy.iter().any(|held| held.key == key))
         })
     })
 }
 
-/// Is it another's turn on this handle?
+/// Returns `true` if the coroutine has to wait before it may use the handle in this mode.
 fn must_wait(co: CoroutineId, key: usize, mode: Mode) -> bool {
-    let table = table().borrow();
-    let Some(busy) = table.get(&key) else { return false };
-    let mine = busy.holders.iter().any(|(holder, _)| *holder == co); // its own call, further up
-    let others = busy.holders.iter().any(|(_, held)| held.disturbs(mode));
-    !mine && (others || busy.queue.iter().any(|earlier| earlier.mode.disturbs(mode)))
+    let locks = LOCKS.borrow();
+    let Some(lock) = locks.get(&key) else { return false };
+    // One of its own calls, further up, may hold it.
+    !lock.is_held_by(co)
+        && (lock.conflicts_with(mode) || lock.queue.iter().any(|earlier| earlier.mode.conflicts_with(mode)))
 }
 
-/// Lets go of what a call has kept busy.
+/// Releases the locks that a call has, which is over or has not begun.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn spindle_let_go(call: *mut sys::spindle_call) {
-    // SAFETY: the caller passes a call that is over or has not begun. It may have been suspended in another coroutine than
-    // the running one, if it was made in a fiber; that one's context is there as long as it has not ended.
-    unsafe {
-        if !std::mem::take(&mut (*call).holds) {
-            return;
-        }
-        (*call).is_marked = false;
-        let Some(rt) = scheduler::existing() else { return };
-        let co = CoroutineId((*call).co);
-        let running = rt.context();
-        let ctx = if (*running).co == co.0 { running } else { context_of(rt, co) };
-        if ctx.is_null() {
-            return;
-        }
-        while let Some(at) = (*ctx).busy.iter().position(|held| held.call == call) {
-            let held = (*ctx).busy.swap_remove(at);
-            let_go(rt, co, held.key);
-        }
-        streams::ends(rt, call);
+pub(crate) extern "C" fn spindle_release_locks(call: &CallRecord) {
+    if !call.clear_holder() {
+        return;
+    }
+    let Some(rt) = scheduler::existing() else { return };
+    // It may have been suspended in another coroutine than the running one, if it was made in a fiber; that one's context is
+    // there as long as it has not ended.
+    let co = call.holder();
+    let ctx = if running(rt) == co { Some(rt.context()) } else { context_of(rt, co) };
+    let Some(ctx) = ctx else { return };
+    loop {
+        let busy = &mut fields(ctx).busy;
+        let Some(at) = busy.iter().position(|held| held.call == call.as_raw()) else { break };
+        let held = busy.swap_remove(at);
+        release(rt, co, held.key);
+    }
+    streams::ends(rt, call);
+}
+
+/// The coroutine of this context has ended: it holds no lock any more.
+pub(crate) fn release_all(rt: &'static Runtime, ctx: *mut Ctx) {
+    while let Some(held) = fields(ctx).busy.pop() {
+        release(rt, CoroutineId(fields(ctx).co), held.key);
     }
 }
 
-fn context_of(rt: &'static Runtime, co: CoroutineId) -> *mut Ctx {
-    rt.find_object(co).map_or(null_mut(), |this| this.ctx.get())
-}
-
-/// Waits for one handle, if it is busy. `false`: something was thrown.
-unsafe fn turn(rt: &'static Runtime, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
-    let ctx = rt.context();
-    // SAFETY: the running context.
-    let co = CoroutineId(unsafe { (*ctx).co });
-    if !must_wait(co, key, mode) {
+/// Waits for the lock of a handle, if it is not free. `false`: something was thrown.
+fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool {
+    if !must_wait(running(rt), key, mode) {
         return true;
     }
     if mode == Mode::Close
-        && let Some(busy) = table().borrow_mut().get_mut(&key)
+        && let Some(lock) = LOCKS.borrow_mut().get_mut(&key)
     {
-        busy.closing = true;
-        for (holder, held) in &busy.holders {
-            if held.disturbs(mode) {
+        lock.closing = true;
+        for (holder, held) in &lock.holders {
+            if held.conflicts_with(mode) {
                 fail_quietly(rt, *holder);
             }
         }
     }
-    // SAFETY: the running context.
-    unsafe { take_turn(rt, ctx, call, key, mode) }
+    wait_for_lock(rt, call, key, mode)
 }
 
-/// The call in which `co` is parked fails, because its handle is being closed.
+/// The call in which a coroutine is parked fails, because its handle is being closed.
 fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
-    // SAFETY: a coroutine that holds a handle has a context.
-    unsafe {
-        let this = rt.object(co);
-        let ctx = this.ctx.get();
-        if !ctx.is_null() && (*ctx).failing == Failing::No {
-            (*ctx).failing = Failing::Quietly;
-            (*ctx).failing_in =
-                pending_cancel::internal(rt.frame_of(this).map_or(null_mut(), spindle_zend::Frame::as_raw));
-            rt.core.borrow_mut().abort_park(co);
+    if let Some(this) = rt.find_object(co)
+        && let Some(ctx) = context_of(rt, co)
+        && set_failing(ctx, rt.frame_of(&this).filter(|frame| frame.function().is_some_and(Function::is_internal)))
+    {
+        rt.core.borrow_mut().abort_park(co);
+    }
+}
+
+/// C code of the coroutine of this context fails until this frame returns. Returns `false` if some already does.
+fn set_failing(ctx: *mut Ctx, frame: Option<Frame>) -> bool {
+    let ctx = fields(ctx);
+    let is_new = ctx.failing == Failing::No;
+    if is_new {
+        (ctx.failing, ctx.failing_in) = (Failing::Quietly, frame.map_or(null_mut(), Frame::as_raw));
+    }
+    is_new
+}
+
+fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool {
+    let (ctx, co) = (rt.context(), running(rt));
+    let closes = mode == Mode::Close;
+    loop {
+        let mut awaits = [0; 2];
+        let cycle = {
+            let locks = LOCKS.borrow();
+            let Some(lock) = locks.get(&key) else { return true };
+            for (id, (holder, _)) in awaits.iter_mut().zip(&lock.holders) {
+                *id = rt.core.borrow().id(*holder);
+            }
+            lock.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(*holder, co))
+        };
+        if let Some(holder) = cycle {
+            refuse(rt, holder, call.frame());
+            return false;
+        }
+        let ticket = rt.begin_wait();
+        if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+            lock.queue.push_back(Waiter { ticket, mode, is_refused: false });
+        }
+        let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
+        let reason = rt.park(None, WaitReason::Coroutines, true, info);
+        let (granted, refused) = {
+            let mut locks = LOCKS.borrow_mut();
+            let lock = locks.entry(key).or_default();
+            if lock.closing && !closes {
+                set_failing(ctx, call.frame());
+            }
+            let refused = lock.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
+            lock.queue.retain(|waiter| waiter.ticket != ticket);
+            (lock.is_held_by(co), refused)
+        };
+        if granted {
+            note_lock(ctx, call, key);
+            refresh_checks(ctx);
+        }
+        if reason == WakeReason::Cancelled || refused {
+            if granted {
+                spindle_release_locks(call);
+            } else {
+                release(rt, co, key); // others may have waited behind it
+            }
+            if closes && let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+                lock.closing = false; // it is not closed after all: its waiters may go on waiting
+            }
+            if !throw_cancellation(rt) && refused {
+                let holder = LOCKS.borrow().get(&key).and_then(|lock| lock.holders.first().map(|(co, _)| *co));
+                refuse(rt, holder.unwrap_or(co), call.frame());
+            }
+            return false;
+        }
+        if granted {
+            return true;
         }
     }
 }
 
-unsafe fn take_turn(rt: &'static Runtime, ctx: *mut Ctx, call: *mut sys::spindle_call, key: usize, mode: Mode) -> bool {
-    // SAFETY: the running context, and a call that has not begun.
-    unsafe {
-        let co = CoroutineId((*ctx).co);
-        let closes = mode == Mode::Close;
-        loop {
-            let mut awaits = [0; 2];
-            let circle = {
-                let table = table().borrow();
-                let Some(busy) = table.get(&key) else { return true };
-                for (id, (holder, _)) in awaits.iter_mut().zip(&busy.holders) {
-                    *id = rt.core.borrow().id(*holder);
-                }
-                busy.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(*holder, co))
-            };
-            if let Some(holder) = circle {
-                refuse(rt, holder, (*call).frame);
-                return false;
-            }
-            let ticket = rt.begin_wait();
-            if let Some(busy) = table().borrow_mut().get_mut(&key) {
-                busy.queue.push_back(Waiter { ticket, mode, is_refused: false });
-            }
-            let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
-            let reason = rt.park(None, WaitReason::Coroutines, true, info);
-            let (granted, refused) = {
-                let mut table = table().borrow_mut();
-                let busy = table.entry(key).or_default();
-                if busy.closing && !closes && (*ctx).failing == Failing::No {
-                    (*ctx).failing = Failing::Quietly;
-                    (*ctx).failing_in = (*call).frame;
-                }
-                let refused = busy.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
-                busy.queue.retain(|waiter| waiter.ticket != ticket);
-                (busy.holders.iter().any(|(holder, _)| *holder == co), refused)
-            };
-            if granted {
-                (*ctx).busy.push(Held { call, key });
-                ((*call).co, (*call).holds) = ((*ctx).co, true);
-                refresh_checks(ctx);
-            }
-            if reason == WakeReason::Cancelled || refused {
-                if granted {
-                    spindle_let_go(call);
-                } else {
-                    let_go(rt, co, key); // others may have waited behind it
-                }
-                if closes && let Some(busy) = table().borrow_mut().get_mut(&key) {
-                    busy.closing = false; // it is not closed after all: who waits may go on waiting
-                }
-                let reason = rt.core.borrow_mut().take_cancellation();
-                if let Some(reason) = reason {
-                    sys::spindle_throw(reason);
-                } else if refused {
-                    let holder = table().borrow().get(&key).and_then(|busy| busy.holders.first().map(|(co, _)| *co));
-                    refuse(rt, holder.unwrap_or(co), (*call).frame);
-                }
-                return false;
-            }
-            if granted {
-                return true;
-            }
-        }
-    }
+/// Throws the cancellation of the running coroutine, if one has come.
+pub(crate) fn throw_cancellation(rt: &'static Runtime) -> bool {
+    rt.take_cancellation().map(exception::throw).is_some()
 }
 
-/// Throws what tells that the running call would wait for ever for `holder`.
-unsafe fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: *mut sys::zend_execute_data) {
+/// Throws what says that the running call would wait for ever for `holder`.
+fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let id = rt.core.borrow().id(holder);
-    // SAFETY: the frame of a call that is about to begin, or null.
-    let name = unsafe { classify::name_of_call(frame) };
-    // SAFETY: as above: the innermost call of a coroutine that was left.
-    let held_by = unsafe {
-        let ctx = context_of(rt, holder);
-        let mut call = if ctx.is_null() { null_mut() } else { (*ctx).calls };
-        while !call.is_null() && (*call).frame.is_null() {
-            call = (*call).outer;
-        }
-        if call.is_null() { None } else { Some(classify::name_of_call((*call).frame)) }
-    };
-    let inside = held_by.map_or(String::new(), |name| format!(" is in the middle of {name} and"));
+    let name = classify::name_of_call(frame);
+    let list = context_of(rt, holder).map_or(null_mut(), |ctx| fields(ctx).calls);
+    let held_by = calls::of_list(list).find_map(CallRecord::frame);
+    let inside = held_by
+        .map_or(String::new(), |frame| format!(" is in the middle of {} and", classify::name_of_call(Some(frame))));
     let text = format!("{name} would wait for ever for its turn: coroutine #{id}{inside} waits for this one");
-    // SAFETY: filled at module start.
-    exception::throw(unsafe { sys::spindle_ce.async_exception }, &text);
+    let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
-/// The running coroutine, which keeps handles busy, is about to wait for other coroutines: those that wait for one of its
-/// handles, and for which it waits in turn, are refused.
+/// The running coroutine, which holds locks, is about to wait for other coroutines: those that wait for one of its locks, and
+/// for which it waits in turn, are refused.
 #[cold]
-pub fn refuse_circles(rt: &'static Runtime) {
-    // SAFETY: the running context.
-    if unsafe { (*rt.context()).busy.is_empty() } {
-        return;
-    }
-    // SAFETY: the running context.
-    let (me, keys) = unsafe {
-        let ctx = rt.context();
-        (CoroutineId((*ctx).co), (*ctx).busy.iter().map(|held| held.key).collect::<Vec<_>>())
-    };
+pub fn refuse_cycles(rt: &'static Runtime) {
+    let me = running(rt);
+    let keys: Vec<usize> = fields(rt.context()).busy.iter().map(|held| held.key).collect();
     let mut refused = Vec::new();
     for key in keys {
         let waiting: Vec<Ticket> = {
-            let table = table().borrow();
-            let Some(busy) = table.get(&key) else { continue };
-            busy.queue.iter().map(|waiter| waiter.ticket).collect()
+            let locks = LOCKS.borrow();
+            let Some(lock) = locks.get(&key) else { continue };
+            lock.queue.iter().map(|waiter| waiter.ticket).collect()
         };
-        let circles: Vec<Ticket> =
+        let in_cycles: Vec<Ticket> =
             waiting.into_iter().filter(|ticket| dependencies::depends_on(me, ticket.co)).collect();
-        if let Some(busy) = table().borrow_mut().get_mut(&key) {
-            for waiter in busy.queue.iter_mut().filter(|waiter| circles.contains(&waiter.ticket)) {
+        if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+            for waiter in lock.queue.iter_mut().filter(|waiter| in_cycles.contains(&waiter.ticket)) {
                 waiter.is_refused = true;
                 refused.push(waiter.ticket);
             }

@@ -1,197 +1,180 @@
 //! `foreach` over objects of extensions: the engine calls their C code then without a function of PHP's.
 //!
 //! What an unbuffered result fetches, it fetches there. So the iterators of classes whose calls use handles have functions
-//! of ours in front of their own, which are calls like those of their methods: what the iterator is over is busy while the
-//! coroutine is suspended in it, and another coroutine's `foreach` or method waits its turn.
+//! of ours in front of their own, which are calls like those of their methods: what the iterator is over is locked while the
+//! coroutine is suspended in it, and another coroutine's `foreach` or method waits.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
 
 use crate::handles::{
     classify::{self, Module},
     connection_groups, handle_locks,
 };
 use spindle_php_sys as sys;
+use spindle_zend::{Class, HookPoint, PhpStatic, Value, ValueCell};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ptr::{addr_of_mut, null_mut};
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::mem::offset_of;
+use std::ptr::{NonNull, null_mut};
 
-type GetIterator =
-    unsafe extern "C" fn(*mut sys::zend_class_entry, *mut sys::zval, i32) -> *mut sys::zend_object_iterator;
+/// Makes an iterator over an object of a class.
+type GetIterator = extern "C" fn(Class, &ValueCell, c_int) -> Option<Iterator>;
+
+/// A live iterator.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Iterator(NonNull<sys::zend_object_iterator>);
 
 /// The functions of an iterator, and what they stand in front of.
 #[repr(C)]
 struct Functions {
     ours: sys::zend_object_iterator_funcs,
-    original: *const sys::zend_object_iterator_funcs,
-    /// What is used besides the object: the extension, where nobody has looked at it. 0: nothing.
-    module: usize,
+    original: sys::zend_object_iterator_funcs,
+    /// What is used besides the object: the extension, where it has no verdict. 0: nothing.
+    extension: usize,
 }
 
 struct Tables {
-    /// By internal class.
-    makers: RefCell<HashMap<usize, GetIterator>>,
+    /// What made the iterators of internal classes whose maker has been replaced, by the addresses of the classes.
+    makers: RefCell<BTreeMap<usize, (Class, GetIterator)>>,
     /// By the address of the original functions. Never removed from: iterators point to them.
-    functions: RefCell<HashMap<usize, Box<Functions>>>,
+    functions: RefCell<BTreeMap<usize, &'static Functions>>,
 }
 
-struct OnPhpThread(Tables);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for OnPhpThread {}
-// SAFETY: as above.
-unsafe impl Send for OnPhpThread {}
-static TABLES: std::sync::LazyLock<OnPhpThread> =
-    std::sync::LazyLock::new(|| OnPhpThread(Tables { makers: Default::default(), functions: Default::default() }));
+static TABLES: PhpStatic<Tables> =
+    PhpStatic::new(Tables { makers: RefCell::new(BTreeMap::new()), functions: RefCell::new(BTreeMap::new()) });
 
-/// Takes over the classes that are there now. Before any class of the program is made of one of them.
+/// Returns the place of what makes the iterators of a class: `zend_class_entry.get_iterator`.
+fn maker_of(class: Class) -> HookPoint<GetIterator> {
+    let place = class.as_raw().wrapping_byte_add(offset_of!(sys::zend_class_entry, get_iterator));
+    // SAFETY: a field of an internal class, which lasts until the engine's own end; the type is that of the field.
+    unsafe { HookPoint::new(place.cast()) }
+}
+
+/// Replaces what makes the iterators of the classes that there are now. Before any class of user code extends one of them.
 pub fn install() {
-    // SAFETY: the engine's table of classes, at a request start.
-    unsafe {
-        let classes = sys::executor_globals.class_table;
-        for index in 0..(*classes).nNumUsed as usize {
-            let value = (*(*classes).__bindgen_anon_1.arData.add(index)).val;
-            if u32::from(value.u1.v.type_) == sys::IS_PTR {
-                take(value.value.ce);
-            }
-        }
-    }
-}
-
-unsafe fn take(class: *mut sys::zend_class_entry) {
-    // SAFETY: the caller passes a class of the engine's table.
-    unsafe {
-        let Some(original) = (*class).get_iterator else { return };
-        let internal = u32::from((*class).type_ as u8) == sys::ZEND_INTERNAL_CLASS;
-        let by_methods = [sys::zend_user_it_get_new_iterator as *const () as usize, get_iterator as *const () as usize];
-        if !internal || by_methods.contains(&(original as usize)) {
-            return;
-        }
-        let module = Module::of((*class).info.internal.module);
-        if module.has_handles() && !module.holds_values() || module.is_unknown() && !module.entry.is_null() {
-            TABLES.0.makers.borrow_mut().insert(class as usize, original);
-            (*class).get_iterator = Some(get_iterator);
+    let by_methods = [sys::zend_user_it_get_new_iterator as *const () as usize, get_iterator as *const () as usize];
+    for class in Class::all().filter(|class| class.is_internal()) {
+        let maker = maker_of(class);
+        let Some(original) = maker.get().filter(|make| !by_methods.contains(&(*make as usize))) else { continue };
+        let module = Module::of(class.extension());
+        if module.has_handles() && !module.holds_values() || module.is_unknown() && module.extension.is_some() {
+            TABLES.makers.borrow_mut().insert(class.as_raw() as usize, (class, original));
+            maker.set(Some(get_iterator));
         }
     }
 }
 
 /// Puts the originals back, at module shutdown.
 pub fn remove() {
-    for (class, original) in TABLES.0.makers.borrow_mut().drain() {
-        let class = class as *mut sys::zend_class_entry;
-        // SAFETY: internal classes last until the engine's own end.
-        unsafe {
-            if (*class).get_iterator.is_some_and(|now| now as usize == get_iterator as *const () as usize) {
-                (*class).get_iterator = Some(original);
-            }
+    for (class, original) in TABLES.makers.take().into_values() {
+        let maker = maker_of(class);
+        if maker.get().is_some_and(|now| now as usize == get_iterator as *const () as usize) {
+            maker.set(Some(original));
         }
     }
 }
 
-unsafe extern "C" fn get_iterator(
-    class: *mut sys::zend_class_entry,
-    object: *mut sys::zval,
-    by_ref: i32,
-) -> *mut sys::zend_object_iterator {
-    // SAFETY: the engine's own arguments; a class that has this function is one of ours or a descendant of one.
-    unsafe {
-        let mut of = class;
-        let original = loop {
-            if of.is_null() {
-                return null_mut();
-            }
-            if let Some(original) = TABLES.0.makers.borrow().get(&(of as usize)).copied() {
-                break original;
-            }
-            of = (*of).__bindgen_anon_1.parent;
-        };
-        let module = (*of).info.internal.module;
-        let alone = if Module::of(module).is_unknown() { classify::key_of_module(module) } else { 0 };
-        let key = connection_groups::root((*object).value.obj as usize);
-        let iterator = handle_locks::in_turn(key, || original(class, object, by_ref)).unwrap_or(null_mut());
-        if !iterator.is_null() {
-            (*iterator).funcs = functions((*iterator).funcs, alone);
-        }
-        iterator
-    }
+/// Returns the class whose maker was replaced, of those that `class` extends, and the original.
+fn original_maker(class: Class) -> Option<(Class, GetIterator)> {
+    let makers = TABLES.makers.borrow();
+    class.and_parents().find_map(|class| makers.get(&(class.as_raw() as usize)).copied())
+}
+
+extern "C" fn get_iterator(class: Class, object: &ValueCell, by_ref: c_int) -> Option<Iterator> {
+    let (of, original) = original_maker(class)?;
+    // The copy is gone before anything is waited for.
+    let group = object.get().as_object().map(|object| connection_groups::group_id(object.address()))?;
+    let made = handle_locks::with_lock(group, || original(class, object, by_ref)).flatten()?;
+    let extension = of.extension();
+    let used = if Module::of(extension).is_unknown() { classify::key_of_extension(extension) } else { 0 };
+    // SAFETY: a live iterator, which no other code looks at meanwhile.
+    let iterator = unsafe { &mut *made.0.as_ptr() };
+    iterator.funcs = functions(iterator.funcs, used);
+    Some(made)
 }
 
 fn functions(
     original: *const sys::zend_object_iterator_funcs,
-    module: usize,
+    extension: usize,
 ) -> *const sys::zend_object_iterator_funcs {
-    // SAFETY: the functions of a live iterator. Some objects hand out the same one each time (`IntlIterator`).
-    if unsafe { (*original).valid }.is_some_and(|now| now as usize == valid as *const () as usize) {
-        return original;
+    // SAFETY: the functions of a live iterator, which are its extension's.
+    let its = unsafe { *original };
+    if its.valid.is_some_and(|now| now as usize == valid as *const () as usize) {
+        return original; // some objects hand out the same iterator each time (`IntlIterator`)
     }
-    let mut all = TABLES.0.functions.borrow_mut();
+    let mut all = TABLES.functions.borrow_mut();
     let found = all.entry(original as usize).or_insert_with(|| {
-        // SAFETY: the functions of a live iterator, which are their extension's.
-        let its = unsafe { *original };
         let ours = sys::zend_object_iterator_funcs {
-            dtor: its.dtor.map(|_| destroy as unsafe extern "C" fn(_)),
+            dtor: its.dtor.map(|_| dtor as unsafe extern "C" fn(_)),
             valid: its.valid.map(|_| valid as unsafe extern "C" fn(_) -> _),
-            get_current_data: its.get_current_data.map(|_| current as unsafe extern "C" fn(_) -> _),
-            get_current_key: its.get_current_key.map(|_| key as unsafe extern "C" fn(_, _)),
-            move_forward: its.move_forward.map(|_| next as unsafe extern "C" fn(_)),
+            get_current_data: its.get_current_data.map(|_| get_current_data as unsafe extern "C" fn(_) -> _),
+            get_current_key: its.get_current_key.map(|_| get_current_key as unsafe extern "C" fn(_, _)),
+            move_forward: its.move_forward.map(|_| move_forward as unsafe extern "C" fn(_)),
             rewind: its.rewind.map(|_| rewind as unsafe extern "C" fn(_)),
             ..its
         };
-        Box::new(Functions { ours, original, module })
+        Box::leak(Box::new(Functions { ours, original: its, extension }))
     });
     &raw const found.ours
 }
 
-/// Runs a function of an iterator in its turn. `None`: its turn never comes, which was thrown, or there is no such function.
-unsafe fn in_turn<R>(
-    iterator: *mut sys::zend_object_iterator,
-    what: impl FnOnce(&sys::zend_object_iterator_funcs) -> Option<R>,
-) -> Option<R> {
-    // SAFETY: only iterators with functions of ours get here; those are the first field of their structure, and stay.
-    unsafe {
-        let functions = &*(*iterator).funcs.cast::<Functions>();
-        let original = &*functions.original;
-        let data = addr_of_mut!((*iterator).data);
-        let over = if u32::from((*data).u1.v.type_) == sys::IS_OBJECT { (*data).value.obj as usize } else { 0 };
-        match (over, functions.module) {
-            (0, 0) => what(original),
-            (0, module) => handle_locks::in_turn(module, || what(original)).flatten(),
-            (object, 0) => handle_locks::in_turn(connection_groups::root(object), || what(original)).flatten(),
-            (object, module) => handle_locks::in_turn(module, || {
-                handle_locks::in_turn(connection_groups::root(object), || what(original))
-            })
-            .flatten()
-            .flatten(),
+/// What a function of an iterator needs to know of it.
+struct Over {
+    functions: &'static Functions,
+    /// The group of the object that the iterator is over, if there is one.
+    group: Option<usize>,
+}
+
+impl Over {
+    /// Looks at an iterator with functions of ours: no other gets here.
+    fn of(iterator: Iterator) -> Over {
+        // SAFETY: alive as long as the engine calls its functions.
+        let iterator = unsafe { iterator.0.as_ref() };
+        // SAFETY: the functions are the first field of their structure, and stay.
+        let functions = unsafe { &*iterator.funcs.cast::<Functions>() };
+        // SAFETY: a value of the iterator's.
+        let over = unsafe { Value::borrow(&iterator.data) }.and_then(Value::as_object);
+        Over { functions, group: over.map(|object| connection_groups::group_id(object.address())) }
+    }
+
+    /// Runs `body` with the locks of what the iterator uses. `None`: they would never be free, which was thrown.
+    fn with_locks<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        match (self.group, self.functions.extension) {
+            (None, 0) => Some(body()),
+            (None, extension) => handle_locks::with_lock(extension, body),
+            (Some(group), 0) => handle_locks::with_lock(group, body),
+            (Some(group), extension) => {
+                handle_locks::with_lock(extension, || handle_locks::with_lock(group, body)).flatten()
+            }
         }
     }
 }
 
-unsafe extern "C" fn destroy(iterator: *mut sys::zend_object_iterator) {
-    // SAFETY: the engine's own arguments, passed on, here and below. Ours stand only where there was an original.
-    unsafe { in_turn(iterator, |its| its.dtor.map(|dtor| dtor(iterator))) };
-}
-
-unsafe extern "C" fn valid(iterator: *mut sys::zend_object_iterator) -> i32 {
-    // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.valid.map(|valid| valid(iterator))).unwrap_or(sys::FAILURE) }
-}
-
-unsafe extern "C" fn current(iterator: *mut sys::zend_object_iterator) -> *mut sys::zval {
-    // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.get_current_data.map(|current| current(iterator))).unwrap_or(null_mut()) }
-}
-
-unsafe extern "C" fn key(iterator: *mut sys::zend_object_iterator, key: *mut sys::zval) {
-    // SAFETY: as `destroy`.
-    unsafe {
-        if in_turn(iterator, |its| its.get_current_key.map(|get| get(iterator, key))).is_none() {
-            (*key).u1.type_info = sys::IS_NULL;
+/// Defines functions of iterators, which call the original with the locks of what it uses. The default is what is returned
+/// when they would never be free. Ours stand only where there was an original.
+macro_rules! functions {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $default:expr;)*) => {$(
+        unsafe extern "C" fn $name(iterator: *mut sys::zend_object_iterator, $($argument: $type),*) $(-> $result)? {
+            let Some(over) = NonNull::new(iterator).map(|iterator| Over::of(Iterator(iterator))) else { return $default };
+            let Some(original) = over.functions.original.$name else { return $default };
+            // SAFETY: the iterator's own function, and the engine's arguments.
+            over.with_locks(|| unsafe { original(iterator, $($argument),*) }).unwrap_or_else(|| $default)
         }
-    }
+    )*};
 }
 
-unsafe extern "C" fn next(iterator: *mut sys::zend_object_iterator) {
-    // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.move_forward.map(|next| next(iterator))) };
+functions! {
+    dtor(), Default::default();
+    valid() -> i32, sys::FAILURE;
+    get_current_data() -> *mut sys::zval, null_mut();
+    get_current_key(key: *mut sys::zval), set_null(key);
+    move_forward(), Default::default();
+    rewind(), Default::default();
 }
 
-unsafe extern "C" fn rewind(iterator: *mut sys::zend_object_iterator) {
-    // SAFETY: as `destroy`.
-    unsafe { in_turn(iterator, |its| its.rewind.map(|rewind| rewind(iterator))) };
+fn set_null(key: *mut sys::zval) {
+    // SAFETY: the engine's place for a key, which has none yet.
+    unsafe { key.write(Value::NULL.into_raw()) };
 }

@@ -2,234 +2,229 @@
 //!
 //! - **Encrypted streams** may have a reader and a writer at once, like others, but ext/openssl keeps what it has done to
 //!   the socket in the stream.
-//! - **Wrappers that nobody has looked at** (`verdicts::WRAPPERS` has the others): entries of one phar archive read from one
-//!   inner stream. The operations of such a wrapper, and those of its streams, take turns, whoever calls them: a function on
-//!   a stream, on a path, or an `include`. The entries of their tables are changed at the first `spawn`, and stay.
+//! - **Wrappers without an entry** in `verdicts::WRAPPERS`: entries of one phar archive read from one inner stream. The
+//!   operations of such a wrapper, and those of its streams, share a lock, whatever calls them: a function on a stream, on a
+//!   path, or an `include`. The entries of their tables are changed at the first `spawn`, and stay.
 
-use crate::handles::{classify, connection_groups, handle_locks, verdicts};
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use crate::handles::{
+    calls::CallRecord, classify, connection_groups, function_table::FunctionTable, handle_locks, verdicts,
+};
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::CoroutineId;
-use spindle_interpose::patch;
 use spindle_php_sys as sys;
+use spindle_zend::{Array, Extension, Frame, PhpStatic, Resource};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::addr_of_mut;
+use std::mem::offset_of;
+use std::ptr::{NonNull, null, null_mut};
 
-/// A call on a stream is about to begin: if another coroutine's is in progress, it must find the stream as that one did.
-///
-/// # Safety
-/// `call` has a frame, and its first argument is the stream.
-pub(crate) unsafe fn begins(rt: &'static Runtime, call: *mut sys::spindle_call) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let co = (*rt.context()).co;
-        if is_used_by_another(rt, CoroutineId(co), (*call).frame) {
-            sys::spindle_tls_begins((*call).frame);
-            ((*call).co, (*call).holds) = (co, true); // so that its end is seen
-        }
+/// A call on a stream is about to begin: if another coroutine's is in progress, it must find an encrypted stream as that one
+/// did.
+pub(crate) fn begins(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, frame: Frame) {
+    // SAFETY: the frame of a call; the function looks at its first argument.
+    if is_used_by_another(rt, co, frame) && unsafe { sys::spindle_tls_begins(frame.as_raw()) } {
+        call.set_holder(co); // so that its end is noticed
     }
 }
 
-/// A call that was suspended, or was made beside another one, is over: one that is still in progress needs the stream out of
-/// blocking mode.
-///
-/// # Safety
-/// `call` has just returned; its arguments are still there.
-pub(crate) unsafe fn ends(rt: &'static Runtime, call: *mut sys::spindle_call) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let frame = (*call).frame;
-        if !frame.is_null() && is_used_by_another(rt, CoroutineId((*call).co), frame) {
-            sys::spindle_tls_ends(frame);
-        }
+/// A call that was suspended, or was made beside another one, is over: one that is still in progress needs an encrypted stream
+/// out of blocking mode.
+pub(crate) fn ends(rt: &'static Runtime, call: &CallRecord) {
+    if let Some(frame) = call.frame().filter(|frame| is_used_by_another(rt, call.holder(), *frame)) {
+        // SAFETY: a call that has just returned; its arguments are still there.
+        unsafe { sys::spindle_tls_ends(frame.as_raw()) };
     }
 }
 
-/// Is the first argument of a call an encrypted stream, and is another coroutine suspended in a call on it?
-unsafe fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: *mut sys::zend_execute_data) -> bool {
-    // SAFETY: the caller passes the frame of a call: its arguments follow it.
-    unsafe {
-        sys::spindle_is_tls(frame) && {
-            let first = frame.byte_add(size_of::<sys::zend_execute_data>()).cast::<sys::zval>();
-            handle_locks::is_used_by_another(rt, co, (*first).value.res as usize)
-        }
-    }
+/// Returns `true` if the first argument of a call is a resource, and another coroutine is suspended in a call on it.
+fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: Frame) -> bool {
+    let first = frame.arguments().first().and_then(|value| value.as_resource());
+    first.is_some_and(|resource| handle_locks::is_used_by_another(rt, co, resource.address()))
 }
 
 struct Tables {
-    wrappers: RefCell<HashMap<usize, Box<Wrapper>>>,
-    streams: RefCell<HashMap<usize, sys::php_stream_ops>>,
-    /// What the streams of such wrappers take turns by. Not by their resources: one that a function has opened for itself has
-    /// none any more when it is closed.
-    open: RefCell<HashMap<usize, usize>>,
+    /// By the addresses of their operations. Never removed from.
+    wrappers: RefCell<BTreeMap<usize, &'static Operations>>,
+    /// The operations of streams of such wrappers as they were, by their addresses.
+    streams: RefCell<BTreeMap<usize, sys::php_stream_ops>>,
+    /// The locks of streams that such wrappers have opened. Not by their resources: a stream that a function has opened for
+    /// itself has none any more when it is closed.
+    open: RefCell<BTreeMap<usize, usize>>,
 }
 
 /// A wrapper's operations as they were, and what stands for all of its streams.
-struct Wrapper {
-    operations: sys::php_stream_wrapper_ops,
+struct Operations {
+    original: sys::php_stream_wrapper_ops,
     key: usize,
 }
 
-struct OnPhpThread(Tables);
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for OnPhpThread {}
-// SAFETY: as above.
-unsafe impl Send for OnPhpThread {}
-static TABLES: std::sync::LazyLock<OnPhpThread> = std::sync::LazyLock::new(|| {
-    OnPhpThread(Tables { wrappers: Default::default(), streams: Default::default(), open: Default::default() })
+static TABLES: PhpStatic<Tables> = PhpStatic::new(Tables {
+    wrappers: RefCell::new(BTreeMap::new()),
+    streams: RefCell::new(BTreeMap::new()),
+    open: RefCell::new(BTreeMap::new()),
 });
 
-/// Puts functions of ours into a table of operations, in place of those that are there. Why some could not be.
+/// Puts functions of ours into a table of operations, in place of those that are there. Yields why some could not be.
 macro_rules! replace {
-    ($table:ident: $($field:ident = $ours:ident),*) => {
-        [$(((&raw mut (*$table).$field) as usize, (*$table).$field.is_some(), $ours as *const () as usize)),*]
+    ($table:ident: $operations:ident: $type:ty: $($field:ident = $ours:ident),*) => {
+        [$((offset_of!($type, $field), $operations.$field.is_some(), $ours as *const () as usize)),*]
             .into_iter()
             .filter(|(_, is_there, _)| *is_there)
-            .filter_map(|(place, _, ours)| patch::store(place, ours).err())
+            .filter_map(|(offset, _, ours)| $table.replace(offset, ours).err())
     };
 }
 
-/// Changes the operations of the wrappers that are registered now. At the first `spawn` of a request. What could not be
-/// changed, and why.
+/// Changes the operations of the wrappers that are registered now. At the first `spawn` of a request. Returns what could not
+/// be changed, and why.
 pub fn install() -> Vec<String> {
     let mut errors = Vec::new();
-    // SAFETY: the engine's table of wrappers.
-    unsafe {
-        let registered = sys::_php_stream_get_url_stream_wrappers_hash();
-        for index in 0..(*registered).nNumUsed as usize {
-            let value = (*(*registered).__bindgen_anon_1.arData.add(index)).val;
-            if u32::from(value.u1.v.type_) == sys::IS_PTR {
-                take(value.value.ptr.cast(), &mut errors);
-            }
-        }
+    // SAFETY: returns the engine's table of wrappers.
+    let registered = unsafe { sys::_php_stream_get_url_stream_wrappers_hash() };
+    // SAFETY: as above.
+    for wrapper in unsafe { Array::borrow(registered) }.into_iter().flat_map(Array::pointers) {
+        change(Wrapper(wrapper.cast()), &mut errors);
     }
     errors
 }
 
-unsafe fn take(wrapper: *mut sys::php_stream_wrapper, errors: &mut Vec<String>) {
-    // SAFETY: the caller passes a registered wrapper, whose operations stay as long as its extension is loaded.
-    unsafe {
-        let table = (*wrapper).wops.cast_mut();
-        let label = if (*table).label.is_null() { c"" } else { CStr::from_ptr((*table).label) };
-        let known = label.to_str().is_ok_and(|label| verdicts::WRAPPERS.contains(&label));
-        if known || TABLES.0.wrappers.borrow().contains_key(&(table as usize)) {
-            return;
-        }
-        let operations = *table;
-        let key = module_at(table as usize).unwrap_or(table as usize);
-        TABLES.0.wrappers.borrow_mut().insert(table as usize, Box::new(Wrapper { operations, key }));
-        let named = |error: String| format!("the stream wrapper {}: {error}", label.to_string_lossy());
-        errors.extend(
-            replace!(table: stream_opener = open, dir_opener = open_folder, url_stat = stat_path, unlink = unlink,
-                rename = rename, stream_mkdir = mkdir, stream_rmdir = rmdir, stream_metadata = metadata)
-            .map(named),
-        );
+/// A registered wrapper.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Wrapper(NonNull<sys::php_stream_wrapper>);
+
+impl Wrapper {
+    fn table(self) -> *const sys::php_stream_wrapper_ops {
+        // SAFETY: a wrapper that is registered, or whose operation the engine calls.
+        unsafe { self.0.as_ref() }.wops
     }
 }
 
-/// What stands for the module whose code or data is at an address.
-fn module_at(address: usize) -> Option<usize> {
-    let base = |address: usize| {
-        // SAFETY: a structure that is filled if the function says so.
-        unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            (libc::dladdr(address as *const c_void, &mut info) != 0).then_some(info.dli_fbase)
-        }
-    };
-    let wanted = base(address)?;
-    // SAFETY: the engine's table of modules.
-    unsafe {
-        let modules = addr_of_mut!(sys::module_registry);
-        let mut found = None;
-        for index in 0..(*modules).nNumUsed as usize {
-            let value = (*(*modules).__bindgen_anon_1.arData.add(index)).val;
-            if u32::from(value.u1.v.type_) == sys::IS_PTR {
-                let module: *const sys::zend_module_entry = value.value.ptr.cast();
-                let places = [
-                    (*module).functions as usize,
-                    (*module).module_startup_func.map_or(0, |function| function as usize),
-                    (*module).info_func.map_or(0, |function| function as usize),
-                ];
-                if places.into_iter().any(|place| place != 0 && base(place) == Some(wanted)) {
-                    if found.is_some() {
-                        return None; // several in one object, as in the executable
-                    }
-                    found = Some(classify::key_of_module(module));
-                }
-            }
-        }
-        found
+fn change(wrapper: Wrapper, errors: &mut Vec<String>) {
+    // SAFETY: the operations of a registered wrapper stay as long as its extension is loaded.
+    let Some(table) = (unsafe { FunctionTable::from_raw(wrapper.table()) }) else { return };
+    let original = table.read();
+    let label = if original.label.is_null() { c"" } else { text(&original.label) };
+    let is_known = label.to_str().is_ok_and(|label| verdicts::WRAPPERS.contains(&label));
+    if is_known || TABLES.wrappers.borrow().contains_key(&table.address()) {
+        return;
     }
+    let key = extension_at(table.address()).unwrap_or(table.address());
+    TABLES.wrappers.borrow_mut().insert(table.address(), Box::leak(Box::new(Operations { original, key })));
+    let named = |error: String| format!("the stream wrapper {}: {error}", label.to_string_lossy());
+    errors.extend(
+        replace!(table: original: sys::php_stream_wrapper_ops: stream_opener = stream_opener, dir_opener = dir_opener,
+            url_stat = url_stat, unlink = unlink, rename = rename, stream_mkdir = stream_mkdir, stream_rmdir = stream_rmdir,
+            stream_metadata = stream_metadata)
+        .map(named),
+    );
 }
 
-/// What the wrapper of a URL takes turns by. Those on a session (`ssh2.sftp://Resource id #5/…`) take the session's.
-unsafe fn key_of(wrapper: &Wrapper, url: *const c_char) -> usize {
-    // SAFETY: the caller passes a terminated text.
-    let url = unsafe { CStr::from_ptr(url) }.to_bytes();
-    let Some(at) = url.windows(3).position(|part| part == b"://") else { return wrapper.key };
+/// Returns a text of the engine's, which lasts as long as the place that it is in.
+fn text(place: &*const c_char) -> &CStr {
+    // SAFETY: a terminated text.
+    unsafe { CStr::from_ptr(*place) }
+}
+
+/// Returns where the loaded object begins that an address is in.
+fn object_at(address: usize) -> Option<*mut c_void> {
+    let mut info = libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
+    // SAFETY: any address, and a structure to be filled.
+    let is_found = unsafe { libc::dladdr(address as *const c_void, &mut info) } != 0;
+    is_found.then_some(info.dli_fbase)
+}
+
+/// Returns what stands for the extension whose code or data is at an address, if it is alone in its loaded object.
+fn extension_at(address: usize) -> Option<usize> {
+    let wanted = object_at(address)?;
+    let mut found = Extension::all().filter(|extension| {
+        let extension = extension.raw();
+        let places = [
+            extension.functions as usize,
+            extension.module_startup_func.map_or(0, |function| function as usize),
+            extension.info_func.map_or(0, |function| function as usize),
+        ];
+        places.into_iter().any(|place| place != 0 && object_at(place) == Some(wanted))
+    });
+    let extension = found.next()?;
+    // There are several in one object in the executable.
+    if found.next().is_some() { None } else { Some(classify::key_of_extension(Some(extension))) }
+}
+
+/// Returns the lock of a URL. Those on a session (`ssh2.sftp://Resource id #5/…`) have the session's.
+fn key_of(operations: &Operations, url: *const c_char) -> usize {
+    key_in_url(text(&url).to_bytes()).unwrap_or(operations.key)
+}
+
+fn key_in_url(url: &[u8]) -> Option<usize> {
+    let at = url.windows(3).position(|part| part == b"://")?;
     let rest = url[at + 3..].strip_prefix(b"Resource id #").unwrap_or(&url[at + 3..]);
     let digits: String = rest.iter().take_while(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect();
     let ends = rest.get(digits.len()).is_none_or(|byte| *byte == b'/');
-    let Some(number) = digits.parse::<u64>().ok().filter(|_| ends) else { return wrapper.key };
-    // SAFETY: the engine's table of resources, by their numbers.
-    unsafe {
-        let found = sys::zend_hash_index_find(addr_of_mut!(sys::executor_globals.regular_list), number);
-        if found.is_null() {
-            return wrapper.key;
-        }
-        let resource = (*found).value.res;
-        connection_groups::root_of_resource(resource).unwrap_or(resource as usize)
+    let number = digits.parse::<i64>().ok().filter(|_| ends)?;
+    Resource::find(number, |resource| connection_groups::group_of_resource(resource).unwrap_or(resource.address()))
+}
+
+fn operations_of(wrapper: Wrapper) -> Option<&'static Operations> {
+    TABLES.wrappers.borrow().get(&(wrapper.table() as usize)).copied()
+}
+
+/// An open stream.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Stream(NonNull<sys::php_stream>);
+
+impl Stream {
+    /// Returns where its operations are, and its resource.
+    fn parts<'a>(self) -> (*const sys::php_stream_ops, Option<&'a Resource>) {
+        // SAFETY: a stream that has just been opened, or whose operation the engine calls.
+        let stream = unsafe { self.0.as_ref() };
+        let (operations, resource) = (stream.ops, stream.res);
+        // SAFETY: null, or the resource of a live stream.
+        (operations, unsafe { Resource::borrow(resource) })
+    }
+
+    fn address(self) -> usize {
+        self.0.as_ptr() as usize
     }
 }
 
-unsafe fn of(wrapper: *mut sys::php_stream_wrapper) -> Option<&'static Wrapper> {
-    let wrappers = TABLES.0.wrappers.borrow();
-    // SAFETY: the caller passes a wrapper; entries are boxed, and never removed.
-    unsafe { wrappers.get(&((*wrapper).wops as usize)).map(|wrapper| &*std::ptr::from_ref::<Wrapper>(wrapper)) }
-}
-
-/// A wrapper has opened a stream: it takes turns with the others of its kind.
-unsafe fn opened(stream: *mut sys::php_stream, key: usize) -> *mut sys::php_stream {
-    // SAFETY: the caller passes a new stream, or null; its operations stay as long as their extension is loaded.
-    unsafe {
-        if stream.is_null() || (*stream).res.is_null() {
-            return stream;
-        }
-        connection_groups::link_stream((*stream).res, key);
-        TABLES.0.open.borrow_mut().insert(stream as usize, key);
-        let table = (*stream).ops.cast_mut();
-        if TABLES.0.streams.borrow().contains_key(&(table as usize)) {
-            return stream;
-        }
-        let operations = *table;
-        TABLES.0.streams.borrow_mut().insert(table as usize, operations);
-        // Where it cannot be changed, its wrapper's could not be either, and that was said.
-        replace!(table: write = write, read = read, close = close, flush = flush, seek = seek, stat = stat,
-            set_option = set_option)
-        .for_each(drop);
-        stream
+/// A wrapper has opened a stream, which shares a lock with the others of its kind.
+fn opened(stream: Option<Stream>, key: usize) {
+    let Some((stream, (operations, Some(resource)))) = stream.map(|stream| (stream, stream.parts())) else { return };
+    connection_groups::link_stream(resource, key);
+    TABLES.open.borrow_mut().insert(stream.address(), key);
+    // SAFETY: the operations of a stream stay as long as their extension is loaded.
+    let Some(table) = (unsafe { FunctionTable::from_raw(operations) }) else { return };
+    if TABLES.streams.borrow().contains_key(&table.address()) {
+        return;
     }
+    let original = table.read();
+    TABLES.streams.borrow_mut().insert(table.address(), original);
+    // Where it cannot be changed, its wrapper's could not be either, and that was said.
+    replace!(table: original: sys::php_stream_ops: write = write, read = read, close = close, flush = flush, seek = seek,
+        stat = stat, set_option = set_option)
+    .for_each(drop);
 }
 
-/// The functions that stand in tables of operations: each runs the original in its turn. A table in which one of ours
-/// stands is known, and has had an original there; the default is what a missing operation answers, and one whose turn
-/// never comes.
+/// Defines the functions that stand in tables of operations of wrappers: each runs the original with the lock. A table in
+/// which one of ours stands is known, and has had an original there; the default is what a missing operation answers, and
+/// one whose lock would never be free.
 macro_rules! of_wrappers {
-    ($($name:ident = $field:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr, $after:expr;)*) => {$(
-        unsafe extern "C" fn $name(
-            wrapper: *mut sys::php_stream_wrapper,
-            $url: *const c_char,
-            $($argument: $type,)*
-        ) -> $result {
-            // SAFETY: the engine's own arguments, passed on.
-            unsafe {
-                let Some(its) = of(wrapper) else { return $default };
-                let Some(original) = its.operations.$field else { return $default };
-                let key = key_of(its, $url);
-                #[allow(clippy::redundant_closure_call)]
-                handle_locks::in_turn(key, || $after(original(wrapper, $url, $($argument),*), key)).unwrap_or($default)
-            }
+    ($($name:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr $(, $after:expr)?;)*) => {$(
+        extern "C" fn $name(wrapper: Wrapper, $url: *const c_char, $($argument: $type,)*) -> $result {
+            let Some(operations) = operations_of(wrapper) else { return $default };
+            let Some(original) = operations.original.$name else { return $default };
+            let key = key_of(operations, $url);
+            handle_locks::with_lock(key, || {
+                // SAFETY: the wrapper's own operation, and the engine's arguments.
+                let answer = unsafe { original(wrapper.0.as_ptr(), $url, $($argument),*) };
+                $($after(NonNull::new(answer).map(Stream), key);)?
+                answer
+            })
+            .unwrap_or($default)
         }
     )*};
 }
@@ -237,48 +232,43 @@ macro_rules! of_wrappers {
 type Context = *mut sys::php_stream_context;
 
 of_wrappers! {
-    open = stream_opener(url, mode: *const c_char, options: c_int, path: *mut *mut sys::zend_string, context: Context)
-        -> *mut sys::php_stream, std::ptr::null_mut(), |stream, key| opened(stream, key);
-    open_folder = dir_opener(url, mode: *const c_char, options: c_int, path: *mut *mut sys::zend_string, context: Context)
-        -> *mut sys::php_stream, std::ptr::null_mut(), |stream, key| opened(stream, key);
-    stat_path = url_stat(url, flags: c_int, into: *mut sys::php_stream_statbuf, context: Context)
-        -> c_int, -1, |answer, _| answer;
-    unlink = unlink(url, options: c_int, context: Context) -> c_int, 0, |answer, _| answer;
-    rename = rename(url, to: *const c_char, options: c_int, context: Context) -> c_int, 0, |answer, _| answer;
-    mkdir = stream_mkdir(url, mode: c_int, options: c_int, context: Context) -> c_int, 0, |answer, _| answer;
-    rmdir = stream_rmdir(url, options: c_int, context: Context) -> c_int, 0, |answer, _| answer;
-    metadata = stream_metadata(url, option: c_int, value: *mut c_void, context: Context)
-        -> c_int, 0, |answer, _| answer;
+    stream_opener(url, mode: *const c_char, options: c_int, path: *mut *mut sys::zend_string, context: Context)
+        -> *mut sys::php_stream, null_mut(), opened;
+    dir_opener(url, mode: *const c_char, options: c_int, path: *mut *mut sys::zend_string, context: Context)
+        -> *mut sys::php_stream, null_mut(), opened;
+    url_stat(url, flags: c_int, into: *mut sys::php_stream_statbuf, context: Context) -> c_int, -1;
+    unlink(url, options: c_int, context: Context) -> c_int, 0;
+    rename(url, to: *const c_char, options: c_int, context: Context) -> c_int, 0;
+    stream_mkdir(url, mode: c_int, options: c_int, context: Context) -> c_int, 0;
+    stream_rmdir(url, options: c_int, context: Context) -> c_int, 0;
+    stream_metadata(url, option: c_int, value: *mut c_void, context: Context) -> c_int, 0;
 }
 
 /// As [`key_of_stream`], of one that is about to be freed: another one may get its address.
-unsafe fn key_of_closing_stream(stream: *mut sys::php_stream) -> Option<usize> {
-    // SAFETY: the caller passes a live stream.
-    let key = unsafe { key_of_stream(stream) };
-    TABLES.0.open.borrow_mut().remove(&(stream as usize));
+fn key_of_closing_stream(stream: Stream) -> Option<usize> {
+    let key = key_of_stream(stream);
+    TABLES.open.borrow_mut().remove(&stream.address());
     key
 }
 
-/// What a stream takes turns by. One of the same kind that no wrapper has opened (`ssh2_exec()`): by what it was made from.
-unsafe fn key_of_stream(stream: *mut sys::php_stream) -> Option<usize> {
-    let known = TABLES.0.open.borrow().get(&(stream as usize)).copied();
-    // SAFETY: the caller passes a live stream.
-    let resource = unsafe { (*stream).res };
-    // SAFETY: as above: its resource.
-    known.or_else(|| (!resource.is_null()).then(|| unsafe { connection_groups::root_of_resource(resource) }).flatten())
+/// Returns the lock of a stream. One of the same kind that no wrapper has opened (`ssh2_exec()`) has that of what it was made
+/// from.
+fn key_of_stream(stream: Stream) -> Option<usize> {
+    let known = TABLES.open.borrow().get(&stream.address()).copied();
+    known.or_else(|| stream.parts().1.and_then(connection_groups::group_of_resource))
 }
 
+/// Defines the functions that stand in tables of operations of streams, as `of_wrappers`.
 macro_rules! of_streams {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $default:expr, $key:ident;)*) => {$(
-        unsafe extern "C" fn $name(stream: *mut sys::php_stream, $($argument: $type),*) -> $result {
-            // SAFETY: the engine's own arguments, passed on.
-            unsafe {
-                let operations = TABLES.0.streams.borrow().get(&((*stream).ops as usize)).copied();
-                let Some(original) = operations.and_then(|operations| operations.$name) else { return $default };
-                match $key(stream) {
-                    Some(key) => handle_locks::in_turn(key, || original(stream, $($argument),*)).unwrap_or($default),
-                    None => original(stream, $($argument),*),
-                }
+        extern "C" fn $name(stream: Stream, $($argument: $type),*) -> $result {
+            let operations = TABLES.streams.borrow().get(&(stream.parts().0 as usize)).copied();
+            let Some(original) = operations.and_then(|operations| operations.$name) else { return $default };
+            // SAFETY: the stream's own operation, and the engine's arguments.
+            let call = || unsafe { original(stream.0.as_ptr(), $($argument),*) };
+            match $key(stream) {
+                Some(key) => handle_locks::with_lock(key, call).unwrap_or($default),
+                None => call(),
             }
         }
     )*};
@@ -298,9 +288,9 @@ of_streams! {
 /// that must not be suspended. `false`: it would wait for ever; that was thrown.
 pub(crate) fn before_compiling(path: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
-    if TABLES.0.wrappers.borrow().is_empty() || !has(b"://") && !has(b".phar") {
+    if TABLES.wrappers.borrow().is_empty() || !has(b"://") && !has(b".phar") {
         return true;
     }
-    let keys: Vec<usize> = TABLES.0.wrappers.borrow().values().map(|wrapper| wrapper.key).collect();
+    let keys: Vec<usize> = TABLES.wrappers.borrow().values().map(|operations| operations.key).collect();
     handle_locks::wait_until_unused(&keys)
 }

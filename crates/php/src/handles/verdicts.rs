@@ -1,19 +1,19 @@
 //! What is known of PHP's extensions: which of their calls may be suspended while others of the same extension run.
 //!
-//! Code that nobody has looked at takes turns: of an extension that is not named here, one call at a time is in the middle
-//! of anything, whatever its handles (`Kind::Alone`). An entry only ever widens that, and each was made after reading the
-//! extension's source for what it keeps outside of its objects while it calls PHP code, waits, writes output, or reports
-//! an error. The names of functions are those of PHP 8.2; one that a later version adds is not named, and takes turns.
+//! Of an extension that is not named here, one call at a time is in progress, whatever its handles (`CallKind::Alone`). An
+//! entry only ever widens that, and each was made after reading the extension's source for what it keeps outside of its
+//! objects while it calls PHP code, waits, writes output, or reports an error. The names of functions are those of PHP 8.2;
+//! one that a later version adds is not named, and is locked as a whole extension is.
 
-use crate::handles::classify::Kind;
+use crate::handles::classify::CallKind;
 use std::collections::HashMap;
 
 /// What holds for the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// Neither wait in libc nor hold anything: no trampoline.
+    /// They neither wait in libc nor hold anything: no trampoline.
     Free,
-    /// May wait, but keep nothing outside of their own stack meanwhile.
+    /// They may wait, but keep nothing outside of their own stack meanwhile.
     Plain,
     /// What they use lies in handles: the objects of the extension and the resources among their arguments.
     Handles,
@@ -21,7 +21,7 @@ pub(crate) enum Verdict {
     Alone,
 }
 
-/// The verdict on an extension, by its lower-case name.
+/// Returns the verdict on an extension, by its lower-case name.
 pub(crate) fn of_module(name: &str) -> Verdict {
     match name {
         "core" | "pcre" | "json" | "ctype" | "date" | "reflection" | "gmp" | "bcmath" | "iconv" | "gettext"
@@ -35,7 +35,7 @@ pub(crate) fn of_module(name: &str) -> Verdict {
     }
 }
 
-/// Extensions that work on the same trees in memory, by the name of the first.
+/// Returns the first of the extensions that work on the same trees in memory as this one.
 pub(crate) fn family(name: &str) -> &str {
     match name {
         "simplexml" | "xsl" => "dom",
@@ -43,7 +43,8 @@ pub(crate) fn family(name: &str) -> &str {
     }
 }
 
-/// Has the extension functions that set something of its library for the time of their call (`Kind::Exclusive`)?
+/// Returns `true` if the extension has functions that set something of its library for the time of their call
+/// (`CallKind::Exclusive`).
 pub(crate) fn has_exclusive(name: &str) -> bool {
     name == "imap"
 }
@@ -55,49 +56,49 @@ pub(crate) const PDO_DRIVERS: &[&str] = &["mysql", "pgsql", "sqlite"];
 pub(crate) const WRAPPERS: &[&str] =
     &["plainfile", "PHP", "http", "ftp", "RFC2397", "glob", "ZLIB", "BZip2", "zip wrapper", "user-space"];
 
-/// The entry of a function, `Some(None)`: no trampoline.
-pub(crate) fn of_function(module: &str, class: Option<&[u8]>, name: &str) -> Option<Option<Kind>> {
+/// Returns the entry of a function. `Some(None)`: no trampoline.
+pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> Option<Option<CallKind>> {
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
-    let found = match (module, class) {
-        ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(Kind::Fiber),
-        ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(Kind::Matches),
-        ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(Kind::Signals),
-        ("mbstring", None) if name == "mb_send_mail" => Some(Kind::Plain),
+    let found = match (extension, class) {
+        ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(CallKind::Fiber),
+        ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(CallKind::Matches),
+        ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(CallKind::Signals),
+        ("mbstring", None) if name == "mb_send_mail" => Some(CallKind::Plain),
         // The pattern that is being replaced is kept in globals.
-        ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(Kind::Alone),
-        // It tells the library where to put what anybody fetches, and at its end to put it there no more.
-        ("imap", None) if name == "imap_savebody" => Some(Kind::Exclusive),
-        ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(Kind::Plain),
-        ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(Kind::Plain),
+        ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(CallKind::Alone),
+        // It sets, for its own time, where the library puts what any call fetches.
+        ("imap", None) if name == "imap_savebody" => Some(CallKind::Exclusive),
+        ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(CallKind::Plain),
+        ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(CallKind::Plain),
         ("spl" | "random", None) => return Some(None),
         ("hash", None) if is_in(HASH_FREE) => return Some(None),
-        ("curl", None) if name == "curl_multi_exec" => Some(Kind::Performs),
-        ("curl", None) if name == "curl_multi_select" => Some(Kind::Watches),
+        ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
+        ("curl", None) if name == "curl_multi_select" => Some(CallKind::Watches),
         ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
-            Some(Kind::Plain)
+            Some(CallKind::Plain)
         }
-        ("amqp", Some(_)) if is_in(AMQP_PLAIN) => Some(Kind::Plain),
-        ("amqp", Some(b"AMQPQueue")) if name == "consume" => Some(Kind::Receives),
-        ("amqp", Some(b"AMQPQueue")) if is_in("ack nack reject") => Some(Kind::Sends),
-        ("amqp", Some(b"AMQPExchange")) if name == "publish" => Some(Kind::Sends),
+        ("amqp", Some(_)) if is_in(AMQP_PLAIN) => Some(CallKind::Plain),
+        ("amqp", Some(b"AMQPQueue")) if name == "consume" => Some(CallKind::Receives),
+        ("amqp", Some(b"AMQPQueue")) if is_in("ack nack reject") => Some(CallKind::Sends),
+        ("amqp", Some(b"AMQPExchange")) if name == "publish" => Some(CallKind::Sends),
         ("standard" | "sockets", None) => return standard(name),
         _ => return None,
     };
     Some(found)
 }
 
-/// The entries of ext/standard and ext/sockets, by name.
-fn standard(name: &str) -> Option<Option<Kind>> {
-    static ENTRIES: std::sync::LazyLock<HashMap<&'static str, Option<Kind>>> = std::sync::LazyLock::new(|| {
+/// Returns the entry of a function of ext/standard or ext/sockets.
+fn standard(name: &str) -> Option<Option<CallKind>> {
+    static ENTRIES: std::sync::LazyLock<HashMap<&'static str, Option<CallKind>>> = std::sync::LazyLock::new(|| {
         let lists = [
             (FREE, None),
-            (PLAIN, Some(Kind::Plain)),
-            (MAKES, Some(Kind::Makes)),
-            (READS, Some(Kind::Reads)),
-            (WRITES, Some(Kind::Writes)),
-            (BOTH, Some(Kind::Stream)),
-            (CLOSES, Some(Kind::Closes)),
-            ("dl", Some(Kind::Loads)),
+            (PLAIN, Some(CallKind::Plain)),
+            (MAKES, Some(CallKind::Makes)),
+            (READS, Some(CallKind::Reads)),
+            (WRITES, Some(CallKind::Writes)),
+            (BOTH, Some(CallKind::Stream)),
+            (CLOSES, Some(CallKind::Closes)),
+            ("dl", Some(CallKind::Loads)),
         ];
         lists
             .into_iter()
@@ -107,10 +108,11 @@ fn standard(name: &str) -> Option<Option<Kind>> {
     ENTRIES.get(name).copied()
 }
 
-/// Functions that may call PHP code or wait, but set no flags against endless recursion on what they are called with.
-pub(crate) fn never_flags(module: &str, class: Option<&str>, name: &str) -> bool {
+/// Returns `true` for functions that may call PHP code or wait, but set no flags against endless recursion on what they are
+/// called with.
+pub(crate) fn never_flags(extension: &str, class: Option<&str>, name: &str) -> bool {
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
-    match (module, class) {
+    match (extension, class) {
         ("pcre" | "pdo" | "pdo_mysql" | "pdo_pgsql" | "pdo_sqlite" | "mysqli" | "pgsql" | "sqlite3" | "curl", _) => {
             true
         }
@@ -127,9 +129,9 @@ pub(crate) fn never_flags(module: &str, class: Option<&str>, name: &str) -> bool
     }
 }
 
-/// Functions that set such flags and write output meanwhile, which may wait.
-pub(crate) fn flags_while_it_writes(module: &str, name: &str) -> bool {
-    module == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
+/// Returns `true` for functions that set such flags and write output meanwhile, which may wait.
+pub(crate) fn flags_while_it_writes(extension: &str, name: &str) -> bool {
+    extension == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
 }
 
 /// Of ext/standard: what calls PHP code, without comparing values or walking through them.

@@ -3,7 +3,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::zend::call_info::info_of;
+use super::call_info::CallInfo;
 use spindle_php_sys as sys;
 use spindle_zend::Frame;
 use std::cell::Cell;
@@ -56,12 +56,5 @@ fn has_none() -> bool {
     function.is_internal()
         && caller.flags() & (sys::SPINDLE_HAS_NOTHING | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NOTHING
         && frame.flags() & sys::ZEND_CALL_TOP == 0
-        && sets_no_flags(function.as_raw().cast())
-}
-
-/// Returns `true` if an internal function is known to flag no array and no object.
-#[inline(always)]
-fn sets_no_flags(function: *const sys::zend_internal_function) -> bool {
-    // SAFETY: what the slot of a function holds lasts as long as the function.
-    info_of(function).is_some_and(|info| unsafe { (*info).flags } == sys::SPINDLE_FLAGS_NEVER as u8)
+        && CallInfo::of(function).is_some_and(|info| info.flags() == sys::SPINDLE_FLAGS_NEVER as u8)
 }

@@ -10,6 +10,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+pub mod call_info;
 pub mod calls;
 mod foreign;
 pub mod globals;

@@ -10,9 +10,3 @@ pub unsafe fn bytes<'a>(string: *const sys::zend_string) -> &'a [u8] {
     // SAFETY: the caller's promise: `len` bytes begin at `val`.
     unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) }
 }
-
-/// The bytes of a string, as text.
-pub fn text(string: *const sys::zend_string) -> String {
-    // SAFETY: a live string, and its bytes are copied.
-    String::from_utf8_lossy(unsafe { bytes(string) }).into_owned()
-}

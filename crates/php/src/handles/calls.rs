@@ -1,0 +1,177 @@
+//! Records of the calls in progress that use handles, and the variables that they share with the trampolines in C.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+use spindle_core::sched::CoroutineId;
+use spindle_php_sys as sys;
+use spindle_zend::{Frame, PhpStatic};
+use std::{
+    cell::Cell,
+    mem::offset_of,
+    ptr::{self, NonNull},
+};
+
+/// A call of C code whose handles are locked while its coroutine is suspended: `spindle_call` of the C glue. It lies on the C
+/// stack of the call.
+#[repr(C)]
+pub struct CallRecord {
+    outer: Cell<Option<NonNull<CallRecord>>>,
+    frame: Option<Frame>,
+    key: usize,
+    co: Cell<u32>,
+    is_marked: Cell<bool>,
+    has_locks: Cell<bool>,
+}
+
+const _: () = {
+    assert!(size_of::<CallRecord>() == size_of::<sys::spindle_call>());
+    assert!(offset_of!(CallRecord, frame) == offset_of!(sys::spindle_call, frame));
+    assert!(offset_of!(CallRecord, key) == offset_of!(sys::spindle_call, key));
+    assert!(offset_of!(CallRecord, co) == offset_of!(sys::spindle_call, co));
+    assert!(offset_of!(CallRecord, is_marked) == offset_of!(sys::spindle_call, is_marked));
+    assert!(offset_of!(CallRecord, has_locks) == offset_of!(sys::spindle_call, has_locks));
+};
+
+// SAFETY: variables of the C glue with these types, which only the PHP thread uses.
+unsafe extern "C" {
+    /// The innermost record of the running coroutine.
+    #[link_name = "spindle_calls"]
+    safe static INNERMOST: PhpStatic<Cell<Option<NonNull<CallRecord>>>>;
+    /// Not 0: some handle is locked, so calls that use handles are checked before they begin.
+    #[link_name = "spindle_check_before"]
+    safe static CHECK_BEFORE: PhpStatic<Cell<u32>>;
+    /// Not 0: something is to be thrown when the current internal function returns.
+    #[link_name = "spindle_check_after"]
+    safe static CHECK_AFTER: PhpStatic<Cell<u32>>;
+}
+
+fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
+    // SAFETY: a record of the list, which is on it as long as its call is in progress. What is borrowed of one is used in the
+    // moment only. After a bailout that an extension has caught the list may have calls that are over; see `mark`.
+    unsafe { record.as_ref() }
+}
+
+impl CallRecord {
+    /// Returns the record of C code that uses what `key` stands for, without being a call of a function.
+    pub fn of_key(key: usize) -> CallRecord {
+        CallRecord {
+            outer: Cell::new(None),
+            frame: None,
+            key,
+            co: Cell::new(0),
+            is_marked: Cell::new(false),
+            has_locks: Cell::new(false),
+        }
+    }
+
+    /// Returns the frame of the function's call, unless it is none.
+    pub fn frame(&self) -> Option<Frame> {
+        self.frame
+    }
+
+    /// Returns what stands for the thing that is used, where no function is called.
+    pub fn key(&self) -> usize {
+        self.key
+    }
+
+    /// Returns the record's address as other floors keep it.
+    pub fn as_raw(&self) -> *mut sys::spindle_call {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// Returns this record and those of the calls that it is made in, the innermost first.
+    pub fn and_outer(&self) -> impl Iterator<Item = &CallRecord> {
+        std::iter::successors(Some(self), |record| record.outer.get().map(borrow))
+    }
+
+    /// Returns the coroutine that has locks by the call.
+    pub fn holder(&self) -> CoroutineId {
+        CoroutineId(self.co.get())
+    }
+
+    /// Returns `true` if something is locked by the call.
+    pub fn has_locks(&self) -> bool {
+        self.has_locks.get()
+    }
+
+    /// Notes that a coroutine has locked something by the call: its end is to be noticed.
+    pub fn set_holder(&self, co: CoroutineId) {
+        self.co.set(co.0);
+        self.has_locks.set(true);
+    }
+
+    /// Notes that nothing is locked by the call any more. Returns `false` if nothing was.
+    pub fn clear_holder(&self) -> bool {
+        let had_locks = self.has_locks.replace(false);
+        if had_locks {
+            self.is_marked.set(false);
+        }
+        had_locks
+    }
+
+    /// Returns `true` if what the call uses is locked, and so is what the outer ones use.
+    pub fn is_marked(&self) -> bool {
+        self.is_marked.get()
+    }
+
+    /// Notes that what the call uses is locked.
+    pub fn set_marked(&self) {
+        self.is_marked.set(true);
+    }
+
+    /// Runs `body` with this record on the list of the running coroutine.
+    pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
+        let this = Some(NonNull::from(self));
+        self.outer.set(INNERMOST.get());
+        INNERMOST.set(this);
+        let result = body();
+        if INNERMOST.get() == this {
+            INNERMOST.set(self.outer.get()); // else a fiber was suspended below it
+        }
+        result
+    }
+}
+
+/// Returns `true` if the running coroutine has calls in progress that use handles.
+#[inline(always)]
+pub fn are_any() -> bool {
+    INNERMOST.get().is_some()
+}
+
+/// Returns the records of the running coroutine, the innermost first.
+pub fn running() -> impl Iterator<Item = &'static CallRecord> {
+    INNERMOST.get().map(borrow).into_iter().flat_map(CallRecord::and_outer)
+}
+
+/// Returns the records of a coroutine that was left.
+pub fn of_list<'a>(list: *mut sys::spindle_call) -> impl Iterator<Item = &'a CallRecord> {
+    NonNull::new(list.cast()).map(borrow).into_iter().flat_map(CallRecord::and_outer)
+}
+
+/// Returns the list of the running coroutine, which is left.
+#[inline(always)]
+pub fn take_list() -> *mut sys::spindle_call {
+    INNERMOST.get().map_or(ptr::null_mut(), |record| record.as_ptr().cast())
+}
+
+/// Sets the list of the coroutine that is resumed.
+#[inline(always)]
+pub fn put_list(list: *mut sys::spindle_call) {
+    INNERMOST.set(NonNull::new(list.cast()));
+}
+
+/// Returns `true` if calls that use handles are checked before they begin.
+pub fn are_checked() -> bool {
+    CHECK_BEFORE.get() != 0
+}
+
+/// Sets whether calls that use handles are checked before they begin.
+pub fn set_checked(are_checked: bool) {
+    CHECK_BEFORE.set(u32::from(are_checked));
+}
+
+/// No call is in progress: the request is over.
+pub fn reset() {
+    put_list(ptr::null_mut());
+    CHECK_AFTER.set(0);
+}
