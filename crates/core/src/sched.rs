@@ -526,14 +526,14 @@ impl<X> Core<X> {
         self.timers.len()
     }
 
-    /// Cancels a coroutine.
-    pub fn cancel(&mut self, co: CoroutineId, reason: X) -> Cancel {
+    /// Cancels a coroutine. Returns the reason, too, unless it was accepted.
+    pub fn cancel(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
         let coroutine = self.coroutine_mut(co);
         if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
-            return Cancel::TooLate;
+            return (Cancel::TooLate, Some(reason));
         }
         if coroutine.cancellation.is_some() {
-            return Cancel::Pending;
+            return (Cancel::Pending, Some(reason));
         }
         coroutine.cancellation = Some(reason);
         coroutine.cancel_requested = true;
@@ -543,12 +543,12 @@ impl<X> Core<X> {
             // It was woken and has not run since. What it waited for is not lost.
             coroutine.reason = WakeReason::Cancelled;
         }
-        Cancel::Accepted
+        (Cancel::Accepted, None)
     }
 
     /// Cancels a coroutine because another one has failed. If it was woken already, perhaps by what made the other fail, it
-    /// resumes as woken, and the cancellation is delivered at its next park.
-    pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> Cancel {
+    /// resumes as woken, and the cancellation is delivered at its next park. Returns the same as [`Core::cancel`].
+    pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
         let coroutine = self.coroutine_mut(co);
         coroutine.wake_prioritized |= coroutine.state == State::Ready && coroutine.on != WaitReason::Yield;
         self.cancel(co, reason)

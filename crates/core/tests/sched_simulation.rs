@@ -91,7 +91,7 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
     let actors: Vec<Actor> = program.iter().map(actor).collect();
     let by_co: HashMap<CoroutineId, usize> = actors.iter().enumerate().map(|(n, actor)| (actor.co, n)).collect();
     for actor in actors.iter().filter(|actor| actor.script.stillborn) {
-        assert_eq!(core.cancel(actor.co, (0, usize::MAX)), Cancel::Accepted);
+        assert_eq!(core.cancel(actor.co, (0, usize::MAX)).0, Cancel::Accepted);
     }
     core.end(Core::<()>::MAIN, Outcome::Returned);
     core.complete(Core::<()>::MAIN);
@@ -170,7 +170,7 @@ impl World {
             }
             (Act::Suspend, None) => return self.park(None, WaitReason::Yield),
             (Act::Cancel(whom), None) => {
-                let answer = self.core.cancel(self.actors[whom].co, (self.now, n));
+                let (answer, _) = self.core.cancel(self.actors[whom].co, (self.now, n));
                 self.tell(n, Event::Asked(whom, answer));
             }
             (Act::Shield, None) => self.core.shield(),

@@ -18,6 +18,7 @@
 #include "zend_extensions.h"
 #include "zend_generators.h"
 #include "zend_interfaces.h"
+#include "zend_observer.h"
 #include "zend_signal.h"
 #include "zend_smart_str.h"
 #include "zend_system_id.h"
@@ -812,7 +813,7 @@ uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
 	return from->opline->lineno;
 }
 
-zend_execute_data *spindle_place(zend_string *file, uint32_t line)
+static zend_execute_data *code_at(zend_string *file, uint32_t line)
 {
 	static zend_op_array code = {.type = ZEND_USER_FUNCTION};
 	static zend_op call = {.opcode = ZEND_DO_FCALL};
@@ -824,6 +825,17 @@ zend_execute_data *spindle_place(zend_string *file, uint32_t line)
 	code.filename = file ? file : ZSTR_EMPTY_ALLOC();
 	call.lineno = line;
 	return &frame;
+}
+
+void spindle_fiber_begins(zend_fiber_context *context, zend_string *file, uint32_t line)
+{
+	zend_execute_data *current = EG(current_execute_data);
+
+	EG(current_execute_data) = code_at(file, line);
+	zend_observer_fiber_init_notify(context);
+	zend_observer_fiber_switch_notify(EG(current_fiber_context), context);
+	EG(current_execute_data) = current;
+	context->status = ZEND_FIBER_STATUS_RUNNING;
 }
 
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit)

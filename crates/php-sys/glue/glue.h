@@ -172,8 +172,9 @@ void spindle_exception_replace_previous(zend_object *exception, zend_object *pre
 void spindle_report_uncaught(zend_object *exception, const char *more);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
-/* A frame of user code at this place, or, without a file, at the one that runs. Until the next call, and only to look at. */
-zend_execute_data *spindle_place(zend_string *file, uint32_t line);
+/* Tells observers that this new context goes on in place of the one that runs, as a fiber that is started at this place, or,
+ * without a file, at the one that runs. */
+void spindle_fiber_begins(zend_fiber_context *context, zend_string *file, uint32_t line);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
 /* Reading and writing at once on an encrypted stream: ext/openssl takes it out of blocking mode for each call that waits, and

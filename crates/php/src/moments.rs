@@ -50,13 +50,9 @@ moments! {
         handle_locks::refuse_cycles(rt);
     }
 
-    fn left(ctx: *mut Ctx) {
-        // SAFETY: the context that is being left.
-        let co = unsafe {
-            let ctx = &mut *ctx;
-            ctx.calls = trampolines::take_calls();
-            CoroutineId(ctx.co)
-        };
+    fn left(ctx: &Ctx) {
+        ctx.calls.set(trampolines::take_calls());
+        let co = ctx.co.get();
         if linking::is_any() {
             linking::hide(co);
         }
@@ -65,14 +61,10 @@ moments! {
         }
     }
 
-    fn resumed(ctx: *mut Ctx) {
+    fn resumed(ctx: &Ctx) {
         pending_cancel::refresh_checks(ctx);
-        // SAFETY: the context that is about to run.
-        let co = unsafe {
-            let ctx = &mut *ctx;
-            trampolines::put_calls(ctx.calls);
-            CoroutineId(ctx.co)
-        };
+        trampolines::put_calls(ctx.calls.get());
+        let co = ctx.co.get();
         if linking::is_any() {
             linking::show(co);
         }
@@ -81,10 +73,9 @@ moments! {
         }
     }
 
-    fn ended(ctx: *mut Ctx) {
+    fn ended(ctx: &Ctx) {
         loading::may_have_loaded(rt());
-        // SAFETY: the running context.
-        unsafe { trampolines::coroutine_ends(ctx) };
+        trampolines::coroutine_ends(ctx);
     }
 
     fn stalled(rt: &'static Runtime) -> bool {

@@ -272,3 +272,18 @@ pub fn backtrace(frame: Frame, options: i32, limit: i32) -> Value {
     unsafe { sys::spindle_backtrace(result.as_mut_raw(), frame.as_raw(), options, limit) };
     result
 }
+
+/// Switches these levels of error reporting (`E_…`) off, and returns those that were on.
+pub fn silence(levels: i32) -> i32 {
+    // SAFETY: a global of the engine.
+    let before = unsafe { sys::executor_globals.error_reporting };
+    // SAFETY: as above.
+    unsafe { sys::executor_globals.error_reporting = before & !levels };
+    before & levels
+}
+
+/// Switches these levels of error reporting on again.
+pub fn unsilence(levels: i32) {
+    // SAFETY: a global of the engine.
+    unsafe { sys::executor_globals.error_reporting |= levels };
+}

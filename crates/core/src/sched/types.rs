@@ -240,7 +240,7 @@ impl SetId {
 pub enum Cancel {
     /// The cancellation is pending; a parked coroutine was woken for it.
     Accepted,
-    /// An earlier cancellation is still pending; this one was dropped.
+    /// An earlier cancellation is still pending; this one is not delivered.
     Pending,
     /// The coroutine has ended; nothing happens.
     TooLate,

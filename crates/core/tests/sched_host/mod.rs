@@ -1,7 +1,9 @@
 //! The scheduler with the steps that a host always takes together.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use spindle_core::sched::{Core, CoroutineId, Lifetime, Next, Order, Outcome, Target, Ticket, WaitReason, WakeReason};
+use spindle_core::sched::{
+    Cancel, Core, CoroutineId, Lifetime, Next, Order, Outcome, Target, Ticket, WaitReason, WakeReason,
+};
 use std::ops::{Deref, DerefMut};
 
 /// Cancellations carry a word.
@@ -41,6 +43,16 @@ impl Host {
 
     pub fn spawn_many<const N: usize>(&mut self) -> [CoroutineId; N] {
         [(); N].map(|()| self.spawn())
+    }
+
+    pub fn cancel(&mut self, co: CoroutineId, reason: &'static str) -> Cancel {
+        let (answer, back) = self.0.cancel(co, reason);
+        assert_eq!(back, (answer != Cancel::Accepted).then_some(reason), "a reason is kept or handed back");
+        answer
+    }
+
+    pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: &'static str) -> Cancel {
+        self.0.cancel_after_failure(co, reason).0
     }
 
     /// The running one parks, and may be cancelled.

@@ -302,7 +302,7 @@ impl Both {
         let Some(n) = pick(&self.held(), index) else { return };
         self.reasons += 1;
         let it = &mut self.all[n];
-        let answer = if after_failure {
+        let (answer, _) = if after_failure {
             it.keeps |= it.state == State::Ready && it.on != WaitReason::Yield;
             self.core.cancel_after_failure(it.co, self.reasons)
         } else {

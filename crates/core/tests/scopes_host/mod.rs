@@ -424,14 +424,14 @@ impl Host {
     }
 
     fn cancels_one(&mut self, co: CoroutineId, word: Word) {
-        if self.core.cancel(co, word) == Cancel::Accepted {
+        if self.core.cancel(co, word).0 == Cancel::Accepted {
             self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
         }
     }
 
     fn cancels_one_after_failure(&mut self, co: CoroutineId, word: Word) {
-        if self.core.cancel_after_failure(co, word) == Cancel::Accepted {
+        if self.core.cancel_after_failure(co, word).0 == Cancel::Accepted {
             self.body_mut(co).pending = true;
             self.say(format!("{} is to end: {word}", self.name(co)));
         }

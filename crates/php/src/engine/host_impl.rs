@@ -1,6 +1,6 @@
 //! What the interposed libc calls need from the runtime: the `Host`.
 
-use crate::engine::{interposition, with_context};
+use crate::engine::interposition;
 use crate::handles::classify;
 use crate::runtime::{
     coroutine::Info,
@@ -36,13 +36,12 @@ fn info(blocked_on: &BlockedOn) -> Info {
 
 /// Returns `true` if the C code of the running coroutine is being made to fail, and counts that.
 fn fails(rt: &'static Runtime) -> bool {
-    with_context(rt, |ctx| {
-        if ctx.failing == Failing::No {
-            return false;
-        }
-        ctx.failed_parks += 1;
-        ctx.failed_parks < MAX_CANCELLED_RETRIES
-    })
+    let ctx = rt.context();
+    if ctx.failing.get() == Failing::No {
+        return false;
+    }
+    ctx.failed_parks.set(ctx.failed_parks.get() + 1);
+    ctx.failed_parks.get() < MAX_CANCELLED_RETRIES
 }
 
 /// Returns what makes the call of a hook fail.
@@ -92,7 +91,7 @@ impl Host for PhpHost {
                     // up a connection because it could not wait. A library that does is not disturbed.
                     // SAFETY: no memory is involved; what is no socket says so.
                     if unsafe { libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) } == 0 {
-                        with_context(rt, |ctx| ctx.given_up = blocked_on.fd);
+                        rt.context().given_up.set(blocked_on.fd);
                     }
                 }
                 cancelled()
@@ -133,11 +132,11 @@ impl Host for PhpHost {
     }
 
     fn has_pending_cancel(&self) -> bool {
-        with_context(rt(), |ctx| ctx.failing != Failing::No)
+        rt().context().failing.get() != Failing::No
     }
 
     fn is_shut_down(&self, fd: i32) -> bool {
-        with_context(rt(), |ctx| ctx.given_up == fd)
+        rt().context().given_up.get() == fd
     }
 
     fn can_wait_for_child_again(&self) -> bool {

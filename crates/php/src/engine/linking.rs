@@ -12,7 +12,8 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::engine::{loading, stand_ins, throw_cancellation, with_context};
+use crate::engine::{loading, stand_ins};
+use crate::runtime::park::throw_cancellation;
 use crate::runtime::{
     classes, dependencies,
     scheduler::{self, Runtime},
@@ -68,7 +69,7 @@ fn is_anonymous(declaration: &Declaration) -> bool {
 
 /// Returns the running coroutine.
 fn running(rt: &'static Runtime) -> CoroutineId {
-    with_context(rt, |ctx| CoroutineId(ctx.co))
+    rt.context().co.get()
 }
 
 /// Returns `true` if the running coroutine is not in the middle of linking it any more.

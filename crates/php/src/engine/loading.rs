@@ -6,7 +6,8 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::engine::{linking, stand_ins, throw_cancellation, with_context};
+use crate::engine::{linking, stand_ins};
+use crate::runtime::park::throw_cancellation;
 use crate::runtime::{
     coroutine::Info,
     dependencies,
@@ -138,7 +139,8 @@ extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
 
 /// Counts the classes that the running coroutine is in the middle of loading.
 fn count_load(rt: &'static Runtime, by: i32) {
-    with_context(rt, |ctx| ctx.loads = ctx.loads.wrapping_add_signed(by));
+    let loads = &rt.context().loads;
+    loads.set(loads.get().wrapping_add_signed(by));
 }
 
 /// Lets the original load a class, after a coroutine that loads it already.

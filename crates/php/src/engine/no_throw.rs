@@ -8,7 +8,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-use crate::engine::throw_cancellation;
+use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
 use spindle_interpose::patch::{self, Hook, Patcher};
 use spindle_zend::{engine, exception, sys};

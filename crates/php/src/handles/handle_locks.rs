@@ -18,14 +18,15 @@ use crate::handles::{
 use crate::runtime::{
     classes,
     coroutine::Info,
-    ctx::{Ctx, Failing, Held},
+    ctx::{Ctx, Held},
     dependencies,
-    pending_cancel::refresh_checks,
+    park::throw_cancellation,
+    pending_cancel::{self, refresh_checks},
     scheduler::{self, Runtime},
 };
 use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
-use spindle_zend::{Frame, Function, PhpStatic, engine, exception};
+use spindle_zend::{Frame, PhpStatic, engine, exception};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::null_mut;
@@ -131,24 +132,17 @@ pub fn is_inside_marked() -> bool {
 
 /// Returns the running coroutine.
 fn running(rt: &'static Runtime) -> CoroutineId {
-    CoroutineId(fields(rt.context()).co)
+    rt.context().co.get()
 }
 
 /// Returns the context of a coroutine, if it has one.
-fn context_of(rt: &'static Runtime, co: CoroutineId) -> Option<*mut Ctx> {
-    let ctx = rt.find_object(co)?.ctx.get();
-    (!ctx.is_null()).then_some(ctx)
-}
-
-/// Returns the fields of a context, for one expression.
-pub(crate) fn fields<'a>(ctx: *mut Ctx) -> &'a mut Ctx {
-    // SAFETY: the context of a coroutine that has not ended; no other borrow of it is alive on this thread.
-    unsafe { &mut *ctx }
+fn context_of(rt: &'static Runtime, co: CoroutineId) -> Option<&'static Ctx> {
+    rt.find_object(co)?.ctx.get()
 }
 
 fn hold(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
     let (ctx, co) = (rt.context(), running(rt));
-    if fields(ctx).busy.iter().any(|held| held.call == call.as_raw() && held.key == key) {
+    if ctx.busy.borrow().iter().any(|held| held.call == call.as_raw() && held.key == key) {
         return; // it has waited for the lock
     }
     LOCKS.borrow_mut().entry(key).or_default().holders.push((co, mode));
@@ -157,9 +151,9 @@ fn hold(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
 }
 
 /// Notes that the coroutine of this context has a lock by a call.
-fn note_lock(ctx: *mut Ctx, call: &CallRecord, key: usize) {
-    fields(ctx).busy.push(Held { call: call.as_raw(), key });
-    call.set_holder(CoroutineId(fields(ctx).co));
+fn note_lock(ctx: &Ctx, call: &CallRecord, key: usize) {
+    ctx.busy.borrow_mut().push(Held { call: call.as_raw(), key });
+    call.set_holder(ctx.co.get());
 }
 
 /// The coroutine does not use the handle any more: those that can have the lock now get it.
@@ -247,7 +241,7 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usi
     LOCKS.borrow().get(&key).is_some_and(|lock| {
         lock.holders.iter().any(|(holder, _)| {
             *holder != co
-                && context_of(rt, *holder).is_some_and(|ctx| fields(ctx).busy.iter().any(|held| held.key == key))
+                && context_of(rt, *holder).is_some_and(|ctx| ctx.busy.borrow().iter().any(|held| held.key == key))
         })
     })
 }
@@ -274,18 +268,22 @@ pub(crate) extern "C" fn spindle_release_locks(call: &CallRecord) {
     let ctx = if running(rt) == co { Some(rt.context()) } else { context_of(rt, co) };
     let Some(ctx) = ctx else { return };
     loop {
-        let busy = &mut fields(ctx).busy;
-        let Some(at) = busy.iter().position(|held| held.call == call.as_raw()) else { break };
-        let held = busy.swap_remove(at);
+        let held = {
+            let mut busy = ctx.busy.borrow_mut();
+            let Some(at) = busy.iter().position(|held| held.call == call.as_raw()) else { break };
+            busy.swap_remove(at)
+        };
         release(rt, co, held.key);
     }
     streams::ends(rt, call);
 }
 
 /// The coroutine of this context has ended: it holds no lock any more.
-pub(crate) fn release_all(rt: &'static Runtime, ctx: *mut Ctx) {
-    while let Some(held) = fields(ctx).busy.pop() {
-        release(rt, CoroutineId(fields(ctx).co), held.key);
+pub(crate) fn release_all(rt: &'static Runtime, ctx: &Ctx) {
+    loop {
+        let held = ctx.busy.borrow_mut().pop();
+        let Some(held) = held else { break };
+        release(rt, ctx.co.get(), held.key);
     }
 }
 
@@ -311,20 +309,10 @@ fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool
 fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
     if let Some(this) = rt.find_object(co)
         && let Some(ctx) = context_of(rt, co)
-        && set_failing(ctx, rt.frame_of(&this).filter(|frame| frame.function().is_some_and(Function::is_internal)))
+        && pending_cancel::fail_quietly(ctx, pending_cancel::internal(rt.frame_of(&this)))
     {
         rt.core.borrow_mut().abort_park(co);
     }
-}
-
-/// C code of the coroutine of this context fails until this frame returns. Returns `false` if some already does.
-fn set_failing(ctx: *mut Ctx, frame: Option<Frame>) -> bool {
-    let ctx = fields(ctx);
-    let is_new = ctx.failing == Failing::No;
-    if is_new {
-        (ctx.failing, ctx.failing_in) = (Failing::Quietly, frame.map_or(null_mut(), Frame::as_raw));
-    }
-    is_new
 }
 
 fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool {
@@ -354,7 +342,7 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
             let mut locks = LOCKS.borrow_mut();
             let lock = locks.entry(key).or_default();
             if lock.closing && !closes {
-                set_failing(ctx, call.frame());
+                pending_cancel::fail_quietly(ctx, call.frame());
             }
             let refused = lock.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
             lock.queue.retain(|waiter| waiter.ticket != ticket);
@@ -385,16 +373,11 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
     }
 }
 
-/// Throws the cancellation of the running coroutine, if one has come.
-pub(crate) fn throw_cancellation(rt: &'static Runtime) -> bool {
-    rt.take_cancellation().map(exception::throw).is_some()
-}
-
 /// Throws what says that the running call would wait for ever for `holder`.
 fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let id = rt.core.borrow().id(holder);
     let name = classify::name_of_call(frame);
-    let list = context_of(rt, holder).map_or(null_mut(), |ctx| fields(ctx).calls);
+    let list = context_of(rt, holder).map_or(null_mut(), |ctx| ctx.calls.get());
     let held_by = calls::of_list(list).find_map(CallRecord::frame);
     let inside = held_by
         .map_or(String::new(), |frame| format!(" is in the middle of {} and", classify::name_of_call(Some(frame))));
@@ -407,7 +390,7 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
 #[cold]
 pub fn refuse_cycles(rt: &'static Runtime) {
     let me = running(rt);
-    let keys: Vec<usize> = fields(rt.context()).busy.iter().map(|held| held.key).collect();
+    let keys: Vec<usize> = rt.context().busy.borrow().iter().map(|held| held.key).collect();
     let mut refused = Vec::new();
     for key in keys {
         let waiting: Vec<Ticket> = {

@@ -10,20 +10,19 @@
 use crate::handles::{
     calls,
     classify::{self, CallKind, Flags, Module, kind_of, name_has},
-    connection_groups,
-    handle_locks::{self, throw_cancellation},
-    persistent,
+    connection_groups, handle_locks, persistent,
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
-    ctx::{Ctx, Failing},
+    ctx::Ctx,
+    park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Runtime, rt},
     suspension,
 };
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
-use spindle_zend::{Class, Extension, Frame, Function, Handler, Object, Owned, PhpStatic, Value, engine, exception};
+use spindle_zend::{Class, Extension, Frame, Function, Handler, PhpStatic, Value, engine, exception};
 use std::cell::RefCell;
 
 pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
@@ -290,33 +289,18 @@ extern "C" fn spindle_fiber_suspends() {
     }
 }
 
-/// Returns `true` if C code that is being made to fail has called this frame, and has not returned yet.
-fn is_inside_failing(ctx: *mut Ctx, frame: Option<Frame>) -> bool {
-    let frame = frame.map_or(std::ptr::null_mut(), Frame::as_raw);
-    // SAFETY: the running context, and a frame of its.
-    unsafe { pending_cancel::is_inside_failing(ctx, frame) }
-}
-
-/// Ends the time in which C code of the running coroutine is made to fail, and returns the exception to throw for that.
-fn take_failing(ctx: *mut Ctx) -> Option<Owned<Object>> {
-    // SAFETY: the running context.
-    let Failing::Throw(exception) = (unsafe { pending_cancel::take_failing(ctx) }) else { return None };
-    // SAFETY: an exception whose reference is the context's.
-    unsafe { Object::own(exception) }
-}
-
 /// The slow half of the trampoline after a call: throws the cancellation that the C code was made to fail for.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
-    if handle_locks::fields(ctx).failing_in != frame.as_raw() && is_inside_failing(ctx, Some(frame)) {
+    if ctx.failing_in.get() != Some(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
         refresh_checks(ctx);
         engine::request_interrupt(); // the other one may have no trampoline
         return;
     }
-    let failing = take_failing(ctx);
-    handle_locks::fields(ctx).failed_parks = 0;
+    let failing = pending_cancel::end(ctx);
+    ctx.failed_parks.set(0);
     refresh_checks(ctx);
     let Some(cancellation) = failing else { return };
     match exception::take() {
@@ -344,21 +328,16 @@ extern "C" fn spindle_call_was_fair() {
 
 /// The coroutine of this context, the running one, has ended: nothing is locked by it, and what could not be thrown is
 /// forgotten.
-///
-/// # Safety
-/// `ctx` is the running context.
-pub unsafe fn coroutine_ends(ctx: *mut Ctx) {
+pub fn coroutine_ends(ctx: &Ctx) {
     calls::put_list(std::ptr::null_mut());
-    let fields = handle_locks::fields(ctx);
-    fields.calls = std::ptr::null_mut();
-    fields.loads = 0;
+    ctx.calls.set(std::ptr::null_mut());
+    ctx.loads.set(0);
     handle_locks::release_all(rt(), ctx);
-    drop(take_failing(ctx));
-    let fields = handle_locks::fields(ctx);
-    fields.failed_parks = 0;
+    drop(pending_cancel::end(ctx));
+    ctx.failed_parks.set(0);
     refresh_checks(ctx);
     if locks::holds_any() {
-        locks::on_end(u64::from(fields.co));
+        locks::on_end(u64::from(ctx.co.get().0));
     }
 }
 
@@ -367,11 +346,11 @@ pub fn throw_in_php_code(rt: &'static Runtime) {
     let ctx = rt.context();
     let frame = Frame::current();
     let in_php = frame.and_then(Frame::function).is_some_and(|function| !function.is_internal());
-    if is_inside_failing(ctx, frame) {
+    if pending_cancel::is_inside_failing(ctx, frame) {
         return;
     }
     if in_php && !handle_locks::is_inside_marked() && !exception::is_in_flight() {
-        let failing = take_failing(ctx);
+        let failing = pending_cancel::end(ctx);
         refresh_checks(ctx);
         if let Some(cancellation) = failing {
             let _ = exception::throw(cancellation);

@@ -30,7 +30,7 @@ use calls::Calls;
 use marks::Marks;
 use parts::Parts;
 use spindle_php_sys as sys;
-use spindle_zend::{PhpStatic, Value};
+use spindle_zend::{FiberContext, Frame, PhpStatic, Value};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
@@ -113,7 +113,7 @@ impl Travelling {
     /// # Safety
     /// What belongs to the coroutine that ran before was taken, or that one has ended; no coroutine uses the stack.
     #[inline(always)]
-    pub unsafe fn begin(&self, stack: &Stack, inherited: &mut Inherited, fiber: *mut sys::zend_fiber_context) {
+    pub unsafe fn begin(&self, stack: &Stack, inherited: &mut Inherited, fiber: &FiberContext) {
         let page = stack.vm_page;
         // The page begins with its header, two zvals long.
         let elements = page.cast::<sys::zval>().wrapping_add(2);
@@ -141,7 +141,7 @@ impl Travelling {
         executor::exception().set(null_mut());
         executor::prev_exception().set(null_mut());
         executor::opline_before_exception().set(null());
-        executor::current_fiber_context().set(fiber);
+        executor::current_fiber_context().set(fiber.as_raw());
         executor::active_fiber().set(null_mut());
         #[cfg(php83)]
         {
@@ -154,14 +154,16 @@ impl Travelling {
     }
 
     /// Returns the innermost frame of a coroutine that is left.
-    pub fn frame(&self) -> *mut sys::zend_execute_data {
-        self.own.get().executor.current_execute_data
+    pub fn frame(&self) -> Option<Frame> {
+        // SAFETY: the coroutine is left there, and its calls have not returned.
+        unsafe { Frame::from_raw(self.own.get().executor.current_execute_data) }
     }
 
     /// Returns the context of a coroutine that is left, as the engine's fibers have it: its own, or that of a fiber in it.
     #[inline(always)]
-    pub fn fiber(&self) -> *mut sys::zend_fiber_context {
-        self.own.get().executor.current_fiber_context
+    pub fn fiber(&self) -> Option<&FiberContext> {
+        // SAFETY: the coroutine is left in it.
+        unsafe { FiberContext::borrow(self.own.get().executor.current_fiber_context) }
     }
 
     /// Returns what a coroutine that was left hands down to those that it spawns.
@@ -201,6 +203,14 @@ static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,
         ..zeroed()
     }));
+
+/// Runs `begin`, after which bailouts have the same target as before.
+#[inline(always)]
+pub fn keep_bailout_target(begin: impl FnOnce()) {
+    let target = executor::bailout().get();
+    begin();
+    executor::bailout().set(target);
+}
 
 /// Frees what the running coroutine, which ends, has left in the engine's state.
 #[inline(always)]

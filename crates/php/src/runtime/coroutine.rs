@@ -91,8 +91,8 @@ pub struct Coroutine {
     pub result: ValueCell,
     /// What it threw, or its cancellation.
     pub exception: OwnedCell<Object>,
-    /// Where it stands, while it has a stack; null without one.
-    pub ctx: Cell<*mut Ctx>,
+    /// Where it stands, while it has a stack.
+    pub ctx: Cell<Option<&'static Ctx>>,
     /// Callbacks for its end.
     pub finally: ValueList,
     /// Its own values, once they have been asked for.
@@ -188,7 +188,7 @@ impl State for Coroutine {
             named: OwnedCell::new(),
             result: ValueCell::new(),
             exception: OwnedCell::new(),
-            ctx: Cell::new(null_mut()),
+            ctx: Cell::new(None),
             finally: ValueList::new(),
             context: OwnedCell::new(),
             inherited: RefCell::new(Inherited::NONE),

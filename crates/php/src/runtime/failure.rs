@@ -527,7 +527,7 @@ pub fn unseen_failures(rt: &'static Runtime) -> Vec<Owned<CoroutineObject>> {
 
 /// In the child of a fork: the objects that a coroutine of the parent holds in its frames and its context belong to
 /// the parent, and their destructors do not run here. `this` was dropped while it was parked or queued.
-pub fn disown(rt: &Runtime, this: &CoroutineObject) {
+pub fn disown(rt: &'static Runtime, this: &CoroutineObject) {
     context::disown(this);
     for frame in rt.frame_of(this).into_iter().flat_map(Frame::and_callers) {
         frame.held_values().for_each(coroutine::disown);

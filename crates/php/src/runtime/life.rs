@@ -4,28 +4,28 @@ use crate::isolation;
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
-use crate::runtime::scheduler::{Leaving, Runtime, To, existing, rt};
+use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
 use crate::runtime::{cancellation, classes, context, failure, moments, observers, pending_cancel};
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
-use spindle_zend::{Class, Function, Object, Owned, Value, exception};
-use std::mem::MaybeUninit;
+use spindle_zend::{Class, Function, Object, Owned, Value, engine, exception};
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{addr_of_mut, null_mut};
 
 /// The bottom of every stack of ours.
-pub extern "C" fn stack_main(ctx: *mut u8) -> ! {
+pub extern "C" fn stack_main(upper_end: *mut u8) -> ! {
     #[cfg(asan)]
     crate::stack::asan::arrive(null_mut());
-    // SAFETY: runs with a bailout frame at the bottom of this stack.
-    unsafe { sys::spindle_guarded(Some(stack_loop), ctx.cast()) };
+    // SAFETY: `Runtime::start` has prepared this stack.
+    let ctx = unsafe { Ctx::at(upper_end) };
+    engine::guarded(|| stack_loop(ctx));
     // Only a bailout gets here: a fatal error has been reported.
-    rt().end_on_main(ctx.cast(), Leaving::Fatal)
+    rt().end_on_main(ctx, Leaving::Fatal)
 }
 
 /// Runs coroutines one after the other on one stack, until another stack has to run. Never returns.
-unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
-    let ctx: *mut Ctx = ctx.cast();
+fn stack_loop(ctx: &'static Ctx) {
     let rt = rt();
     loop {
         if run(rt, ctx) {
@@ -34,36 +34,32 @@ unsafe extern "C" fn stack_loop(ctx: *mut std::ffi::c_void) {
             rt.end_on_main(ctx, Leaving::Exit);
         }
         match rt.pick() {
-            // SAFETY: the coroutine before has ended and left nothing in the engine's state. Bailouts go on having
-            // the bottom of this stack as their target.
-            To::Fresh(co) => unsafe {
-                let target = sys::executor_globals.bailout;
+            // The coroutine before has ended and left nothing in the engine's state. Bailouts go on having the bottom of this
+            // stack as their target.
+            To::Fresh(co) => {
                 let ended = observers::end();
                 let fiber = observers::begin(ctx, rt.object(co));
-                rt.adopt(ctx, co, fiber);
-                sys::zend_observer_fiber_destroy_notify(ended);
-                sys::executor_globals.bailout = target;
-            },
+                isolation::keep_bailout_target(|| rt.adopt(ctx, co, fiber));
+                ended.inspect(|ended| ended.announce_end());
+            }
             To::Ctx(to) => {
                 rt.stacks.borrow_mut().put(ctx);
+                let ended = observers::end();
+                observers::switch(to);
+                // SAFETY: `to` was left, and the coroutine that ran here has ended.
+                unsafe { to.travelling.resume() };
+                scheduler::arrive(to);
+                ended.inspect(|ended| ended.announce_end());
                 // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
-                unsafe {
-                    let ended = observers::end();
-                    observers::switch(to);
-                    (*to).travelling.resume();
-                    rt.arrive(to);
-                    sys::zend_observer_fiber_destroy_notify(ended);
-                    arch::switch(&(*ctx).stack, &(*to).stack);
-                }
+                unsafe { arch::switch(&ctx.stack, &to.stack) };
             }
         }
     }
 }
 
 /// Runs the coroutine that `ctx` has adopted to its end. Returns `true` if it exits the application.
-fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
-    // SAFETY: `ctx` has adopted a coroutine.
-    let co = CoroutineId(unsafe { (*ctx).co });
+fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
+    let co = ctx.co.get();
     let this = rt.object(co); // held by the runtime until `finish`
     let mut exception = None;
     if rt.core.borrow().is_started(co) {
@@ -98,7 +94,7 @@ fn run(rt: &'static Runtime, ctx: *mut Ctx) -> bool {
     moments::ended(ctx);
     let outcome = outcome_of(rt, co, exception.as_deref());
     this.exception.set(exception);
-    this.ctx.set(null_mut());
+    this.ctx.set(None);
     failure::finish(rt, this, outcome);
     false
 }
@@ -147,7 +143,7 @@ fn call(this: &CoroutineObject) -> Value {
 }
 
 /// Returns the cancellation that has not been thrown in a coroutine whose body has ended: it is thrown here, at its end.
-pub fn undelivered(rt: &'static Runtime, ctx: *mut Ctx, co: CoroutineId) -> Option<Owned<Object>> {
+pub fn undelivered(rt: &'static Runtime, ctx: &Ctx, co: CoroutineId) -> Option<Owned<Object>> {
     pending_cancel::take_exception(ctx).or_else(|| rt.discard_cancellation(co))
 }
 
@@ -216,9 +212,9 @@ pub fn cancel(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
 
 /// As [`cancel`] for coroutines whose bodies have not ended, because a sibling has failed.
 pub fn cancel_after_failure(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
-    let own = cancellation::for_each(reason, rt.object(co)).into_raw();
-    let answer = rt.core.borrow_mut().cancel_after_failure(co, own.cast());
-    answered(rt, co, own, answer);
+    let own = cancellation::for_each(reason, rt.object(co));
+    let answer = rt.core.borrow_mut().cancel_after_failure(co, ManuallyDrop::new(own));
+    answered(rt, co, answer);
 }
 
 /// User code cancels a coroutine with this exception.
@@ -234,30 +230,26 @@ pub fn cancel_by_user_code(this: &CoroutineObject, reason: &Object) {
 
 /// Cancels one coroutine, with its own exception.
 fn cancel_with(rt: &'static Runtime, co: CoroutineId, reason: Owned<Object>) {
-    let reason = reason.into_raw();
-    let answer = rt.core.borrow_mut().cancel(co, reason.cast());
-    answered(rt, co, reason, answer);
+    let answer = rt.core.borrow_mut().cancel(co, ManuallyDrop::new(reason));
+    answered(rt, co, answer);
 }
 
-fn answered(rt: &'static Runtime, co: CoroutineId, reason: *mut Object, answer: sched::Cancel) {
-    match answer {
-        sched::Cancel::Accepted => moments::cancelled(rt, co),
-        // SAFETY: the core has not taken the reference.
-        _ => drop(unsafe { Owned::from_raw(reason) }),
+fn answered(rt: &'static Runtime, co: CoroutineId, (answer, reason): (sched::Cancel, Option<Reason>)) {
+    if answer == sched::Cancel::Accepted {
+        moments::cancelled(rt, co);
     }
+    drop(reason.map(ManuallyDrop::into_inner));
 }
 
 /// As [`cancel`], through whatever holds it off, and in place of a cancellation that waits.
 pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
-    let own = cancellation::for_each(reason, rt.object(co)).into_raw();
-    let earlier = rt.core.borrow_mut().cancel_by_force(co, own.cast());
-    if earlier != Some(own.cast()) {
+    let own = cancellation::for_each(reason, rt.object(co));
+    let own_address = own.address();
+    let earlier = rt.core.borrow_mut().cancel_by_force(co, ManuallyDrop::new(own)).map(ManuallyDrop::into_inner);
+    if earlier.as_ref().is_none_or(|earlier| earlier.address() != own_address) {
         moments::cancelled(rt, co);
     }
-    if let Some(earlier) = earlier {
-        // SAFETY: the core's reference, or the one made above.
-        drop(unsafe { Object::own(earlier) });
-    }
+    drop(earlier);
 }
 
 /// Registers a callback for a coroutine's end; for one that has ended it runs soon.
@@ -295,8 +287,5 @@ pub fn object_dies(this: &CoroutineObject) {
     moments::object_dies(rt, this);
     rt.forget_object(co);
     let left = rt.core.borrow_mut().release(co);
-    if let Some(left) = left {
-        // SAFETY: the core's reference.
-        drop(unsafe { Object::own(left) });
-    }
+    drop(left.map(ManuallyDrop::into_inner));
 }

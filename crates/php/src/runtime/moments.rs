@@ -28,13 +28,13 @@ unsafe extern "Rust" {
     pub safe fn awaits_others(rt: &'static Runtime);
     /// A coroutine is left: its part of the process's state was stored, and the next one's is about to be loaded.
     #[link_name = "spindle_moment_left"]
-    pub safe fn left(ctx: *mut Ctx);
+    pub safe fn left(ctx: &Ctx);
     /// A coroutine goes on, or begins: its state is loaded.
     #[link_name = "spindle_moment_resumed"]
-    pub safe fn resumed(ctx: *mut Ctx);
+    pub safe fn resumed(ctx: &Ctx);
     /// The body of the running coroutine has ended.
     #[link_name = "spindle_moment_ended"]
-    pub safe fn ended(ctx: *mut Ctx);
+    pub safe fn ended(ctx: &Ctx);
     /// No coroutine can run, and none waits for an event. Returns `true` if one was woken.
     #[link_name = "spindle_moment_stalled"]
     pub safe fn stalled(rt: &'static Runtime) -> bool;

@@ -12,13 +12,13 @@ use spindle_zend::{Thrown, exception};
 #[inline(always)]
 pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
     if pending_cancel::is_pending(rt.context()) || rt.core.borrow().cancellation_waits() {
-        return throw_cancellation(rt);
+        return refuse_wait(rt);
     }
     Ok(())
 }
 
 #[cold]
-fn throw_cancellation(rt: &'static Runtime) -> Result<(), Thrown> {
+fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
     if let Some(exception) = pending_cancel::take_exception(rt.context()) {
         return Err(exception::throw(exception));
     }
@@ -48,4 +48,9 @@ fn run_interrupt() {
         // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
         unsafe { run(frame) };
     }
+}
+
+/// Throws the cancellation that waits for the running coroutine, and returns `true` if there is one.
+pub fn throw_cancellation(rt: &'static Runtime) -> bool {
+    rt.take_cancellation().map(exception::throw).is_some()
 }

@@ -5,100 +5,73 @@ use crate::runtime::{
     scheduler::Runtime,
 };
 use spindle_php_sys as sys;
-use spindle_zend::{Object, Owned};
+use spindle_zend::{Frame, Function, Object, Owned, engine};
 
-/// `spindle_check_after` is the running coroutine's.
+/// Checks after calls are those of the running coroutine.
 #[inline(always)]
-pub fn refresh_checks(ctx: *mut Ctx) {
-    // SAFETY: the running context.
-    unsafe {
-        sys::spindle_check_after = u32::from((*ctx).failing != Failing::No);
-    }
+pub fn refresh_checks(ctx: &Ctx) {
+    // SAFETY: a variable of the C glue, which the PHP thread alone uses.
+    unsafe { sys::spindle_check_after = u32::from(ctx.failing.get() != Failing::No) };
 }
 
 /// Returns `true` if C code of the running coroutine is being made to fail for an exception.
 #[inline(always)]
-pub fn is_pending(ctx: *mut Ctx) -> bool {
-    // SAFETY: the running context.
-    matches!(unsafe { (*ctx).failing }, Failing::Throw(_))
+pub fn is_pending(ctx: &Ctx) -> bool {
+    ctx.failing.get() == Failing::Throw
 }
 
 /// Takes the exception that C code of the running coroutine is being made to fail for, and ends that.
-pub fn take_exception(ctx: *mut Ctx) -> Option<Owned<Object>> {
+pub fn take_exception(ctx: &Ctx) -> Option<Owned<Object>> {
     if !is_pending(ctx) {
         return None;
     }
-    // SAFETY: as above.
-    let failing = unsafe { take_failing(ctx) };
+    let exception = end(ctx);
     refresh_checks(ctx);
-    match failing {
-        // SAFETY: the context's reference.
-        Failing::Throw(exception) => unsafe { Object::own(exception) },
-        _ => None,
-    }
+    exception
 }
 
-/// The frame, if it is an internal function's.
-///
-/// # Safety
-/// Null, or a frame of a call that has not returned.
-pub unsafe fn internal(frame: *mut sys::zend_execute_data) -> *mut sys::zend_execute_data {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let is_internal = !frame.is_null()
-            && !(*frame).func.is_null()
-            && u32::from((*(*frame).func).type_) == sys::ZEND_INTERNAL_FUNCTION;
-        if is_internal { frame } else { std::ptr::null_mut() }
-    }
+/// Returns the frame, if it is an internal function's.
+pub fn internal(frame: Option<Frame>) -> Option<Frame> {
+    frame.filter(|frame| frame.function().is_some_and(Function::is_internal))
 }
 
-/// Was `frame` called by C code that is being made to fail, and has not returned yet?
-pub unsafe fn is_inside_failing(ctx: *mut Ctx, frame: *mut sys::zend_execute_data) -> bool {
-    // SAFETY: a frame of the running coroutine, and those that called it.
-    unsafe {
-        if (*ctx).failing == Failing::No || (*ctx).failing_in.is_null() {
-            return false;
-        }
-        let mut caller = frame;
-        while !caller.is_null() && caller != (*ctx).failing_in {
-            caller = (*caller).prev_execute_data;
-        }
-        !caller.is_null()
-    }
+/// Returns `true` if C code that is being made to fail has called this frame, and has not returned yet.
+pub fn is_inside_failing(ctx: &Ctx, frame: Option<Frame>) -> bool {
+    let (Some(frame), Some(failing)) = (frame, ctx.failing_in.get()) else { return false };
+    ctx.failing.get() != Failing::No && frame.and_callers().any(|caller| caller == failing)
 }
 
-/// C code of the running coroutine was told to fail by this cancellation (reference passed on): it is thrown when
-/// the call returns.
+/// C code of the running coroutine has failed because of this cancellation: it is thrown when the call returns.
 pub fn throw_on_return(rt: &'static Runtime, exception: Owned<Object>) {
-    let exception: *mut sys::zend_object = exception.into_raw().cast();
-    // SAFETY: the running context. An interrupt is asked for because the C code may have no function of its own
-    // on the PHP stack (a destructor of the engine).
-    unsafe {
-        let ctx = rt.context();
-        if let Failing::Throw(earlier) = take_failing(ctx) {
-            sys::spindle_object_release(earlier);
-        }
-        (*ctx).failing = Failing::Throw(exception);
-        (*ctx).failing_in = internal(sys::executor_globals.current_execute_data);
-        if !(*ctx).failing_in.is_null() {
-            // "Read of 8192 bytes failed with errno=125": true, and no news to who has cancelled it.
-            (*ctx).silenced = sys::executor_globals.error_reporting & sys::E_NOTICE as i32;
-            sys::executor_globals.error_reporting &= !(*ctx).silenced;
-        }
-        refresh_checks(ctx);
-        sys::spindle_vm_interrupt_set();
+    let ctx = rt.context();
+    drop(end(ctx));
+    ctx.failing.set(Failing::Throw);
+    ctx.cancellation.set(Some(exception));
+    ctx.failing_in.set(internal(Frame::current()));
+    if ctx.failing_in.get().is_some() {
+        // "Read of 8192 bytes failed with errno=125": true, and no news to who has cancelled it.
+        ctx.silenced.set(engine::silence(sys::E_NOTICE as i32));
     }
+    refresh_checks(ctx);
+    // The C code may have no function of its own on the PHP stack (a destructor of the engine).
+    engine::request_interrupt();
 }
 
-/// Ends the time in which C code of the running coroutine is made to fail: what it is made to fail for.
-///
-/// # Safety
-/// `ctx` is the running context.
-pub unsafe fn take_failing(ctx: *mut Ctx) -> Failing {
-    // SAFETY: the caller's promise.
-    unsafe {
-        sys::executor_globals.error_reporting |= std::mem::take(&mut (*ctx).silenced);
-        (*ctx).given_up = -1;
-        std::mem::replace(&mut (*ctx).failing, Failing::No)
+/// C code of the coroutine of this context fails until this frame returns, because its handle is being closed. Returns `false` if
+/// some already does.
+pub fn fail_quietly(ctx: &Ctx, frame: Option<Frame>) -> bool {
+    let is_new = ctx.failing.get() == Failing::No;
+    if is_new {
+        ctx.failing.set(Failing::Quietly);
+        ctx.failing_in.set(frame);
     }
+    is_new
+}
+
+/// Ends the time in which C code of the running coroutine is made to fail, and returns the exception to throw for that.
+pub fn end(ctx: &Ctx) -> Option<Owned<Object>> {
+    engine::unsilence(ctx.silenced.take());
+    ctx.given_up.set(-1);
+    ctx.failing.set(Failing::No);
+    ctx.cancellation.take()
 }

@@ -1,6 +1,6 @@
 //! Places in PHP code.
 
-use spindle_zend::{Frame, Owned, OwnedCell, Str, exception};
+use spindle_zend::{FiberContext, Frame, Owned, OwnedCell, Str, exception};
 use std::cell::Cell;
 
 /// A file and a line, or nothing. The file's name is held: its code may be gone when it is asked for.
@@ -36,6 +36,12 @@ impl Position {
     /// Returns the file as the engine knows it, or null.
     pub fn raw_file(&self) -> *mut spindle_zend::sys::zend_string {
         self.file.as_ptr().cast()
+    }
+
+    /// Announces the context of a coroutine that begins, as a fiber that is started here.
+    #[inline(always)]
+    pub fn announce_begin(&self, fiber: &FiberContext) {
+        fiber.announce_begin(&self.file, self.line());
     }
 
     /// Returns the line.

@@ -27,13 +27,17 @@ use spindle_core::sched::{self, CoroutineId, Next, Order, ScopeId, Ticket, WaitR
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
-use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, engine};
+use spindle_zend::{FiberContext, Frame, Object, Owned, OwnedCell, PhpStatic, engine};
 use std::cell::{Cell, OnceCell, RefCell};
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 use std::rc::Rc;
 
 /// The core, with exceptions (owned references) as reasons.
-pub type Core = sched::Core<*mut sys::zend_object>;
+pub type Core = sched::Core<Reason>;
+
+/// An exception, as the core keeps it: its references are given back by who takes them out, when no borrow of the core is alive.
+pub type Reason = ManuallyDrop<Owned<Object>>;
 
 /// Where the application is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,7 +92,7 @@ pub struct Runtime {
     pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,
-    main: *mut Ctx,
+    main: Box<Ctx>,
     no_switch: Cell<u32>,
     picks: Cell<u32>,
     calls_without_park: Cell<u32>,
@@ -105,41 +109,33 @@ pub struct Runtime {
     pub(crate) active: Cell<bool>,
 }
 
-struct TheRuntime {
-    /// That of this request.
-    current: Cell<Option<&'static Runtime>>,
-    /// The one that the process has, once a request has needed it.
-    made: Cell<*mut Runtime>,
-}
-static RUNTIME: PhpStatic<TheRuntime> =
-    PhpStatic::new(TheRuntime { current: Cell::new(None), made: Cell::new(null_mut()) });
+/// That of this request.
+static RUNTIME: PhpStatic<Cell<Option<NonNull<Runtime>>>> = PhpStatic::new(Cell::new(None));
+
+/// What the last request has left.
+static KEPT: PhpStatic<Cell<Option<Kept>>> = PhpStatic::new(Cell::new(None));
 
 /// The runtime, if anything has asked for it in this request.
 #[inline(always)]
 pub fn existing() -> Option<&'static Runtime> {
-    RUNTIME.current.get()
+    // SAFETY: lasts until `give_back`, when nobody uses it.
+    RUNTIME.get().map(|rt| unsafe { rt.as_ref() })
 }
 
 /// The runtime, begun at the first use in a request.
 #[inline(always)]
 pub fn rt() -> &'static Runtime {
-    match RUNTIME.current.get() {
-        Some(rt) => rt,
-        None => begin(),
-    }
+    existing().unwrap_or_else(begin)
 }
 
 #[cold]
 fn begin() -> &'static Runtime {
-    if RUNTIME.made.get().is_null() {
-        let kept = Kept { reactor: OnceCell::new(), stacks: Stacks::new(stacks::wanted_size()) };
-        RUNTIME.made.set(Box::into_raw(Box::new(Runtime::new(kept))));
-    }
-    // SAFETY: never freed, and changed in `give_back` only.
-    let rt = unsafe { &*RUNTIME.made.get() };
-    RUNTIME.current.set(Some(rt));
-    // SAFETY: main's context lasts until `give_back`, which makes none the running one.
-    unsafe { stacks::set_running(rt.main.cast()) };
+    let new = || Kept { reactor: OnceCell::new(), stacks: Stacks::new(stacks::wanted_size()) };
+    let made = Box::into_raw(Box::new(Runtime::new(KEPT.take().unwrap_or_else(new))));
+    RUNTIME.set(NonNull::new(made));
+    // SAFETY: just made.
+    let rt: &'static Runtime = unsafe { &*made };
+    stacks::set_running(Some(&*rt.main));
     rt.begin_request();
     rt
 }
@@ -162,26 +158,22 @@ pub fn forget_events() {
 
 /// The request's objects are gone too. Event loop, threads and some stacks stay for the next one, all else is given back.
 pub fn give_back() {
-    if let Some(rt) = RUNTIME.current.take() {
-        scope::forget_all(rt);
-        rt.reports.forget();
-        rt.given.forget();
-        rt.copies.forget();
-        std::mem::forget(rt.deadlock.take());
-        // SAFETY: no code of the request runs any more, nor does its watchdog: nobody uses the runtime. Main's context was
-        // made by `Runtime::new`, and is that of none of the objects, which are gone.
-        unsafe {
-            let rt = RUNTIME.made.get();
-            stacks::set_running(null_mut());
-            drop(Box::from_raw((*rt).main));
-            let mut stacks = (*rt).stacks.replace(Stacks::new(stacks::wanted_size()));
-            if !stacks.are_worth_keeping() {
-                stacks = Stacks::new(stacks::wanted_size());
-            }
-            let kept = Kept { reactor: std::mem::take(&mut (*rt).reactor), stacks };
-            *rt = Runtime::new(kept);
-        }
+    let Some(rt) = existing() else { return };
+    scope::forget_all(rt);
+    rt.reports.forget();
+    rt.given.forget();
+    rt.copies.forget();
+    std::mem::forget(rt.deadlock.take());
+    std::mem::forget(rt.main.cancellation.take());
+    stacks::set_running::<Ctx>(None);
+    let Some(made) = RUNTIME.take() else { return };
+    // SAFETY: made by `begin`. No code of the request runs any more, nor does its watchdog: nobody uses the runtime.
+    let rt = unsafe { Box::from_raw(made.as_ptr()) };
+    let mut stacks = rt.stacks.into_inner();
+    if !stacks.are_worth_keeping() {
+        stacks = Stacks::new(stacks::wanted_size());
     }
+    KEPT.set(Some(Kept { reactor: rt.reactor, stacks }));
 }
 
 /// What stays from one request to the next.
@@ -201,7 +193,6 @@ fn new_core() -> Core {
 impl Runtime {
     /// One in which nothing has run.
     fn new(kept: Kept) -> Runtime {
-        let main = Box::into_raw(Box::new(Ctx::of_main()));
         Runtime {
             core: RefCell::new(new_core()),
             objects: RefCell::new(Vec::new()),
@@ -216,7 +207,7 @@ impl Runtime {
             phase: Cell::new(Phase::Ended),
             reactor: kept.reactor,
             stacks: RefCell::new(kept.stacks),
-            main,
+            main: Box::new(Ctx::of_main()),
             no_switch: Cell::new(0),
             picks: Cell::new(0),
             calls_without_park: Cell::new(0),
@@ -240,9 +231,8 @@ impl Runtime {
         self.no_switch.set(suspension::no_switch());
         let object = COROUTINE.make();
         object.co.set(Core::MAIN);
-        object.ctx.set(self.main);
-        // SAFETY: main's context lives as long as the runtime.
-        unsafe { (*self.main).id = self.core.borrow().id(Core::MAIN) };
+        object.ctx.set(Some(&self.main));
+        self.main.id.set(self.core.borrow().id(Core::MAIN));
         self.objects.borrow_mut().push(NonNull::new(object.into_raw()));
         if self.phase.get() == Phase::Running {
             // SAFETY: the request runs, and its end is not watched yet.
@@ -273,7 +263,7 @@ pub fn find(id: u64) -> Option<Owned<CoroutineObject>> {
 /// Where the chosen one is.
 pub(crate) enum To {
     Fresh(CoroutineId),
-    Ctx(*mut Ctx),
+    Ctx(&'static Ctx),
 }
 
 impl Runtime {
@@ -326,34 +316,28 @@ impl Runtime {
 
     /// Takes the cancellation that waits for the running coroutine.
     pub fn take_cancellation(&self) -> Option<Owned<Object>> {
-        let reason = self.core.borrow_mut().take_cancellation()?;
-        // SAFETY: the core's reference.
-        unsafe { Object::own(reason) }
+        self.core.borrow_mut().take_cancellation().map(ManuallyDrop::into_inner)
     }
 
     /// Takes the cancellation that waits for a coroutine which will not meet it any more.
     pub fn discard_cancellation(&self, co: CoroutineId) -> Option<Owned<Object>> {
-        let reason = self.core.borrow_mut().discard_cancellation(co)?;
-        // SAFETY: the core's reference.
-        unsafe { Object::own(reason) }
+        self.core.borrow_mut().discard_cancellation(co).map(ManuallyDrop::into_inner)
     }
 
     /// Hands a failure of a scope to a coroutine that waits for it.
     pub fn deliver(&self, co: CoroutineId, scope: ScopeId, failure: Owned<Object>) {
-        self.core.borrow_mut().deliver(co, scope, failure.into_raw().cast());
+        self.core.borrow_mut().deliver(co, scope, ManuallyDrop::new(failure));
     }
 
     /// Takes a failure of a scope that the running coroutine waits for.
     pub fn take_delivery(&self, scope: ScopeId) -> Option<Owned<Object>> {
-        let failure = self.core.borrow_mut().take_delivery(scope)?;
-        // SAFETY: the core's reference.
-        unsafe { Object::own(failure) }
+        self.core.borrow_mut().take_delivery(scope).map(ManuallyDrop::into_inner)
     }
 
     /// Returns the coroutine that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
     #[inline(always)]
     pub fn running(&self) -> &CoroutineObject {
-        if self.context() == self.main {
+        if self.is_on_main() {
             return self.object(Core::MAIN);
         }
         let co = self.core.borrow().running();
@@ -362,11 +346,7 @@ impl Runtime {
 
     /// What the main coroutine hands down, whoever runs.
     pub fn inherited_of_main(&self) -> Inherited {
-        if self.context() == self.main {
-            return Inherited::capture();
-        }
-        // SAFETY: main's context lives as long as the runtime, and was left.
-        unsafe { &(*self.main).travelling }.inherited()
+        if self.is_on_main() { Inherited::capture() } else { self.main.travelling.inherited() }
     }
 
     /// Is none of its parts in the middle of a change?
@@ -374,26 +354,23 @@ impl Runtime {
         self.core.try_borrow_mut().is_ok() && self.stacks.try_borrow_mut().is_ok()
     }
 
-    /// The context that runs.
+    /// Returns the context that runs.
     #[inline(always)]
-    pub fn context(&self) -> *mut Ctx {
-        stacks::running().cast()
+    pub fn context(&'static self) -> &'static Ctx {
+        Ctx::running().unwrap_or(&self.main)
+    }
+
+    /// Returns `true` if main's stack runs.
+    #[inline(always)]
+    fn is_on_main(&self) -> bool {
+        Ctx::running().is_none_or(|ctx| *ctx == *self.main)
     }
 
     /// Returns the innermost frame of a coroutine that has started and not ended. One that the core has parked still runs while
     /// it looks for the next one: when that cannot start, its failure is dealt with there.
-    pub fn frame_of(&self, this: &Coroutine) -> Option<Frame> {
-        let ctx = this.ctx.get();
-        if ctx.is_null() {
-            return None;
-        }
-        if ctx == self.context() {
-            return Frame::current();
-        }
-        // SAFETY: a coroutine with a context has its frames there.
-        let frame = unsafe { (*ctx).travelling.frame() };
-        // SAFETY: as above.
-        unsafe { Frame::from_raw(frame) }
+    pub fn frame_of(&'static self, this: &Coroutine) -> Option<Frame> {
+        let ctx = this.ctx.get()?;
+        if ctx == self.context() { Frame::current() } else { ctx.travelling.frame() }
     }
 
     /// The reactor, made at the first use.
@@ -441,7 +418,7 @@ impl Runtime {
     }
 
     /// No coroutine runs again: the script has ended, or it exits.
-    pub fn end(&self) {
+    pub fn end(&'static self) {
         if self.phase.get() != Phase::Ended {
             for this in self.all_objects() {
                 self.abandon(&this);
@@ -452,13 +429,13 @@ impl Runtime {
     }
 
     /// This coroutine is never resumed, if it has been left somewhere.
-    fn abandon(&self, this: &Coroutine) {
-        let ctx = this.ctx.get();
-        let Some(frame) = self.frame_of(this).filter(|_| ctx != self.context()) else { return };
-        // SAFETY: the frames of a coroutine that was left.
-        unsafe { sys::spindle_abandon(frame.as_raw()) };
-        // SAFETY: its context.
-        unsafe { (*ctx).travelling.forget_marks() };
+    fn abandon(&'static self, this: &Coroutine) {
+        let Some(ctx) = this.ctx.get().filter(|ctx| *ctx != self.context()) else { return };
+        if let Some(frame) = ctx.travelling.frame() {
+            // SAFETY: the frames of a coroutine that was left.
+            unsafe { sys::spindle_abandon(frame.as_raw()) };
+            ctx.travelling.forget_marks();
+        }
     }
 
     /// Has main's stack been left for good, though there was no fatal error?
@@ -552,10 +529,9 @@ impl Runtime {
         match next {
             None => {}
             Some(Next::Resume(co)) => {
-                let to = self.object(co).ctx.get();
+                let to = self.context_of(co);
                 if to != me {
-                    // SAFETY: a coroutine that has started and not ended has a context; the core chose it.
-                    unsafe { self.switch(me, to, false) };
+                    self.switch(me, to, false);
                     self.back_on(me);
                 }
             }
@@ -574,9 +550,9 @@ impl Runtime {
     #[inline(always)]
     fn warm(&self, core: &Core) {
         if let Some(soon) = core.nth_ready(AHEAD) {
-            let ctx: *const i8 = self.object(soon).ctx.get().cast();
-            if !ctx.is_null() {
+            if let Some(ctx) = self.object(soon).ctx.get() {
                 // Its state above, and below it the frames by which it was left.
+                let ctx: *const i8 = std::ptr::from_ref(ctx).cast();
                 for line in -14..7 {
                     arch::prefetch(ctx.wrapping_offset(line * 64));
                 }
@@ -592,9 +568,9 @@ impl Runtime {
 
     /// After a switch back to `me`.
     #[inline(always)]
-    fn back_on(&'static self, me: *mut Ctx) {
+    fn back_on(&'static self, me: &Ctx) {
         if let Some(why) = self.leaving.get()
-            && me == self.main
+            && *me == *self.main
         {
             self.end();
             if why == Leaving::Over {
@@ -604,15 +580,12 @@ impl Runtime {
             if self.draining.get() && self.is_left() {
                 return; // `drain` says so
             }
-            // SAFETY: on main's own stack, inside the frames of the engine's outermost try block. The Rust frames
-            // in between own nothing that matters (see `Host`).
-            unsafe { sys::spindle_bailout() }
+            // On main's own stack, inside the engine's outermost try block. The Rust frames in between own nothing that
+            // matters (see `Host`).
+            engine::bail_out();
         }
-        // SAFETY: the running context; a flag of the engine.
-        unsafe {
-            if (*me).stack.overflowed.get() {
-                sys::spindle_vm_interrupt_set(); // another one may have taken it
-            }
+        if me.stack.overflowed.get() {
+            engine::request_interrupt(); // another one may have taken it
         }
     }
 
@@ -625,8 +598,7 @@ impl Runtime {
             match self.pick() {
                 To::Ctx(to) if to == me => break,
                 To::Ctx(to) => {
-                    // SAFETY: the core chose a coroutine that was left, or main's stack at the end.
-                    unsafe { self.switch(me, to, in_c) };
+                    self.switch(me, to, in_c);
                     break;
                 }
                 To::Fresh(co) if self.start(me, co, in_c) => break,
@@ -636,54 +608,41 @@ impl Runtime {
         self.back_on(me);
     }
 
-    /// The one place where stacks are switched.
+    /// Returns the context of a coroutine that has started and has not ended.
     ///
-    /// # Safety
-    /// `from` is running; `to` was left by this function or has been prepared.
+    /// # Panics
+    /// It has none.
     #[inline(always)]
-    unsafe fn switch(&self, from: *mut Ctx, to: *mut Ctx, in_c: bool) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            observers::switch(to);
-            self.depart(from, in_c);
-            (*to).travelling.resume();
-            self.arrive(to);
-            arch::switch(&(*from).stack, &(*to).stack);
-        }
+    fn context_of(&self, co: CoroutineId) -> &'static Ctx {
+        self.object(co).ctx.get().expect("a coroutine that has started has a context")
     }
 
-    /// `from` is left, by C code that blocks (`in_c`) or otherwise: takes what travels with it.
+    /// Leaves `from`, which runs, for `to`, which was left; both as the core has chosen.
     #[inline(always)]
-    unsafe fn depart(&self, from: *mut Ctx, in_c: bool) {
-        // SAFETY: the running context, which `switch` and `start` leave.
-        unsafe { (*from).travelling.leave(Left { in_c, loads_classes: (*from).loads > 0 }) };
-        moments::left(from);
-    }
-
-    /// `to` runs now: tells whoever depends on that.
-    #[inline(always)]
-    pub(crate) unsafe fn arrive(&self, to: *mut Ctx) {
-        // SAFETY: the caller's promise.
-        unsafe { stacks::set_running(to.cast()) };
-        moments::resumed(to);
+    fn switch(&self, from: &'static Ctx, to: &'static Ctx, in_c: bool) {
+        observers::switch(to);
+        depart(from, in_c);
+        // SAFETY: `to` was left, and what belongs to `from` was taken.
+        unsafe { to.travelling.resume() };
+        arrive(to);
+        // SAFETY: `from` runs, and `to` was left. No borrow is alive here that another coroutine could meet.
+        unsafe { arch::switch(&from.stack, &to.stack) };
     }
 
     /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
-    fn start(&'static self, me: *mut Ctx, co: CoroutineId, in_c: bool) -> bool {
+    fn start(&'static self, me: &'static Ctx, co: CoroutineId, in_c: bool) -> bool {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
-        // SAFETY: a stack that no coroutine uses.
-        crate::stack::asan::begin(unsafe { &(*ctx).stack });
-        // SAFETY: the stack is nobody's; its upper end, where `ctx` lies, is aligned.
-        unsafe {
-            arch::prepare(&(*ctx).stack, crate::runtime::life::stack_main);
-            let fiber = observers::begin(ctx, self.object(co));
-            self.depart(me, in_c);
-            self.adopt(ctx, co, fiber);
-            self.arrive(ctx);
-            arch::switch(&(*me).stack, &(*ctx).stack);
-        }
+        crate::stack::asan::begin(&ctx.stack);
+        // SAFETY: the stack is nobody's.
+        unsafe { arch::prepare(&ctx.stack, crate::runtime::life::stack_main) };
+        let fiber = observers::begin(ctx, self.object(co));
+        depart(me, in_c);
+        self.adopt(ctx, co, fiber);
+        arrive(ctx);
+        // SAFETY: `me` runs, and `ctx` was prepared. No borrow is alive here that another coroutine could meet.
+        unsafe { arch::switch(&me.stack, &ctx.stack) };
         true
     }
 
@@ -691,26 +650,24 @@ impl Runtime {
     /// stack here lies on that of each coroutine that is left for a fresh one: little.
     #[cold]
     #[inline(never)]
-    fn further_stack(&'static self, co: CoroutineId) -> Option<*mut Ctx> {
+    fn further_stack(&'static self, co: CoroutineId) -> Option<&'static Ctx> {
         // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
         let last = self.object(co).job().is_some() || !self.core.borrow().is_started(co);
         let made = self.stacks.borrow_mut().make_or_last(last);
         made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
 
-    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made.
+    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made. The state of the
+    /// coroutine that ran was taken, or that one has ended; none uses the stack.
     #[inline(always)]
-    pub(crate) unsafe fn adopt(&self, ctx: *mut Ctx, co: CoroutineId, fiber: *mut sys::zend_fiber_context) {
+    pub(crate) fn adopt(&self, ctx: &'static Ctx, co: CoroutineId, fiber: &FiberContext) {
         let this = self.object(co);
-        // SAFETY: `ctx` is a stack that nobody runs on; the state of the one that ran has been stored or has ended.
-        unsafe {
-            (*ctx).co = co.0;
-            (*ctx).calls = null_mut();
-            (*ctx).id = self.core.borrow().id(co);
-            this.ctx.set(ctx);
-            let mut inherited = this.inherited.borrow_mut();
-            (*ctx).travelling.begin(&(*ctx).stack, &mut inherited, fiber);
-        }
+        ctx.co.set(co);
+        ctx.calls.set(null_mut());
+        ctx.id.set(self.core.borrow().id(co));
+        this.ctx.set(Some(ctx));
+        // SAFETY: as said above.
+        unsafe { ctx.travelling.begin(&ctx.stack, &mut this.inherited.borrow_mut(), fiber) };
     }
 
     /// Who runs next. Waits for events while nobody can.
@@ -727,7 +684,7 @@ impl Runtime {
             let next = self.core.borrow_mut().next_to_run();
             match next {
                 Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
-                Next::Resume(co) => return To::Ctx(self.object(co).ctx.get()),
+                Next::Resume(co) => return To::Ctx(self.context_of(co)),
                 Next::Idle => {}
             }
             if self.is_over() {
@@ -805,7 +762,7 @@ impl Runtime {
 
     /// In the child of a fork: only the running coroutine lives on.
     pub fn after_fork(&'static self) {
-        let main_runs = self.context() == self.main;
+        let main_runs = self.is_on_main();
         let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
         let dropped = self.core.borrow_mut().after_fork();
         self.main_gone.set(!main_runs && !main_had_ended);
@@ -824,12 +781,12 @@ impl Runtime {
 
     /// The main stack, which ends the request; at once in the child of a fork, whose main coroutine is not there, and where
     /// the main coroutine waits for what nobody waits for any more.
-    fn back_to_main(&self) -> To {
+    fn back_to_main(&'static self) -> To {
         let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
         if self.main_gone.get() || waits {
             self.leaving.set(Some(Leaving::Over));
         }
-        To::Ctx(self.main)
+        To::Ctx(&self.main)
     }
 
     /// Is nobody left to run, those apart who were abandoned or given up?
@@ -850,22 +807,38 @@ impl Runtime {
     }
 
     /// A coroutine's stack has bailed out, or a coroutine exits: main's stack ends the request.
-    pub(crate) fn end_on_main(&self, ctx: *mut Ctx, why: Leaving) -> ! {
+    pub(crate) fn end_on_main(&'static self, ctx: &'static Ctx, why: Leaving) -> ! {
         self.end();
         self.leaving.set(Some(why));
-        // SAFETY: main was left by `switch` or `start`; `ctx` is never resumed.
-        unsafe {
-            let fiber = observers::end();
-            observers::switch(self.main);
-            (*ctx).travelling.leave_for_good();
-            (*self.main).travelling.resume();
-            (*ctx).travelling.hand_over(); // as the script's own
-            self.arrive(self.main);
-            sys::zend_observer_fiber_destroy_notify(fiber);
-            arch::switch(&(*ctx).stack, &(*self.main).stack);
-        }
+        let fiber = observers::end();
+        let main: &'static Ctx = &self.main;
+        observers::switch(main);
+        // SAFETY: the running context, which is never resumed.
+        unsafe { ctx.travelling.leave_for_good() };
+        // SAFETY: main was left by `switch` or `start`.
+        unsafe { main.travelling.resume() };
+        ctx.travelling.hand_over(); // as the script's own
+        arrive(main);
+        fiber.inspect(|fiber| fiber.announce_end());
+        // SAFETY: as above. The Rust frames of this stack own nothing that matters.
+        unsafe { arch::switch(&ctx.stack, &main.stack) };
         std::process::abort()
     }
+}
+
+/// `from` is left, by C code that blocks (`in_c`) or otherwise: takes what travels with it.
+#[inline(always)]
+fn depart(from: &Ctx, in_c: bool) {
+    // SAFETY: the running context. The engine does nothing until another one is resumed, or begins, as both callers do next.
+    unsafe { from.travelling.leave(Left { in_c, loads_classes: from.loads.get() > 0 }) };
+    moments::left(from);
+}
+
+/// `to` runs now: lets those know who depend on that.
+#[inline(always)]
+pub(crate) fn arrive(to: &'static Ctx) {
+    stacks::set_running(Some(to));
+    moments::resumed(to);
 }
 
 /// How long zombies run that are alone, in nanoseconds.

@@ -24,7 +24,7 @@ use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
 use std::io::Error;
-use std::ptr::null_mut;
+use std::ptr::{self, null_mut};
 
 const VM_AREA: usize = 16 * 1024;
 /// The part of a slot, below its VM page, in which `Ctx` lies.
@@ -89,8 +89,11 @@ impl Stack {
 /// # Safety
 /// The structure is `#[repr(C)]` and begins with a [`Stack`].
 pub unsafe trait AtTop {
-    /// In which nothing runs yet.
+    /// Returns what lies on a stack in which nothing runs yet.
     fn new(stack: Stack) -> Self;
+
+    /// Returns the stack.
+    fn stack(&self) -> &Stack;
 }
 
 static RUNNING: PhpStatic<Cell<*mut Stack>> = PhpStatic::new(Cell::new(null_mut()));
@@ -109,12 +112,9 @@ pub fn current() -> Option<&'static Stack> {
 }
 
 /// Makes a stack the running one, just before the switch to it.
-///
-/// # Safety
-/// It is null, or lasts until another one is made the running one.
 #[inline(always)]
-pub unsafe fn set_running(stack: *mut Stack) {
-    RUNNING.set(stack);
+pub fn set_running<T: AtTop>(top: Option<&'static T>) {
+    RUNNING.set(top.map_or(null_mut(), |top| ptr::from_ref(top).cast_mut().cast()));
 }
 
 /// Returns where the address of the running stack lies, for the watchdog.
@@ -177,13 +177,13 @@ fn limit(which: libc::__rlimit_resource_t) -> Option<usize> {
 }
 
 /// All stacks of the process.
-pub struct Stacks<T> {
+pub struct Stacks<T: 'static> {
     size: usize,
     /// The kernel's page size.
     page: usize,
     zones: Zones,
     stride: usize,
-    free: Vec<*mut T>,
+    free: Vec<&'static T>,
     /// The mappings: where, and how long.
     chunks: Vec<(usize, usize)>,
     /// The last one, its first slot that was not made yet, and how many it has.
@@ -282,9 +282,10 @@ impl<T: AtTop> Stacks<T> {
         self.zones
     }
 
-    /// A stack nobody uses, the last one given back first, unless it is one of those that are kept.
+    /// Returns a stack nobody uses, the last one given back first, unless it is one of those that are kept. Like all of them it
+    /// lasts as long as this: nothing of any is used when this is dropped.
     #[inline]
-    pub fn take(&mut self) -> Option<*mut T> {
+    pub fn take(&mut self) -> Option<&'static T> {
         if self.free.len() > KEPT_FREE { self.free.pop() } else { None }
     }
 
@@ -293,7 +294,7 @@ impl<T: AtTop> Stacks<T> {
     /// # Errors
     /// [`NoStack`] when the kernel gives no more.
     #[cold]
-    pub fn make_or_last(&mut self, last: bool) -> Result<*mut T, NoStack> {
+    pub fn make_or_last(&mut self, last: bool) -> Result<&'static T, NoStack> {
         while self.free.len() < KEPT_FREE && self.made < KEPT_FREE {
             let kept = self.make()?;
             self.free.push(kept);
@@ -306,7 +307,7 @@ impl<T: AtTop> Stacks<T> {
 
     /// Gives a stack back. It may still be the running one, at its top, until the switch that leaves it.
     #[inline]
-    pub fn put(&mut self, ctx: *mut T) {
+    pub fn put(&mut self, ctx: &'static T) {
         self.free.push(ctx);
         self.until_look -= 1;
         if self.until_look == 0 {
@@ -332,17 +333,16 @@ impl<T: AtTop> Stacks<T> {
     }
 
     /// Has this free stack been used deeply? Then that is given back.
-    fn cool(&self, ctx: *mut T) -> bool {
-        // SAFETY: a stack that was made stays, and begins with this (`AtTop`).
-        let low = unsafe { &*ctx.cast::<Stack>() }.low as usize;
-        let warm = (ctx as usize - KEPT_WARM) / self.page * self.page;
+    fn cool(&self, ctx: &T) -> bool {
+        let low = ctx.stack().low as usize;
+        let warm = (ctx.stack().upper_end() as usize - KEPT_WARM) / self.page * self.page;
         let mut known = [0u8; LOOKED_AT / 4096];
         memory::is_any_resident(warm - LOOKED_AT, &mut known[..LOOKED_AT / self.page])
             && memory::advise(low, warm - low, libc::MADV_DONTNEED)
     }
 
     #[cold]
-    fn make(&mut self) -> Result<*mut T, NoStack> {
+    fn make(&mut self) -> Result<&'static T, NoStack> {
         if self.slot == self.slots {
             self.map()?;
         }
@@ -360,7 +360,8 @@ impl<T: AtTop> Stacks<T> {
         // SAFETY: it is 64-aligned and lies, like the VM page after it, in the slot that was just carved.
         unsafe { ctx.write(T::new(stack)) };
         tell_valgrind(start + self.zones.floor as usize, ctx as usize);
-        Ok(ctx)
+        // SAFETY: just made. It lasts as long as `self`, see `take`.
+        Ok(unsafe { &*ctx })
     }
 
     /// Nobody runs on any of them, and nobody will go on. Says whether they are worth keeping: few, and none of them
@@ -426,7 +427,7 @@ fn tell_valgrind(start: usize, end: usize) {
     }
 }
 
-impl<T> Drop for Stacks<T> {
+impl<T: 'static> Drop for Stacks<T> {
     fn drop(&mut self) {
         for &(start, bytes) in &self.chunks {
             memory::unmap(start, bytes); // what drops the stacks runs on none of them

@@ -2,4 +2,3 @@
 
 pub mod settings;
 pub mod zeroed;
-pub mod zv;
