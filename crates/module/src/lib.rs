@@ -1,5 +1,7 @@
 //! The module that PHP loads, `spindle.so`: the extension of `spindle-php`, and nothing else.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 use spindle_php_sys as sys;
 
 /// Returns what PHP looks for in an extension.

@@ -3,6 +3,8 @@
 //! Module life, switching, bailouts, classes and engine hooks. Which coroutine runs, which is cancelled and which is notified is
 //! decided in `spindle-core`. The file `floors` beside this folder says which module may use which.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 mod api;
 mod engine;
 mod handles;
@@ -11,8 +13,8 @@ mod module;
 mod moments;
 mod observe;
 mod runtime;
+mod settings;
 mod stack;
-mod zend;
 
 use spindle_php_sys as sys;
 

@@ -10,12 +10,14 @@ use crate::runtime::{
     scheduler::{self, Runtime, existing},
     scope, timeout,
 };
+use crate::settings;
 use crate::stack::{overflow, stacks};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
+use spindle_zend::Extension;
 use std::cell::Cell;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 struct Life {
     trampolined: Cell<bool>,
@@ -36,12 +38,11 @@ pub fn activate(rt: &'static Runtime) {
     fork::mark_generation();
     rt.reactor();
     host::set_host(&host_impl::HOST);
-    // SAFETY: a global of the engine's, or null.
-    unsafe {
-        let held = sys::spindle_signals_held();
-        if !held.is_null() {
-            host::disable_suspension_while(held);
-        }
+    // SAFETY: reads where the engine counts the places in which it holds signals back.
+    let held = unsafe { sys::spindle_signals_held() };
+    if !held.is_null() {
+        // SAFETY: a global of the engine, which lasts as long as the process.
+        unsafe { host::disable_suspension_while(held) };
     }
     host::attach_thread();
     let mut unpatched = interposition::patch();
@@ -50,12 +51,10 @@ pub fn activate(rt: &'static Runtime) {
     }
     signals::set_handler_hooks(host::AROUND_HANDLERS);
     signals::chain_all();
-    // SAFETY: read after module start; a table of the engine's.
-    unsafe {
-        let dumps = sys::spindle_settings.dump_signal;
-        if dumps != 0 && !sys::spindle_signal_is_taken(dumps) {
-            signals::set_report_signal(dumps);
-        }
+    let dumps = settings::current().dump_signal;
+    // SAFETY: reads a table of the engine.
+    if dumps != 0 && !unsafe { sys::spindle_signal_is_taken(dumps) } {
+        signals::set_report_signal(dumps);
     }
     let stacks = rt.stacks.borrow();
     overflow::install(stacks.size(), stacks.zones(), || existing().is_none_or(Runtime::is_whole));
@@ -112,13 +111,8 @@ fn deactivate() {
 }
 
 fn may_be_loaded() -> Result<(), String> {
-    // SAFETY: a list of loaded modules by name.
-    let loaded = |name: &CStr| unsafe {
-        !sys::zend_hash_str_find(&raw mut sys::module_registry, name.as_ptr(), name.count_bytes()).is_null()
-    };
-    for other in [c"swoole", c"openswoole", c"swow"] {
-        if loaded(other) {
-            let other = other.to_string_lossy();
+    for other in ["swoole", "openswoole", "swow"] {
+        if Extension::find(other).is_some() {
             return Err(format!(
                 "Spindle cannot be loaded together with {other}: both switch stacks below the engine. Load one of them"
             ));

@@ -1,7 +1,7 @@
 //! Contexts of fibers: what the engine's fibers, and the observers of them, know a stack of calls by.
 
-use crate::{OwnedCell, Str, sys};
-use std::{cell::UnsafeCell, mem::MaybeUninit, ptr};
+use crate::{OwnedCell, Str, sys, zeroed};
+use std::{cell::UnsafeCell, ptr};
 
 /// A context of the engine's, whoever switches to it.
 #[repr(transparent)]
@@ -13,8 +13,7 @@ pub type Status = sys::zend_fiber_status;
 impl FiberContext {
     /// Returns one in which nothing runs yet.
     pub const fn new() -> FiberContext {
-        // SAFETY: a structure of pointers and numbers, for which zero is valid.
-        FiberContext(UnsafeCell::new(unsafe { MaybeUninit::zeroed().assume_init() }))
+        FiberContext(UnsafeCell::new(zeroed()))
     }
 
     /// Returns that of the code that runs, if a request has begun.

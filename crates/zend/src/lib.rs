@@ -14,6 +14,8 @@
 //! A bailout (`longjmp`) skips destructors. What it leaves behind is memory of the request, which ends then; no value of
 //! this crate needs its destructor for anything else.
 
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
 mod array;
 mod call;
 mod class;
@@ -34,6 +36,7 @@ pub mod source;
 mod string;
 mod table;
 mod value;
+mod zeroed;
 
 pub use array::Array;
 pub use call::{Arguments, Call, Callable, Handler, Key, PhpResult, Thrown, argument_error};
@@ -52,3 +55,4 @@ pub use spindle_php_sys as sys;
 pub use string::Str;
 pub use table::{NameTable, WeakTable};
 pub use value::{Kind, Value, ValueCell};
+pub use zeroed::{Zeroed, zeroed};

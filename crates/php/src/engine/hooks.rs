@@ -9,8 +9,6 @@
 //! - **Collecting cycles** runs destructors with the collector's state open: no switch below it.
 //! - **Loading a class or a file**: see `loading`.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::engine::{
     loading, no_throw,
     syntax::{self, Source},

@@ -1,10 +1,8 @@
 //! The entries of loaded objects, which lead to the hooks of libc calls from the first `spawn` on.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::engine::no_throw;
 use crate::isolation::{globals, openssl, parts};
-use crate::zend::settings;
+use crate::settings;
 use spindle_interpose::hooks::file;
 use spindle_interpose::patch::Patcher;
 use spindle_zend::{PhpStatic, engine};

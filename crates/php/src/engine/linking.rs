@@ -10,8 +10,6 @@
 //! The engine does not say when linking begins or ends. It is noticed at every call of an autoloader and every error, if the
 //! running code is a declaration then. And it is over when the class in the table is linked, or gone.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::engine::{loading, stand_ins};
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::{

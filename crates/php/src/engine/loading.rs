@@ -4,8 +4,6 @@
 //! files and autoloaders may suspend: to other coroutines a class would look missing, and a file would look done whose
 //! conditional functions, constants and `return` have not come yet. Circles go on at once, as in one coroutine.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::engine::{linking, stand_ins};
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::{

@@ -6,8 +6,6 @@
 //! `ffi.so` calls PHP code in one place, by `zend_call_function`: its entry for that is pointed here, and so is the one of
 //! the handlers that all objects of PHP classes have.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
 use spindle_interpose::patch::{self, Hook, Patcher};

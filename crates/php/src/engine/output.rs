@@ -5,8 +5,6 @@
 //! slow, all coroutines wait. The command line writes without a buffer, to pipes and terminals: there only the coroutine that
 //! writes is suspended, unless it writes a buffer that all share (`output_buffering`).
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::runtime::{scheduler, suspension};
 use spindle_zend::{
     Hook, engine,

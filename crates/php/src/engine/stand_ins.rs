@@ -5,12 +5,10 @@
 //! A stand-in has nothing but one interface, which does not exist. To link it the engine asks the autoloader for that, which
 //! waits (see `linking`), and then its cache of linked classes, where our hook returns the class that it stands for.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use spindle_zend::{
     Class, Hook, Owned, PhpStatic, Str, class_table,
     hooks::{INHERITANCE_CACHE_ADD, INHERITANCE_CACHE_GET, InheritanceCacheAdd, InheritanceCacheGet, Passed},
-    sys,
+    sys, zeroed,
 };
 use std::cell::{RefCell, UnsafeCell};
 use std::ffi::c_char;
@@ -67,8 +65,7 @@ pub fn of(class: Class, key: &Str) -> Class {
         name: interface_name.as_raw(),
         lc_name: interface_name.as_raw(),
     }));
-    // SAFETY: zeros are valid for a class without anything.
-    let mut entry = unsafe { std::mem::zeroed::<sys::zend_class_entry>() };
+    let mut entry: sys::zend_class_entry = zeroed();
     entry.type_ = sys::ZEND_USER_CLASS as c_char;
     entry.name = name.as_raw();
     entry.refcount = 1;

@@ -2,9 +2,7 @@
 //!
 //! `highlight_file()`, the tokenizer and the like read sources themselves, and see them as they are.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
-use crate::zend::settings;
+use crate::settings;
 use memchr::memmem;
 use spindle_syntax::{Options, Start, SyntaxError, Version, plain, rewrite};
 use spindle_zend::{

@@ -1,7 +1,5 @@
 //! Records of the calls in progress that use handles, and the variables that they share with the trampolines in C.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, PhpStatic};

@@ -1,7 +1,5 @@
 //! Which internal functions use handles, and how: decided once, from names and extensions (`verdicts` has the table).
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     connection_groups,
     verdicts::{self, Verdict},

@@ -5,8 +5,6 @@
 //! prepared before it is known to belong to its connection. Two things are done by the objects' handlers: the end of one may
 //! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     classify::{self, CallKind, Mode},
     function_table::FunctionTable,

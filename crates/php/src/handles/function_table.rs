@@ -1,7 +1,5 @@
 //! Tables of C functions in other extensions, whose entries are replaced.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use spindle_interpose::patch;
 use std::ptr::NonNull;
 

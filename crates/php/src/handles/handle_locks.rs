@@ -8,8 +8,6 @@
 //! A coroutine that is suspended in a callback of such a call may wait for another one, which waits for the lock. The wait that
 //! would close such a cycle is refused with an error.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     calls::{self, CallRecord},
     classify::{self, CallKind, Mode, handles, kind_of_calls},

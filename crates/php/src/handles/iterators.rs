@@ -4,8 +4,6 @@
 //! of ours in front of their own, which are calls like those of their methods: what the iterator is over is locked while the
 //! coroutine is suspended in it, and another coroutine's `foreach` or method waits.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     classify::{self, Module},
     connection_groups, handle_locks,

@@ -7,8 +7,6 @@
 //! no extension looks for; while a call for such a partition runs, it is the other way round (a [`View`]). All stay in the one
 //! list, for the code that closes a connection looks through it.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::isolation::calls::{self, CallState};
 use crate::runtime::scheduler::{self, Core};
 use spindle_php_sys as sys;

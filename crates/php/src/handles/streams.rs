@@ -6,8 +6,6 @@
 //!   operations of such a wrapper, and those of its streams, share a lock, whatever calls them: a function on a stream, on a
 //!   path, or an `include`. The entries of their tables are changed at the first `spawn`, and stay.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     calls::CallRecord, classify, connection_groups, function_table::FunctionTable, handle_locks, verdicts,
 };

@@ -5,8 +5,6 @@
 //! They are installed once in a process, at its first request, and stay: closures, compiled code and classes in opcache's
 //! memory have copies of the handlers that they were made with.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::handles::{
     calls,
     classify::{self, CallKind, Flags, Module, kind_of, name_has},

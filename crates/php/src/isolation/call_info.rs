@@ -1,7 +1,5 @@
 //! What is known of an internal function, in the slot that the engine keeps for this extension in each.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use spindle_php_sys as sys;
 use spindle_zend::{Function, Handler};
 use std::cell::Cell;

@@ -3,8 +3,6 @@
 //! Such calls are on their coroutine's list as long as they run. A stack that is abandoned is never resumed, and its list is not
 //! looked at again.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use spindle_zend::{PhpStatic, engine};
 use std::cell::Cell;
 use std::ptr::null;

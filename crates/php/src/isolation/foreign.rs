@@ -1,7 +1,5 @@
 //! Functions of libraries that may be in the process, found by their names.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 /// Defines a structure of functions, with `find`, which returns it where all of them are in the process.
 macro_rules! foreign {
     ($(#[$doc:meta])* struct $name:ident { $($function:ident = $symbol:literal: $type:ty,)* }) => {

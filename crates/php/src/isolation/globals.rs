@@ -5,8 +5,6 @@
 //! `imap_search()` collects would be everybody's. So the globals are copied as such a call begins. Words that differ
 //! when its coroutine is left are the call's own: they are what they were before while others run.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::calls::{self, CallState};
 use super::foreign::foreign;
 use spindle_php_sys as sys;

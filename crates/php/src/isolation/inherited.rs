@@ -1,7 +1,5 @@
 //! What a new coroutine inherits of its spawner.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
 use spindle_zend::{Collected, Value, engine};

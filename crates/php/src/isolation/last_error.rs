@@ -1,7 +1,5 @@
 //! What `error_get_last()` answers.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::verdicts::{Own, request};
 use spindle_php_sys as sys;
 use spindle_zend::{Owned, Str};

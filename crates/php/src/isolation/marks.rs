@@ -1,8 +1,6 @@
 //! What the engine notes on objects, arrays and class constants against endless recursion (see `marks.c`): it means the
 //! coroutine that is inside, so it is taken off when that is left.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::call_info::CallInfo;
 use spindle_php_sys as sys;
 use spindle_zend::Frame;

@@ -8,8 +8,6 @@
 //! | what the engine notes on objects and arrays | [`marks`] |
 //! | what a running call has set | [`calls`]: moved as long as the call runs |
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 pub mod call_info;
 pub mod calls;
 mod foreign;
@@ -25,12 +23,11 @@ pub use inherited::{Inherited, error_reporting};
 pub use last_error::LastError;
 
 use crate::stack::stacks::Stack;
-use crate::zend::zeroed::zeroed;
 use calls::Calls;
 use marks::Marks;
 use parts::Parts;
 use spindle_php_sys as sys;
-use spindle_zend::{FiberContext, Frame, PhpStatic, Value};
+use spindle_zend::{FiberContext, Frame, PhpStatic, Value, zeroed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};

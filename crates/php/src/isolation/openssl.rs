@@ -1,8 +1,6 @@
 //! OpenSSL's error queue is the thread's: what C code has put there belongs to its coroutine, and travels with it when that is
 //! left in C code. Without OpenSSL 3 in the process nothing is done.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::{Left, foreign::foreign, parts::Part};
 use spindle_zend::PhpStatic;
 use std::cell::Cell;

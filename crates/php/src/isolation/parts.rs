@@ -1,12 +1,9 @@
 //! What a coroutine rarely has outside its stacks: each a part, which is moved while the coroutine has it.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{Left, openssl};
-use crate::zend::zeroed::zeroed;
 use spindle_php_sys as sys;
-use spindle_zend::{Extension, PhpStatic};
+use spindle_zend::{Extension, PhpStatic, zeroed};
 use std::cell::Cell;
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};

@@ -13,10 +13,8 @@
 //!
 //! The collector's own globals are closed, all of them: no switch happens below a collection.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
-use crate::zend::zeroed::{Zeroed, zeroed};
 use spindle_php_sys as sys;
+use spindle_zend::{Zeroed, zeroed};
 use std::cell::Cell;
 use std::ffi::c_char;
 #[cfg(php83)]

@@ -4,13 +4,11 @@
 //! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
 //! coroutines of their own, where an error handler of user code may wait and throw.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{describe, life, report, runner, scope};
-use crate::zend::settings;
+use crate::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
 use spindle_zend::{Str, engine};
 

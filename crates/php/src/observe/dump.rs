@@ -1,7 +1,5 @@
 //! The dump: the scopes and their coroutines, and what each waits for.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::scheduler::{Core, Phase, Runtime, rt};
 use crate::runtime::{describe, failure, report, scope};

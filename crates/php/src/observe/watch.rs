@@ -3,15 +3,13 @@
 //! The reactor's watchdog finds it out while it happens, on a thread of its own. The PHP thread reports it, once the run is
 //! over; the watchdog does only if that never ends.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::isolation;
 use crate::runtime::{
     ctx::Ctx,
     scheduler::{Core, Runtime},
 };
+use crate::settings;
 use crate::stack::stacks;
-use crate::zend::settings;
 use spindle_reactor::watchdog::{Finding, Native, Subject, Watchdog, bytes, word};
 use spindle_zend::{Frame, PhpStatic, Str, engine, sys};
 use std::cell::{Cell, RefCell};

@@ -9,8 +9,8 @@ use crate::runtime::{cancellation, classes, context, failure, moments, observers
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
-use spindle_zend::{Class, Function, Object, Owned, Value, engine, exception};
-use std::mem::{ManuallyDrop, MaybeUninit};
+use spindle_zend::{Class, Frame, Function, Object, Owned, Value, engine, exception, zeroed};
+use std::mem::ManuallyDrop;
 use std::ptr::{addr_of_mut, null_mut};
 
 /// The bottom of every stack of ours.
@@ -136,8 +136,7 @@ fn call(this: &CoroutineObject) -> Value {
     if has_place && (this.is_operator.get() || function.is_some_and(Function::is_internal)) {
         call_from_its_place(this, &mut fci, fcc);
     } else {
-        // SAFETY: a complete description of a call, whose values the coroutine holds.
-        unsafe { sys::zend_call_function(&mut fci, fcc) };
+        make(&mut fci, fcc);
     }
     result
 }
@@ -163,37 +162,39 @@ pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: Option<&Object>
 fn call_from_its_place(this: &Coroutine, fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
     let class = |class: Option<Class>| class.map_or(null_mut(), Class::as_raw);
     // They lie on this stack as long as what is called. Classes live as long as the request.
-    // SAFETY: zeros are valid for a function that is looked at, never run.
-    let mut function: sys::zend_op_array = unsafe { MaybeUninit::zeroed().assume_init() };
+    let mut function: sys::zend_op_array = zeroed();
     function.type_ = sys::ZEND_USER_FUNCTION as u8;
     function.fn_flags = if this.is_strict.get() { sys::ZEND_ACC_STRICT_TYPES } else { 0 };
     function.scope = class(this.spawn_class.get());
     function.filename = this.spawned_at.raw_file();
-    // SAFETY: as above.
-    let mut opcode: sys::zend_op = unsafe { MaybeUninit::zeroed().assume_init() };
+    let mut opcode: sys::zend_op = zeroed();
     opcode.opcode = sys::ZEND_DO_FCALL as u8;
     opcode.result_type = sys::IS_VAR as u8; // there are functions that ask whether their result is wanted
     opcode.lineno = this.spawned_at.line();
-    // SAFETY: as above. A backtrace ends at a function without a name that includes nothing.
-    let mut frame: sys::zend_execute_data = unsafe { MaybeUninit::zeroed().assume_init() };
+    // A backtrace ends at a function without a name that includes nothing.
+    let mut frame: sys::zend_execute_data = zeroed();
     frame.func = (&raw mut function).cast();
     frame.opline = &opcode;
     frame.This.value.ce = class(this.spawn_static.get());
-    let globals = addr_of_mut!(sys::executor_globals);
-    // SAFETY: the address of a global of the engine.
-    let running = unsafe { addr_of_mut!((*globals).current_execute_data) };
-    // SAFETY: the engine's running frame, below which this one is put.
-    frame.prev_execute_data = unsafe { running.replace(&mut frame) };
-    // SAFETY: a complete description of a call, whose values the coroutine holds.
-    unsafe { sys::zend_call_function(fci, fcc) };
-    // SAFETY: the frame is over.
-    unsafe { running.write(frame.prev_execute_data) };
+    let below = Frame::current();
+    frame.prev_execute_data = below.map_or(null_mut(), Frame::as_raw);
+    // SAFETY: it is looked at, never run, until the call is over.
+    unsafe { Frame::from_raw(&mut frame) }.inspect(|frame| Frame::set_current(*frame));
+    make(fci, fcc);
+    below.inspect(|below| Frame::set_current(*below));
     // SAFETY: a word of flags.
     let flags = unsafe { frame.This.u1.type_info };
     if flags & sys::ZEND_CALL_HAS_SYMBOL_TABLE != 0 {
         // SAFETY: the table that it has got because it has included a file.
         unsafe { sys::zend_clean_and_cache_symbol_table(frame.symbol_table) };
     }
+}
+
+/// Makes a call, completely described, whose values the coroutine holds.
+#[inline(always)]
+fn make(fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
+    // SAFETY: as said.
+    unsafe { sys::zend_call_function(fci, fcc) };
 }
 
 /// Returns `true` for a `CancellationException`.

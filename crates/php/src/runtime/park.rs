@@ -3,7 +3,8 @@
 use crate::runtime::pending_cancel;
 use crate::runtime::scheduler::Runtime;
 use spindle_php_sys as sys;
-use spindle_zend::{Thrown, exception};
+use spindle_zend::{Frame, Thrown, exception};
+use std::ptr::null_mut;
 
 /// Checks that the running coroutine may wait.
 ///
@@ -42,9 +43,10 @@ pub fn after_signal() -> Result<(), Thrown> {
 }
 
 fn run_interrupt() {
-    // SAFETY: a global of the engine, and its running frame.
-    let (run, frame) = unsafe { (sys::zend_interrupt_function, sys::executor_globals.current_execute_data) };
+    // SAFETY: a global of the engine.
+    let run = unsafe { sys::zend_interrupt_function };
     if let Some(run) = run {
+        let frame = Frame::current().map_or(null_mut(), Frame::as_raw);
         // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
         unsafe { run(frame) };
     }

@@ -7,10 +7,8 @@ use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::{report, scope};
 use spindle_core::sched::{Outcome, ScopeId};
-use spindle_zend::{Object, Owned, OwnedCell, PhpStatic, Str, Value, engine, exception, sys};
+use spindle_zend::{Object, Owned, OwnedCell, PhpStatic, Str, Value, engine, exception, sys, zeroed};
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::mem::MaybeUninit;
-use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 /// What a runner does.
@@ -107,7 +105,7 @@ pub fn start(rt: &'static Runtime, work: Work, scope: ScopeId, holds: Option<Sco
     runner.set_job(Job { work: RefCell::new(Some(Rc::new(work))), scope, level, origin });
     runner.callable.set("Async\\runCallbacks".into());
     let mut call = runner.call.get();
-    call.function_handler = callback_runner();
+    call.function_handler = RUNNER.get().cast();
     runner.call.set(call);
     runner.inherited.replace(inherited);
     rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
@@ -206,16 +204,11 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Obj
     failure::route(rt, exception, job.level, job.origin, &about);
 }
 
-static RUNNER: PhpStatic<UnsafeCell<MaybeUninit<sys::zend_internal_function>>> =
-    PhpStatic::new(UnsafeCell::new(MaybeUninit::zeroed()));
-
-/// Returns the internal function that a runner runs.
-fn callback_runner() -> *mut sys::zend_function {
-    let runner = RUNNER.get().cast::<sys::zend_internal_function>();
-    // SAFETY: zeros are valid for a function without declared parameters.
-    let function = unsafe { &mut *runner };
-    function.type_ = sys::ZEND_INTERNAL_FUNCTION as u8;
-    function.handler = Some(run);
-    function.module = addr_of_mut!(sys::spindle_module_entry);
-    runner.cast()
-}
+/// The internal function that a runner runs, without declared parameters.
+static RUNNER: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
+    PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
+        type_: sys::ZEND_INTERNAL_FUNCTION as u8,
+        handler: Some(run),
+        module: &raw mut sys::spindle_module_entry,
+        ..zeroed()
+    }));

@@ -1,7 +1,5 @@
 //! Guards: pages that nobody can touch. Since Linux 6.13 they need no mappings of their own.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::stack::memory::{self, errno};
 use crate::stack::stacks::Zones;
 use std::os::fd::AsRawFd;

@@ -1,8 +1,6 @@
 //! Memory for stacks: mappings of ours, and what the kernel is asked to do with their pages. Nothing alive lies in those that are
 //! changed here; and each address is that of a mapping of ours, at a multiple of the page size.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use std::ffi::c_void;
 use std::io::Error;
 use std::ptr::null_mut;

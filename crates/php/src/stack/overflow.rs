@@ -15,13 +15,10 @@
 //! The handler runs on a stack of its own, allocates nothing and takes no lock. Any other fault goes to whoever handled
 //! it before, and so does a signal that somebody has sent.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use crate::stack::{
     arch, guard, memory,
     stacks::{self, Stack, Zones},
 };
-use crate::zend::zeroed::zeroed;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Str, engine};
 use std::cell::Cell;
@@ -57,7 +54,8 @@ struct Prepared {
 unsafe impl Sync for Prepared {}
 
 /// The default action.
-const DEFAULT: libc::sigaction = zeroed();
+// SAFETY: numbers, a set of signals and an optional function, for which zero is valid.
+const DEFAULT: libc::sigaction = unsafe { std::mem::zeroed() };
 
 static PREPARED: Prepared = Prepared {
     before: [const { Cell::new(DEFAULT) }; 2],

@@ -16,10 +16,8 @@
 //!
 //! What the floor, the reserve and the wire are for: see `overflow`.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
+use crate::settings;
 use crate::stack::{guard, memory};
-use crate::zend::settings;
 use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;

@@ -6,8 +6,6 @@
 //!
 //! Symmetric: a stack that is left goes on by a switch to what was stored for it.
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("Spindle's stack switch exists for x86-64 only so far");
 

@@ -10,8 +10,6 @@
 //!   └──────────────────┘         └──────────────────┘
 //! ```
 
-#![deny(clippy::multiple_unsafe_ops_per_block)]
-
 use core::arch::{
     global_asm,
     x86_64::{_MM_HINT_T0, _mm_prefetch},
