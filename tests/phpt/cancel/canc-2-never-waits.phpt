@@ -14,6 +14,7 @@ $ways = [
     'fgets' => function() { while (true) { $file = fopen('lines', 'r'); while (fgets($file) !== false); } },
     'file_get_contents' => function() { while (true) file_get_contents('lines'); },
     'file_put_contents' => function() { while (true) file_put_contents('other', 'text'); },
+    'fsync' => function() { $file = fopen('synced', 'w'); while (true) fsync($file); },
     'fread' => function() { $zeros = fopen('/dev/zero', 'r'); while (true) fread($zeros, 8192); },
     'fwrite' => function() { $nowhere = fopen('/dev/null', 'w'); while (true) fwrite($nowhere, 'text'); },
     'a loop in C' => fn() => stream_copy_to_stream($left, $right), // reads what it has written
@@ -46,6 +47,7 @@ echo get_class(T\failure($job)), ' after ', $lines, " lines\n";
 fgets: Async\CancellationException
 file_get_contents: Async\CancellationException
 file_put_contents: Async\CancellationException
+fsync: Async\CancellationException
 fread: Async\CancellationException
 fwrite: Async\CancellationException
 a loop in C: Async\CancellationException

@@ -107,6 +107,9 @@ impl Host for PhpHost {
     fn park_uncancellable(&self, blocked_on: BlockedOn) {
         let rt = rt();
         rt.park(None, on(&blocked_on), false, info(&blocked_on));
+        if rt.core.borrow().cancellation_waits() {
+            cancelled_between_calls(rt);
+        }
     }
 
     fn wake(&self, waiter: Waiter) {
