@@ -321,7 +321,15 @@ HashTable *spindle_table_new(void)
 
 zval *spindle_table_bucket(HashTable *table, uint32_t index)
 {
+	if (index >= table->nNumUsed) {
+		return NULL;
+	}
 	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
+}
+
+zval *spindle_table_find(const HashTable *table, zend_string *key)
+{
+	return zend_hash_find(table, key);
 }
 
 zval *spindle_weak_find(const HashTable *table, const zend_object *key)
@@ -347,6 +355,9 @@ void spindle_weak_target(zend_object *reference, zval *result)
 	zend_function *get = zend_hash_str_find_ptr(&zend_ce_weakref->function_table, ZEND_STRL("get"));
 
 	ZVAL_NULL(result);
+	if (reference->ce != zend_ce_weakref) {
+		return;
+	}
 	zend_call_known_instance_method_with_0_params(get, reference, result);
 	if (Z_ISUNDEF_P(result)) {
 		ZVAL_NULL(result);
@@ -602,7 +613,9 @@ zend_object *spindle_exception_new(zend_class_entry *ce, const char *message)
 {
 	zval object;
 
-	object_init_ex(&object, ce);
+	if (!instanceof_function(ce, zend_ce_throwable) || object_init_ex(&object, ce) != SUCCESS) {
+		zend_error_noreturn(E_CORE_ERROR, "Class %s is no exception", ZSTR_VAL(ce->name));
+	}
 	zend_class_entry *base = instanceof_function(ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
 	zend_update_property_string(base, Z_OBJ(object), ZEND_STRL("message"), message);
 	return Z_OBJ(object);
@@ -615,6 +628,21 @@ void spindle_throw(zend_object *exception)
 
 	ZVAL_OBJ(&value, exception);
 	zend_throw_exception_object(&value);
+}
+
+void spindle_throw_error(const char *message)
+{
+	zend_throw_error(NULL, "%s", message);
+}
+
+/* About an argument of the function that runs: a TypeError or a ValueError. */
+void spindle_argument_error(uint32_t number, bool is_type, const char *message)
+{
+	if (is_type) {
+		zend_argument_type_error(number, "%s", message);
+	} else {
+		zend_argument_value_error(number, "%s", message);
+	}
 }
 
 /* What a function has thrown that was broken off by this cancellation becomes its previous one. Takes over the reference. */

@@ -160,6 +160,8 @@ void spindle_output_end_own(void);
 
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
+void spindle_throw_error(const char *message);
+void spindle_argument_error(uint32_t number, bool is_type, const char *message);
 void spindle_cancellation_because(zend_object *exception, zend_object *previous);
 zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message);
 bool spindle_passes_unchanged(zend_execute_data *frame);
@@ -189,8 +191,9 @@ void spindle_list_drop(const char *mark, size_t length);
 
 /* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */
 HashTable *spindle_table_new(void);
-/* The value in one of the places that have been used; undefined in one whose entry was removed. */
+/* The value in one of the places that have been used, NULL behind the last one; undefined where an entry was removed. */
 zval *spindle_table_bucket(HashTable *table, uint32_t index);
+zval *spindle_table_find(const HashTable *table, zend_string *key);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);
 void spindle_weak_destroy(HashTable *table);
 void spindle_weak_target(zend_object *reference, zval *result);

@@ -1,6 +1,6 @@
 //! Arrays.
 
-use crate::{Counted, Owned, Str, Value, sys};
+use crate::{Counted, Owned, Str, Value, c, sys};
 use std::{
     cell::UnsafeCell,
     ffi::{CStr, c_void},
@@ -15,10 +15,7 @@ pub struct Array(UnsafeCell<sys::HashTable>);
 impl Array {
     /// Returns a new array, with room for that many values.
     pub fn new(room: usize) -> Owned<Array> {
-        // SAFETY: makes an array, or ends the request.
-        let array = unsafe { sys::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX)) };
-        // SAFETY: just made, with a reference for us.
-        unsafe { Owned::from_raw(array.cast()) }.expect("a new array")
+        c::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
     }
 
     /// Returns a new list of these values.
@@ -40,10 +37,7 @@ impl Array {
 
     /// Returns a copy, whose values are the same.
     pub fn duplicate(&self) -> Owned<Array> {
-        // SAFETY: a live array.
-        let copy = unsafe { sys::zend_array_dup(self.as_raw()) };
-        // SAFETY: just made, with a reference for us.
-        unsafe { Owned::from_raw(copy.cast()) }.expect("a new array")
+        c::zend_array_dup(self)
     }
 
     /// Returns the engine's pointer.
@@ -75,28 +69,28 @@ impl Array {
 
     /// Returns the value with this number as its key.
     pub fn at(&self, index: u64) -> Option<&Value> {
-        // SAFETY: a live array.
-        let found = unsafe { sys::zend_hash_index_find(self.0.get(), index) };
-        // SAFETY: null, or a value of the array.
-        unsafe { Value::borrow(found) }
+        c::zend_hash_index_find(self, index)
     }
 
     /// Returns the value with this key, which is no number.
     pub fn get(&self, key: &Str) -> Option<&Value> {
-        // SAFETY: a live array and a live string.
-        let found = unsafe { sys::zend_hash_find(self.0.get(), key.as_raw()) };
-        // SAFETY: null, or a value of the array.
-        unsafe { Value::borrow(found) }
+        c::zend_hash_find(self, key)
+    }
+
+    /// Returns the value with this text, which is no number, as its key.
+    pub fn get_text(&self, key: &[u8]) -> Option<&Value> {
+        // SAFETY: pointer and length of a live slice.
+        unsafe { c::zend_hash_str_find(self, key.as_ptr().cast(), key.len()) }
+    }
+
+    /// Returns the values in the order of their places, and undefined ones for those that are gone.
+    pub(crate) fn all_places(&self) -> impl Iterator<Item = &Value> {
+        (0..).map_while(|place| c::spindle_table_bucket(self, place))
     }
 
     /// Returns the pointers in a table of the engine's, such as those of its functions and classes.
     pub fn pointers(&self) -> impl Iterator<Item = NonNull<c_void>> {
-        (0..).take_while(|index| u64::from(*index) < self.places()).filter_map(|index| {
-            // SAFETY: a live array, and one of its places.
-            let place = unsafe { sys::spindle_table_bucket(self.as_raw(), index) };
-            // SAFETY: a value of the array, or an undefined one.
-            unsafe { Value::borrow(place) }?.as_pointer()
-        })
+        self.all_places().filter_map(Value::as_pointer)
     }
 
     /// Returns the values of a list, in its order.

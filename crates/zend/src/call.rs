@@ -1,6 +1,6 @@
 //! Functions and methods that PHP code calls.
 
-use crate::{Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Value, sys};
+use crate::{Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys};
 use std::{ffi::CString, mem::MaybeUninit, ops::Deref, ptr};
 
 /// The C code of a function: called with the frame and a place for the result, which holds null.
@@ -334,15 +334,7 @@ fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Throw
 /// Throws a `ValueError` or a `TypeError` about an argument, whose text follows "Argument #1 ($name) ".
 #[cold]
 pub fn argument_error(number: u32, is_type: bool, text: &str) -> Thrown {
-    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    let format = c"%s".as_ptr();
-    if is_type {
-        // SAFETY: throws for the function that is being called; a format that takes one text, and that text.
-        unsafe { sys::zend_argument_type_error(number, format, text.as_ptr()) };
-    } else {
-        // SAFETY: as above.
-        unsafe { sys::zend_argument_value_error(number, format, text.as_ptr()) };
-    }
+    c::spindle_argument_error(number, is_type, Text::of(&c_text(text)));
     Thrown::is_in_flight()
 }
 

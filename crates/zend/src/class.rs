@@ -1,16 +1,11 @@
 //! Classes, functions and extensions.
 
-use crate::{Array, Handler, Str, sys};
+use crate::{Handler, Str, c, globals::Table, sys};
 use std::{
     ffi::{CStr, c_void},
     ptr::NonNull,
     slice,
 };
-
-fn table<'a>(table: *const sys::HashTable) -> &'a Array {
-    // SAFETY: the callers below pass tables of the engine's and of classes, which last as long as those.
-    unsafe { Array::borrow(table) }.expect("the engine has its tables")
-}
 
 /// A class.
 #[repr(transparent)]
@@ -29,14 +24,12 @@ impl Class {
 
     /// Returns the classes that there are now.
     pub fn all() -> impl Iterator<Item = Class> {
-        // SAFETY: a global of the engine, which is there while a request runs.
-        let classes = unsafe { sys::executor_globals.class_table };
-        table(classes).pointers().map(|class| Class(class.cast()))
+        Table::Classes.get().pointers().map(|class| Class(class.cast()))
     }
 
     /// Returns its methods.
     pub fn methods(self) -> impl Iterator<Item = Function> {
-        table(&raw const self.raw().function_table).pointers().map(|function| Function(function.cast()))
+        Table::Methods(self).get().pointers().map(|function| Function(function.cast()))
     }
 
     /// Returns the class of something that is alive, which has one.
@@ -66,8 +59,7 @@ impl Class {
 
     /// Returns `true` if it is this class or extends or implements it.
     pub fn is_or_extends(self, other: Class) -> bool {
-        // SAFETY: two classes.
-        self == other || unsafe { sys::instanceof_function_slow(self.as_raw(), other.as_raw()) }
+        self == other || c::instanceof_function_slow(self, other)
     }
 
     /// Returns `true` if it has its parent, interfaces and traits, as each class that is not in the middle of its declaration.
@@ -77,11 +69,11 @@ impl Class {
 
     /// Links it, with the parent of this lower-case name, as its declaration with this key does. `None`: something was thrown.
     pub fn link(self, parent: Option<&Str>, key: &Str) -> Option<Class> {
-        let parent = parent.map_or(std::ptr::null_mut(), Str::as_raw);
-        // SAFETY: a class that is not linked, and live strings.
-        let linked = unsafe { sys::zend_do_link_class(self.as_raw(), parent, key.as_raw()) };
-        // SAFETY: null, or a class.
-        unsafe { Class::from_raw(linked) }
+        if self.is_linked() {
+            return Some(self);
+        }
+        // SAFETY: a class that is not linked yet.
+        unsafe { c::zend_do_link_class(self, parent, key) }
     }
 
     /// Returns its parent. Of a class that is not linked yet, none.
@@ -140,9 +132,7 @@ impl Function {
 
     /// Returns the functions that there are now, without methods.
     pub fn all() -> impl Iterator<Item = Function> {
-        // SAFETY: a global of the engine, which is there while a request runs.
-        let functions = unsafe { sys::executor_globals.function_table };
-        table(functions).pointers().map(|function| Function(function.cast()))
+        Table::Functions.get().pointers().map(|function| Function(function.cast()))
     }
 
     /// Returns the engine's pointer.
@@ -270,20 +260,12 @@ impl Extension {
 
     /// Returns the extensions that are loaded.
     pub fn all() -> impl Iterator<Item = Extension> {
-        table(&raw const sys::module_registry).pointers().map(|module| Extension(module.cast()))
+        Table::Extensions.get().pointers().map(|module| Extension(module.cast()))
     }
 
     /// Returns the extension with this lower-case name, if it is loaded.
     pub fn find(name: &str) -> Option<Extension> {
-        let table = &raw mut sys::module_registry;
-        // SAFETY: the engine's table of extensions, by their names.
-        let found = unsafe { sys::zend_hash_str_find(table, name.as_ptr().cast(), name.len()) };
-        // SAFETY: null, or a value of the table.
-        let value = unsafe { found.as_ref() }?;
-        // SAFETY: its values are pointers.
-        let module = unsafe { value.value.ptr };
-        // SAFETY: to loaded extensions.
-        unsafe { Extension::from_raw(module.cast()) }
+        Table::Extensions.get().get_text(name.as_bytes())?.as_pointer().map(|module| Extension(module.cast()))
     }
 
     /// Returns the address, which tells it from others.

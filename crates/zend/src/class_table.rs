@@ -1,39 +1,25 @@
 //! The engine's table of classes: by their names in lower case, and by other keys while they are being declared.
 
-use crate::{Class, Str, Value, globals, sys};
-use std::ptr::NonNull;
+use crate::{Array, Class, Str, Value, c, globals::Table, sys};
 
-fn table() -> *mut sys::HashTable {
-    globals::executor(|eg| eg.class_table)
+fn table() -> &'static Array {
+    Table::Classes.get()
 }
 
-/// The place of a class in the table.
-struct Place(NonNull<sys::zval>);
-
-impl Place {
-    fn of(key: &Str) -> Option<Place> {
-        // SAFETY: a live table and a live string.
-        NonNull::new(unsafe { sys::zend_hash_find(table(), key.as_raw()) }).map(Place)
-    }
-
-    fn class(&self) -> Class {
-        // SAFETY: a value of the table.
-        let value = unsafe { self.0.as_ref() }.value;
-        // SAFETY: the values of this table are pointers to classes.
-        Class::of_live(unsafe { value.ce })
-    }
+fn class_in(value: &Value) -> Option<Class> {
+    value.as_pointer().map(|class| Class::of_live(class.as_ptr().cast()))
 }
 
 /// Returns the class with this key.
 pub fn find(key: &Str) -> Option<Class> {
-    Place::of(key).map(|place| place.class())
+    table().get(key).and_then(class_in)
 }
 
 /// Changes the key of a class, unless there is none, or another class has the new key.
 pub fn change_key(from: &Str, to: &Str) {
-    if let Some(place) = Place::of(from) {
+    if let Some(place) = c::spindle_table_find(table(), from) {
         // SAFETY: a value lies at the beginning of its bucket.
-        unsafe { sys::zend_hash_set_bucket_key(table(), place.0.as_ptr().cast(), to.as_raw()) };
+        unsafe { sys::zend_hash_set_bucket_key(table().as_raw(), place.as_raw().cast(), to.as_raw()) };
     }
 }
 
@@ -42,21 +28,16 @@ pub fn change_key(from: &Str, to: &Str) {
 /// # Safety
 /// The class lasts as long as the request. What is taken out is one that the engine need not destroy.
 pub unsafe fn replace(key: &Str, class: Option<Class>) -> Option<Class> {
-    let place = Place::of(key);
-    let before = place.as_ref().map(Place::class);
-    match (place, class) {
+    let before = find(key);
+    match (c::spindle_table_find(table(), key), class) {
         (None, None) => {}
         (None, Some(class)) => {
-            let mut value = Value::UNDEF.into_raw();
-            value.value.ce = class.as_raw();
-            value.u1.type_info = sys::IS_PTR;
             // SAFETY: a live table, a live string, and a value as those of this table are.
-            unsafe { sys::zend_hash_add(table(), key.as_raw(), &mut value) };
+            unsafe { sys::zend_hash_add(table().as_raw(), key.as_raw(), Value::from(class).as_mut_raw()) };
         }
         // SAFETY: a live table and a live string; the caller's promise.
-        (Some(_), None) => drop(unsafe { sys::zend_hash_del(table(), key.as_raw()) }),
-        // SAFETY: the place of a class, which nobody borrows.
-        (Some(mut place), Some(class)) => unsafe { place.0.as_mut() }.value = sys::zend_value { ce: class.as_raw() },
+        (Some(_), None) => drop(unsafe { sys::zend_hash_del(table().as_raw(), key.as_raw()) }),
+        (Some(place), Some(class)) => drop(place.replace_in_table(Value::from(class))),
     }
     before
 }

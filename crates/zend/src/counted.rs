@@ -84,6 +84,7 @@ impl<T: Counted> PartialEq for Owned<T> {
 impl<T: Counted> Eq for Owned<T> {}
 
 /// A place for a reference, as the fields of objects of ours are. What is in it is taken out before it is released.
+#[repr(transparent)]
 pub struct OwnedCell<T: Counted>(Cell<Option<NonNull<T>>>);
 
 impl<T: Counted> OwnedCell<T> {

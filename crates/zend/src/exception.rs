@@ -1,7 +1,7 @@
 //! Exceptions: made, thrown, and put aside.
 
-use crate::{Class, Frame, Object, Owned, Str, Thrown, globals, sys};
-use std::{ffi::CString, ptr};
+use crate::{Class, Frame, Object, Owned, Str, Text, Thrown, c, globals, sys};
+use std::ffi::CString;
 
 /// How far chains of previous exceptions are followed: user code may have made a circle.
 pub const CHAIN: usize = 100;
@@ -11,29 +11,19 @@ pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-fn own(exception: *mut sys::zend_object) -> Owned<Object> {
-    // SAFETY: just made, with a reference for us.
-    unsafe { Object::own(exception) }.expect("a new exception")
-}
-
 /// Returns a new exception of this class, from the code that runs.
 pub fn new(class: Class, message: &str) -> Owned<Object> {
-    let message = c_text(message);
-    // SAFETY: a throwable class and a terminated text.
-    own(unsafe { sys::spindle_exception_new(class.as_raw(), message.as_ptr()) })
+    c::spindle_exception_new(class, Text::of(&c_text(message)))
 }
 
 /// Returns a new exception of this class that no running code has caused: without a position and a trace.
 pub fn detached(class: Class, message: &str) -> Owned<Object> {
-    let message = c_text(message);
-    // SAFETY: as above.
-    own(unsafe { sys::spindle_exception_apart(class.as_raw(), message.as_ptr()) })
+    c::spindle_exception_apart(class, Text::of(&c_text(message)))
 }
 
 /// Throws an exception in the running code.
 pub fn throw(exception: Owned<Object>) -> Thrown {
-    // SAFETY: the reference is passed on.
-    unsafe { sys::spindle_throw(exception.into_raw().cast()) };
+    c::spindle_throw(exception);
     Thrown::is_in_flight()
 }
 
@@ -46,23 +36,19 @@ pub fn throw_new(class: Class, message: &str) -> Thrown {
 /// Throws an `Error`.
 #[cold]
 pub fn throw_error(message: &str) -> Thrown {
-    let message = c_text(message);
-    // SAFETY: a format that takes one text, and that text.
-    unsafe { sys::zend_throw_error(ptr::null_mut(), c"%s".as_ptr(), message.as_ptr()) };
+    c::spindle_throw_error(Text::of(&c_text(message)));
     Thrown::is_in_flight()
 }
 
 /// Returns `true` if an exception is in flight.
 #[inline(always)]
 pub fn is_in_flight() -> bool {
-    globals::executor(|eg| !eg.exception.is_null())
+    !globals::exception().is_empty()
 }
 
 /// Returns one more reference to the exception in flight.
 pub fn in_flight() -> Option<Owned<Object>> {
-    let exception = globals::executor(|eg| eg.exception);
-    // SAFETY: null, or an exception that the engine holds.
-    unsafe { Object::borrow(exception) }.map(Owned::of)
+    globals::exception().get()
 }
 
 /// Takes the exception in flight out of the engine.
@@ -72,25 +58,17 @@ pub fn take() -> Option<Owned<Object>> {
 
 /// Puts an exception in flight, or none, and returns the one that was. Nothing else is done: to throw one, see [`throw`].
 pub fn put(exception: Option<Owned<Object>>) -> Option<Owned<Object>> {
-    let new = exception.map_or(ptr::null_mut(), |exception| exception.into_raw().cast());
-    // SAFETY: a reference, or null, changes hands.
-    let old = std::mem::replace(unsafe { &mut globals::executor_mut().exception }, new);
-    // SAFETY: null, or an exception whose reference is ours now.
-    unsafe { Object::own(old) }
+    globals::exception().replace(exception)
 }
 
 /// Returns `true` if it stands for `exit`.
 pub fn is_exit(exception: &Object) -> bool {
-    // SAFETY: a live exception.
-    let unwinds = unsafe { sys::zend_is_unwind_exit(exception.as_raw()) };
-    // SAFETY: as above.
-    unwinds || unsafe { sys::zend_is_graceful_exit(exception.as_raw()) }
+    c::zend_is_unwind_exit(exception) || c::zend_is_graceful_exit(exception)
 }
 
 /// The running code ends as by `exit`.
 pub fn throw_exit() {
-    // SAFETY: puts the exception that stands for it in the place of the one in flight.
-    unsafe { sys::spindle_exits() };
+    c::spindle_exits();
 }
 
 /// Returns `true` if `exit` is in flight.
@@ -119,40 +97,35 @@ pub fn put_aside(what: impl FnOnce()) {
 
 /// The exception in flight leaves the C code that runs: its frame, and no other, goes on from it.
 pub fn enter_frame() {
-    // SAFETY: an exception is in flight; only the frame's next instruction is changed.
-    unsafe { sys::zend_throw_exception_internal(ptr::null_mut()) };
+    if is_in_flight() {
+        // SAFETY: an exception is in flight; only the frame's next instruction is changed.
+        unsafe { c::zend_throw_exception_internal(None) };
+    }
 }
 
 /// Returns the instruction that was to be executed when the exception in flight was thrown.
 pub fn instruction_before() -> *const sys::zend_op {
-    globals::executor(|eg| eg.opline_before_exception)
+    globals::instruction_before().get()
 }
 
 /// Sets it.
 pub fn set_instruction_before(instruction: *const sys::zend_op) {
-    // SAFETY: a global of the engine.
-    unsafe { sys::executor_globals.opline_before_exception = instruction };
+    globals::instruction_before().set(instruction);
 }
 
 /// Makes an exception the last one in the chain of another's previous ones.
 pub fn set_last_previous(exception: &Object, previous: Owned<Object>) {
-    // SAFETY: a live exception; the reference is passed on.
-    unsafe { sys::zend_exception_set_previous(exception.as_raw(), previous.into_raw().cast()) };
+    c::zend_exception_set_previous(exception, previous);
 }
 
 /// Puts another one, or none, in the place of the previous one.
 pub fn replace_previous(exception: &Object, previous: Option<&Object>) {
-    let previous = previous.map_or(ptr::null_mut(), Object::as_raw);
-    // SAFETY: live exceptions.
-    unsafe { sys::spindle_exception_replace_previous(exception.as_raw(), previous) };
+    c::spindle_exception_replace_previous(exception, previous);
 }
 
 /// Returns the previous one.
 pub fn previous(exception: &Object) -> Option<&Object> {
-    // SAFETY: a live exception.
-    let previous = unsafe { sys::spindle_exception_previous(exception.as_raw()) };
-    // SAFETY: null, or what the exception holds.
-    unsafe { Object::borrow(previous) }
+    c::spindle_exception_previous(exception)
 }
 
 /// Returns an exception and its previous ones.
@@ -162,11 +135,8 @@ pub fn chain(exception: &Object) -> impl Iterator<Item = &Object> {
 
 /// Returns the file, if it has one, and the line where it was created; `None` when no code ran there.
 pub fn position(exception: &Object) -> Option<(Option<&Str>, u32)> {
-    let mut file = ptr::null_mut();
-    // SAFETY: a live exception.
-    let line = unsafe { sys::spindle_exception_position(exception.as_raw(), &mut file) };
-    // SAFETY: null, or what the exception holds.
-    let file = unsafe { Str::borrow(file) };
+    let mut file = None;
+    let line = c::spindle_exception_position(exception, &mut file);
     (line != 0).then_some((file, line))
 }
 
@@ -175,8 +145,7 @@ pub fn set_position(exception: &Object, file: Option<&Str>, line: u32) {
     if let Some(file) = file
         && position(exception).is_none()
     {
-        // SAFETY: a live exception and a live string.
-        unsafe { sys::spindle_exception_set_position(exception.as_raw(), file.as_raw(), line) };
+        c::spindle_exception_set_position(exception, file, line);
     }
 }
 
@@ -205,15 +174,11 @@ pub fn here() -> String {
 
 /// Returns `CLASS: message`.
 pub fn text_of(exception: &Object) -> String {
-    // SAFETY: a live exception.
-    let message = unsafe { sys::spindle_exception_message(exception.as_raw()) };
-    // SAFETY: null, or what the exception holds.
-    let message = unsafe { Str::borrow(message) }.map_or(String::new(), Str::to_text);
+    let message = c::spindle_exception_message(exception).map_or(String::new(), Str::to_text);
     format!("{}: {message}", exception.class().name().to_text())
 }
 
 /// Returns a copy of an exception, with the same previous one. No PHP code runs.
 pub fn copy(exception: &Object) -> Owned<Object> {
-    // SAFETY: a live exception.
-    own(unsafe { sys::spindle_exception_copy(exception.as_raw()) })
+    c::spindle_exception_copy(exception)
 }

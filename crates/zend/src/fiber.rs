@@ -1,6 +1,6 @@
 //! Contexts of fibers: what the engine's fibers, and the observers of them, know a stack of calls by.
 
-use crate::{OwnedCell, Str, sys, zeroed};
+use crate::{OwnedCell, Str, c, globals, sys, zeroed};
 use std::{cell::UnsafeCell, ptr};
 
 /// A context of the engine's, whoever switches to it.
@@ -19,10 +19,7 @@ impl FiberContext {
     /// Returns that of the code that runs, if a request has begun.
     #[inline(always)]
     pub fn current() -> Option<&'static FiberContext> {
-        // SAFETY: a global of the engine.
-        let context = unsafe { sys::executor_globals.current_fiber_context };
-        // SAFETY: null, or a context that lasts as long as code runs in it.
-        unsafe { FiberContext::borrow(context) }
+        globals::current_context().get()
     }
 
     /// Returns the context at this address, or `None` for null.
@@ -44,19 +41,24 @@ impl FiberContext {
     /// Makes it one of this kind, an address that tells kinds apart, in which nothing has run.
     #[inline(always)]
     pub fn renew(&self, kind: &'static u8) {
-        let context = self.0.get();
-        // SAFETY: its own fields, which nobody borrows; `reserved` is what observers keep.
-        unsafe { (*context).reserved = [ptr::null_mut(); sys::ZEND_MAX_RESERVED_RESOURCES as usize] };
-        // SAFETY: as above.
-        unsafe { (*context).kind = ptr::from_ref(kind).cast_mut().cast() };
-        self.set_status(sys::ZEND_FIBER_STATUS_INIT);
+        self.change(|context| {
+            context.reserved = [ptr::null_mut(); sys::ZEND_MAX_RESERVED_RESOURCES as usize]; // what observers keep
+            context.kind = ptr::from_ref(kind).cast_mut().cast();
+            context.status = sys::ZEND_FIBER_STATUS_INIT;
+        });
     }
 
     /// Sets its status.
     #[inline(always)]
     pub fn set_status(&self, status: Status) {
-        // SAFETY: its own field, which nobody borrows.
-        unsafe { (*self.0.get()).status = status };
+        self.change(|context| context.status = status);
+    }
+
+    /// Calls `change`, which runs no other code than its own.
+    #[inline(always)]
+    fn change(&self, change: impl FnOnce(&mut sys::zend_fiber_context)) {
+        // SAFETY: its own fields, which are borrowed by nothing else meanwhile.
+        change(unsafe { &mut *self.0.get() });
     }
 
     /// Tells observers that it is new, and goes on in place of the one that runs, as a fiber that is started at this place.
@@ -69,9 +71,8 @@ impl FiberContext {
     /// Tells observers that it goes on in place of the one that runs.
     #[inline(always)]
     pub fn announce_switch(&self) {
-        // SAFETY: a global of the engine.
-        let from = unsafe { sys::executor_globals.current_fiber_context };
-        // SAFETY: two contexts that last.
+        let from = globals::executor(|eg| eg.current_fiber_context);
+        // SAFETY: two contexts that last: code runs in the first one.
         unsafe { sys::zend_observer_fiber_switch_notify(from, self.0.get()) };
         self.set_status(sys::ZEND_FIBER_STATUS_RUNNING);
     }
@@ -79,8 +80,7 @@ impl FiberContext {
     /// Tells observers that it is destroyed.
     #[inline(always)]
     pub fn announce_end(&self) {
-        // SAFETY: a context that lasts.
-        unsafe { sys::zend_observer_fiber_destroy_notify(self.0.get()) };
+        c::zend_observer_fiber_destroy_notify(self);
     }
 }
 

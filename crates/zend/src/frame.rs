@@ -1,12 +1,16 @@
 //! Frames: calls in progress.
 
-use crate::{Class, Function, Object, Str, Value, globals, sys};
-use std::{ptr::NonNull, slice};
+use crate::{Class, Function, Object, Str, Value, c, globals, sys};
+use std::{marker::PhantomData, ptr::NonNull, slice};
 
 /// The frame of a call that has not returned.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame(NonNull<sys::zend_execute_data>);
+
+/// A frame, as long as it is borrowed.
+#[repr(transparent)]
+pub(crate) struct Borrowed<'a>(Frame, PhantomData<&'a Frame>);
 
 /// The declaration of a class, as an instruction of PHP code.
 #[derive(Clone, Copy)]
@@ -32,15 +36,12 @@ impl Frame {
     /// Returns the innermost frame of the running code.
     #[inline(always)]
     pub fn current() -> Option<Frame> {
-        let frame = globals::executor(|eg| eg.current_execute_data);
-        // SAFETY: null, or the running call.
-        unsafe { Frame::from_raw(frame) }
+        globals::current_frame().get()
     }
 
     /// Makes this the innermost frame, until it is set back. It is one of the running code's.
     pub fn set_current(frame: Frame) {
-        // SAFETY: a global of the engine.
-        unsafe { sys::executor_globals.current_execute_data = frame.as_raw() };
+        globals::current_frame().set(Some(frame));
     }
 
     /// Returns the engine's pointer.
@@ -78,8 +79,7 @@ impl Frame {
     /// Returns the flags of the call (`ZEND_CALL_…`).
     #[inline(always)]
     pub fn flags(self) -> u32 {
-        // SAFETY: a word of flags; both views of the union are numbers of its size.
-        unsafe { self.raw().This.u1.type_info }
+        self.this_value().type_info()
     }
 
     /// Returns the object whose method is called.
@@ -88,6 +88,7 @@ impl Frame {
         self.this_value().as_object()
     }
 
+    #[inline(always)]
     fn this_value(&self) -> &Value {
         // SAFETY: a value of the frame's, which holds it.
         unsafe { Value::borrow(&self.raw().This) }.unwrap_or(const { &Value::UNDEF })
@@ -95,10 +96,7 @@ impl Frame {
 
     /// Returns the class whose method is called, `static` of the code there.
     pub fn called_class(self) -> Option<Class> {
-        // SAFETY: a call in progress.
-        let class = unsafe { sys::zend_get_called_scope(self.as_raw()) };
-        // SAFETY: null, or a class.
-        unsafe { Class::from_raw(class) }
+        c::zend_get_called_scope(self)
     }
 
     /// Returns how many arguments were passed.
@@ -108,24 +106,26 @@ impl Frame {
         unsafe { self.raw().This.u2.num_args }
     }
 
+    /// Returns the address behind the frame, where its arguments and variables are.
+    #[inline(always)]
+    fn behind(self) -> *const Value {
+        self.0.as_ptr().wrapping_add(1).cast()
+    }
+
     /// Returns the arguments of a call of an internal function, one after the other.
     #[inline(always)]
     pub fn arguments(&self) -> &[Value] {
-        // SAFETY: they lie behind the frame.
-        let first = unsafe { self.0.as_ptr().add(1) };
-        let first = first.cast::<Value>();
+        let first = self.behind();
         debug_assert!(first.addr().is_multiple_of(align_of::<Value>()));
-        // SAFETY: as many as were passed, which the frame holds.
+        // SAFETY: they lie behind the frame, which holds them, as many as were passed.
         unsafe { slice::from_raw_parts(first, self.argument_count() as usize) }
     }
 
     /// Returns the values that the frame itself holds: the object whose method is called, and the variables of PHP code.
     pub fn held_values(&self) -> impl Iterator<Item = &Value> {
         let variables = self.function().and_then(|function| function.code().map(|code| code.last_var)).unwrap_or(0);
-        // SAFETY: the variables of PHP code lie behind the frame.
-        let first = unsafe { self.0.as_ptr().add(1) }.cast::<Value>();
-        // SAFETY: as many as the code has.
-        let variables = unsafe { slice::from_raw_parts(first, variables.max(0) as usize) };
+        // SAFETY: the variables of PHP code lie behind the frame, as many as the code has.
+        let variables = unsafe { slice::from_raw_parts(self.behind(), variables.max(0) as usize) };
         std::iter::once(self.this_value()).chain(variables)
     }
 
@@ -143,11 +143,8 @@ impl Frame {
 
     /// Returns the file (if it has one) and the line of the innermost PHP code, from this one on.
     pub fn position(&self) -> Option<(Option<&Str>, u32)> {
-        let mut file = std::ptr::null_mut();
-        // SAFETY: walks the frames of calls in progress.
-        let line = unsafe { sys::spindle_user_position(self.as_raw(), &mut file) };
-        // SAFETY: null, or the name of a file whose code is being run.
-        let file = unsafe { Str::borrow(file) };
+        let mut file = None;
+        let line = c::spindle_user_position(Borrowed(*self, PhantomData), &mut file);
         (line != 0).then_some((file, line))
     }
 

@@ -1,43 +1,118 @@
 //! The engine's global variables.
 
-use crate::sys;
+use crate::{Array, Class, FiberContext, Frame, Object, OwnedCell, c, sys};
+use std::{
+    cell::{Cell, UnsafeCell},
+    mem::offset_of,
+};
+
+/// A global variable of C, which only the PHP thread uses.
+#[repr(transparent)]
+pub struct Global<T>(UnsafeCell<T>);
+
+impl<T> Global<T> {
+    /// Calls `read`, which runs no other code than its own, with the variable.
+    #[inline(always)]
+    pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+        // SAFETY: on the PHP thread, and nothing is written while it is borrowed.
+        read(unsafe { &*self.0.get() })
+    }
+
+    /// Returns the address of a field, for cells at their distances.
+    #[inline(always)]
+    fn field<F>(&self, distance: usize) -> *mut F {
+        self.0.get().wrapping_byte_add(distance).cast()
+    }
+}
 
 macro_rules! globals {
-    ($($(#[$attribute:meta])* $read:ident, $write:ident: $type:ident = $name:ident;)*) => {$(
+    ($($(#[$attribute:meta])* $read:ident: $type:ident = $name:ident;)*) => {$(
         $(#[$attribute])*
         ///
         /// `read` runs no other code than its own.
         #[inline(always)]
         pub fn $read<R>(read: impl FnOnce(&sys::$type) -> R) -> R {
-            let globals = &raw const sys::$name;
-            // SAFETY: on the PHP thread, and nobody writes there meanwhile.
-            read(unsafe { &*globals })
-        }
-
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// No other code runs while it is borrowed. What is written is as the engine needs it.
-        #[inline(always)]
-        pub unsafe fn $write<'a>() -> &'a mut sys::$type {
-            let globals = &raw mut sys::$name;
-            // SAFETY: on the PHP thread, and the caller's promise.
-            unsafe { &mut *globals }
+            c::$name.read(read)
         }
     )*};
 }
 
 globals! {
     /// Gives access to `EG`, the state of the executor.
-    executor, executor_mut: zend_executor_globals = executor_globals;
+    executor: zend_executor_globals = executor_globals;
     /// Gives access to `CG`, the state of the compiler.
-    compiler, compiler_mut: zend_compiler_globals = compiler_globals;
+    compiler: zend_compiler_globals = compiler_globals;
     /// Gives access to `PG`, the settings and the state of PHP's core.
-    core, core_mut: php_core_globals = core_globals;
+    core: php_core_globals = core_globals;
     /// Gives access to `OG`, the state of output buffers.
-    output, output_mut: zend_output_globals = output_globals;
+    output: zend_output_globals = output_globals;
     /// Gives access to `BG`, the state of the standard functions.
-    basic, basic_mut: php_basic_globals = basic_globals;
+    basic: php_basic_globals = basic_globals;
     /// Gives access to `FG`, the state of the functions for files.
-    file, file_mut: php_file_globals = file_globals;
+    file: php_file_globals = file_globals;
+}
+
+/// Defines functions that return fields of `EG` as cells.
+macro_rules! cells {
+    ($($(#[$attribute:meta])* $visibility:vis $name:ident: $cell:ty = $field:ident;)*) => {$(
+        $(#[$attribute])*
+        #[inline(always)]
+        $visibility fn $name() -> &'static $cell {
+            let field = c::executor_globals.field::<$cell>(offset_of!(sys::zend_executor_globals, $field));
+            // SAFETY: a field of a variable that lasts as long as the process. The cell has the representation of the
+            // field's type, and what the engine keeps there.
+            unsafe { &*field }
+        }
+    )*};
+}
+
+cells! {
+    /// Returns the place of the innermost frame of the running code.
+    pub(crate) current_frame: Cell<Option<Frame>> = current_execute_data;
+    /// Returns the place of the context of the running code.
+    pub(crate) current_context: Cell<Option<&'static FiberContext>> = current_fiber_context;
+    /// Returns the place of the exception in flight.
+    pub(crate) exception: OwnedCell<Object> = exception;
+    /// Returns the place of the instruction that was to be executed when the exception in flight was thrown.
+    pub(crate) instruction_before: Cell<*const sys::zend_op> = opline_before_exception;
+    /// Returns the levels of errors that are reported (`E_…`).
+    pub(crate) error_reporting: Cell<i32> = error_reporting;
+    /// Returns the status with which the process exits.
+    pub exit_status: Cell<i32> = exit_status;
+}
+
+/// A table of the engine's.
+#[derive(Clone, Copy)]
+pub(crate) enum Table {
+    /// Classes, by their names in lower case.
+    Classes,
+    /// Functions without methods, by their names in lower case.
+    Functions,
+    /// Loaded extensions, by their names in lower case.
+    Extensions,
+    /// Ini settings, by their names.
+    Settings,
+    /// The resources of the request, by their numbers.
+    Resources,
+    /// The methods of a class, by their names in lower case.
+    Methods(Class),
+    /// Global variables, by their names.
+    Variables,
+}
+
+impl Table {
+    /// Returns the table.
+    pub fn get(self) -> &'static Array {
+        let table = match self {
+            Table::Methods(class) => &raw const class.raw().function_table,
+            Table::Classes => executor(|eg| eg.class_table),
+            Table::Functions => executor(|eg| eg.function_table),
+            Table::Settings => executor(|eg| eg.ini_directives),
+            Table::Extensions => &raw mut sys::module_registry,
+            Table::Resources => c::executor_globals.field(offset_of!(sys::zend_executor_globals, regular_list)),
+            Table::Variables => c::executor_globals.field(offset_of!(sys::zend_executor_globals, symbol_table)),
+        };
+        // SAFETY: these tables are there while modules start and requests run, and that of a class as long as the class.
+        unsafe { Array::borrow(table) }.expect("the engine has its tables")
+    }
 }

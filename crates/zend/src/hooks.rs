@@ -4,13 +4,12 @@
 //! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
 //! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
 
-use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, ValueCell, sys};
+use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, sys};
 use std::{
     cell::Cell,
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{c_char, c_int, c_void},
     marker::PhantomData,
     mem::offset_of,
-    ptr::NonNull,
 };
 
 /// A pointer of the engine's to a function, where extensions may put functions of their own.
@@ -98,19 +97,6 @@ impl<F: Copy + PartialEq> Hook<F> {
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Passed<'a, T>(T, PhantomData<&'a T>);
-
-/// A terminated text that the engine passes.
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-pub struct Text<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
-
-impl<'a> Text<'a> {
-    /// Returns the text.
-    pub fn get(self) -> &'a CStr {
-        // SAFETY: a terminated text, which lasts as long as the call that it is an argument of.
-        unsafe { CStr::from_ptr(self.0.as_ptr()) }
-    }
-}
 
 /// Compiles a file, which is included in some way (`ZEND_INCLUDE`, …). Returns its code, unless something was thrown.
 pub type CompileFile = extern "C" fn(SourceFile<'_>, c_int) -> Option<Function>;

@@ -17,6 +17,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 mod array;
+mod c;
 mod call;
 mod class;
 pub mod class_table;
@@ -35,6 +36,7 @@ mod resource;
 pub mod source;
 mod string;
 mod table;
+mod text;
 mod value;
 mod zeroed;
 
@@ -54,5 +56,6 @@ pub use source::SourceFile;
 pub use spindle_php_sys as sys;
 pub use string::Str;
 pub use table::{NameTable, WeakTable};
+pub use text::Text;
 pub use value::{Kind, Value, ValueCell};
 pub use zeroed::{Zeroed, zeroed};

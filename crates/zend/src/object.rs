@@ -1,6 +1,6 @@
 //! Objects.
 
-use crate::{Class, Counted, Owned, Str, Value, sys};
+use crate::{Class, Counted, Owned, Str, Value, c, sys};
 use std::{cell::UnsafeCell, ffi::CStr, ptr::NonNull};
 
 /// An object of any class.
@@ -67,28 +67,19 @@ impl Object {
         if place as i32 >= self.class().raw().default_properties_count {
             return None;
         }
-        // SAFETY: a live object, and a place that its class has.
-        let value = unsafe { sys::spindle_object_property(self.as_raw(), place) };
-        // SAFETY: a value that the object holds.
-        unsafe { Value::borrow(value) }
+        // SAFETY: a place that its class has.
+        Some(unsafe { c::spindle_object_property(self, place) })
     }
 
     /// Sets a declared property, as code of `scope` does. Throws where that may not be.
     pub fn set_property(&self, scope: Class, name: &CStr, value: &Value) {
-        let (name, length) = (name.as_ptr(), name.count_bytes());
-        // SAFETY: a live object, a name, and a value that is copied.
-        unsafe { sys::zend_update_property(scope.as_raw(), self.as_raw(), name, length, value.as_raw().cast_mut()) };
+        c::zend_update_property_ex(scope, self, &Str::new(name.to_bytes()), value);
     }
 
     /// Returns a copy of a declared property, as code of `scope` reads it.
     pub fn read_property(&self, scope: Class, name: &CStr) -> Value {
         let mut room = Value::UNDEF;
-        let (name, length) = (name.as_ptr(), name.count_bytes());
-        let (scope, object, room) = (scope.as_raw(), self.as_raw(), room.as_mut_raw());
-        // SAFETY: a live object, a name, and room for a value that stands nowhere.
-        let value = unsafe { sys::zend_read_property(scope, object, name, length, true, room) };
-        // SAFETY: a valid value.
-        unsafe { Value::borrow(value) }.map_or(Value::NULL, |value| value.dereferenced().clone())
+        c::zend_read_property_ex(scope, self, &Str::new(name.to_bytes()), true, &mut room).dereferenced().clone()
     }
 
     /// Returns the name of the enum case that it is.
@@ -111,8 +102,7 @@ impl Object {
 
     /// Its destructor does not run any more.
     pub fn skip_destructor(&self) {
-        // SAFETY: a flag of a live object.
-        unsafe { sys::spindle_object_skip_destructor(self.0.get()) };
+        c::spindle_object_skip_destructor(self);
     }
 }
 

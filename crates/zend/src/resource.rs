@@ -1,6 +1,6 @@
 //! Resources.
 
-use crate::{Array, sys};
+use crate::{globals::Table, sys};
 use std::cell::UnsafeCell;
 
 /// A resource: a handle of an extension's.
@@ -20,11 +20,7 @@ impl Resource {
 
     /// Calls `with` with the resource of this number, if the request still has it.
     pub fn find<R>(number: i64, with: impl FnOnce(&Resource) -> R) -> Option<R> {
-        // SAFETY: the address of a field of a global of the engine.
-        let list = unsafe { &raw const sys::executor_globals.regular_list };
-        // SAFETY: the engine's table of resources, which lasts as long as the process.
-        let list = unsafe { Array::borrow(list) }?;
-        list.at(number as u64)?.as_resource().map(with)
+        Table::Resources.get().at(number as u64)?.as_resource().map(with)
     }
 
     fn raw(&self) -> &sys::zend_resource {

@@ -1,6 +1,6 @@
 //! Files that are compiled.
 
-use crate::{Str, sys};
+use crate::{Str, Text, c, sys};
 use std::{ffi::CStr, marker::PhantomData, ptr, ptr::NonNull, slice};
 
 /// A file that is being compiled.
@@ -79,18 +79,15 @@ impl NewText {
 /// Returns `true` if files are translated as they are read (`zend.multibyte`), from encodings in which a byte of PHP's own
 /// signs may be half of something else.
 pub fn are_recoded() -> bool {
-    // SAFETY: reads globals of the engine.
-    unsafe { sys::spindle_files_are_recoded() }
+    c::spindle_files_are_recoded()
 }
 
 /// Says how many bytes what is compiled next has more than its original: its `__COMPILER_HALT_OFFSET__` is less by that.
 pub fn set_growth(bytes: usize) {
-    // SAFETY: a number that is used when a source has been parsed.
-    unsafe { sys::spindle_source_has_grown(bytes) };
+    c::spindle_source_has_grown(bytes);
 }
 
 /// Throws a `ParseError` at a line of a file as the compiler does. It bails out where there is no code to throw in.
 pub fn throw_parse_error(file: &Str, line: u32, message: &CStr) {
-    // SAFETY: a live string, and a terminated text, which is copied.
-    unsafe { sys::spindle_parse_error(file.as_raw(), line, message.as_ptr()) };
+    c::spindle_parse_error(file, line, Text::of(message));
 }

@@ -1,6 +1,6 @@
 //! Strings.
 
-use crate::{Counted, Owned, sys};
+use crate::{Counted, Owned, c, sys};
 use std::{cell::UnsafeCell, ptr::NonNull, slice};
 
 /// A string of the engine's: bytes, often but not always UTF-8.
@@ -12,21 +12,14 @@ impl Str {
     pub fn new(text: impl AsRef<[u8]>) -> Owned<Str> {
         let bytes = text.as_ref();
         // SAFETY: pointer and length of a live slice, which is copied.
-        let string = unsafe { sys::spindle_string_new(bytes.as_ptr().cast(), bytes.len()) };
-        Str::own(string)
+        unsafe { c::spindle_string_new(bytes.as_ptr(), bytes.len()) }
     }
 
     /// Returns a new string that may outlive the request.
     pub fn new_lasting(text: impl AsRef<[u8]>) -> Owned<Str> {
         let bytes = text.as_ref();
         // SAFETY: as above.
-        let string = unsafe { sys::spindle_string_new_lasting(bytes.as_ptr().cast(), bytes.len()) };
-        Str::own(string)
-    }
-
-    fn own(string: *mut sys::zend_string) -> Owned<Str> {
-        // SAFETY: just made, with a reference for us. The engine ends the request rather than return null.
-        unsafe { Owned::from_raw(string.cast()) }.expect("a new string")
+        unsafe { c::spindle_string_new_lasting(bytes.as_ptr(), bytes.len()) }
     }
 
     /// Returns the string at this address, or `None` for null.

@@ -1,7 +1,7 @@
 //! Tables of values, by strings or by objects.
 
-use crate::{Collected, Object, Str, Value, sys};
-use std::{cell::Cell, mem::ManuallyDrop, ptr};
+use crate::{Array, Collected, Object, Str, Value, ValueCell, c, sys};
+use std::{cell::Cell, mem::ManuallyDrop, ptr::NonNull};
 
 /// Values by strings. Values are released only when they are out of the table, because that may run PHP code, which may use
 /// the same table.
@@ -13,58 +13,30 @@ pub struct NameTable(Table);
 pub struct WeakTable(Table);
 
 /// The engine's table, made when the first value comes.
-struct Table(Cell<*mut sys::HashTable>);
-
-impl Default for Table {
-    fn default() -> Table {
-        Table(Cell::new(ptr::null_mut()))
-    }
-}
+#[derive(Default)]
+struct Table(Cell<Option<NonNull<Array>>>);
 
 impl Table {
-    fn existing(&self) -> Option<*mut sys::HashTable> {
-        Some(self.0.get()).filter(|table| !table.is_null())
+    fn existing(&self) -> Option<&Array> {
+        // SAFETY: our own table, which is there as long as its pointer is.
+        self.0.get().map(|table| unsafe { table.as_ref() })
     }
 
-    fn make(&self) -> *mut sys::HashTable {
-        self.existing().unwrap_or_else(|| {
-            // SAFETY: makes a table, or ends the request.
-            let table = unsafe { sys::spindle_table_new() };
+    fn make(&self) -> NonNull<Array> {
+        self.0.get().unwrap_or_else(|| {
+            let table = NonNull::new(c::spindle_table_new().into_raw());
             self.0.set(table);
-            table
+            table.expect("a new table")
         })
     }
 
     fn len(&self) -> usize {
-        // SAFETY: our own table; reads one of its fields.
-        self.existing().map_or(0, |table| unsafe { (*table).nNumOfElements } as usize)
+        self.existing().map_or(0, Array::len)
     }
 
-    /// Puts a value in a place of the table, and returns what was there.
-    fn replace(place: *mut sys::zval, value: Value) -> Value {
-        // SAFETY: a place of a table of ours: the value changes hands, the rest of the place is the table's.
-        let old = unsafe { place.read() };
-        let new = value.into_raw();
-        // SAFETY: as above.
-        unsafe { (*place).value = new.value };
-        // SAFETY: as above.
-        unsafe { (*place).u1 = new.u1 };
-        // SAFETY: what was there is ours now.
-        unsafe { Value::from_raw(old) }
-    }
-
-    fn each(&self, mut with: impl FnMut(&Value)) {
-        let Some(table) = self.existing().filter(|_| self.len() > 0) else { return };
-        // SAFETY: our own table; a number.
-        let used = unsafe { (*table).nNumUsed };
-        for index in 0..used {
-            // SAFETY: a table with such keys has as many buckets; those of removed entries are undefined.
-            let value = unsafe { sys::spindle_table_bucket(table, index) };
-            // SAFETY: a value of the table, which does not change meanwhile.
-            if let Some(value) = unsafe { Value::borrow(value) }.filter(|value| !value.is_undef()) {
-                with(value);
-            }
-        }
+    fn each(&self, with: impl FnMut(&Value)) {
+        let Some(table) = self.existing().filter(|table| !table.is_empty()) else { return };
+        table.all_places().filter(|value| !value.is_undef()).for_each(with);
     }
 }
 
@@ -74,14 +46,11 @@ macro_rules! tables {
         impl $table {
             /// Returns a table without values.
             pub const fn new() -> $table {
-                $table(Table(Cell::new(ptr::null_mut())))
+                $table(Table(Cell::new(None)))
             }
 
-            fn place(&self, key: &$key) -> Option<*mut sys::zval> {
-                let table = self.0.existing()?;
-                // SAFETY: our own table, and a live key.
-                let place = unsafe { sys::$find(table, key.as_raw()) };
-                (!place.is_null()).then_some(place)
+            fn place(&self, key: &$key) -> Option<&ValueCell> {
+                c::$find(self.0.existing()?, key)
             }
 
             /// Returns `true` if there is a value, also `null`, for the key.
@@ -91,18 +60,17 @@ macro_rules! tables {
 
             /// Returns a copy of the value.
             pub fn get(&self, key: &$key) -> Option<Value> {
-                // SAFETY: a value of our own table; copying it runs no other code.
-                self.place(key).and_then(|place| unsafe { Value::borrow(place) }).cloned()
+                self.place(key).map(ValueCell::get)
             }
 
             /// Sets the value, and returns what it replaces.
             pub fn set(&self, key: &$key, value: Value) -> Option<Value> {
                 if let Some(place) = self.place(key) {
-                    return Some(Table::replace(place, value));
+                    return Some(place.replace_in_table(value));
                 }
                 let mut value = ManuallyDrop::new(value);
                 // SAFETY: our own table, which has no such key, a live key, and a value that it takes over.
-                unsafe { sys::$add(self.0.make(), key.as_raw(), value.as_mut_raw()) };
+                unsafe { sys::$add(self.0.make().as_ptr().cast(), key.as_raw(), value.as_mut_raw()) };
                 None
             }
 
@@ -110,28 +78,27 @@ macro_rules! tables {
             pub fn remove(&self, key: &$key) {
                 if self.has(key) {
                     // SAFETY: our own table, and a live key. The engine releases a value when it is out of the table.
-                    unsafe { sys::$remove(self.0.make(), key.as_raw()) };
+                    unsafe { sys::$remove(self.0.make().as_ptr().cast(), key.as_raw()) };
                 }
             }
 
             /// Removes and releases all values, which may run PHP code; what that puts in meanwhile stays. Does not touch
             /// `self` once PHP code has run.
             pub fn clear(&self) {
-                let table = self.0.0.replace(ptr::null_mut());
-                if !table.is_null() {
+                if let Some(table) = self.0.0.take() {
                     // SAFETY: the table is in no other hands now.
-                    unsafe { sys::$destroy(table) };
+                    unsafe { sys::$destroy(table.as_ptr().cast()) };
                 }
             }
 
             /// Takes all values out, into a table of their own.
             pub fn take(&self) -> $table {
-                $table(Table(Cell::new(self.0.0.replace(ptr::null_mut()))))
+                $table(Table(Cell::new(self.0.0.take())))
             }
 
             /// Lets go of the table, whose memory the request has taken with it.
             pub fn forget(&self) {
-                self.0.0.set(ptr::null_mut());
+                self.0.0.set(None);
             }
 
             /// Returns `true` if there is no value.
@@ -153,6 +120,6 @@ macro_rules! tables {
 }
 
 tables! {
-    NameTable, Str, zend_hash_find, zend_hash_add_new, zend_hash_del, spindle_hash_destroy_free;
+    NameTable, Str, spindle_table_find, zend_hash_add_new, zend_hash_del, spindle_hash_destroy_free;
     WeakTable, Object, spindle_weak_find, zend_weakrefs_hash_add, zend_weakrefs_hash_del, spindle_weak_destroy;
 }

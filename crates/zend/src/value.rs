@@ -1,6 +1,6 @@
 //! Values.
 
-use crate::{Array, Object, Owned, Resource, Str, sys};
+use crate::{Array, Class, Object, Owned, Resource, Str, sys};
 use std::{cell::UnsafeCell, ffi::c_void, mem, mem::ManuallyDrop, ptr::NonNull};
 
 /// A value that owns what it refers to.
@@ -86,7 +86,7 @@ impl Value {
     }
 
     #[inline(always)]
-    fn type_info(&self) -> u32 {
+    pub(crate) fn type_info(&self) -> u32 {
         // SAFETY: a word of flags; both views of the union are numbers of its size.
         unsafe { self.0.u1.type_info }
     }
@@ -298,6 +298,13 @@ impl From<Owned<Object>> for Value {
     }
 }
 
+impl From<Class> for Value {
+    /// As the engine's table of classes has them.
+    fn from(class: Class) -> Value {
+        typed(sys::IS_PTR, sys::zend_value { ce: class.as_raw() })
+    }
+}
+
 impl From<&Str> for Value {
     /// One more reference to the string.
     fn from(string: &Str) -> Value {
@@ -349,6 +356,14 @@ impl ValueCell {
     pub fn replace(&self, value: Value) -> Value {
         // SAFETY: borrowed for a moment, in which no other code runs.
         unsafe { mem::replace(&mut *self.0.get(), value) }
+    }
+
+    /// Puts a value into this place of a table, which keeps a part of the place for itself, and returns what was there.
+    pub(crate) fn replace_in_table(&self, mut value: Value) -> Value {
+        // SAFETY: borrowed for a moment, in which no other code runs.
+        let place = unsafe { &mut *self.0.get() };
+        value.0.u2 = place.0.u2;
+        mem::replace(place, value)
     }
 
     /// Puts a value in, and releases what was there when the new one is in place, which may run PHP code.

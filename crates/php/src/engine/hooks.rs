@@ -17,12 +17,12 @@ use crate::handles::{streams, trampolines};
 use crate::runtime::{context, failure, moments, scheduler, suspension};
 use crate::stack::overflow;
 use spindle_zend::{
-    Frame, Function, Hook, PhpStatic, SourceFile, Str, engine,
+    Frame, Function, Hook, PhpStatic, SourceFile, Str, Text, engine,
     engine::VmStack,
     exception,
     hooks::{
         COLLECT_CYCLES, COMPILE_FILE, COMPILE_STRING, CollectCycles, CompileFile, CompileString, EXECUTE_EX, ExecuteEx,
-        INTERRUPT, Interrupt, Text,
+        INTERRUPT, Interrupt,
     },
     source, sys,
 };

@@ -1,0 +1,113 @@
+//! Functions and variables of C, declared with the types of this crate.
+//!
+//! The types say what C expects: `&Object`, `&Str`, `&Array` and `&Value` are pointers to what is alive, [`Owned`] is a pointer
+//! with a reference that changes hands, and an `Option` of these is null for `None`. A function is `safe` here if it is
+//! sound for every argument that these types allow, on the PHP thread; the comment before a group of functions says why.
+//! All others are called through `sys`.
+//!
+//! That a function may run PHP code, throw or bail out does not make it unsafe (see the crate's documentation). It is
+//! not to write to what it gets as `&Value`: what it writes to is a `&mut` or a structure of the engine's, which are cells.
+
+use crate::{
+    Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, engine::ErrorObserver,
+    frame::Borrowed, globals::Global, sys,
+};
+use std::ffi::{c_char, c_int};
+
+#[allow(improper_ctypes, reason = "C hands a `Vec` on, and does not look at it")]
+unsafe extern "C" {
+    // Variables. `globals` says what is read and written of them. Classes are set before modules start.
+    pub safe static executor_globals: Global<sys::zend_executor_globals>;
+    pub safe static compiler_globals: Global<sys::zend_compiler_globals>;
+    pub safe static core_globals: Global<sys::php_core_globals>;
+    pub safe static output_globals: Global<sys::zend_output_globals>;
+    pub safe static basic_globals: Global<sys::php_basic_globals>;
+    pub safe static file_globals: Global<sys::php_file_globals>;
+    pub safe static sapi_module: Global<sys::sapi_module_struct>;
+    pub safe static zend_ce_closure: Global<Option<Class>>;
+    pub safe static zend_ce_throwable: Global<Option<Class>>;
+    pub safe static zend_ce_stringable: Global<Option<Class>>;
+    pub safe static zend_ce_weakref: Global<Option<Class>>;
+
+    // Strings. A new one is never null: the engine ends the request rather than that. They are read for as many bytes as is
+    // said.
+    pub fn spindle_string_new(text: *const u8, length: usize) -> Owned<Str>;
+    pub fn spindle_string_new_lasting(text: *const u8, length: usize) -> Owned<Str>;
+
+    // Arrays that are made and read: what is returned is a value of the array's, or null. Code that changes one must
+    // know that nothing of it is borrowed, and so calls functions that are not safe.
+    pub safe fn _zend_new_array(room: u32) -> Owned<Array>;
+    pub safe fn spindle_table_new() -> Owned<Array>;
+    pub safe fn zend_array_dup(array: &Array) -> Owned<Array>;
+    pub safe fn zend_hash_index_find(array: &Array, index: u64) -> Option<&Value>;
+    pub safe fn zend_hash_find<'a>(array: &'a Array, key: &Str) -> Option<&'a Value>;
+    pub fn zend_hash_str_find(array: &Array, key: *const c_char, length: usize) -> Option<&Value>;
+    pub safe fn spindle_table_bucket(array: &Array, place: u32) -> Option<&Value>;
+    pub safe fn spindle_table_find<'a>(array: &'a Array, key: &Str) -> Option<&'a ValueCell>;
+    pub safe fn spindle_weak_find<'a>(array: &'a Array, key: &Object) -> Option<&'a ValueCell>;
+
+    // Classes. They are looked at; linking is for a class that is not linked yet.
+    pub safe fn instanceof_function_slow(class: Class, other: Class) -> bool;
+    pub fn zend_do_link_class(class: Class, parent: Option<&Str>, key: &Str) -> Option<Class>;
+
+    // Objects. What is written to them are properties, which the engine checks; an object has as many properties as its
+    // class declares.
+    pub safe fn object_init_ex(object: &mut Value, class: Class) -> c_int;
+    pub fn spindle_object_property(object: &Object, place: u32) -> &Value;
+    pub safe fn zend_update_property_ex(scope: Class, object: &Object, name: &Str, value: &Value);
+    pub safe fn zend_read_property_ex<'a>(
+        scope: Class,
+        object: &'a Object,
+        name: &Str,
+        is_silent: bool,
+        room: &'a mut Value,
+    ) -> &'a Value;
+    pub safe fn spindle_object_skip_destructor(object: &Object);
+    pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
+
+    // Exceptions. A new one, and one that is thrown, come with a reference. These functions check the class of what they get.
+    // Without an exception, the last one is for code that one in flight is to reach.
+    pub safe fn spindle_exception_new(class: Class, message: Text<'_>) -> Owned<Object>;
+    pub safe fn spindle_exception_apart(class: Class, message: Text<'_>) -> Owned<Object>;
+    pub safe fn spindle_exception_copy(exception: &Object) -> Owned<Object>;
+    pub safe fn spindle_throw(exception: Owned<Object>);
+    pub safe fn spindle_throw_error(message: Text<'_>);
+    pub safe fn spindle_argument_error(number: u32, is_type: bool, message: Text<'_>);
+    pub safe fn spindle_exits();
+    pub safe fn spindle_exception_position<'a>(exception: &'a Object, file: &mut Option<&'a Str>) -> u32;
+    pub safe fn spindle_exception_set_position(exception: &Object, file: &Str, line: u32);
+    pub safe fn spindle_exception_message(exception: &Object) -> Option<&Str>;
+    pub safe fn spindle_exception_previous(exception: &Object) -> Option<&Object>;
+    pub safe fn spindle_exception_replace_previous(exception: &Object, previous: Option<&Object>);
+    pub safe fn zend_exception_set_previous(exception: &Object, previous: Owned<Object>);
+    pub fn zend_throw_exception_internal(exception: Option<Owned<Object>>);
+    pub safe fn zend_is_unwind_exit(exception: &Object) -> bool;
+    pub safe fn zend_is_graceful_exit(exception: &Object) -> bool;
+
+    // Frames of calls in progress, which they walk.
+    pub safe fn zend_get_called_scope(frame: Frame) -> Option<Class>;
+    pub safe fn spindle_user_position<'a>(frame: Borrowed<'a>, file: &mut Option<&'a Str>) -> u32;
+    pub safe fn spindle_backtrace(result: &mut Value, frame: Frame, options: c_int, limit: c_int);
+    pub safe fn spindle_running_vm_stack() -> sys::spindle_vm_stack;
+
+    // Interrupts, warnings, output. Texts are copied; what is called back are functions of ours.
+    pub safe fn spindle_vm_interrupt_set();
+    pub safe fn spindle_bailout() -> !;
+    pub safe fn spindle_warning_at(file: Option<&Str>, line: u32, text: Text<'_>);
+    pub safe fn spindle_warning_here(file: Option<&Str>, line: u32, text: Text<'_>);
+    pub safe fn spindle_report_at(file: Text<'_>, line: u32, text: Text<'_>, reporting: c_int);
+    pub safe fn spindle_print(text: &Str);
+    pub safe fn spindle_output_begin(with_handlers: bool);
+    pub safe fn spindle_output_is_shared() -> bool;
+    pub safe fn zend_observer_error_register(observer: ErrorObserver);
+    pub safe fn spindle_each_engine_extension(
+        each: for<'a> extern "C" fn(&'a mut Vec<String>, Text<'a>),
+        names: &mut Vec<String>,
+    );
+    pub safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
+
+    // Sources.
+    pub safe fn spindle_files_are_recoded() -> bool;
+    pub safe fn spindle_source_has_grown(bytes: usize);
+    pub safe fn spindle_parse_error(file: &Str, line: u32, message: Text<'_>);
+}
