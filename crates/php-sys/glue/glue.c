@@ -278,8 +278,9 @@ void spindle_list_show(const char *shown, const char *hidden, const char *any)
 }
 
 /* Ends what the entries stand for whose keys have mark in them. The end of one may change the list. */
-void spindle_list_drop(const char *mark, size_t length)
+void spindle_list_drop(const char *mark)
 {
+	size_t length = strlen(mark);
 	bool again = true;
 	while (again) {
 		zend_string *key;
@@ -480,6 +481,9 @@ const int *spindle_signals_held(void)
 
 bool spindle_signal_is_taken(int signal)
 {
+	if (signal < 1 || signal >= NSIG) {
+		return false;
+	}
 #ifdef ZEND_SIGNALS
 	void (*handler)(int) = (void (*)(int)) SIGG(handlers)[signal - 1].handler;
 #else
@@ -599,6 +603,7 @@ void spindle_output_adopt(zend_stack *handlers)
 			OG(active) = OUTPUT_HANDLER(i);
 			OG(active)->level = i;
 		}
+		zend_stack_init(handlers, sizeof(php_output_handler *));
 		return;
 	}
 	for (int i = 0; i < zend_stack_count(handlers); i++) {
@@ -643,12 +648,6 @@ void spindle_argument_error(uint32_t number, bool is_type, const char *message)
 	} else {
 		zend_argument_value_error(number, "%s", message);
 	}
-}
-
-/* What a function has thrown that was broken off by this cancellation becomes its previous one. Takes over the reference. */
-void spindle_cancellation_because(zend_object *exception, zend_object *previous)
-{
-	zend_exception_set_previous(exception, previous);
 }
 
 static zend_class_entry *exception_base(const zend_object *exception)

@@ -153,7 +153,7 @@ bool spindle_output_is_shared(void);
 bool spindle_output_has_own(void);
 /* Moves the others into `own`. */
 void spindle_output_take(zend_stack *own);
-/* Puts other handlers on top of those there are. */
+/* Puts other handlers on top of those there are, and leaves none in `handlers`. */
 void spindle_output_adopt(zend_stack *handlers);
 /* Ends all but the request's. */
 void spindle_output_end_own(void);
@@ -162,7 +162,6 @@ zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
 void spindle_throw_error(const char *message);
 void spindle_argument_error(uint32_t number, bool is_type, const char *message);
-void spindle_cancellation_because(zend_object *exception, zend_object *previous);
 zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message);
 bool spindle_passes_unchanged(zend_execute_data *frame);
 zend_object *spindle_exception_copy(zend_object *exception);
@@ -187,7 +186,7 @@ void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */
 void spindle_list_show(const char *shown, const char *hidden, const char *any);
-void spindle_list_drop(const char *mark, size_t length);
+void spindle_list_drop(const char *mark);
 
 /* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */
 HashTable *spindle_table_new(void);

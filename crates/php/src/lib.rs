@@ -6,6 +6,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 mod api;
+mod c;
 mod engine;
 mod handles;
 mod isolation;

@@ -1,6 +1,7 @@
 //! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
 
 use crate::api::operators;
+use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
 use crate::isolation::calls;
@@ -15,7 +16,7 @@ use crate::stack::{overflow, stacks};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_reactor::signals;
-use spindle_zend::Extension;
+use spindle_zend::{Extension, PhpStatic, Text, engine, exception};
 use std::cell::Cell;
 use std::ffi::CString;
 
@@ -25,9 +26,8 @@ struct Life {
     pid: Cell<u32>,
 }
 
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for Life {}
-static LIFE: Life = Life { trampolined: Cell::new(false), fork_hooked: Cell::new(false), pid: Cell::new(0) };
+static LIFE: PhpStatic<Life> =
+    PhpStatic::new(Life { trampolined: Cell::new(false), fork_hooked: Cell::new(false), pid: Cell::new(0) });
 
 /// The first `spawn` of a request: libc calls are interposed, internal functions trampolined, handlers of signals chained.
 /// What stays from one request to the next is done once in a process: entries lead to the hooks for good, which are plain
@@ -38,8 +38,7 @@ pub fn activate(rt: &'static Runtime) {
     fork::mark_generation();
     rt.reactor();
     host::set_host(&host_impl::HOST);
-    // SAFETY: reads where the engine counts the places in which it holds signals back.
-    let held = unsafe { sys::spindle_signals_held() };
+    let held = c::spindle_signals_held();
     if !held.is_null() {
         // SAFETY: a global of the engine, which lasts as long as the process.
         unsafe { host::disable_suspension_while(held) };
@@ -52,8 +51,7 @@ pub fn activate(rt: &'static Runtime) {
     signals::set_handler_hooks(host::AROUND_HANDLERS);
     signals::chain_all();
     let dumps = settings::current().dump_signal;
-    // SAFETY: reads a table of the engine.
-    if dumps != 0 && !unsafe { sys::spindle_signal_is_taken(dumps) } {
+    if dumps != 0 && !c::spindle_signal_is_taken(dumps) {
         signals::set_report_signal(dumps);
     }
     let stacks = rt.stacks.borrow();
@@ -64,21 +62,20 @@ pub fn activate(rt: &'static Runtime) {
     unpatched.extend(no_throw::install());
     connection_groups::watch_resources();
     if !LIFE.fork_hooked.replace(true) {
-        // SAFETY: the handler lives as long as the module, which is never unloaded once it was active.
-        unsafe { libc::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child)) };
+        // The module is never unloaded once it was active.
+        c::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child));
     }
     rt.set_gate();
     watch::start(rt);
     if let [first, others @ ..] = &unpatched[..] {
         let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
         let text = format!("Spindle could not redirect all calls, and some will block all coroutines: {first}{more}");
-        let text = CString::new(text).unwrap_or_default();
-        // SAFETY: a terminated text; without a file the engine names the place that it is at.
-        unsafe { sys::spindle_warning_at(std::ptr::null_mut(), 0, text.as_ptr()) };
+        // Without a file the engine names the place that it is at.
+        engine::warn_at(None, 0, &exception::c_text(&text));
     }
 }
 
-unsafe extern "C" fn in_forking_parent() {
+extern "C" fn in_forking_parent() {
     if host::php_thread_host().is_some()
         && let Some(rt) = scheduler::existing()
     {
@@ -86,7 +83,7 @@ unsafe extern "C" fn in_forking_parent() {
     }
 }
 
-unsafe extern "C" fn in_forked_child() {
+extern "C" fn in_forked_child() {
     // WaitReason the thread that forked, which is this process's only one. Was it PHP's?
     if host::php_thread_host().is_some()
         && let Some(rt) = scheduler::existing()
@@ -127,9 +124,7 @@ fn may_be_loaded() -> Result<(), String> {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     if let Err(why) = may_be_loaded() {
-        let text = CString::new(why).unwrap_or_default();
-        // SAFETY: a terminated text.
-        unsafe { sys::spindle_core_warning(text.as_ptr()) };
+        c::spindle_core_warning(Text::of(&exception::c_text(&why)));
         return sys::FAILURE;
     }
     LIFE.pid.set(std::process::id());
@@ -193,8 +188,7 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
         // SAFETY: two terminated texts, as the count says.
         unsafe { sys::php_info_print_table_row(2, name.as_ptr(), value.as_ptr()) };
     };
-    // SAFETY: prints the beginning and, below, the end of a table.
-    unsafe { sys::php_info_print_table_start() };
+    c::php_info_print_table_start();
     row("Version", env!("CARGO_PKG_VERSION"));
     let is_active = existing().is_some_and(|rt| rt.active.get());
     let state = if is_active { "active" } else { "loaded, no coroutine yet" };
@@ -216,6 +210,5 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
         row("Coroutines", &rt.core.borrow().live().to_string());
         row("Stacks", &rt.stack_figures().0.to_string());
     }
-    // SAFETY: see above.
-    unsafe { sys::php_info_print_table_end() };
+    c::php_info_print_table_end();
 }

@@ -1,6 +1,6 @@
 //! The engine's global variables.
 
-use crate::{Array, Class, FiberContext, Frame, Object, OwnedCell, c, sys};
+use crate::{Array, Class, FiberContext, Frame, Object, OwnedCell, ValueCell, c, sys};
 use std::{
     cell::{Cell, UnsafeCell},
     mem::offset_of,
@@ -77,6 +77,8 @@ cells! {
     pub(crate) instruction_before: Cell<*const sys::zend_op> = opline_before_exception;
     /// Returns the levels of errors that are reported (`E_…`).
     pub(crate) error_reporting: Cell<i32> = error_reporting;
+    /// Returns the place of the handler of `set_exception_handler()`.
+    pub user_exception_handler: ValueCell = user_exception_handler;
     /// Returns the status with which the process exits.
     pub exit_status: Cell<i32> = exit_status;
 }

@@ -17,6 +17,19 @@ impl<'a> Text<'a> {
         Text(NonNull::from(text).cast(), PhantomData)
     }
 
+    /// Returns the text at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or a terminated text that lasts as long as the result is used.
+    pub unsafe fn from_raw(text: *const c_char) -> Option<Text<'a>> {
+        NonNull::new(text.cast_mut()).map(|text| Text(text, PhantomData))
+    }
+
+    /// Returns the pointer of C.
+    pub fn as_raw(self) -> *const c_char {
+        self.0.as_ptr()
+    }
+
     /// Returns the text.
     pub fn get(self) -> &'a CStr {
         // SAFETY: a terminated text, which lasts as long as this type says.

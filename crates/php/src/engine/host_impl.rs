@@ -1,5 +1,6 @@
 //! What the interposed libc calls need from the runtime: the `Host`.
 
+use crate::c;
 use crate::engine::interposition;
 use crate::handles::classify;
 use crate::runtime::{
@@ -89,8 +90,7 @@ impl Host for PhpHost {
                 if blocked_on.fd >= 0 && classify::converses() {
                     // Its answer will come, and must not be taken for the next question's: not every library gives
                     // up a connection because it could not wait. A library that does is not disturbed.
-                    // SAFETY: no memory is involved; what is no socket says so.
-                    if unsafe { libc::shutdown(blocked_on.fd, libc::SHUT_RDWR) } == 0 {
+                    if c::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
                         rt.context().given_up.set(blocked_on.fd);
                     }
                 }

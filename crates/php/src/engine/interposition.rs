@@ -2,7 +2,7 @@
 
 use crate::engine::no_throw;
 use crate::isolation::{globals, openssl, parts};
-use crate::settings;
+use crate::{c, settings};
 use spindle_interpose::hooks::file;
 use spindle_interpose::patch::Patcher;
 use spindle_zend::{PhpStatic, engine};
@@ -61,8 +61,7 @@ pub fn patch() -> Vec<String> {
 fn stay_loaded() {
     let mut object =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
-    // SAFETY: asks for the object that a function of ours is in.
-    if unsafe { libc::dladdr(stay_loaded as fn() as *const libc::c_void, &mut object) } != 0 {
+    if c::dladdr(stay_loaded as fn() as *const libc::c_void, &mut object) != 0 {
         // SAFETY: a terminated path. The object is loaded already.
         unsafe { libc::dlopen(object.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
     }

@@ -9,7 +9,7 @@
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
 use spindle_interpose::patch::{self, Hook, Patcher};
-use spindle_zend::{engine, exception, sys};
+use spindle_zend::{Object, engine, exception, hooks::Passed, sys};
 use std::mem::offset_of;
 
 /// Returns a patcher of these hooks, and of the entry of `ffi.so`.
@@ -32,17 +32,21 @@ pub fn install() -> Option<String> {
     unsafe { patch::store(place.addr(), ours) }.err()
 }
 
-unsafe extern "C" fn call_back(
-    fci: *mut sys::zend_fcall_info,
-    fcc: *mut sys::zend_fcall_info_cache,
-) -> sys::zend_result {
-    // SAFETY: the caller's own arguments.
-    without_cancellation(|| unsafe { sys::zend_call_function(fci, fcc) })
+// SAFETY: these are the engine's types for them. What may only be passed on comes from a caller of the engine's.
+unsafe extern "C" {
+    safe fn zend_call_function(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result;
+    safe fn zend_std_get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable;
 }
 
-unsafe extern "C" fn get_debug_info(object: *mut sys::zend_object, is_temporary: *mut i32) -> *mut sys::HashTable {
-    // SAFETY: the caller's own arguments.
-    without_cancellation(|| unsafe { sys::zend_std_get_debug_info(object, is_temporary) })
+type Call = *mut sys::zend_fcall_info;
+type Callee = *mut sys::zend_fcall_info_cache;
+
+extern "C" fn call_back(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result {
+    without_cancellation(|| zend_call_function(call, callee))
+}
+
+extern "C" fn get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable {
+    without_cancellation(|| zend_std_get_debug_info(object, is_temporary))
 }
 
 /// Holds cancellations off while C code calls PHP code. A bailout of that ends the coroutine, shield and all.

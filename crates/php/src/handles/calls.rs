@@ -1,5 +1,6 @@
 //! Records of the calls in progress that use handles, and the variables that they share with the trampolines in C.
 
+use crate::c;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, PhpStatic};
@@ -30,17 +31,11 @@ const _: () = {
     assert!(offset_of!(CallRecord, has_locks) == offset_of!(sys::spindle_call, has_locks));
 };
 
-// SAFETY: variables of the C glue with these types, which only the PHP thread uses.
+// SAFETY: a variable of the C glue with this type, which only the PHP thread uses.
 unsafe extern "C" {
     /// The innermost record of the running coroutine.
     #[link_name = "spindle_calls"]
     safe static INNERMOST: PhpStatic<Cell<Option<NonNull<CallRecord>>>>;
-    /// Not 0: some handle is locked, so calls that use handles are checked before they begin.
-    #[link_name = "spindle_check_before"]
-    safe static CHECK_BEFORE: PhpStatic<Cell<u32>>;
-    /// Not 0: something is to be thrown when the current internal function returns.
-    #[link_name = "spindle_check_after"]
-    safe static CHECK_AFTER: PhpStatic<Cell<u32>>;
 }
 
 fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
@@ -160,16 +155,16 @@ pub fn put_list(list: *mut sys::spindle_call) {
 
 /// Returns `true` if calls that use handles are checked before they begin.
 pub fn are_checked() -> bool {
-    CHECK_BEFORE.get() != 0
+    c::spindle_check_before.get() != 0
 }
 
 /// Sets whether calls that use handles are checked before they begin.
 pub fn set_checked(are_checked: bool) {
-    CHECK_BEFORE.set(u32::from(are_checked));
+    c::spindle_check_before.set(u32::from(are_checked));
 }
 
 /// No call is in progress: the request is over.
 pub fn reset() {
     put_list(ptr::null_mut());
-    CHECK_AFTER.set(0);
+    c::spindle_check_after.set(0);
 }

@@ -1,5 +1,6 @@
 //! Which internal functions use handles, and how: decided once, from names and extensions (`verdicts` has the table).
 
+use crate::c;
 use crate::handles::{
     connection_groups,
     verdicts::{self, Verdict},
@@ -376,8 +377,7 @@ fn is_large_pattern(frame: Frame) -> bool {
 
 /// Returns `true` for the options of streams: each stream that is opened with them has its own.
 fn is_context(resource: &Resource) -> bool {
-    // SAFETY: returns a number.
-    resource.type_number() == unsafe { sys::php_le_stream_context() }
+    resource.type_number() == c::php_le_stream_context()
 }
 
 /// Returns `true` for closures, and other objects of the engine's own, which any number of calls use at once.

@@ -7,10 +7,10 @@
 //! no extension looks for; while a call for such a partition runs, it is the other way round (a [`View`]). All stay in the one
 //! list, for the code that closes a connection looks through it.
 
+use crate::c;
 use crate::isolation::calls::{self, CallState};
 use crate::runtime::scheduler::{self, Core};
-use spindle_php_sys as sys;
-use spindle_zend::{PhpStatic, Resource};
+use spindle_zend::{PhpStatic, Resource, Text};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::rc::{Rc, Weak};
@@ -157,8 +157,7 @@ impl View {
 
 /// Takes the mark `shown` from the keys that have it, and gives `hidden` to those that had none.
 fn swap_marks(shown: &CStr, hidden: &CStr) {
-    // SAFETY: terminated texts.
-    unsafe { sys::spindle_list_show(shown.as_ptr(), hidden.as_ptr(), MARK.as_ptr()) };
+    c::spindle_list_show(Text::of(shown), Text::of(hidden), Text::of(MARK));
 }
 
 impl CallState for View {
@@ -188,7 +187,6 @@ pub fn settle() {
 pub fn forget_all() {
     let partitions = PARTITIONS.take();
     if partitions.iter().any(|partition| partition.is_marked) {
-        // SAFETY: a mark and its length.
-        unsafe { sys::spindle_list_drop(MARK.as_ptr(), MARK.count_bytes()) };
+        c::spindle_list_drop(Text::of(MARK));
     }
 }

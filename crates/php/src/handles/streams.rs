@@ -6,24 +6,24 @@
 //!   operations of such a wrapper, and those of its streams, share a lock, whatever calls them: a function on a stream, on a
 //!   path, or an `include`. The entries of their tables are changed at the first `spawn`, and stay.
 
+use crate::c;
 use crate::handles::{
     calls::CallRecord, classify, connection_groups, function_table::FunctionTable, handle_locks, verdicts,
 };
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Extension, Frame, PhpStatic, Resource};
+use spindle_zend::{Array, Extension, Frame, PhpStatic, Resource, Text};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::{NonNull, null, null_mut};
 
 /// A call on a stream is about to begin: if another coroutine's is in progress, it must find an encrypted stream as that one
 /// did.
 pub(crate) fn begins(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, frame: Frame) {
-    // SAFETY: the frame of a call; the function looks at its first argument.
-    if is_used_by_another(rt, co, frame) && unsafe { sys::spindle_tls_begins(frame.as_raw()) } {
+    if is_used_by_another(rt, co, frame) && c::spindle_tls_begins(frame) {
         call.set_holder(co); // so that its end is noticed
     }
 }
@@ -32,8 +32,7 @@ pub(crate) fn begins(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, f
 /// out of blocking mode.
 pub(crate) fn ends(rt: &'static Runtime, call: &CallRecord) {
     if let Some(frame) = call.frame().filter(|frame| is_used_by_another(rt, call.holder(), *frame)) {
-        // SAFETY: a call that has just returned; its arguments are still there.
-        unsafe { sys::spindle_tls_ends(frame.as_raw()) };
+        c::spindle_tls_ends(frame); // its arguments are still there
     }
 }
 
@@ -79,10 +78,7 @@ macro_rules! replace {
 /// be changed, and why.
 pub fn install() -> Vec<String> {
     let mut errors = Vec::new();
-    // SAFETY: returns the engine's table of wrappers.
-    let registered = unsafe { sys::_php_stream_get_url_stream_wrappers_hash() };
-    // SAFETY: as above.
-    for wrapper in unsafe { Array::borrow(registered) }.into_iter().flat_map(Array::pointers) {
+    for wrapper in c::_php_stream_get_url_stream_wrappers_hash().into_iter().flat_map(Array::pointers) {
         change(Wrapper(wrapper.cast()), &mut errors);
     }
     errors
@@ -104,7 +100,8 @@ fn change(wrapper: Wrapper, errors: &mut Vec<String>) {
     // SAFETY: the operations of a registered wrapper stay as long as its extension is loaded.
     let Some(table) = (unsafe { FunctionTable::from_raw(wrapper.table()) }) else { return };
     let original = table.read();
-    let label = if original.label.is_null() { c"" } else { text(&original.label) };
+    // SAFETY: null, or a terminated text, which lasts as long as the table.
+    let label = unsafe { Text::from_raw(original.label) }.map_or(c"", Text::get);
     let is_known = label.to_str().is_ok_and(|label| verdicts::WRAPPERS.contains(&label));
     if is_known || TABLES.wrappers.borrow().contains_key(&table.address()) {
         return;
@@ -120,17 +117,10 @@ fn change(wrapper: Wrapper, errors: &mut Vec<String>) {
     );
 }
 
-/// Returns a text of the engine's, which lasts as long as the place that it is in.
-fn text(place: &*const c_char) -> &CStr {
-    // SAFETY: a terminated text.
-    unsafe { CStr::from_ptr(*place) }
-}
-
 /// Returns where the loaded object begins that an address is in.
 fn object_at(address: usize) -> Option<*mut c_void> {
     let mut info = libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
-    // SAFETY: any address, and a structure to be filled.
-    let is_found = unsafe { libc::dladdr(address as *const c_void, &mut info) } != 0;
+    let is_found = c::dladdr(address as *const c_void, &mut info) != 0;
     is_found.then_some(info.dli_fbase)
 }
 
@@ -152,8 +142,8 @@ fn extension_at(address: usize) -> Option<usize> {
 }
 
 /// Returns the lock of a URL. Those on a session (`ssh2.sftp://Resource id #5/…`) have the session's.
-fn key_of(operations: &Operations, url: *const c_char) -> usize {
-    key_in_url(text(&url).to_bytes()).unwrap_or(operations.key)
+fn key_of(operations: &Operations, url: Text<'_>) -> usize {
+    key_in_url(url.get().to_bytes()).unwrap_or(operations.key)
 }
 
 fn key_in_url(url: &[u8]) -> Option<usize> {
@@ -212,13 +202,13 @@ fn opened(stream: Option<Stream>, key: usize) {
 /// one whose lock would never be free.
 macro_rules! of_wrappers {
     ($($name:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr $(, $after:expr)?;)*) => {$(
-        extern "C" fn $name(wrapper: Wrapper, $url: *const c_char, $($argument: $type,)*) -> $result {
+        extern "C" fn $name(wrapper: Wrapper, $url: Text<'_>, $($argument: $type,)*) -> $result {
             let Some(operations) = operations_of(wrapper) else { return $default };
             let Some(original) = operations.original.$name else { return $default };
             let key = key_of(operations, $url);
             handle_locks::with_lock(key, || {
                 // SAFETY: the wrapper's own operation, and the engine's arguments.
-                let answer = unsafe { original(wrapper.0.as_ptr(), $url, $($argument),*) };
+                let answer = unsafe { original(wrapper.0.as_ptr(), $url.as_raw(), $($argument),*) };
                 $($after(NonNull::new(answer).map(Stream), key);)?
                 answer
             })

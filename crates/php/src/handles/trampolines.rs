@@ -197,8 +197,7 @@ trampolines! {
             CallKind::Plain => sys::spindle_trampoline,
             _ => sys::spindle_trampoline_holding,
         };
-        // SAFETY: a handler for this function, and the engine's arguments.
-        unsafe { globals::keeping(next, call.frame.as_raw(), call.result) };
+        globals::keeping(call.frame.function(), || call.call(next));
     };
 
     /// The trampoline of what must not be suspended.
@@ -304,10 +303,7 @@ extern "C" fn spindle_after_call(frame: Frame) {
     match exception::take() {
         None => {}
         Some(exit) if exception::is_exit(&exit) => return drop(exception::put(Some(exit))),
-        Some(own) => {
-            // SAFETY: two live exceptions, of which the second is passed on.
-            unsafe { sys::spindle_cancellation_because(cancellation.as_raw(), own.into_raw().cast()) };
-        }
+        Some(own) => exception::set_last_previous(&cancellation, own),
     }
     let _ = exception::throw(cancellation);
 }

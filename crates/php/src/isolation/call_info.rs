@@ -1,5 +1,6 @@
 //! What is known of an internal function, in the slot that the engine keeps for this extension in each.
 
+use crate::c;
 use spindle_php_sys as sys;
 use spindle_zend::{Function, Handler};
 use std::cell::Cell;
@@ -66,6 +67,5 @@ impl CallInfo {
 
 #[inline(always)]
 fn slot() -> usize {
-    // SAFETY: written once, at module start.
-    unsafe { sys::spindle_reserved_slot as usize }
+    c::spindle_reserved_slot.get() as usize
 }

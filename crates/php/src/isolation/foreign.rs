@@ -17,7 +17,8 @@ macro_rules! foreign {
                     if found.is_null() {
                         return None;
                     }
-                    // SAFETY: the type is the one that the library documents for this name.
+                    // SAFETY: the type is the one that the library documents for this name; without `unsafe`, the
+                    // function may be called with whatever its type allows.
                     let $function = unsafe { std::mem::transmute::<*mut libc::c_void, $type>(found) };
                 )*
                 Some($name { $($function,)* })

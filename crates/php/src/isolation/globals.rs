@@ -7,8 +7,7 @@
 
 use super::calls::{self, CallState};
 use super::foreign::foreign;
-use spindle_php_sys as sys;
-use spindle_zend::{Extension, Frame, PhpStatic, engine};
+use spindle_zend::{Extension, Function, PhpStatic, engine};
 use std::cell::Cell;
 
 /// As many words of globals as any of them has.
@@ -63,7 +62,7 @@ foreign! {
     /// ext/soap parses a description with external entities switched off for the whole process, so that no file that others
     /// open can be parsed. This switch is ext/libxml's, and not among soap's globals.
     struct Entities {
-        switch = c"php_libxml_disable_entity_loader": unsafe extern "C" fn(bool) -> bool,
+        switch = c"php_libxml_disable_entity_loader": extern "C" fn(bool) -> bool,
     }
 }
 
@@ -76,21 +75,11 @@ pub fn find() {
 
 /// Sets the switch, and returns what it was.
 fn switch_entities(off: bool) -> bool {
-    // SAFETY: it stores a flag.
-    ENTITIES.get().is_some_and(|entities| unsafe { (entities.switch)(off) })
+    ENTITIES.get().is_some_and(|entities| (entities.switch)(off))
 }
 
-type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
-
-/// Calls a function that [`concerns`] has chosen, by the handler that it would have had.
-///
-/// # Safety
-/// The engine's arguments for the call of that function.
-pub(crate) unsafe fn keeping(handler: Handler, frame: *mut sys::zend_execute_data, result: *mut sys::zval) {
-    // SAFETY: the caller's promise.
-    let call = || unsafe { handler(frame, result) };
-    // SAFETY: the frame of the call, which has not returned.
-    let function = unsafe { Frame::from_raw(frame) }.and_then(Frame::function);
+/// Makes a call of a function that [`concerns`] has chosen.
+pub(crate) fn keeping(function: Option<Function>, call: impl FnOnce()) {
     let Some(globals) = function.and_then(|function| function.extension()).and_then(globals_of) else {
         return call();
     };

@@ -2,46 +2,41 @@
 //! coroutine that is inside, so it is taken off when that is left.
 
 use super::call_info::CallInfo;
+use crate::c;
 use spindle_php_sys as sys;
 use spindle_zend::Frame;
-use std::cell::Cell;
-use std::ptr::null_mut;
 
 /// What was taken off for a coroutine.
-pub struct Marks(Cell<*mut sys::spindle_marks>);
+pub struct Marks(c::Marks);
 
 impl Marks {
     /// Nothing.
     pub const fn new() -> Marks {
-        Marks(Cell::new(null_mut()))
+        Marks(c::Marks::new())
     }
 
     /// Takes off what is noted for the running coroutine, which is left. `loads`: it is in the middle of loading a class.
     #[inline(always)]
     pub fn leave(&self, loads: bool) {
         if !has_none() {
-            // SAFETY: a place for them; walks the running frames.
-            unsafe { sys::spindle_marks_leave(self.0.as_ptr()) };
+            c::spindle_marks_leave(&self.0);
         }
         if loads {
-            // SAFETY: the engine's table of classes.
-            unsafe { sys::spindle_marks_leave_constants() };
+            c::spindle_marks_leave_constants();
         }
     }
 
     /// Puts it back: the coroutine goes on.
     #[inline(always)]
     pub fn resume(&self) {
-        if !self.0.get().is_null() {
-            // SAFETY: what was taken off, which keeps what it was taken off from.
-            unsafe { sys::spindle_marks_go_on(self.0.as_ptr()) };
+        if !self.0.are_none() {
+            c::spindle_marks_go_on(&self.0);
         }
     }
 
     /// Forgets it, for a coroutine that is never resumed.
     pub fn forget(&self) {
-        // SAFETY: null, or what was taken off.
-        unsafe { sys::spindle_marks_forget(self.0.as_ptr()) };
+        c::spindle_marks_forget(&self.0);
     }
 }
 

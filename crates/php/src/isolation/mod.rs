@@ -22,6 +22,7 @@ pub mod verdicts;
 pub use inherited::{Inherited, error_reporting};
 pub use last_error::LastError;
 
+use crate::c;
 use crate::stack::stacks::Stack;
 use calls::Calls;
 use marks::Marks;
@@ -227,8 +228,7 @@ pub fn end() {
         unsafe { sys::spindle_hash_destroy_free(in_autoload) };
     }
     if output::handlers().get().top != 0 {
-        // SAFETY: its open buffers are flushed, as at the end of a script.
-        unsafe { sys::spindle_output_end_own() };
+        c::spindle_output_end_own(); // flushed, as at the end of a script
     }
     drop(last_error::own(basic::strtok_string().replace(null_mut())));
     drop(LastError::take());

@@ -2,20 +2,20 @@
 //! left in C code. Without OpenSSL 3 in the process nothing is done.
 
 use super::{Left, foreign::foreign, parts::Part};
-use spindle_zend::PhpStatic;
+use spindle_zend::{PhpStatic, Text};
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_char, c_int, c_ulong};
+use std::ffi::{CString, c_char, c_int, c_ulong};
 use std::ptr::null;
 
 foreign! {
     /// Its functions, which have had these types since OpenSSL 3.0 (`ERR_get_error_all(3)`, `ERR_put_error(3)`).
     struct Functions {
-        peek = c"ERR_peek_error": unsafe extern "C" fn() -> c_ulong,
-        take = c"ERR_get_error_all": unsafe extern "C" fn(
-            *mut *const c_char, *mut c_int, *mut *const c_char, *mut *const c_char, *mut c_int
+        peek = c"ERR_peek_error": extern "C" fn() -> c_ulong,
+        take = c"ERR_get_error_all": extern "C" fn(
+            &mut Constant, &mut c_int, &mut Constant, &mut *const c_char, &mut c_int
         ) -> c_ulong,
-        new = c"ERR_new": unsafe extern "C" fn(),
-        set_debug = c"ERR_set_debug": unsafe extern "C" fn(*const c_char, c_int, *const c_char),
+        new = c"ERR_new": extern "C" fn(),
+        set_debug = c"ERR_set_debug": extern "C" fn(Constant, c_int, Constant),
         set_error = c"ERR_set_error": unsafe extern "C" fn(c_int, c_int, *const c_char, ...),
     }
 }
@@ -29,12 +29,15 @@ pub fn find() {
     }
 }
 
-/// An error in the queue. File and function are constants of OpenSSL's code.
+/// A text in OpenSSL's code, or null.
+type Constant = Option<Text<'static>>;
+
+/// An error in the queue.
 struct Error {
     code: c_ulong,
-    file: *const c_char,
+    file: Constant,
     line: c_int,
-    function: *const c_char,
+    function: Constant,
     data: CString,
 }
 
@@ -44,8 +47,7 @@ pub struct Errors(Vec<Error>);
 impl Part for Errors {
     #[inline(always)]
     fn is_in_use(left: Left) -> bool {
-        // SAFETY: looks at the queue.
-        left.in_c && FUNCTIONS.get().is_some_and(|functions| unsafe { (functions.peek)() } != 0)
+        left.in_c && FUNCTIONS.get().is_some_and(|functions| (functions.peek)() != 0)
     }
 
     fn take() -> Errors {
@@ -66,15 +68,14 @@ impl Part for Errors {
 impl Functions {
     /// Takes the first error.
     fn next(self) -> Option<Error> {
-        let (mut file, mut function, mut data) = (null(), null(), null());
+        let (mut file, mut function, mut data) = (None, None, null());
         let (mut line, mut flags) = (0, 0);
-        // SAFETY: five places for the answers.
-        let code = unsafe { (self.take)(&mut file, &mut line, &mut function, &mut data, &mut flags) };
+        let code = (self.take)(&mut file, &mut line, &mut function, &mut data, &mut flags);
         if code == 0 {
             return None;
         }
-        // SAFETY: a terminated text, which belongs to the queue until the next call, and is copied.
-        let data = if data.is_null() { CString::default() } else { unsafe { CStr::from_ptr(data) }.to_owned() };
+        // SAFETY: null, or a terminated text, which belongs to the queue until the next call, and is copied.
+        let data = unsafe { Text::from_raw(data) }.map_or(CString::default(), |data| data.get().to_owned());
         Some(Error { code, file, line, function, data })
     }
 
@@ -87,10 +88,8 @@ impl Functions {
             (error.code >> 23 & 0xff, error.code & 0x7f_ffff)
         };
         let format = if error.data.is_empty() { null() } else { c"%s".as_ptr() };
-        // SAFETY: begins a new error.
-        unsafe { (self.new)() };
-        // SAFETY: texts that last as long as OpenSSL.
-        unsafe { (self.set_debug)(error.file, error.line, error.function) };
+        (self.new)();
+        (self.set_debug)(error.file, error.line, error.function);
         // SAFETY: the format takes one text.
         unsafe { (self.set_error)(library as c_int, reason as c_int, format, error.data.as_ptr()) };
     }

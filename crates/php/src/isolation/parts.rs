@@ -2,6 +2,7 @@
 
 use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{Left, openssl};
+use crate::c::{self, OutputHandlers};
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, PhpStatic, zeroed};
 use std::cell::Cell;
@@ -181,26 +182,23 @@ fields! {
 
 /// Output buffers that the coroutine has begun.
 struct Output {
-    handlers: sys::zend_stack,
+    handlers: OutputHandlers,
 }
 
 impl Part for Output {
     #[inline(always)]
     fn is_in_use(_: Left) -> bool {
-        // SAFETY: asks how many handlers there are.
-        output::handlers().get().top != 0 && unsafe { sys::spindle_output_has_own() }
+        output::handlers().get().top != 0 && c::spindle_output_has_own()
     }
 
     fn take() -> Output {
-        let mut handlers = output::handlers().get();
-        // SAFETY: moves them to a place for them.
-        unsafe { sys::spindle_output_take(&mut handlers) };
+        let mut handlers = OutputHandlers::new();
+        c::spindle_output_take(&mut handlers);
         Output { handlers }
     }
 
     fn put_back(mut self) {
-        // SAFETY: what was taken, once.
-        unsafe { sys::spindle_output_adopt(&mut self.handlers) };
+        c::spindle_output_adopt(&mut self.handlers);
     }
 }
 
@@ -252,8 +250,7 @@ struct FiberBlock(u32);
 impl Part for FiberBlock {
     #[inline(always)]
     fn is_in_use(_: Left) -> bool {
-        // SAFETY: reads a counter.
-        unsafe { sys::zend_fiber_switch_blocked() }
+        c::zend_fiber_switch_blocked()
     }
 
     fn take() -> FiberBlock {

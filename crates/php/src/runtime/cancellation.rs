@@ -3,11 +3,12 @@
 //! Code that an exception passes through changes it: what was in flight already becomes its previous one. So each coroutine
 //! that is cancelled gets an object of its own, or what one does would show in the others.
 
+use crate::c;
 use crate::runtime::classes;
 use crate::runtime::coroutine::Coroutine;
 use crate::runtime::scheduler::{self, rt};
 use spindle_core::sched::State;
-use spindle_zend::{Object, Owned, Value, WeakTable, exception, sys};
+use spindle_zend::{Object, Owned, Value, WeakTable, exception};
 
 /// Values by exceptions, which are held weakly.
 pub struct Notes(WeakTable);
@@ -150,10 +151,9 @@ fn passes_unchanged(this: &Coroutine) -> bool {
     let (state, has_stack) = scheduler::core(|core| (core.state(co), core.has_stack(co)));
     match state {
         State::Queued => true,
-        State::Parked | State::Ready if has_stack => rt().frame_of(this).is_some_and(|frame| {
-            // SAFETY: the frames of a coroutine that waits stand on its own stack.
-            unsafe { sys::spindle_passes_unchanged(frame.as_raw()) }
-        }),
+        State::Parked | State::Ready if has_stack => {
+            rt().frame_of(this).is_some_and(|frame| c::spindle_passes_unchanged(frame))
+        }
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "callers still name them in spindle_ce")]
 
-use spindle_php_sys as sys;
+use crate::c;
 use spindle_zend::Class;
 
 macro_rules! classes {
@@ -13,8 +13,7 @@ macro_rules! classes {
         /// Before module start.
         #[inline(always)]
         pub fn $name() -> Class {
-            // SAFETY: written once, at module start.
-            let class = unsafe { sys::spindle_ce.$name };
+            let class = c::spindle_ce.get().$name;
             // SAFETY: null, or a class that lasts as long as the process.
             unsafe { Class::from_raw(class) }.expect("registered at module start")
         }

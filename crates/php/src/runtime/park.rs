@@ -1,10 +1,9 @@
 //! What a wait of ours does before it parks, and after a signal has interrupted it.
 
+use crate::c;
 use crate::runtime::pending_cancel;
 use crate::runtime::scheduler::Runtime;
-use spindle_php_sys as sys;
-use spindle_zend::{Frame, Thrown, exception};
-use std::ptr::null_mut;
+use spindle_zend::{Frame, Thrown, exception, hooks};
 
 /// Checks that the running coroutine may wait.
 ///
@@ -34,22 +33,12 @@ fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
 /// # Errors
 /// It has thrown.
 pub fn after_signal() -> Result<(), Thrown> {
-    // SAFETY: a flag of the engine.
-    let wanted = unsafe { sys::spindle_vm_interrupt_take() };
-    if wanted {
-        run_interrupt();
+    if c::spindle_vm_interrupt_take()
+        && let Some(run) = hooks::INTERRUPT.get()
+    {
+        run(Frame::current()); // an internal function of ours is running, a place where the engine may run handlers
     }
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
-}
-
-fn run_interrupt() {
-    // SAFETY: a global of the engine.
-    let run = unsafe { sys::zend_interrupt_function };
-    if let Some(run) = run {
-        let frame = Frame::current().map_or(null_mut(), Frame::as_raw);
-        // SAFETY: an internal function of ours is running, a place where the engine may run handlers.
-        unsafe { run(frame) };
-    }
 }
 
 /// Throws the cancellation that waits for the running coroutine, and returns `true` if there is one.

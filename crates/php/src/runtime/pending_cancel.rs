@@ -1,5 +1,6 @@
 //! A cancellation that reaches C code: its calls fail until it returns to PHP code, where the exception is thrown.
 
+use crate::c;
 use crate::runtime::{
     ctx::{Ctx, Failing},
     scheduler::Runtime,
@@ -10,8 +11,7 @@ use spindle_zend::{Frame, Function, Object, Owned, engine};
 /// Checks after calls are those of the running coroutine.
 #[inline(always)]
 pub fn refresh_checks(ctx: &Ctx) {
-    // SAFETY: a variable of the C glue, which the PHP thread alone uses.
-    unsafe { sys::spindle_check_after = u32::from(ctx.failing.get() != Failing::No) };
+    c::spindle_check_after.set(u32::from(ctx.failing.get() != Failing::No));
 }
 
 /// Returns `true` if C code of the running coroutine is being made to fail for an exception.

@@ -3,6 +3,7 @@
 //! One is made as soon as the shutdown that it causes is over, or the application lives on in independent scopes; and in
 //! [`REPORT_AFTER_MS`] at the latest.
 
+use crate::c;
 use crate::isolation::LastError;
 use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
@@ -10,7 +11,7 @@ use crate::runtime::failure::Level;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{cancellation, scope};
-use spindle_zend::{Object, Owned, Value, exception, sys};
+use spindle_zend::{Object, Owned, Text, Value, exception, globals, sys};
 use std::cell::{Cell, RefCell};
 
 /// What an application that ends may take with it before its failures are reported, in milliseconds.
@@ -102,24 +103,14 @@ pub fn rest(rt: &'static Runtime, exits: bool) {
         return;
     }
     let thrown = exception::take();
-    let status = exit_status();
+    let status = globals::exit_status().get();
     all(rt);
     if thrown.is_some() {
         drop(exception::put(thrown));
     }
     if exits {
-        set_exit_status(status);
+        globals::exit_status().set(status);
     }
-}
-
-fn exit_status() -> i32 {
-    // SAFETY: a global of the engine.
-    unsafe { sys::executor_globals.exit_status }
-}
-
-fn set_exit_status(status: i32) {
-    // SAFETY: a global of the engine.
-    unsafe { sys::executor_globals.exit_status = status };
 }
 
 fn all(rt: &'static Runtime) {
@@ -139,13 +130,8 @@ fn all(rt: &'static Runtime) {
 
 /// Hands the exception in flight to the handler of `set_exception_handler()`, if there is one.
 fn call_user_handler() {
-    let globals = &raw const sys::executor_globals;
-    // SAFETY: the address of a global of the engine.
-    let place = unsafe { &raw const (*globals).user_exception_handler };
-    // SAFETY: a valid value, which is looked at.
-    let is_set = unsafe { Value::borrow(place) }.is_some_and(|handler| !handler.is_undef());
-    if is_set {
-        // SAFETY: calls PHP code, as where a script has ended with an exception.
+    if exception::is_in_flight() && !globals::user_exception_handler().is_empty() {
+        // SAFETY: calls PHP code with the exception in flight, as where a script has ended.
         unsafe { sys::zend_user_exception_handler() };
     }
 }
@@ -166,14 +152,14 @@ fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> boo
         if !is_same {
             more.clear(); // the handler's own
         }
-        let more = exception::c_text(&more);
-        // SAFETY: the reference that is in flight is passed on; a terminated text.
-        unsafe { sys::spindle_report_uncaught(left.as_raw(), more.as_ptr()) };
+        if let Some(own) = exception::take() {
+            c::spindle_report_uncaught(own, Text::of(&exception::c_text(&more)));
+        }
         if let Some((holder, cause)) = cut {
             exception::replace_previous(&holder, Some(&cause));
         }
     }
-    set_exit_status(255);
+    globals::exit_status().set(255);
     for at in exception::chain(exception) {
         rt.reports.known.add(&cancellation::original(at), Value::from(0));
     }

@@ -1,5 +1,6 @@
 //! Runners: coroutines of ours that run user code's callbacks and handlers, each with a [`Job`].
 
+use crate::c;
 use crate::isolation::Inherited;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
 use crate::runtime::failure::{self, Level};
@@ -138,8 +139,7 @@ fn do_work(rt: &'static Runtime, job: &Job) {
         Work::Handler(handler, of, failure) => {
             let scope = scope::object_of(rt, job.scope);
             let failure = failure.get();
-            // SAFETY: a callable, which is looked up.
-            let takes_one = unsafe { sys::spindle_parameters_of(handler.as_raw().cast_mut()) } == 1;
+            let takes_one = c::spindle_parameters_of(handler) == 1;
             let mut arguments = vec![Value::from(failure)];
             if !takes_one {
                 arguments.splice(..0, [scope.into(), Value::from(of.object())]);

@@ -12,6 +12,7 @@
 //! ```
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
+use crate::c;
 use crate::isolation::{Inherited, Left};
 use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info};
@@ -21,13 +22,13 @@ use crate::runtime::report::Reports;
 use crate::runtime::scope::{self, Record};
 use crate::runtime::signals::{Owners, SignalTarget};
 use crate::runtime::{classes, failure, fork, moments, observers, suspension};
+use crate::settings;
 use crate::stack::arch;
 use crate::stack::stacks::{self, Stacks};
 use spindle_core::sched::{self, CoroutineId, Next, Order, ScopeId, Ticket, WaitReason, WakeReason};
 use spindle_interpose::host;
-use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
-use spindle_zend::{FiberContext, Frame, Object, Owned, OwnedCell, PhpStatic, engine};
+use spindle_zend::{FiberContext, Frame, Object, Owned, OwnedCell, PhpStatic, Text, engine, exception};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
@@ -235,8 +236,7 @@ impl Runtime {
         self.main.id.set(self.core.borrow().id(Core::MAIN));
         self.objects.borrow_mut().push(NonNull::new(object.into_raw()));
         if self.phase.get() == Phase::Running {
-            // SAFETY: the request runs, and its end is not watched yet.
-            unsafe { sys::spindle_watch_request_end() };
+            c::spindle_watch_request_end();
         }
         if fork::forked_unseen() {
             fork::in_child(self);
@@ -377,9 +377,9 @@ impl Runtime {
     pub fn reactor(&self) -> &Reactor {
         self.reactor.get_or_init(|| {
             Reactor::new().unwrap_or_else(|error| {
-                let text = std::ffi::CString::new(format!("Spindle cannot make its event loop: {error}"));
-                // SAFETY: ends the request like any fatal error, before anything depends on the reactor.
-                unsafe { sys::spindle_fatal(text.unwrap_or_default().as_ptr()) };
+                let text = exception::c_text(&format!("Spindle cannot make its event loop: {error}"));
+                // Ends the request like any fatal error, before anything depends on the reactor.
+                c::spindle_fatal(Text::of(&text));
                 std::process::abort()
             })
         })
@@ -432,8 +432,7 @@ impl Runtime {
     fn abandon(&'static self, this: &Coroutine) {
         let Some(ctx) = this.ctx.get().filter(|ctx| *ctx != self.context()) else { return };
         if let Some(frame) = ctx.travelling.frame() {
-            // SAFETY: the frames of a coroutine that was left.
-            unsafe { sys::spindle_abandon(frame.as_raw()) };
+            c::spindle_abandon(frame);
             ctx.travelling.forget_marks();
         }
     }
@@ -843,8 +842,7 @@ pub(crate) fn arrive(to: &'static Ctx) {
 
 /// How long zombies run that are alone, in nanoseconds.
 fn zombie_grace() -> u64 {
-    // SAFETY: read after module start.
-    (unsafe { sys::spindle_settings.zombie_timeout } * 1e9) as u64
+    (settings::current().zombie_timeout * 1e9) as u64
 }
 
 /// The waiter of a ticket.

@@ -10,8 +10,8 @@ use crate::runtime::position::Position;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{self, Core, Phase, Runtime, rt};
 use crate::runtime::{cancellation, classes, life, report};
+use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
-use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use spindle_zend::{
     Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, ValueList, engine,
@@ -354,8 +354,7 @@ impl Scope {
 
 /// Returns the lifetime that the ini setting names.
 pub fn default_lifetime() -> Lifetime {
-    // SAFETY: read after module start.
-    match unsafe { sys::spindle_settings.lifetime } {
+    match settings::current().lifetime {
         1 => Lifetime::TopDown,
         2 => Lifetime::BottomUp,
         _ => Lifetime::Scope,

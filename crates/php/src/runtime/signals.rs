@@ -11,8 +11,8 @@
 
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::{CoroutineId, State, WaitReason};
-use spindle_php_sys as sys;
 use spindle_reactor::{JobKind, Reactor, Waiter, signals};
+use spindle_zend::engine;
 use std::time::Duration;
 
 /// How long a handler waits for its coroutine to run, in nanoseconds.
@@ -118,8 +118,7 @@ impl Runtime {
         // Who computes without a break is interrupted again then, when it has been long enough.
         let alarm = || {
             std::thread::sleep(Duration::from_nanos(PATIENCE));
-            // SAFETY: an atomic flag of the engine, made to be set from anywhere.
-            unsafe { sys::spindle_vm_interrupt_set() };
+            engine::request_interrupt();
         };
         let nobody = Waiter(u64::MAX);
         if waits && (signal_target.put_off || self.reactor().submit(JobKind::Bounded, alarm, nobody).is_ok()) {
@@ -137,8 +136,7 @@ impl Runtime {
             (signal_target.put_off || signal_target.about_to_run.is_some())
                 && signal_target.co == self.core.borrow().running()
         }) {
-            // SAFETY: a flag of the engine.
-            unsafe { sys::spindle_vm_interrupt_set() };
+            engine::request_interrupt();
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::runtime::scheduler;
 use spindle_php_sys as sys;
+use spindle_zend::{PhpStatic, globals};
 use std::cell::Cell;
 
 struct State {
@@ -10,9 +11,8 @@ struct State {
     forbidden: Cell<u32>,
     is_over: Cell<bool>,
 }
-// SAFETY: used on the PHP thread only.
-unsafe impl Sync for State {}
-static STATE: State = State { forbidden: Cell::new(0), is_over: Cell::new(false) };
+
+static STATE: PhpStatic<State> = PhpStatic::new(State { forbidden: Cell::new(0), is_over: Cell::new(false) });
 
 /// A request begins.
 pub fn reset() {
@@ -52,6 +52,5 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
 
 /// Has the script's own code ended? Shutdown functions and destructors are all that comes.
 pub fn script_is_over() -> bool {
-    // SAFETY: reads a global of the engine.
-    STATE.is_over.get() || unsafe { u32::from(sys::executor_globals.flags) & sys::EG_FLAGS_IN_SHUTDOWN != 0 }
+    STATE.is_over.get() || globals::executor(|eg| u32::from(eg.flags) & sys::EG_FLAGS_IN_SHUTDOWN != 0)
 }

@@ -1,14 +1,14 @@
 //! Memory for stacks: mappings of ours, and what the kernel is asked to do with their pages. Nothing alive lies in those that are
 //! changed here; and each address is that of a mapping of ours, at a multiple of the page size.
 
+use crate::c;
 use std::ffi::c_void;
 use std::io::Error;
 use std::ptr::null_mut;
 
 /// Returns the kernel's page size.
 pub fn page_size() -> usize {
-    // SAFETY: a plain question.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+    usize::try_from(c::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096)
 }
 
 /// Maps pages that can be read and written, at an address of the kernel's choice.
@@ -57,8 +57,6 @@ pub(super) fn errno() -> i32 {
 
 /// Sets the error of the last system call.
 pub(super) fn set_errno(errno: i32) {
-    // SAFETY: a question.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: it is this thread's, and always valid.
-    unsafe { place.write(errno) };
+    // SAFETY: this thread's own place, which is always valid.
+    unsafe { c::__errno_location().write(errno) };
 }

@@ -15,14 +15,14 @@
 //! The handler runs on a stack of its own, allocates nothing and takes no lock. Any other fault goes to whoever handled
 //! it before, and so does a signal that somebody has sent.
 
+use crate::c;
 use crate::stack::{
     arch, guard, memory,
     stacks::{self, Stack, Zones},
 };
-use spindle_php_sys as sys;
-use spindle_zend::{Frame, Str, engine};
+use spindle_zend::{Frame, Str, Text, engine};
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::io::Write;
 use std::mem::transmute;
 use std::ptr::{null, null_mut};
@@ -35,7 +35,7 @@ const ALTERNATE: usize = 64 * 1024;
 const ROOM: usize = 64 * 1024;
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+type Handler = extern "C" fn(i32, &libc::siginfo_t, &mut libc::ucontext_t);
 
 /// What the handler needs, made before it is installed.
 struct Prepared {
@@ -88,7 +88,7 @@ pub fn install(size: usize, zones: Zones, is_whole: fn() -> bool) {
     let more = "reached. Infinite recursion? (async.stack_size)";
     let _ = write!(&mut message[..room], "{text} ({size} bytes) {more}");
     PREPARED.text.set(message);
-    PREPARED.code.set(code_around(sys::php_info_print_table_start as *const () as usize));
+    PREPARED.code.set(code_around(c::php_info_print_table_start as *const () as usize));
     PREPARED.zones.set(zones);
     PREPARED.is_whole.set(is_whole);
     for (signal, place) in SIGNALS.into_iter().zip(&PREPARED.before) {
@@ -136,15 +136,18 @@ pub fn remove() {
 
 /// Returns the executable bytes of the object that this address lies in; none if it is not found.
 fn code_around(address: usize) -> (usize, usize) {
+    #[repr(C)]
     struct Search {
         address: usize,
-        found: (usize, usize),
+        start: usize,
+        end: usize,
     }
-    unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> i32 {
-        // SAFETY: the loader's own description of an object.
-        let info = unsafe { &*info };
-        // SAFETY: the search below.
-        let search = unsafe { &mut *search.cast::<Search>() };
+    // SAFETY: the type of the C library's: it calls the function with its own description of each object, and with the search.
+    unsafe extern "C" {
+        safe fn dl_iterate_phdr(look: Look, search: &mut Search) -> i32;
+    }
+    type Look = extern "C" fn(&libc::dl_phdr_info, usize, &mut Search) -> i32;
+    extern "C" fn look(info: &libc::dl_phdr_info, _: usize, search: &mut Search) -> i32 {
         // SAFETY: as the loader says.
         let segments = unsafe { slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
         for segment in segments {
@@ -152,16 +155,15 @@ fn code_around(address: usize) -> (usize, usize) {
             let code = (start, start + segment.p_memsz as usize);
             let runs = segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_X != 0;
             if runs && (code.0..code.1).contains(&search.address) {
-                search.found = code;
+                (search.start, search.end) = code;
                 return 1;
             }
         }
         0
     }
-    let mut search = Search { address, found: (0, 0) };
-    // SAFETY: the search lives through the call.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    search.found
+    let mut search = Search { address, start: 0, end: 0 };
+    dl_iterate_phdr(look, &mut search);
+    (search.start, search.end)
 }
 
 /// Where below the running stack an address is.
@@ -186,9 +188,7 @@ fn zone(stack: &Stack, address: usize) -> Zone {
     }
 }
 
-unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's own structure.
-    let fault = unsafe { &*info };
+extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc::ucontext_t) {
     let is_sent = fault.si_code <= 0; // and has no address
     if !is_sent
         && spindle_interpose::host::php_thread_host().is_some()
@@ -201,10 +201,8 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
             Zone::Wire if !stack.overflowed.get() && open(stack) => return,
             Zone::Wire => end_at_once(),
             Zone::Floor => {
-                // SAFETY: the kernel's own structure. The registers are those of the PHP thread, on the stack that it runs on.
-                let registers = unsafe { &mut *context.cast::<libc::ucontext_t>() };
                 let code = PREPARED.code.get();
-                let in_php = (code.0..code.1).contains(&arch::instruction(registers));
+                let in_php = (code.0..code.1).contains(&arch::instruction(registers)); // of the PHP thread, on this stack
                 let floor = stack.low as usize - PREPARED.zones.get().above_floor();
                 if !in_php || !PREPARED.is_whole.get()() || !guard::open(floor - ROOM, ROOM) {
                     end_at_once();
@@ -214,7 +212,7 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
             }
         }
     }
-    pass_on(signal, info, context, is_sent);
+    pass_on(signal, fault, registers, is_sent);
 }
 
 /// Opens the wire of the running stack, and asks for an interrupt of PHP code.
@@ -229,7 +227,7 @@ fn open(stack: &Stack) -> bool {
 }
 
 /// Hands a signal to the handler that it would have gone to without us.
-fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, is_sent: bool) {
+fn pass_on(signal: i32, fault: &libc::siginfo_t, registers: &mut libc::ucontext_t, is_sent: bool) {
     let index = SIGNALS.iter().position(|s| *s == signal).unwrap_or(0);
     let before = PREPARED.before[index].get();
     match before.sa_sigaction {
@@ -238,22 +236,21 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, is_sen
             exchange(signal, Some(&before));
             // A fault repeats, and has its usual end. A signal has to be sent again.
             if is_sent {
-                // SAFETY: to this thread.
-                unsafe { libc::raise(signal) };
+                c::raise(signal);
             }
         }
         call => {
             // SAFETY: a handler. One without `SA_SIGINFO` has only the first parameter, and is called by the kernel like this.
-            let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = unsafe { transmute(call) };
-            call(signal, info, context);
+            let call: Handler = unsafe { transmute(call) };
+            call(signal, fault, registers);
         }
     }
 }
 
 /// Raises the error, which bails out to the bottom of the running stack.
 extern "C" fn raise() -> ! {
-    // SAFETY: a terminated text.
-    unsafe { sys::spindle_fatal(PREPARED.text.as_ptr().cast()) };
+    let text = PREPARED.text.get();
+    c::spindle_fatal(Text::of(CStr::from_bytes_until_nul(&text).unwrap_or_default()));
     std::process::abort()
 }
 
@@ -294,6 +291,5 @@ fn end_at_once() -> ! {
     let pieces = pieces.map(|bytes| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() });
     // SAFETY: texts that are alive.
     unsafe { libc::syscall(libc::SYS_writev, 2, pieces.as_ptr(), pieces.len()) };
-    // SAFETY: ends the process.
-    unsafe { libc::_exit(255) }
+    c::_exit(255)
 }

@@ -16,8 +16,8 @@
 //!
 //! What the floor, the reserve and the wire are for: see `overflow`.
 
-use crate::settings;
 use crate::stack::{guard, memory};
+use crate::{c, settings};
 use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
@@ -169,8 +169,7 @@ fn left_to_others() -> usize {
 /// A limit of the process, if it has one.
 fn limit(which: libc::__rlimit_resource_t) -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: fills the structure.
-    let known = unsafe { libc::getrlimit(which, &mut limit) } == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
+    let known = c::getrlimit(which, &mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
     known.then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
 }
 

@@ -1,0 +1,107 @@
+//! Functions and variables of C that are sound to use for every argument that the types here allow: of the C glue, the engine
+//! and the C library. The comment before each group says why. See `spindle_zend` for those that have nothing to do with
+//! coroutines; all others are called through `sys` and `libc`.
+
+use spindle_php_sys as sys;
+use spindle_zend::{Array, Frame, Object, Owned, PhpStatic, Text, Value};
+use std::{
+    cell::Cell,
+    ffi::{c_int, c_long, c_void},
+    ptr::NonNull,
+};
+
+/// What the engine has noted on objects and arrays and was taken off for a coroutine, as only `marks.c` knows it.
+#[repr(transparent)]
+pub struct Marks(Cell<*mut sys::spindle_marks>);
+
+impl Marks {
+    /// Nothing.
+    pub const fn new() -> Marks {
+        Marks(Cell::new(std::ptr::null_mut()))
+    }
+
+    /// Returns `true` if nothing was taken off.
+    #[inline(always)]
+    pub fn are_none(&self) -> bool {
+        self.0.get().is_null()
+    }
+}
+
+/// Handlers of output buffers that were taken from the engine's stack of them.
+#[repr(transparent)]
+pub struct OutputHandlers(sys::zend_stack);
+
+impl OutputHandlers {
+    /// None.
+    pub const fn new() -> OutputHandlers {
+        OutputHandlers(sys::zend_stack { size: 0, top: 0, max: 0, elements: std::ptr::null_mut() })
+    }
+}
+
+// SAFETY: these are the types of the glue, the engine and the C library.
+unsafe extern "C" {
+    // Variables of the glue, which the PHP thread alone uses: what the C code reads of them are numbers. The slot and the
+    // classes are set at module start.
+    pub safe static spindle_settings: PhpStatic<Cell<sys::spindle_ini>>;
+    pub safe static spindle_reserved_slot: PhpStatic<Cell<c_int>>;
+    pub safe static spindle_ce: PhpStatic<Cell<sys::spindle_classes>>;
+    /// Not 0: some handle is locked, so calls that use handles are checked before they begin.
+    pub safe static spindle_check_before: PhpStatic<Cell<u32>>;
+    /// Not 0: something is to be thrown when the current internal function returns.
+    pub safe static spindle_check_after: PhpStatic<Cell<u32>>;
+
+    // Marks: the running frames are walked, and `Marks` has what `leave` has put there.
+    pub safe fn spindle_marks_leave(marks: &Marks);
+    pub safe fn spindle_marks_leave_constants();
+    pub safe fn spindle_marks_go_on(marks: &Marks);
+    pub safe fn spindle_marks_forget(marks: &Marks);
+
+    // Output buffers: handlers are moved. None is left in what was adopted.
+    pub safe fn spindle_output_has_own() -> bool;
+    pub safe fn spindle_output_take(own: &mut OutputHandlers);
+    pub safe fn spindle_output_adopt(handlers: &mut OutputHandlers);
+    pub safe fn spindle_output_end_own();
+
+    // Frames of calls in progress, whose arguments and callers are looked at.
+    pub safe fn spindle_tls_begins(frame: Frame) -> bool;
+    pub safe fn spindle_tls_ends(frame: Frame);
+    pub safe fn spindle_abandon(frame: Frame);
+    pub safe fn spindle_passes_unchanged(frame: Frame) -> bool;
+
+    // Questions about values, and the tables and numbers of the engine.
+    pub safe fn spindle_parameters_of(callable: &Value) -> u32;
+    pub safe fn spindle_signal_is_taken(signal: c_int) -> bool;
+    pub safe fn spindle_signals_held() -> *const c_int;
+    pub safe fn spindle_vm_interrupt_take() -> bool;
+    pub safe fn zend_fiber_switch_blocked() -> bool;
+    pub safe fn php_le_stream_context() -> c_int;
+    pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
+
+    // Messages and tables of text, which is copied. A reference to the exception is passed on.
+    pub safe fn spindle_core_warning(text: Text<'_>);
+    pub safe fn spindle_fatal(text: Text<'_>);
+    pub safe fn spindle_report_uncaught(exception: Owned<Object>, more: Text<'_>);
+    pub safe fn php_info_print_table_start();
+    pub safe fn php_info_print_table_end();
+
+    // Persistent connections: keys are changed, and entries ended as the engine ends them.
+    pub safe fn spindle_list_show(shown: Text<'_>, hidden: Text<'_>, any: Text<'_>);
+    pub safe fn spindle_list_drop(mark: Text<'_>);
+
+    // The end of a request: asked for once more, it is announced once more.
+    pub safe fn spindle_watch_request_end();
+
+    // The C library: questions, and calls that touch no memory of ours but what they fill.
+    pub safe fn sysconf(name: c_int) -> c_long;
+    pub safe fn getrlimit(resource: libc::__rlimit_resource_t, limit: &mut libc::rlimit) -> c_int;
+    pub safe fn __errno_location() -> NonNull<c_int>;
+    pub safe fn dladdr(address: *const c_void, object: &mut libc::Dl_info) -> c_int;
+    pub safe fn shutdown(socket: c_int, how: c_int) -> c_int;
+    pub safe fn raise(signal: c_int) -> c_int;
+    pub safe fn _exit(status: c_int) -> !;
+    pub safe fn pthread_atfork(
+        before: Option<extern "C" fn()>,
+        in_parent: Option<extern "C" fn()>,
+        in_child: Option<extern "C" fn()>,
+    ) -> c_int;
+}
