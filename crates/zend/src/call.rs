@@ -1,7 +1,14 @@
 //! Functions and methods that PHP code calls.
 
-use crate::{Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys};
-use std::{ffi::CString, mem::MaybeUninit, ops::Deref, ptr};
+use crate::{
+    Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys, zeroed,
+};
+use std::{
+    cell::Cell,
+    ffi::{CString, c_char},
+    ops::Deref,
+    ptr,
+};
 
 /// The C code of a function: called with the frame and a place for the result, which holds null.
 pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
@@ -138,14 +145,6 @@ pub enum Key<'a> {
     Object(&'a Object),
 }
 
-/// A callable, looked up.
-pub struct Callable {
-    /// The value, to be kept.
-    pub value: Value,
-    /// What it calls. Its function is null where that is made anew for each call.
-    pub cache: sys::zend_fcall_info_cache,
-}
-
 impl<'a> Arguments<'a> {
     /// Returns an argument, if it was passed.
     #[inline(always)]
@@ -264,23 +263,47 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// `TypeError`.
-    pub fn callable(&self, number: u32) -> Result<Callable, Thrown> {
-        self.look_up(number, sys::zend_wrong_callback_error)
+    pub fn callable(&self, number: u32) -> Result<&'a Value, Thrown> {
+        self.resolve(number, &Cell::new(zeroed()))
     }
 
-    fn look_up(
+    /// Returns a callable, and puts what it calls in the place `call`: its function is null where that is made anew for each
+    /// call.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    #[inline(always)]
+    pub fn resolve(&self, number: u32, call: &Cell<sys::zend_fcall_info_cache>) -> Result<&'a Value, Thrown> {
+        self.resolve_or(number, call, sys::zend_wrong_callback_error)
+    }
+
+    /// Returns a callable, or `None` where none or `null` was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn callable_or_null(&self, number: u32) -> Result<Option<&'a Value>, Thrown> {
+        match self.value(number) {
+            Some(value) if value.type_number() != sys::IS_NULL => {
+                let call = Cell::new(zeroed());
+                self.resolve_or(number, &call, sys::zend_wrong_callback_or_null_error).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    #[inline(always)]
+    fn resolve_or(
         &self,
         number: u32,
-        throw: unsafe extern "C" fn(u32, *mut std::ffi::c_char),
-    ) -> Result<Callable, Thrown> {
+        call: &Cell<sys::zend_fcall_info_cache>,
+        throw: unsafe extern "C" fn(u32, *mut c_char),
+    ) -> Result<&'a Value, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
-        let mut info = MaybeUninit::uninit();
-        let mut cache = MaybeUninit::uninit();
-        let (info, cache, mut error) = (info.as_mut_ptr(), cache.as_mut_ptr(), ptr::null_mut());
-        let raw = value.as_raw().cast_mut();
-        // SAFETY: a value of the call's, and places for what it calls.
-        let answer = unsafe { sys::zend_fcall_info_init(raw, 0, info, cache, ptr::null_mut(), &mut error) };
-        if answer != sys::SUCCESS {
+        let (raw, mut error) = (value.as_raw().cast_mut(), ptr::null_mut());
+        // SAFETY: a value of the call's, and places for what it calls and for what is wrong with it.
+        let is_one =
+            unsafe { sys::zend_is_callable_ex(raw, ptr::null_mut(), 0, ptr::null_mut(), call.as_ptr(), &mut error) };
+        if !is_one {
             // SAFETY: throws for the function that is being called, and frees the text.
             unsafe { throw(number, error) };
             return Err(Thrown::is_in_flight());
@@ -289,24 +312,9 @@ impl<'a> Arguments<'a> {
             // SAFETY: a text of the engine's that is ours.
             unsafe { sys::_efree(error.cast()) };
         }
-        // SAFETY: filled, as the function has succeeded. A function of the moment is made again when it is called.
-        unsafe { sys::zend_release_fcall_info_cache(cache) };
-        // SAFETY: as above.
-        let cache = unsafe { cache.read() };
-        Ok(Callable { value: value.clone(), cache })
-    }
-
-    /// Returns a callable, or `None` where none or `null` was passed.
-    ///
-    /// # Errors
-    /// `TypeError`.
-    pub fn callable_or_null(&self, number: u32) -> Result<Option<Callable>, Thrown> {
-        match self.value(number) {
-            Some(value) if value.type_number() != sys::IS_NULL => {
-                self.look_up(number, sys::zend_wrong_callback_or_null_error).map(Some)
-            }
-            _ => Ok(None),
-        }
+        // SAFETY: the place is filled. A function of the moment is freed and made again when it is called.
+        unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
+        Ok(value)
     }
 }
 

@@ -41,7 +41,7 @@ mod value;
 mod zeroed;
 
 pub use array::Array;
-pub use call::{Arguments, Call, Callable, Handler, Key, PhpResult, Thrown, argument_error};
+pub use call::{Arguments, Call, Handler, Key, PhpResult, Thrown, argument_error};
 pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use fiber::FiberContext;

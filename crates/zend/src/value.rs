@@ -1,7 +1,13 @@
 //! Values.
 
 use crate::{Array, Class, Object, Owned, Resource, Str, sys};
-use std::{cell::UnsafeCell, ffi::c_void, mem, mem::ManuallyDrop, ptr::NonNull};
+use std::{
+    cell::{Cell, UnsafeCell},
+    ffi::c_void,
+    mem,
+    mem::ManuallyDrop,
+    ptr::NonNull,
+};
 
 /// A value that owns what it refers to.
 #[repr(transparent)]
@@ -60,7 +66,16 @@ impl Value {
     /// Hands the value to somebody who releases it.
     #[inline(always)]
     pub fn into_raw(self) -> sys::zval {
-        ManuallyDrop::new(self).0
+        ManuallyDrop::new(self).bits().0
+    }
+
+    /// Returns the same bits, which count no reference of their own. They are copied member by member, as the engine's own code
+    /// does: a processor that has just written the members one by one stalls when it reads them as one wide word.
+    #[inline(always)]
+    fn bits(&self) -> ManuallyDrop<Value> {
+        // SAFETY: any member of the union is eight bytes.
+        let value = unsafe { sys::zend_value { lval: self.0.value.lval } };
+        ManuallyDrop::new(typed(self.type_info(), value))
     }
 
     /// Returns the value at this address, or `None` for null.
@@ -135,6 +150,7 @@ impl Value {
     }
 
     /// Returns the value, or `None` if there is none.
+    #[inline(always)]
     pub fn some(self) -> Option<Value> {
         (!self.is_undef()).then_some(self)
     }
@@ -224,11 +240,15 @@ impl Value {
 }
 
 impl Clone for Value {
+    #[inline(always)]
     fn clone(&self) -> Value {
-        let mut copy = Value::UNDEF;
-        // SAFETY: two valid values; the copy counts its own reference.
-        unsafe { sys::spindle_zval_copy(copy.as_mut_raw(), self.as_raw()) };
-        copy
+        if self.is_counted() {
+            // SAFETY: the member of every counted type.
+            let counted = unsafe { self.0.value.counted };
+            // SAFETY: alive as long as the value is; the count is only used on the PHP thread.
+            unsafe { (*counted).gc.refcount += 1 };
+        }
+        ManuallyDrop::into_inner(self.bits())
     }
 }
 
@@ -338,6 +358,16 @@ impl ValueCell {
         ValueCell(UnsafeCell::new(Value::UNDEF))
     }
 
+    /// Returns a place of the engine's.
+    ///
+    /// # Safety
+    /// There is a valid value in it, and the reference that it counts is the place's own.
+    #[inline(always)]
+    pub unsafe fn borrow(place: &Cell<sys::zval>) -> &ValueCell {
+        // SAFETY: the same layout, and the caller's promise.
+        unsafe { &*std::ptr::from_ref(place).cast() }
+    }
+
     /// Returns `true` if there is no value.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -354,8 +384,12 @@ impl ValueCell {
     /// Puts a value in, and returns what was there.
     #[inline(always)]
     pub fn replace(&self, value: Value) -> Value {
+        let place = self.0.get();
         // SAFETY: borrowed for a moment, in which no other code runs.
-        unsafe { mem::replace(&mut *self.0.get(), value) }
+        let old = unsafe { (*place).bits() };
+        // SAFETY: as above; what was there is the caller's now.
+        unsafe { place.write(value) };
+        ManuallyDrop::into_inner(old)
     }
 
     /// Puts a value into this place of a table, which keeps a part of the place for itself, and returns what was there.

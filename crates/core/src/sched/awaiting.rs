@@ -32,6 +32,7 @@ fn waits(waiter: &Waiter) -> bool {
 
 impl<X> Core<X> {
     /// Returns `true` if the target is complete. A timeout or set that was dropped is.
+    #[inline]
     pub fn is_done(&self, target: Target) -> bool {
         match target {
             Target::Coroutine(co) => self.coroutine(co).state == State::Done,
@@ -74,6 +75,7 @@ impl<X> Core<X> {
         self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
     }
 
+    #[inline]
     pub(super) fn remove_waiter(&mut self, target: Target, waiter: Waiter) {
         let Some(waiters) = self.waiters(target) else { return };
         let Some(at) = waiters.iter().position(|other| *other == waiter) else { return };

@@ -4,7 +4,7 @@ use crate::runtime::coroutine::Info;
 use crate::runtime::park::{after_signal, may_wait};
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::timeout::Timeout;
-use crate::runtime::{failure, life, spawn};
+use crate::runtime::{failure, life, pending_cancel, spawn};
 use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::{Array, Call, Owned, PhpResult, Thrown, Value, argument_error, engine, exception, functions};
@@ -31,8 +31,8 @@ fn suspend(call: Call) -> PhpResult {
     call.no_arguments()?;
     let rt = rt();
     if rt.can_switch() {
-        may_wait(rt)?;
-        if rt.yield_now() {
+        // A cancellation that waits in the core makes `yield_now` return at once.
+        if pending_cancel::is_pending(rt.context()) || rt.yield_now() {
             may_wait(rt)?;
         }
     }

@@ -178,7 +178,7 @@ fn await_completion(call: Call) -> PhpResult {
 /// The frame also holds the handler.
 fn await_after_cancellation(call: Call) -> PhpResult {
     let arguments = call.arguments(0, 2)?;
-    let handler = arguments.callable_or_null(1)?.map(|callable| callable.value);
+    let handler = arguments.callable_or_null(1)?.cloned();
     let token = arguments.object_or_null(2, classes::awaitable())?;
     let id = this(call)?;
     let rt = rt();
@@ -307,7 +307,7 @@ fn dispose_after_timeout(call: Call) -> PhpResult {
 }
 
 fn set_handler(call: Call, is_for_children: bool) -> PhpResult {
-    let handler = call.arguments(1, 1)?.callable(1)?.value;
+    let handler = call.arguments(1, 1)?.callable(1)?.clone();
     let (id, record) = this_and_record(call)?;
     refuse_global(id, "The global scope takes no exception handler: use a Scope, or set_exception_handler()")?;
     let place = if is_for_children { &record.child_handler } else { &record.handler };

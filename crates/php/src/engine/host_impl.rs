@@ -32,7 +32,7 @@ fn on(blocked_on: &BlockedOn) -> WaitReason {
 }
 
 fn info(blocked_on: &BlockedOn) -> Info {
-    Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::now(), ..Info::NONE }
+    Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::recently(), ..Info::NONE }
 }
 
 /// Returns `true` if the C code of the running coroutine is being made to fail, and counts that.

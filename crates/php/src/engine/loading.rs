@@ -109,7 +109,7 @@ fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeRe
     STATE.waits.borrow_mut().push(Wait { ticket, loader, target });
     STATE.file_waits.set(STATE.file_waits.get() + files);
     let loader = rt.core.borrow().id(loader);
-    let info = Info { call, awaits: [loader, 0], since: Reactor::now(), ..Info::NONE };
+    let info = Info { call, awaits: [loader, 0], since: Reactor::recently(), ..Info::NONE };
     let reason = rt.park(None, WaitReason::Coroutines, true, info);
     STATE.waits.borrow_mut().retain(|wait| wait.ticket != ticket);
     STATE.file_waits.set(STATE.file_waits.get().saturating_sub(files));

@@ -334,7 +334,7 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
         if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
             lock.queue.push_back(Waiter { ticket, mode, is_refused: false });
         }
-        let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::now(), ..Info::NONE };
+        let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::recently(), ..Info::NONE };
         let reason = rt.park(None, WaitReason::Coroutines, true, info);
         let (granted, refused) = {
             let mut locks = LOCKS.borrow_mut();

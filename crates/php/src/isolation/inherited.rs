@@ -2,14 +2,15 @@
 
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
-use spindle_zend::{Collected, Value, engine};
+use spindle_zend::{Collected, Value, ValueCell, engine};
+use std::cell::Cell;
 use std::mem;
 
 /// What a new coroutine inherits of its spawner.
 pub struct Inherited {
-    error_reporting: i32,
-    handler_mask: i32,
-    handler: Value,
+    error_reporting: Cell<i32>,
+    handler_mask: Cell<i32>,
+    handler: ValueCell,
 }
 
 /// `EG(error_reporting)` below `@`: fatal errors only.
@@ -32,40 +33,52 @@ fn outside_of_silence(level: i32) -> i32 {
     }
 }
 
+/// Returns `EG(user_error_handler)`, which is undefined when there is no handler.
+#[inline(always)]
+pub(super) fn error_handler() -> &'static ValueCell {
+    // SAFETY: a valid value, which is the running coroutine's.
+    unsafe { ValueCell::borrow(executor::user_error_handler()) }
+}
+
 impl Inherited {
-    /// Nothing.
-    pub const NONE: Inherited = Inherited { error_reporting: 0, handler_mask: 0, handler: Value::UNDEF };
-
-    /// Returns what the running coroutine hands down.
-    pub fn capture() -> Inherited {
-        let mask = executor::user_error_handler_error_reporting().get();
-        Inherited::of(executor::error_reporting().get(), mask, executor::user_error_handler().as_ptr())
+    /// Returns one with nothing in it.
+    pub const fn new() -> Inherited {
+        Inherited { error_reporting: Cell::new(0), handler_mask: Cell::new(0), handler: ValueCell::new() }
     }
 
-    /// Returns what a coroutine that was left hands down.
-    pub(super) fn from(own: &Own) -> Inherited {
-        let own = &own.executor;
-        Inherited::of(own.error_reporting, own.user_error_handler_error_reporting, &own.user_error_handler)
-    }
-
+    /// Takes what the running coroutine hands down.
     #[inline(always)]
-    fn of(error_reporting: i32, handler_mask: i32, handler: *const sys::zval) -> Inherited {
+    pub fn capture(&self) {
+        self.error_reporting.set(error_reporting());
+        self.handler_mask.set(executor::user_error_handler_error_reporting().get());
+        self.handler.set(error_handler().get());
+    }
+
+    /// Takes what a coroutine that was left hands down.
+    pub(super) fn capture_from(&self, own: &Own) {
+        let own = &own.executor;
+        self.error_reporting.set(outside_of_silence(own.error_reporting));
+        self.handler_mask.set(own.user_error_handler_error_reporting);
         // SAFETY: a valid value, undefined when there is no handler.
-        let handler = unsafe { Value::borrow(handler) }.filter(|handler| !handler.is_undef());
-        let error_reporting = outside_of_silence(error_reporting);
-        Inherited { error_reporting, handler_mask, handler: handler.cloned().unwrap_or_default() }
+        self.handler.set(unsafe { Value::borrow(&own.user_error_handler) }.cloned().unwrap_or_default());
     }
 
     /// Makes it the state of the running coroutine, which begins.
     #[inline(always)]
-    pub(super) fn hand_on(&mut self) {
-        executor::error_reporting().set(self.error_reporting);
-        executor::user_error_handler_error_reporting().set(self.handler_mask);
-        executor::user_error_handler().set(mem::take(&mut self.handler).into_raw());
+    pub(super) fn hand_on(&self) {
+        executor::error_reporting().set(self.error_reporting.get());
+        executor::user_error_handler_error_reporting().set(self.handler_mask.get());
+        // What is there belongs to the coroutine that ran before, which has a copy of the bits.
+        mem::forget(error_handler().replace(self.handler.take()));
+    }
+
+    /// Releases what it holds.
+    pub fn clear(&self) {
+        drop(self.handler.take());
     }
 
     /// Tells the cycle collector of the handler.
     pub fn collect(&self, values: &mut Collected) {
-        values.value(&self.handler);
+        values.cell(&self.handler);
     }
 }

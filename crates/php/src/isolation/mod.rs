@@ -28,7 +28,7 @@ use calls::Calls;
 use marks::Marks;
 use parts::Parts;
 use spindle_php_sys as sys;
-use spindle_zend::{FiberContext, Frame, PhpStatic, Value, zeroed};
+use spindle_zend::{FiberContext, Frame, PhpStatic, zeroed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
@@ -111,7 +111,7 @@ impl Travelling {
     /// # Safety
     /// What belongs to the coroutine that ran before was taken, or that one has ended; no coroutine uses the stack.
     #[inline(always)]
-    pub unsafe fn begin(&self, stack: &Stack, inherited: &mut Inherited, fiber: &FiberContext) {
+    pub unsafe fn begin(&self, stack: &Stack, inherited: &Inherited, fiber: &FiberContext) {
         let page = stack.vm_page;
         // The page begins with its header, two zvals long.
         let elements = page.cast::<sys::zval>().wrapping_add(2);
@@ -164,9 +164,9 @@ impl Travelling {
         unsafe { FiberContext::borrow(self.own.get().executor.current_fiber_context) }
     }
 
-    /// Returns what a coroutine that was left hands down to those that it spawns.
-    pub fn inherited(&self) -> Inherited {
-        Inherited::from(&self.own.get())
+    /// Puts what a coroutine that was left hands down to those that it spawns into `inherited`.
+    pub fn hand_down(&self, inherited: &Inherited) {
+        inherited.capture_from(&self.own.get());
     }
 
     /// Makes the output buffers of a coroutine that was left for good those of the running one, on top, and its last error,
@@ -213,8 +213,7 @@ pub fn keep_bailout_target(begin: impl FnOnce()) {
 /// Frees what the running coroutine, which ends, has left in the engine's state.
 #[inline(always)]
 pub fn end() {
-    // SAFETY: the coroutine's reference, which the engine forgets.
-    drop(unsafe { Value::from_raw(executor::user_error_handler().replace(Value::UNDEF.into_raw())) });
+    drop(inherited::error_handler().take());
     let (handlers, masks) = (executor::user_error_handlers(), executor::user_error_handlers_error_reporting());
     if !handlers.get().elements.is_null() {
         for (stack, of_values) in [(handlers, true), (masks, false)] {

@@ -42,9 +42,9 @@ macro_rules! parts {
                 Box::new(Parts { $($name: <$part>::is_in_use(left).then(<$part>::take),)* })
             }
 
-            /// Puts them back.
+            /// Puts them back. They stay in their box, because the caller's frame stays on the stack of each coroutine that is left.
             #[cold]
-            pub fn put_back(self) {
+            pub fn put_back(self: Box<Parts>) {
                 $(if let Some(part) = self.$name {
                     part.put_back();
                 })*

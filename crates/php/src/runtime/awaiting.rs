@@ -26,6 +26,7 @@ pub enum Waited {
 ///
 /// # Errors
 /// It was made without its constructor or by reflection, and would never complete.
+#[inline]
 pub fn target(object: &Object) -> Result<Target, Thrown> {
     let target = if let Some(this) = COROUTINE.of(object) {
         Some(this.co.get()).filter(|co| *co != NO_SLOT).map(Target::Coroutine)
@@ -46,8 +47,9 @@ pub fn never_spawned() -> Thrown {
 }
 
 /// Returns what there is to say of a wait for one or the other.
+#[inline]
 pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> Info {
-    let mut info = Info { call: "await", since: Reactor::now(), ..Info::NONE };
+    let mut info = Info { call: "await", since: Reactor::recently(), ..Info::NONE };
     // What is wanted counts where both are scopes, or sets.
     for (place, target) in [(1, limit), (0, Some(wanted))] {
         match target {
@@ -61,6 +63,7 @@ pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> I
 }
 
 /// Parks until `done`, asked whenever one of the targets may have completed.
+#[inline(always)] // each frame that is left here costs a mispredicted return later
 pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
     let delivered = || {
         let scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
@@ -142,6 +145,7 @@ pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
 ///
 /// # Errors
 /// It would never complete, or a scope is not to be awaited so.
+#[inline]
 pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Result<(), Thrown> {
     let running = rt.core.borrow().running();
     let text = match wanted {
@@ -167,6 +171,7 @@ pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Resul
 }
 
 /// Returns the outcome of a complete awaitable, or throws it.
+#[inline]
 pub fn deliver(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
     if let Some(group) = GROUP.of(awaitable) {
         return group.deliver();

@@ -30,7 +30,7 @@ pub struct Info {
     pub scope: Option<ScopeId>,
     /// The set of coroutines that it awaits.
     pub set: Option<SetId>,
-    /// Monotonic nanoseconds.
+    /// Monotonic nanoseconds, as of [`Reactor::recently`].
     pub since: u64,
 }
 
@@ -98,7 +98,7 @@ pub struct Coroutine {
     /// Its own values, once they have been asked for.
     pub context: OwnedCell<Instance<Context>>,
     /// What it inherits at its start.
-    pub inherited: RefCell<Inherited>,
+    pub inherited: Inherited,
     /// What it waits for.
     pub info: Cell<Info>,
     /// The coroutines that have spawned it, and them.
@@ -172,29 +172,32 @@ pub const UNRESOLVED: sys::zend_fcall_info_cache = sys::zend_fcall_info_cache {
 impl State for Coroutine {
     #[inline(always)]
     fn new(_: Class) -> Coroutine {
-        Coroutine {
-            co: Cell::new(NO_SLOT),
-            job: OnceCell::new(),
-            seen: Cell::new(false),
-            is_operator: Cell::new(false),
-            is_strict: Cell::new(false),
-            spawned_at: Position::default(),
-            spawn_class: Cell::new(None),
-            spawn_static: Cell::new(None),
-            suspended_at: Position::default(),
-            callable: ValueCell::new(),
-            call: Cell::new(UNRESOLVED),
-            arguments: ValueList::new(),
-            named: OwnedCell::new(),
-            result: ValueCell::new(),
-            exception: OwnedCell::new(),
-            ctx: Cell::new(None),
-            finally: ValueList::new(),
-            context: OwnedCell::new(),
-            inherited: RefCell::new(Inherited::NONE),
-            info: Cell::new(Info::NONE),
-            spawners: RefCell::new(None),
-            to_spawned: RefCell::new(None),
+        // As a constant it is written at once, not put together on the stack and copied.
+        const {
+            Coroutine {
+                co: Cell::new(NO_SLOT),
+                job: OnceCell::new(),
+                seen: Cell::new(false),
+                is_operator: Cell::new(false),
+                is_strict: Cell::new(false),
+                spawned_at: Position::new(),
+                spawn_class: Cell::new(None),
+                spawn_static: Cell::new(None),
+                suspended_at: Position::new(),
+                callable: ValueCell::new(),
+                call: Cell::new(UNRESOLVED),
+                arguments: ValueList::new(),
+                named: OwnedCell::new(),
+                result: ValueCell::new(),
+                exception: OwnedCell::new(),
+                ctx: Cell::new(None),
+                finally: ValueList::new(),
+                context: OwnedCell::new(),
+                inherited: Inherited::new(),
+                info: Cell::new(Info::NONE),
+                spawners: RefCell::new(None),
+                to_spawned: RefCell::new(None),
+            }
         }
     }
 
@@ -208,7 +211,7 @@ impl State for Coroutine {
         values.cell(&self.callable);
         values.cell(&self.result);
         self.finally.collect(values);
-        self.inherited.borrow().collect(values);
+        self.inherited.collect(values);
         self.arguments.collect(values);
         values.array(&self.named);
         values.instance(&self.context);

@@ -1,6 +1,5 @@
 //! Completion, failures and orphans: what the core has decided is carried out; graceful shutdown, and deadlock.
 
-use crate::isolation::Inherited;
 use crate::runtime::coroutine::{self, CoroutineObject, NO_SLOT};
 use crate::runtime::group;
 use crate::runtime::keyed_values::KeyedValues;
@@ -323,7 +322,7 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let before = exception::instruction_before();
     this.drop_call();
     context::coroutine_ends(this);
-    this.inherited.replace(Inherited::NONE);
+    this.inherited.clear();
     let mut thrown = exception::put(flying);
     exception::set_instruction_before(before);
     if thrown.as_deref().is_some_and(exception::is_exit) {

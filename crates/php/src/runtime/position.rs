@@ -4,13 +4,17 @@ use spindle_zend::{FiberContext, Frame, Owned, OwnedCell, Str, exception};
 use std::cell::Cell;
 
 /// A file and a line, or nothing. The file's name is held: its code may be gone when it is asked for.
-#[derive(Default)]
 pub struct Position {
     file: OwnedCell<Str>,
     line: Cell<u32>,
 }
 
 impl Position {
+    /// Returns one where nothing is known.
+    pub const fn new() -> Position {
+        Position { file: OwnedCell::new(), line: Cell::new(0) }
+    }
+
     /// Sets it to where PHP code stands, the innermost from this frame on.
     #[inline]
     pub fn set_to_code_of(&self, frame: Option<Frame>) {

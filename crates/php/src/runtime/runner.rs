@@ -1,7 +1,6 @@
 //! Runners: coroutines of ours that run user code's callbacks and handlers, each with a [`Job`].
 
 use crate::c;
-use crate::isolation::Inherited;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
@@ -97,18 +96,17 @@ pub fn release(values: Vec<Value>, keyed: &KeyedValues) {
 
 /// Queues a runner in `scope`; `holds` does not finish before it. `level`: where what it throws goes, of this scope.
 pub fn start(rt: &'static Runtime, work: Work, scope: ScopeId, holds: Option<ScopeId>, level: Level, origin: ScopeId) {
-    let inherited = match work {
-        // It may be in the name of no coroutine, or in that of one that has ended.
-        Work::Warning(..) | Work::ScopeErrors | Work::Report => rt.inherited_of_main(),
-        _ => Inherited::capture(),
-    };
     let runner = COROUTINE.make();
+    match work {
+        // It may be in the name of no coroutine, or in that of one that has ended.
+        Work::Warning(..) | Work::ScopeErrors | Work::Report => rt.inherit_from_main(&runner.inherited),
+        _ => runner.inherited.capture(),
+    }
     runner.set_job(Job { work: RefCell::new(Some(Rc::new(work))), scope, level, origin });
     runner.callable.set("Async\\runCallbacks".into());
     let mut call = runner.call.get();
     call.function_handler = RUNNER.get().cast();
     runner.call.set(call);
-    runner.inherited.replace(inherited);
     rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
 }
 

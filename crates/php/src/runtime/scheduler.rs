@@ -344,9 +344,13 @@ impl Runtime {
         self.object(co)
     }
 
-    /// What the main coroutine hands down, whoever runs.
-    pub fn inherited_of_main(&self) -> Inherited {
-        if self.is_on_main() { Inherited::capture() } else { self.main.travelling.inherited() }
+    /// Puts what the main coroutine hands down into `inherited`, whichever runs.
+    pub fn inherit_from_main(&self, inherited: &Inherited) {
+        if self.is_on_main() {
+            inherited.capture();
+        } else {
+            self.main.travelling.hand_down(inherited);
+        }
     }
 
     /// Is none of its parts in the middle of a change?
@@ -666,7 +670,7 @@ impl Runtime {
         ctx.id.set(self.core.borrow().id(co));
         this.ctx.set(Some(ctx));
         // SAFETY: as said above.
-        unsafe { ctx.travelling.begin(&ctx.stack, &mut this.inherited.borrow_mut(), fiber) };
+        unsafe { ctx.travelling.begin(&ctx.stack, &this.inherited, fiber) };
     }
 
     /// Who runs next. Waits for events while nobody can.

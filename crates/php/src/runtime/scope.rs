@@ -85,7 +85,7 @@ impl Record {
             reached: Cell::new(None),
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
-            created_at: Position::default(),
+            created_at: Position::new(),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Makes coroutines of callables and arguments.
 
-use crate::isolation::Inherited;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::scheduler::{Core, Phase, rt};
 use crate::runtime::{classes, moments, scope};
@@ -27,10 +26,8 @@ pub fn scope_is_open() -> Result<(), Thrown> {
 #[inline(always)]
 pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result<Owned<CoroutineObject>, Thrown> {
     let arguments = call.arguments(1, u32::MAX)?;
-    let callable = arguments.callable(1)?;
     let this = COROUTINE.make();
-    this.callable.set(callable.value);
-    this.call.set(callable.cache);
+    this.callable.set(arguments.resolve(1, &this.call)?.clone());
     let rest = arguments.from(2);
     if !rest.is_empty() {
         this.arguments.set(rest.to_vec());
@@ -55,7 +52,7 @@ pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut 
             this.spawn_static.set(frame.called_class());
         }
     }
-    this.inherited.replace(Inherited::capture());
+    this.inherited.capture();
     let rt = rt();
     this.spawners.replace(Spawners::of(rt.running()));
     if !rt.active.get() && rt.phase.get() != Phase::Ended {
