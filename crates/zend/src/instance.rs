@@ -15,7 +15,7 @@ pub trait State: Sized + 'static {
 
     /// Called once when the last reference is gone, with all that the object holds still alive. It may run PHP code.
     /// Not called when a constructor has thrown, and after a fatal error.
-    fn destruct(_this: &Instance<Self>) {}
+    const DESTRUCT: Option<fn(&Instance<Self>)> = None;
 
     /// Called once when the object is freed; its state is dropped after this.
     fn free(_this: &Instance<Self>) {}
@@ -123,7 +123,9 @@ impl<T: State> ObjectClass<T> {
         handlers.offset = Instance::<T>::OFFSET as i32;
         handlers.clone_obj = None;
         handlers.compare = Some(sys::zend_objects_not_comparable);
-        handlers.dtor_obj = Some(destruct::<T>);
+        if T::DESTRUCT.is_some() {
+            handlers.dtor_obj = Some(destruct::<T>);
+        }
         handlers.free_obj = Some(free::<T>);
         handlers.get_gc = Some(get_gc::<T>);
         change(&mut handlers);
@@ -277,8 +279,10 @@ unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<
 unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine's own argument: first the destructor of a class of PHP code below ours.
     unsafe { sys::zend_objects_destroy_object(object) };
-    // SAFETY: as above.
-    T::destruct(unsafe { instance(object) });
+    if let Some(destruct) = T::DESTRUCT {
+        // SAFETY: as above.
+        destruct(unsafe { instance(object) });
+    }
 }
 
 unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {

@@ -58,7 +58,7 @@ pub struct Travelling {
 
 impl Travelling {
     /// Returns that of a coroutine that has nothing yet.
-    pub fn new() -> Travelling {
+    pub const fn new() -> Travelling {
         Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
     }
 

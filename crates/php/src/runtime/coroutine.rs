@@ -13,7 +13,7 @@ use spindle_zend::{
     Array, Class, Collected, Instance, Object, Owned, OwnedCell, State, Str, Value, ValueCell, ValueList, exception,
     object_class, sys,
 };
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
@@ -64,7 +64,7 @@ pub struct Coroutine {
     /// Its slot in the core; [`NO_SLOT`] for an object that no coroutine belongs to.
     pub co: Cell<CoroutineId>,
     /// The work of a coroutine of ours, which runs callbacks or a handler.
-    job: OnceCell<Job>,
+    job: OnceCell<Box<Job>>,
     /// Somebody has been given its failure.
     pub seen: Cell<bool>,
     /// It was spawned by the operator.
@@ -102,9 +102,9 @@ pub struct Coroutine {
     /// What it waits for.
     pub info: Cell<Info>,
     /// The coroutines that have spawned it, and them.
-    pub spawners: RefCell<Option<Rc<Spawners>>>,
+    pub spawners: OnceCell<Rc<Spawners>>,
     /// What it is to those that it spawns; made at its first spawn.
-    to_spawned: RefCell<Option<Rc<Spawners>>>,
+    to_spawned: OnceCell<Rc<Spawners>>,
 }
 
 /// A coroutine and those that have spawned it, the nearest first: kept when they have long ended, for reports.
@@ -128,16 +128,14 @@ impl Spawners {
         if !this.spawned_at.is_known() {
             return None;
         }
-        let mut known = this.to_spawned.borrow_mut();
-        Some(Rc::clone(known.get_or_insert_with(|| Spawners::make(this))))
+        Some(Rc::clone(this.to_spawned.get_or_init(|| Spawners::make(this))))
     }
 
     #[cold]
     fn make(this: &Coroutine) -> Rc<Spawners> {
         let id = scheduler::core(|core| core.id(this.co.get()));
         let own = this.spawned_at.file().map(|file| Spawner { id, file, line: this.spawned_at.line() });
-        let above = this.spawners.borrow();
-        let above = above.iter().flat_map(|above| above.0.iter()).take(SPAWNERS - 1).cloned();
+        let above = this.spawners.get().into_iter().flat_map(|above| above.0.iter()).take(SPAWNERS - 1).cloned();
         Rc::new(Spawners(own.into_iter().chain(above).collect()))
     }
 
@@ -195,8 +193,8 @@ impl State for Coroutine {
                 context: OwnedCell::new(),
                 inherited: Inherited::new(),
                 info: Cell::new(Info::NONE),
-                spawners: RefCell::new(None),
-                to_spawned: RefCell::new(None),
+                spawners: OnceCell::new(),
+                to_spawned: OnceCell::new(),
             }
         }
     }
@@ -226,12 +224,12 @@ impl Coroutine {
     /// Returns the work of a coroutine of ours; none for one of user code.
     #[inline(always)]
     pub fn job(&self) -> Option<&Job> {
-        self.job.get()
+        self.job.get().map(|job| &**job)
     }
 
     /// Makes it one of ours. Once, before it is queued.
     pub fn set_job(&self, job: Job) {
-        let is_new = self.job.set(job).is_ok();
+        let is_new = self.job.set(Box::new(job)).is_ok();
         debug_assert!(is_new);
     }
 

@@ -67,7 +67,7 @@ pub enum Failing {
 impl Ctx {
     /// Returns main's.
     pub fn of_main() -> Ctx {
-        Ctx::new(Stack::of_main())
+        Ctx::new()
     }
 
     /// Returns that of the running coroutine, if there is a runtime.
@@ -103,23 +103,27 @@ impl PartialEq for Ctx {
 
 // SAFETY: as the trait asks.
 unsafe impl AtTop for Ctx {
-    fn new(stack: Stack) -> Ctx {
-        Ctx {
-            stack,
-            co: Cell::new(CoroutineId(0)),
-            id: Cell::new(0),
-            failing: Cell::new(Failing::No),
-            cancellation: OwnedCell::new(),
-            failing_in: Cell::new(None),
-            silenced: Cell::new(0),
-            failed_parks: Cell::new(0),
-            given_up: Cell::new(-1),
-            travelling: Travelling::new(),
-            fibers: [const { FiberContext::new() }; 2],
-            generation: Cell::new(0),
-            busy: RefCell::new(Vec::new()),
-            calls: Cell::new(null_mut()),
-            loads: Cell::new(0),
+    #[inline(always)]
+    fn new() -> Ctx {
+        // As a constant it is written at once, not put together on the stack and copied.
+        const {
+            Ctx {
+                stack: Stack::of_main(),
+                co: Cell::new(CoroutineId(0)),
+                id: Cell::new(0),
+                failing: Cell::new(Failing::No),
+                cancellation: OwnedCell::new(),
+                failing_in: Cell::new(None),
+                silenced: Cell::new(0),
+                failed_parks: Cell::new(0),
+                given_up: Cell::new(-1),
+                travelling: Travelling::new(),
+                fibers: [const { FiberContext::new() }; 2],
+                generation: Cell::new(0),
+                busy: RefCell::new(Vec::new()),
+                calls: Cell::new(null_mut()),
+                loads: Cell::new(0),
+            }
         }
     }
 

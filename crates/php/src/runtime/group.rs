@@ -71,26 +71,11 @@ unsafe extern "C" fn create_and_list(class: *mut sys::zend_class_entry) -> *mut 
 }
 
 impl State for Group {
+    const DESTRUCT: Option<fn(&GroupObject)> = Some(destruct);
+
     fn new(_: Class) -> Group {
         let set = rt().core.borrow_mut().add_set(false);
         Group { set, members: RefCell::new(Vec::new()), scope: OwnedCell::new(), seen: Cell::new(false) }
-    }
-
-    /// The group cannot be asked any more: a failure that has not been asked for looks for its place. As the destructor: when
-    /// the cycle collector frees the object, it may have freed the failure already.
-    fn destruct(this: &GroupObject) {
-        let Some(rt) = scheduler::existing() else { return };
-        if rt.phase.get() == Phase::Ended || !rt.groups.has(this) {
-            return;
-        }
-        if let Some(member) = this.unseen_failure(rt)
-            && let Some(failure) = member.exception.get()
-        {
-            this.seen.set(true);
-            let id = rt.core.borrow().scope_of(member.co.get());
-            let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
-            failure::route(rt, failure, Level::At(id), id, &member);
-        }
     }
 
     fn free(this: &GroupObject) {
@@ -106,6 +91,23 @@ impl State for Group {
     fn collect(&self, values: &mut Collected) {
         self.members.borrow().iter().for_each(|member| values.owned(member));
         values.object(&self.scope);
+    }
+}
+
+/// The group cannot be asked any more: a failure that has not been asked for looks for its place. As the destructor: when
+/// the cycle collector frees the object, it may have freed the failure already.
+fn destruct(this: &GroupObject) {
+    let Some(rt) = scheduler::existing() else { return };
+    if rt.phase.get() == Phase::Ended || !rt.groups.has(this) {
+        return;
+    }
+    if let Some(member) = this.unseen_failure(rt)
+        && let Some(failure) = member.exception.get()
+    {
+        this.seen.set(true);
+        let id = rt.core.borrow().scope_of(member.co.get());
+        let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
+        failure::route(rt, failure, Level::At(id), id, &member);
     }
 }
 

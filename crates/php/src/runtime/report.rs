@@ -214,7 +214,7 @@ fn origin(rt: &'static Runtime, this: &CoroutineObject) -> String {
         return name;
     }
     let mut text = format!("\n  in {name}");
-    if let Some(spawners) = &*this.spawners.borrow() {
+    if let Some(spawners) = this.spawners.get() {
         for spawner in spawners.texts() {
             text += &format!("\n  by {spawner}");
         }

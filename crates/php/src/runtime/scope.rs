@@ -278,14 +278,10 @@ pub fn throw_failure_of(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown>
 pub const CLOSED: &str = "Coroutine scope is closed";
 
 impl State for Scope {
+    const DESTRUCT: Option<fn(&ScopeObject)> = Some(destruct);
+
     fn new(_: Class) -> Scope {
         Scope { id: Cell::new(None), dead: Cell::new(false) }
-    }
-
-    /// The object's last reference is gone: so are its coroutines, by the scope's lifetime.
-    fn destruct(this: &ScopeObject) {
-        this.dead.set(true);
-        end_with_object(this);
     }
 
     fn free(this: &ScopeObject) {
@@ -316,6 +312,12 @@ impl State for Scope {
             record(rt, id).collect(values);
         }
     }
+}
+
+/// The object's last reference is gone: so are its coroutines, by the scope's lifetime.
+fn destruct(this: &ScopeObject) {
+    this.dead.set(true);
+    end_with_object(this);
 }
 
 /// The object of a scope is freed: what is kept of the scope goes with it, if no coroutine needs it.

@@ -54,7 +54,10 @@ pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut 
     }
     this.inherited.capture();
     let rt = rt();
-    this.spawners.replace(Spawners::of(rt.running()));
+    if let Some(spawners) = Spawners::of(rt.running()) {
+        let is_new = this.spawners.set(spawners).is_ok();
+        debug_assert!(is_new);
+    }
     if !rt.active.get() && rt.phase.get() != Phase::Ended {
         moments::first_spawn(rt);
     }

@@ -87,8 +87,8 @@ impl Stack {
 /// # Safety
 /// The structure is `#[repr(C)]` and begins with a [`Stack`].
 pub unsafe trait AtTop {
-    /// Returns what lies on a stack in which nothing runs yet.
-    fn new(stack: Stack) -> Self;
+    /// Returns what lies on a stack in which nothing runs yet, with main's in place of that.
+    fn new() -> Self;
 
     /// Returns the stack.
     fn stack(&self) -> &Stack;
@@ -355,7 +355,9 @@ impl<T: AtTop> Stacks<T> {
         let vm_page = (ctx as usize + size_of::<T>()).next_multiple_of(64);
         let stack = Stack::new(low as *mut u8, vm_page as sys::zend_vm_stack, end as *mut u8);
         // SAFETY: it is 64-aligned and lies, like the VM page after it, in the slot that was just carved.
-        unsafe { ctx.write(T::new(stack)) };
+        unsafe { ctx.write(T::new()) };
+        // SAFETY: what lies there begins with its stack.
+        unsafe { ctx.cast::<Stack>().write(stack) };
         tell_valgrind(start + self.zones.floor as usize, ctx as usize);
         // SAFETY: just made. It lasts as long as `self`, see `take`.
         Ok(unsafe { &*ctx })
