@@ -36,7 +36,8 @@ $folder = T\work_in(['slow.c' => <<<'C'
         return answered;
     }
     C]);
-exec('cc -shared -fPIC -o libslow.so slow.c -lpthread 2>&1', $output, $status);
+// "nodelete": the thread may still be in it when PHP lets go of the library
+exec('cc -shared -fPIC -Wl,-z,nodelete -o libslow.so slow.c -lpthread 2>&1', $output, $status);
 T\check('compiled', $status === 0, implode("\n", $output));
 
 $code = <<<'PHP'
