@@ -288,8 +288,24 @@ fn try_acquire(held: Held, attempt: impl Fn() -> c_int) -> c_int {
     result
 }
 
+/// Returns `true` if a parked coroutine holds the lock.
+pub(super) fn held_by_another(here: &dyn Host, object: usize) -> bool {
+    locks(here, |locks| locks.conflicts(object, Mode::Exclusive))
+}
+
+/// Waits until no other coroutine holds the lock.
+pub(super) fn wait_until_free(object: usize, call: &'static str) {
+    acquire(Held { object, mode: Mode::Exclusive }, None, call, || 0, || 0);
+    release(object, || 0);
+}
+
+/// Makes the running coroutine the holder of a lock that libc does not know. [`release`] ends it.
+pub(super) fn hold(here: &dyn Host, object: usize) {
+    locks(here, |locks| locks.push(Held { object, mode: Mode::Exclusive }));
+}
+
 #[inline(always)]
-fn release(object: usize, unlock: impl Fn() -> c_int) -> c_int {
+pub(super) fn release(object: usize, unlock: impl Fn() -> c_int) -> c_int {
     let Some(here) = php_thread_host() else { return unlock() };
     let result = unlock();
     if result == 0 {
