@@ -344,6 +344,9 @@ namespace Async {
         /** Removes the value from this scope, if there is one, and returns the scope. */
         public function unset(string|object $key): static {}
 
+        /** Returns the scope directly above this one; null if it is independent of all others. */
+        public function getParentScope(): ?Scope {}
+
         /** @return Scope[] the scopes directly below this one */
         public function getChildScopes(): array {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 7128cfc5b5b15c22ef62c294a3509d8f903cba8e */
+ * Stub hash: fefac867732875da853e91dfab290b2b53f9c246 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -215,6 +215,8 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Scope_unset arginfo_class_Async_Context_unset
 
+#define arginfo_class_Async_Scope_getParentScope arginfo_class_Async_Coroutine_getScope
+
 #define arginfo_class_Async_Scope_getChildScopes arginfo_Async_getCoroutines
 
 #define arginfo_class_Async_Scope_getCoroutines arginfo_Async_getCoroutines
@@ -340,6 +342,7 @@ ZEND_METHOD(Async_Scope, getLocal);
 ZEND_METHOD(Async_Scope, hasLocal);
 ZEND_METHOD(Async_Scope, set);
 ZEND_METHOD(Async_Scope, unset);
+ZEND_METHOD(Async_Scope, getParentScope);
 ZEND_METHOD(Async_Scope, getChildScopes);
 ZEND_METHOD(Async_Scope, getCoroutines);
 ZEND_METHOD(Async_Scope, isFinished);
@@ -474,6 +477,7 @@ static const zend_function_entry class_Async_Scope_methods[] = {
 	ZEND_ME(Async_Scope, hasLocal, arginfo_class_Async_Scope_hasLocal, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, set, arginfo_class_Async_Scope_set, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, unset, arginfo_class_Async_Scope_unset, ZEND_ACC_PUBLIC)
+	ZEND_ME(Async_Scope, getParentScope, arginfo_class_Async_Scope_getParentScope, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, getChildScopes, arginfo_class_Async_Scope_getChildScopes, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, getCoroutines, arginfo_class_Async_Scope_getCoroutines, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, isFinished, arginfo_class_Async_Scope_isFinished, ZEND_ACC_PUBLIC)

@@ -126,6 +126,7 @@ class Async\Scope
     public function hasLocal(object|string $key): bool
     public function set(object|string $key, mixed $value, bool $replace = false): static
     public function unset(object|string $key): static
+    public function getParentScope(): ?Async\Scope
     public function getChildScopes(): array
     public function getCoroutines(): array
     public function isFinished(): bool

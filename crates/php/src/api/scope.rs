@@ -32,6 +32,7 @@ functions! {
     zim_Async_Scope_setExceptionHandler => |call| set_handler(call, false);
     zim_Async_Scope_setChildScopeExceptionHandler => |call| set_handler(call, true);
     zim_Async_Scope_onFinally => on_finally;
+    zim_Async_Scope_getParentScope => get_parent_scope;
     zim_Async_Scope_getChildScopes => get_child_scopes;
     zim_Async_Scope_getCoroutines => get_coroutines;
     zim_Async_Scope_isFinished => |call| ask(call, Core::is_finished);
@@ -328,6 +329,14 @@ fn on_finally(call: Call) -> PhpResult {
         failure::scope_ends(rt, id);
     }
     Ok(Value::NULL)
+}
+
+fn get_parent_scope(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let id = this(call)?;
+    let rt = rt();
+    let parent = rt.core.borrow().parent_scope(id);
+    Ok(parent.map(|parent| scope::object_of(rt, parent)).into())
 }
 
 fn get_child_scopes(call: Call) -> PhpResult {
