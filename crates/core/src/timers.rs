@@ -117,7 +117,9 @@ impl<T> Timers<T> {
     /// If there are 2^32 - 1 timers.
     #[inline]
     pub fn insert(&mut self, deadline: u64, value: T) -> TimerId {
-        let key = self.timers.insert(Timer { deadline, prev: NONE, next: NONE, home: DUE, value: Some(value) });
+        let new = |value| Timer { deadline, prev: NONE, next: NONE, home: DUE, value };
+        let (key, timer) = self.timers.insert_vacated(|| new(None));
+        *timer = new(Some(value)); // written in place
         self.len += 1;
         self.link(key.index);
         TimerId(key)
