@@ -338,7 +338,7 @@ zval *spindle_weak_find(const HashTable *table, const zend_object *key)
 	return zend_hash_index_find(table, zend_object_to_weakref_key(key));
 }
 
-/* Destroys a table to which nobody adds any more. While a value is destroyed other entries may go. That may also happen
+/* Destroys a table to which nothing is added any more. While a value is destroyed other entries may go. That may also happen
    while the engine tells the tables of the death of one of these keys, as it may to its own WeakMap. */
 void spindle_weak_destroy(HashTable *table)
 {
@@ -716,8 +716,8 @@ void spindle_exception_replace_previous(zend_object *exception, zend_object *pre
 	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), &value);
 }
 
-/* Does an exception that is thrown where these frames wait pass through them as it is? Not where another one is in flight
-   already, which becomes its previous one: perhaps in finally blocks, destructors, and C code other than ours. */
+/* Returns true if an exception that is thrown in these frames passes through them unchanged. It does not where another one is in
+   flight already, which becomes its previous one: that may be in finally blocks, destructors, and C code other than ours. */
 bool spindle_passes_unchanged(zend_execute_data *frame)
 {
 	if (!frame || !frame->func || frame->func->type != ZEND_INTERNAL_FUNCTION
@@ -743,7 +743,7 @@ bool spindle_passes_unchanged(zend_execute_data *frame)
 	return true;
 }
 
-/* Another object with the same values. No code of the program's runs: its __clone() is for clones that it asks for. */
+/* Another object with the same values. No user code runs: __clone() is for clones that it asks for. */
 zend_object *spindle_exception_copy(zend_object *exception)
 {
 	zend_object *copy = zend_objects_new(exception->ce);
@@ -789,7 +789,7 @@ static void on_report(int type, zend_string *file, const uint32_t line, zend_str
 	zend_string_release(whole);
 }
 
-/* Reports an exception (its reference passed on) as PHP does one that nobody has caught, and says more of it. */
+/* Reports an exception (its reference passed on) as PHP does an uncaught one, with more details. */
 void spindle_report_uncaught(zend_object *exception, const char *more)
 {
 	reports_to = zend_error_cb;

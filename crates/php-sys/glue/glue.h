@@ -69,7 +69,7 @@ extern spindle_ini spindle_settings;
 
 /* Counts how deep the engine is in sections that signals must not interrupt; NULL where it has no such sections. */
 const int *spindle_signals_held(void);
-/* Does the program, and not only the engine, handle this signal? */
+/* Returns true if user code, and not only the engine, handles this signal. */
 bool spindle_signal_is_taken(int signal);
 
 /* Calls function(argument) under a bailout frame of its own. false: it bailed out. */
@@ -147,9 +147,9 @@ void spindle_hash_destroy_free(HashTable *table);
 
 /* No code has run yet, and what handlers there are, are the request's; or, without them, none are. */
 void spindle_output_begin(bool with_handlers);
-/* Has the request begun with handlers of its own? */
+/* Returns true if the request has begun with handlers of its own. */
 bool spindle_output_is_shared(void);
-/* Are there others? */
+/* Returns true if there are others. */
 bool spindle_output_has_own(void);
 /* Moves the others into `own`. */
 void spindle_output_take(zend_stack *own);
@@ -235,8 +235,8 @@ void spindle_request_ends(void);
 
 /* --- the operators: syntax.c --- */
 
-/* Are files translated as they are read (zend.multibyte), from encodings in which a byte of PHP's own signs can be half of
- * something else? To us they are not readable. */
+/* Returns true if files are translated as they are read (zend.multibyte), from encodings in which a byte that PHP's syntax uses can
+ * be half of another character. Such files are not rewritten. */
 bool spindle_files_are_recoded(void);
 /* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
@@ -244,7 +244,7 @@ bool spindle_file_source(zend_file_handle *file, const char **text, size_t *leng
 char *spindle_file_room(size_t length);
 /* The compiler gets what stands in this room in place of the file's text. */
 void spindle_file_replace(zend_file_handle *file, char *text, size_t length);
-/* What is compiled next has so many bytes more than the program gave: its __COMPILER_HALT_OFFSET__ is less. */
+/* What is compiled next has so many bytes more than the source: its __COMPILER_HALT_OFFSET__ is less. */
 void spindle_source_has_grown(size_t bytes);
 /* As the compiler would throw it. */
 void spindle_parse_error(zend_string *file, uint32_t line, const char *message);

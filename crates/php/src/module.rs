@@ -84,7 +84,7 @@ extern "C" fn in_forking_parent() {
 }
 
 extern "C" fn in_forked_child() {
-    // WaitReason the thread that forked, which is this process's only one. Was it PHP's?
+    // This runs on the thread that has forked, the only one of this process. It need not be PHP's.
     if host::php_thread_host().is_some()
         && let Some(rt) = scheduler::existing()
     {

@@ -1,13 +1,13 @@
 //! The runtime: binds the core's decisions to stacks, the engine's state and the reactor. All switching happens in
 //! [`Runtime::switch`].
 //!
-//! A coroutine that parks picks who runs next and switches to it directly; when nobody is ready it waits for
-//! events right there. A stack that has finished a coroutine starts the next fresh one in place.
+//! A coroutine that parks picks the next one and switches to it directly; if none is ready, it waits for events on its own
+//! stack. A stack whose coroutine has ended starts the next fresh one in place.
 //!
 //! ```text
-//!   park ─► pick ─┬─ somebody ready ──► switch (or return, if it is oneself)
-//!                 ├─ nobody ─► events ─► again
-//!                 ├─ nothing to wait for ─► deadlock: everybody is cancelled ─► again
+//!   park ─► pick ─┬─ one is ready ──► switch (or return, if it is this one)
+//!                 ├─ none is ready ─► wait for events ─► again
+//!                 ├─ nothing to wait for ─► deadlock: all are cancelled ─► again
 //!                 └─ all have ended ─► main's stack, where the script's end waits
 //! ```
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
@@ -37,15 +37,15 @@ use std::rc::Rc;
 /// The core, with exceptions (owned references) as reasons.
 pub type Core = sched::Core<Reason>;
 
-/// An exception, as the core keeps it: its references are given back by who takes them out, when no borrow of the core is alive.
+/// An exception, as the core keeps it. The caller that takes it out releases it when no borrow of the core is alive.
 pub type Reason = ManuallyDrop<Owned<Object>>;
 
-/// Where the application is.
+/// The phase of the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// As usual.
+    /// The script runs.
     Running,
-    /// Graceful shutdown: everybody is cancelled and runs down.
+    /// Graceful shutdown: all coroutines were cancelled and run to their ends.
     ShuttingDown,
     /// No coroutine runs again.
     Ended,
@@ -56,39 +56,39 @@ pub enum Phase {
 pub(crate) enum Leaving {
     /// A coroutine exits.
     Exit,
-    /// There is nobody else, and it is the stack of no coroutine that can go on: in the child of a fork by another one, or
-    /// where main waits for what nobody waits for any more.
+    /// No other coroutine is left, and main's can never go on: in the child of a fork by another coroutine, or where main waits
+    /// for something that will never come.
     Over,
     /// A fatal error has been reported in a coroutine.
     Fatal,
 }
 
-/// How often, in picks, the reactor is asked though somebody is ready.
+/// The reactor is polled once in so many picks even if coroutines are ready.
 const PICKS_PER_POLL: u32 = 64;
 
-/// How far ahead in the queue memory is fetched.
+/// How far ahead in the run queue memory is prefetched.
 const AHEAD: usize = 3;
 
 /// The coroutines of a request, and what the process keeps for those of the next.
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
-    /// The objects of coroutines by slot, alive: each takes itself off when it is freed. Until a coroutine is complete, one
-    /// reference to its object is the runtime's.
+    /// The objects of coroutines by slot. All are alive: an object that is freed removes itself. Until a coroutine is complete,
+    /// the runtime owns one reference to its object.
     objects: RefCell<Vec<Option<NonNull<CoroutineObject>>>>,
     /// What is kept of scopes, by slot.
     pub(crate) scopes: RefCell<Vec<Option<Rc<Record>>>>,
     /// User code's groups.
     pub(crate) groups: Groups,
-    /// How often zombies were cancelled because their time was over, and whether nobody waits for them any more.
+    /// How often zombies were cancelled because their time was over, and whether the runtime has given up waiting for them.
     pub(crate) zombie_rounds: Cell<u8>,
     pub(crate) zombies_given_up: Cell<bool>,
     /// Failures that nothing handles, to be reported.
     pub(crate) reports: Reports,
     /// Exceptions that user code has handed in to cancel with, and their previous ones then.
     pub(crate) given: Notes,
-    /// Copies that coroutines have got, and of what.
+    /// Copies of exceptions that coroutines were cancelled with, and their originals.
     pub(crate) copies: Notes,
-    /// The one that is reported.
+    /// The deadlock error that will be reported.
     pub(crate) deadlock: OwnedCell<Object>,
     pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
@@ -98,7 +98,7 @@ pub struct Runtime {
     picks: Cell<u32>,
     calls_without_park: Cell<u32>,
     main_gone: Cell<bool>,
-    /// Whose cancellation was held off because C code had called it back: a coroutine's id, or 0.
+    /// The id of the coroutine whose cancellation was deferred because it ran in a callback of C code; 0 if there is none.
     pub(crate) cancelled_in_callback: Cell<u64>,
     /// Why main's stack ends the request when it is switched to.
     leaving: Cell<Option<Leaving>>,
@@ -110,20 +110,21 @@ pub struct Runtime {
     pub(crate) active: Cell<bool>,
 }
 
-/// That of this request.
+/// The runtime of this request.
 static RUNTIME: PhpStatic<Cell<Option<NonNull<Runtime>>>> = PhpStatic::new(Cell::new(None));
 
-/// What the last request has left.
+/// What the last request has left for the next.
 static KEPT: PhpStatic<Cell<Option<Kept>>> = PhpStatic::new(Cell::new(None));
 
-/// The runtime, if anything has asked for it in this request.
+/// Returns the runtime, if this request has one.
 #[inline(always)]
 pub fn existing() -> Option<&'static Runtime> {
-    // SAFETY: lasts until `give_back`, when nobody uses it.
+    // SAFETY: lasts until `give_back`, when nothing uses it.
     RUNTIME.get().map(|rt| unsafe { rt.as_ref() })
 }
 
-/// The runtime, begun at the first use in a request.
+/// Returns the runtime, which is created at its first use in a request. An entry point (a function that the engine, PHP code or
+/// `interpose` calls) fetches it and passes it on.
 #[inline(always)]
 pub fn rt() -> &'static Runtime {
     existing().unwrap_or_else(begin)
@@ -141,8 +142,8 @@ fn begin() -> &'static Runtime {
     rt
 }
 
-/// The request is over, and nothing runs again. Objects know the runtime until [`give_back`]: they die after this, and other
-/// modules may run code at their request's end.
+/// Ends the request: no coroutine runs again. The runtime stays until [`give_back`], because objects are destroyed after this, and
+/// other modules may run code at their request's end.
 pub fn end_request() {
     if let Some(rt) = existing() {
         rt.end();
@@ -150,14 +151,14 @@ pub fn end_request() {
     }
 }
 
-/// The event loop forgets what it knows, as long as it is known what was closed.
+/// Makes the event loop forget all descriptors and waiters. To be called before descriptors are closed unseen.
 pub fn forget_events() {
     if let Some(reactor) = existing().and_then(|rt| rt.reactor.get()) {
         reactor.forget_all();
     }
 }
 
-/// The request's objects are gone too. Event loop, threads and some stacks stay for the next one, all else is given back.
+/// Frees the runtime, after the request's objects. The event loop, its threads and some stacks stay for the next request.
 pub fn give_back() {
     let Some(rt) = existing() else { return };
     scope::forget_all(rt);
@@ -168,7 +169,7 @@ pub fn give_back() {
     std::mem::forget(rt.main.cancellation.take());
     stacks::set_running::<Ctx>(None);
     let Some(made) = RUNTIME.take() else { return };
-    // SAFETY: made by `begin`. No code of the request runs any more, nor does its watchdog: nobody uses the runtime.
+    // SAFETY: made by `begin`. No code of the request runs any more, nor does its watchdog: nothing uses the runtime.
     let rt = unsafe { Box::from_raw(made.as_ptr()) };
     let mut stacks = rt.stacks.into_inner();
     if !stacks.are_worth_keeping() {
@@ -183,7 +184,7 @@ struct Kept {
     stacks: Stacks<Ctx>,
 }
 
-/// A core for a request, by the settings of the time.
+/// Returns a core for a request, by the present settings.
 fn new_core() -> Core {
     // `async.seed`: 0 runs the ready ones first in, first out.
     let seed = engine::setting(c"async.seed").trim().parse().unwrap_or(0);
@@ -192,7 +193,7 @@ fn new_core() -> Core {
 }
 
 impl Runtime {
-    /// One in which nothing has run.
+    /// Returns a runtime in which nothing has run.
     fn new(kept: Kept) -> Runtime {
         Runtime {
             core: RefCell::new(new_core()),
@@ -244,7 +245,7 @@ impl Runtime {
     }
 }
 
-/// Asks the core something.
+/// Calls `ask` with the core.
 pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
     ask(&rt().core.borrow())
 }
@@ -260,7 +261,7 @@ pub fn find(id: u64) -> Option<Owned<CoroutineObject>> {
     rt.find_object(CoroutineId(slot))
 }
 
-/// Where the chosen one is.
+/// A coroutine that was picked.
 pub(crate) enum To {
     Fresh(CoroutineId),
     Ctx(&'static Ctx),
@@ -298,33 +299,33 @@ impl Runtime {
         self.objects.borrow().iter().flatten().map(|object| Owned::of(unsafe { object.as_ref() })).collect()
     }
 
-    /// The object in a coroutine's slot is freed.
+    /// Removes the object in a coroutine's slot, which is being freed.
     pub fn forget_object(&self, co: CoroutineId) {
         self.objects.borrow_mut()[co.0 as usize] = None;
     }
 
-    /// Returns the reference to the object of a coroutine that is the runtime's until the coroutine is complete. It is complete.
+    /// Returns the reference that the runtime has owned until now to the object of a coroutine, which is complete.
     pub fn take_reference(&self, this: &CoroutineObject) -> Option<Owned<CoroutineObject>> {
         // SAFETY: taken once, when the coroutine is complete.
         unsafe { Owned::from_raw(std::ptr::from_ref(this).cast_mut()) }
     }
 
-    /// The main coroutine's object stays until the request ends.
+    /// Keeps the main coroutine's object until the request ends.
     pub fn keep_main(&self) {
         std::mem::forget(Owned::of(self.object(Core::MAIN)));
     }
 
-    /// Takes the cancellation that waits for the running coroutine.
+    /// Takes the pending cancellation of the running coroutine.
     pub fn take_cancellation(&self) -> Option<Owned<Object>> {
         self.core.borrow_mut().take_cancellation().map(ManuallyDrop::into_inner)
     }
 
-    /// Takes the cancellation that waits for a coroutine which will not meet it any more.
+    /// Takes the pending cancellation of a coroutine to which it will not be delivered any more.
     pub fn discard_cancellation(&self, co: CoroutineId) -> Option<Owned<Object>> {
         self.core.borrow_mut().discard_cancellation(co).map(ManuallyDrop::into_inner)
     }
 
-    /// Hands a failure of a scope to a coroutine that waits for it.
+    /// Delivers a failure of a scope to a coroutine that waits for the scope.
     pub fn deliver(&self, co: CoroutineId, scope: ScopeId, failure: Owned<Object>) {
         self.core.borrow_mut().deliver(co, scope, ManuallyDrop::new(failure));
     }
@@ -334,7 +335,8 @@ impl Runtime {
         self.core.borrow_mut().take_delivery(scope).map(ManuallyDrop::into_inner)
     }
 
-    /// Returns the coroutine that runs. Main's stack is main's, also when it has ended: shutdown functions run there.
+    /// Returns the running coroutine. On main's stack it is the main coroutine even when that has ended: shutdown functions run
+    /// there.
     #[inline(always)]
     pub fn running(&self) -> &CoroutineObject {
         if self.is_on_main() {
@@ -353,12 +355,12 @@ impl Runtime {
         }
     }
 
-    /// Is none of its parts in the middle of a change?
+    /// Returns `true` if none of its parts is being changed.
     pub fn is_whole(&self) -> bool {
         self.core.try_borrow_mut().is_ok() && self.stacks.try_borrow_mut().is_ok()
     }
 
-    /// Returns the context that runs.
+    /// Returns the running context.
     #[inline(always)]
     pub fn context(&'static self) -> &'static Ctx {
         Ctx::running().unwrap_or(&self.main)
@@ -370,14 +372,14 @@ impl Runtime {
         Ctx::running().is_none_or(|ctx| *ctx == *self.main)
     }
 
-    /// Returns the innermost frame of a coroutine that has started and not ended. One that the core has parked still runs while
-    /// it looks for the next one: when that cannot start, its failure is dealt with there.
+    /// Returns the innermost frame of a coroutine that has started and not ended. A coroutine that the core has parked still runs
+    /// while it picks the next one, whose start may fail.
     pub fn frame_of(&'static self, this: &Coroutine) -> Option<Frame> {
         let ctx = this.ctx.get()?;
         if ctx == self.context() { Frame::current() } else { ctx.travelling.frame() }
     }
 
-    /// The reactor, made at the first use.
+    /// Returns the reactor, which is created at its first use.
     pub fn reactor(&self) -> &Reactor {
         self.reactor.get_or_init(|| {
             Reactor::new().unwrap_or_else(|error| {
@@ -394,13 +396,13 @@ impl Runtime {
         !self.deadlock.is_empty() && exception.class() == classes::deadlock()
     }
 
-    /// May the running code be left here?
+    /// Returns `true` if the running coroutine can be suspended here.
     #[inline(always)]
     pub fn can_switch(&self) -> bool {
         self.no_switch.get() == 0 && self.phase.get() != Phase::Ended
     }
 
-    /// No switch until [`Runtime::allow_switch`]; nests.
+    /// Forbids switches until [`Runtime::allow_switch`]. Nests.
     pub fn forbid_switch(&self) {
         self.no_switch.set(self.no_switch.get() + 1);
         host::disable_suspension();
@@ -412,7 +414,7 @@ impl Runtime {
         self.set_gate();
     }
 
-    /// The gate is open where switching is allowed.
+    /// Enables or disables suspension by hooked calls, as switching is allowed or not.
     pub fn set_gate(&self) {
         if self.can_switch() && self.active.get() {
             host::enable_suspension();
@@ -421,7 +423,7 @@ impl Runtime {
         }
     }
 
-    /// No coroutine runs again: the script has ended, or it exits.
+    /// Ends the application: the script has ended, or it exits. No coroutine runs again.
     pub fn end(&'static self) {
         if self.phase.get() != Phase::Ended {
             for this in self.all_objects() {
@@ -432,7 +434,7 @@ impl Runtime {
         self.core.borrow_mut().run_as_main();
     }
 
-    /// This coroutine is never resumed, if it has been left somewhere.
+    /// Abandons a coroutine: if it is suspended, it is never resumed.
     fn abandon(&'static self, this: &Coroutine) {
         let Some(ctx) = this.ctx.get().filter(|ctx| *ctx != self.context()) else { return };
         if let Some(frame) = ctx.travelling.frame() {
@@ -441,7 +443,7 @@ impl Runtime {
         }
     }
 
-    /// Has main's stack been left for good, though there was no fatal error?
+    /// Returns `true` if main's stack has been left for good without a fatal error.
     pub fn is_left(&self) -> bool {
         self.leaving.get().is_some_and(|why| why != Leaving::Fatal)
     }
@@ -452,7 +454,7 @@ impl Runtime {
         host::disable_suspension();
     }
 
-    /// Queues a new coroutine, by `spawn`; the reference to its object is the runtime's.
+    /// Adds a new coroutine by `spawn`. The runtime takes over the reference to its object.
     #[inline(always)]
     pub fn enqueue(&self, object: Owned<CoroutineObject>, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
         let co = spawn(&mut self.core.borrow_mut());
@@ -465,14 +467,14 @@ impl Runtime {
         co
     }
 
-    /// A ticket for the running coroutine's next park.
+    /// Returns a ticket for the running coroutine's next park.
     #[inline(always)]
     pub fn begin_wait(&self) -> Ticket {
         self.core.borrow_mut().begin_wait()
     }
 
-    /// Parks the running coroutine (after [`Runtime::begin_wait`]): others run until it is woken. Says why it goes
-    /// on. Only where [`Runtime::can_switch`].
+    /// Parks the running coroutine (after [`Runtime::begin_wait`]) until it is woken, while others run, and returns the reason of
+    /// the wake-up. Only where [`Runtime::can_switch`].
     #[inline]
     pub fn park(&'static self, deadline: Option<u64>, on: WaitReason, cancellable: bool, info: Info) -> WakeReason {
         if fork::forked_unseen() {
@@ -497,11 +499,11 @@ impl Runtime {
         }
         self.leave(matches!(on, WaitReason::External { .. }));
         this.info.set(Info { call: "", ..info });
-        self.hears();
+        self.interrupt_signal_target();
         self.core.borrow_mut().resumed(cancellable)
     }
 
-    /// Gives way: parks on its turn, in as few steps as can be. Says whether a cancellation waits now.
+    /// Yields to the coroutines that are ready, in as few steps as possible. Returns `true` if a cancellation is pending then.
     #[inline]
     pub fn yield_now(&'static self) -> bool {
         if fork::forked_unseen() {
@@ -540,21 +542,21 @@ impl Runtime {
             }
             Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co, false) {
                 true => self.back_on(me),
-                false => self.leave(false), // it has its turn after those that can run
+                false => self.leave(false), // it is queued behind those that can run
             },
             Some(Next::Idle) => self.leave(false), // it has been abandoned, or it would be ready itself
         }
-        self.hears();
+        self.interrupt_signal_target();
         self.core.borrow().cancellation_waits()
     }
 
-    /// Thousands of coroutines that give way are each cold when their turn comes: what the next ones will touch is
-    /// fetched while this one still runs.
+    /// Prefetches what the next coroutines in the run queue will touch: with thousands of them, none is in the caches any more
+    /// when it is resumed.
     #[inline(always)]
     fn warm(&self, core: &Core) {
         if let Some(soon) = core.nth_ready(AHEAD) {
             if let Some(ctx) = self.object(soon).ctx.get() {
-                // Its state above, and below it the frames by which it was left.
+                // Its state, and below it the frames in which it was suspended.
                 let ctx: *const i8 = std::ptr::from_ref(ctx).cast();
                 for line in -14..7 {
                     arch::prefetch(ctx.wrapping_offset(line * 64));
@@ -569,7 +571,7 @@ impl Runtime {
         }
     }
 
-    /// After a switch back to `me`.
+    /// Completes a switch back to `me`.
     #[inline(always)]
     fn back_on(&'static self, me: &Ctx) {
         if let Some(why) = self.leaving.get()
@@ -588,12 +590,12 @@ impl Runtime {
             engine::bail_out();
         }
         if me.stack.overflowed.get() {
-            engine::request_interrupt(); // another one may have taken it
+            engine::request_interrupt(); // another coroutine may have consumed the request
         }
     }
 
-    /// Leaves the running coroutine, which the core has parked or queued, until it is chosen again. `in_c`: in C code that has
-    /// called a function of libc which blocks.
+    /// Suspends the running coroutine, which the core has parked or queued, until it is picked again. `in_c`: it is in C code that
+    /// has called a blocking function of libc.
     fn leave(&'static self, in_c: bool) {
         moments::turn_ends(self);
         let me = self.context();
@@ -605,7 +607,7 @@ impl Runtime {
                     break;
                 }
                 To::Fresh(co) if self.start(me, co, in_c) => break,
-                To::Fresh(_) => {} // it has failed: who is next?
+                To::Fresh(_) => {} // it has failed: the next one is picked
             }
         }
         self.back_on(me);
@@ -620,7 +622,7 @@ impl Runtime {
         self.object(co).ctx.get().expect("a coroutine that has started has a context")
     }
 
-    /// Leaves `from`, which runs, for `to`, which was left; both as the core has chosen.
+    /// Suspends `from`, which runs, and resumes `to`, which the core has picked.
     #[inline(always)]
     fn switch(&self, from: &'static Ctx, to: &'static Ctx, in_c: bool) {
         observers::switch(to);
@@ -632,13 +634,13 @@ impl Runtime {
         unsafe { arch::switch(&from.stack, &to.stack) };
     }
 
-    /// Starts a fresh coroutine on a stack of its own, and returns when `me` goes on; `false`: there is no stack for it.
+    /// Starts a fresh coroutine on a stack of its own, and returns `true` when `me` is resumed; `false` if there is no stack for it.
     fn start(&'static self, me: &'static Ctx, co: CoroutineId, in_c: bool) -> bool {
         let taken = self.stacks.borrow_mut().take();
         let Some(ctx) = taken.or_else(|| self.further_stack(co)) else { return false };
         #[cfg(asan)]
         crate::stack::asan::begin(&ctx.stack);
-        // SAFETY: the stack is nobody's.
+        // SAFETY: nothing uses the stack.
         unsafe { arch::prepare(&ctx.stack, crate::runtime::life::stack_main) };
         let fiber = observers::begin(ctx, self.object(co));
         depart(me, in_c);
@@ -649,19 +651,19 @@ impl Runtime {
         true
     }
 
-    /// A new stack for a fresh coroutine, or the last free one. `None`: there is none, and it has ended. What lies on the
-    /// stack here lies on that of each coroutine that is left for a fresh one: little.
+    /// Returns a new stack for a fresh coroutine, or the last free one; `None` if there is none, and the coroutine has failed. The
+    /// frames of this function lie on the stack of each coroutine that is suspended for a fresh one: they have to be small.
     #[cold]
     #[inline(never)]
     fn further_stack(&'static self, co: CoroutineId) -> Option<&'static Ctx> {
-        // Who has others' work to do, or has been cancelled, ends soon and gets the last one.
+        // A coroutine that works for others, or was cancelled, ends soon and gets the last one.
         let last = self.object(co).job().is_some() || !self.core.borrow().is_started(co);
         let made = self.stacks.borrow_mut().make_or_last(last);
         made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
 
-    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has made. The state of the
-    /// coroutine that ran was taken, or that one has ended; none uses the stack.
+    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has returned. The state of the
+    /// coroutine that ran has been saved, or that one has ended; no coroutine uses the stack.
     #[inline(always)]
     pub(crate) fn adopt(&self, ctx: &'static Ctx, co: CoroutineId, fiber: &FiberContext) {
         let this = self.object(co);
@@ -673,7 +675,7 @@ impl Runtime {
         unsafe { ctx.travelling.begin(&ctx.stack, &this.inherited, fiber) };
     }
 
-    /// Who runs next. Waits for events while nobody can.
+    /// Picks the coroutine that runs next. Waits for events while none is ready.
     pub(crate) fn pick(&'static self) -> To {
         loop {
             let picks = self.picks.get().wrapping_add(1);
@@ -708,7 +710,7 @@ impl Runtime {
         }
     }
 
-    /// Looks after events for at most `timeout` nanoseconds: wakes coroutines, lets timers fire.
+    /// Waits for events for at most `timeout` nanoseconds, wakes coroutines and fires timers.
     pub fn poll(&'static self, timeout: Option<u64>) {
         moments::turn_ends(self);
         if timeout != Some(0) {
@@ -738,8 +740,8 @@ impl Runtime {
         }
     }
 
-    /// Gives way if others are ready; now and then asks the reactor whether they could be. Says whether a cancellation
-    /// waits, which came meanwhile, or when the coroutine was in a call that could not be given up.
+    /// Yields if others are ready, and polls the reactor every `calls_per_look` calls if none is. Returns `true` if a cancellation is
+    /// pending, which came meanwhile or during a call that could not be given up.
     pub fn maybe_yield(&'static self, calls_per_look: u32) -> bool {
         let calls = self.calls_without_park.get() + 1;
         self.calls_without_park.set(calls);
@@ -757,13 +759,13 @@ impl Runtime {
         self.core.borrow().cancellation_waits()
     }
 
-    /// Gives way if others are ready, at once; looks for events only now and then. As [`Runtime::maybe_yield`].
+    /// Yields at once if others are ready; polls for events only now and then. Returns what [`Runtime::maybe_yield`] returns.
     pub fn yield_if_ready(&'static self) -> bool {
         let calls_per_look = if self.core.borrow().has_ready() { 0 } else { 16 };
         self.maybe_yield(calls_per_look)
     }
 
-    /// In the child of a fork: only the running coroutine lives on.
+    /// Keeps only the running coroutine, in the child of a fork.
     pub fn after_fork(&'static self) {
         let main_runs = self.is_on_main();
         let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
@@ -782,8 +784,8 @@ impl Runtime {
         }
     }
 
-    /// The main stack, which ends the request; at once in the child of a fork, whose main coroutine is not there, and where
-    /// the main coroutine waits for what nobody waits for any more.
+    /// Returns main's stack, which ends the request: at once in the child of a fork where the main coroutine does not exist, and where
+    /// the main coroutine waits for something that will never come.
     fn back_to_main(&'static self) -> To {
         let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
         if self.main_gone.get() || waits {
@@ -792,14 +794,14 @@ impl Runtime {
         To::Ctx(&self.main)
     }
 
-    /// Is nobody left to run, those apart who were abandoned or given up?
+    /// Returns `true` if no coroutine is left but those that were abandoned or given up.
     #[inline]
     fn is_over(&self) -> bool {
         let core = self.core.borrow();
         core.live() == core.abandoned() || self.zombies_given_up.get() && core.only_zombies()
     }
 
-    /// The script's own code has ended: everybody else runs on until none is left. `false`: one of them exits.
+    /// Runs all coroutines until none is left, after the script's own code has ended. Returns `false` if one of them exits.
     pub fn drain(&'static self) -> bool {
         self.draining.set(true);
         while !self.is_over() && !self.is_left() {
@@ -809,7 +811,7 @@ impl Runtime {
         !self.is_left()
     }
 
-    /// A coroutine's stack has bailed out, or a coroutine exits: main's stack ends the request.
+    /// Ends the request on main's stack, because a coroutine has bailed out or exits.
     pub(crate) fn end_on_main(&'static self, ctx: &'static Ctx, why: Leaving) -> ! {
         self.end();
         self.leaving.set(Some(why));
@@ -829,7 +831,7 @@ impl Runtime {
     }
 }
 
-/// `from` is left, by C code that blocks (`in_c`) or otherwise: takes what travels with it.
+/// Saves what travels with `from`, which is being suspended in C code that blocks (`in_c`) or elsewhere.
 #[inline(always)]
 fn depart(from: &Ctx, in_c: bool) {
     // SAFETY: the running context. The engine does nothing until another one is resumed, or begins, as both callers do next.
@@ -837,25 +839,25 @@ fn depart(from: &Ctx, in_c: bool) {
     moments::left(from);
 }
 
-/// `to` runs now: lets those know who depend on that.
+/// Makes `to` the running context and announces that.
 #[inline(always)]
 pub(crate) fn arrive(to: &'static Ctx) {
     stacks::set_running(Some(to));
     moments::resumed(to);
 }
 
-/// How long zombies run that are alone, in nanoseconds.
+/// Returns for how many nanoseconds zombies may run when nothing else is left.
 fn zombie_grace() -> u64 {
     (settings::current().zombie_timeout * 1e9) as u64
 }
 
-/// The waiter of a ticket.
+/// Returns the reactor's waiter for a ticket.
 pub fn waiter(ticket: Ticket) -> Waiter {
     Waiter(ticket.to_u64())
 }
 
 impl Runtime {
-    /// How many stacks there are, and the bytes of each C stack.
+    /// Returns how many stacks there are, and the bytes of each C stack.
     pub fn stack_figures(&self) -> (usize, usize) {
         let stacks = self.stacks.borrow();
         (stacks.made(), stacks.size())

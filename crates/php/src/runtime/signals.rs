@@ -23,12 +23,12 @@ const PATIENCE: u64 = 10_000_000;
 pub(crate) struct SignalTarget {
     co: CoroutineId,
     id: u64,
-    /// Who computes that long is interrupted after all.
+    /// When it computes that long it is interrupted after all.
     until: u64,
     /// PHP wanted to run handlers elsewhere, and was put off.
     put_off: bool,
-    /// It was about to run, perhaps in the middle of a call, which is interrupted if it parks: was the signal one
-    /// that restarts calls?
+    /// It was about to run, perhaps in the middle of a call, which is interrupted if it parks. `true` if the signal is one that
+    /// restarts calls.
     about_to_run: Option<bool>,
 }
 
@@ -65,7 +65,7 @@ impl Runtime {
     pub(crate) fn signalled(&self, mut caught: u64, from_outside: u64) {
         let mut core = self.core.borrow_mut();
         let running = core.running();
-        let mut hears = None;
+        let mut target = None;
         let (mut about_to_run, mut unheard) = (None, None);
         let here = from_outside & caught != caught;
         while caught != 0 {
@@ -80,30 +80,30 @@ impl Runtime {
             let signal_target = if interrupted {
                 Some(owner)
             } else if core.will_resume_call(owner) {
-                about_to_run = about_to_run.or(Some(restart).filter(|_| hears.is_none()));
+                about_to_run = about_to_run.or(Some(restart).filter(|_| target.is_none()));
                 Some(owner)
             } else {
                 core.interrupt(restart)
             };
             unheard = unheard.or(Some(owner).filter(|_| signal_target.is_none()));
-            hears = hears.or(signal_target);
+            target = target.or(signal_target);
         }
         if here {
-            (hears, about_to_run) = (Some(running), None); // handlers run at once, all together
+            (target, about_to_run) = (Some(running), None); // handlers run at once, all together
         }
         if let Some(owner) = unheard
-            && hears.is_none()
+            && target.is_none()
             && !core.has_ready()
         {
-            hears = if core.wake_one_for_signal(owner) { Some(owner) } else { core.wake_for_signal() };
+            target = if core.wake_one_for_signal(owner) { Some(owner) } else { core.wake_for_signal() };
         }
-        if let Some(co) = hears {
+        if let Some(co) = target {
             let until = Reactor::now() + PATIENCE;
             self.signal_target.set(Some(SignalTarget { co, id: core.id(co), until, put_off: false, about_to_run }));
         }
     }
 
-    /// Should the running coroutine leave PHP's handlers to the one whose call was interrupted?
+    /// Returns `true` if PHP's handlers are to run in another coroutine, whose call the signal has interrupted.
     #[cold]
     pub fn leaves_handlers(&'static self) -> bool {
         if signals::pending() {
@@ -129,9 +129,9 @@ impl Runtime {
         false
     }
 
-    /// A coroutine goes on: is it the one that handlers wait for?
+    /// Requests an interrupt if the coroutine that was just resumed is the one in which PHP's handlers are to run.
     #[inline(always)]
-    pub(crate) fn hears(&self) {
+    pub(crate) fn interrupt_signal_target(&self) {
         if self.signal_target.get().is_some_and(|signal_target| {
             (signal_target.put_off || signal_target.about_to_run.is_some())
                 && signal_target.co == self.core.borrow().running()
@@ -140,8 +140,8 @@ impl Runtime {
         }
     }
 
-    /// A signal came while the running coroutine was in the middle of a call and others ran, and it parks in it again:
-    /// is the call interrupted?
+    /// Returns `true` if a signal interrupts the park `on`: it came while other coroutines ran, and the running coroutine, then
+    /// in the middle of a call, parks in that again.
     #[inline(always)]
     pub(crate) fn is_interrupted_before(&self, on: WaitReason) -> bool {
         self.signal_target.get().is_some_and(|signal_target| {

@@ -264,7 +264,7 @@ impl<T: AtTop> Stacks<T> {
         self.size
     }
 
-    /// Would those of this size be the same?
+    /// Returns `true` if stacks of the wanted size `size` are of this size.
     pub fn are_of(&self, size: usize) -> bool {
         self.size == Stacks::<T>::new(size).size
     }
@@ -329,7 +329,7 @@ impl<T: AtTop> Stacks<T> {
         self.until_look = if self.looks > 0 { 1 } else { LOOK_EVERY };
     }
 
-    /// Has this free stack been used deeply? Then that is given back.
+    /// Gives back the pages of a free stack that has been used deeply. Returns `true` if it was.
     fn cool(&self, ctx: &T) -> bool {
         let low = ctx.stack().low as usize;
         let warm = (ctx.stack().upper_end() as usize - KEPT_WARM) / self.page * self.page;
