@@ -373,6 +373,18 @@ void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
 
+/* Makes what lies at this offset of our memory an object, with the properties that its class declares behind it. */
+void spindle_object_begin(char *memory, size_t offset, zend_class_entry *ce, const zend_object_handlers *handlers)
+{
+	zend_object *object = (zend_object *) (memory + offset);
+
+	zend_object_std_init(object, ce);
+	if (ce->default_properties_count) {
+		object_properties_init(object, ce);
+	}
+	object->handlers = handlers;
+}
+
 zval *spindle_object_property(zend_object *object, uint32_t place) { return OBJ_PROP_NUM(object, place); }
 
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *))
@@ -387,19 +399,6 @@ void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
 	}
 }
 
-void spindle_gc_add_array(zend_get_gc_buffer *buffer, HashTable *array)
-{
-	zval value;
-
-	ZVAL_ARR(&value, array);
-	zend_get_gc_buffer_add_zval(buffer, &value);
-}
-
-void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object)
-{
-	zend_get_gc_buffer_add_obj(buffer, object);
-}
-
 /* Also the properties that a class of PHP code declares: what is returned holds them. */
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count)
 {
@@ -412,8 +411,11 @@ bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv
 	return call_user_function(NULL, NULL, closure, result, argc, argv) == SUCCESS;
 }
 
-zend_string *spindle_string_new(const char *text, size_t length) { return zend_string_init(text, length, 0); }
-zend_string *spindle_string_new_lasting(const char *text, size_t length) { return zend_string_init(text, length, 1); }
+zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting)
+{
+	return zend_string_init(text, length, is_lasting);
+}
+
 void spindle_string_release(zend_string *string) { zend_string_release(string); }
 
 void spindle_print(const zend_string *text) { PHPWRITE(ZSTR_VAL(text), ZSTR_LEN(text)); }

@@ -103,19 +103,17 @@ typedef struct spindle_slot_args {
 /* Small macros of the engine, as functions. */
 void spindle_zval_copy(zval *to, const zval *from);
 void spindle_zval_dtor(zval *value);
+void spindle_object_begin(char *memory, size_t offset, zend_class_entry *ce, const zend_object_handlers *handlers);
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
-/* The cycle collector's buffer: adds a value if it counts references, adds an object, hands the buffer over. */
+/* The cycle collector's buffer: adds a value if it counts references, hands the buffer over. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
-void spindle_gc_add_array(zend_get_gc_buffer *buffer, HashTable *array);
-void spindle_gc_add_object(zend_get_gc_buffer *buffer, zend_object *object);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
-zend_string *spindle_string_new(const char *text, size_t length);
-/* One that outlives the request. */
-zend_string *spindle_string_new_lasting(const char *text, size_t length);
+/* A lasting one outlives the request. */
+zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting);
 void spindle_string_release(zend_string *string);
 void spindle_print(const zend_string *text);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);

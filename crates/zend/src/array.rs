@@ -1,18 +1,16 @@
 //! Arrays.
 
-use crate::{Counted, Owned, Str, Value, c, sys};
+use crate::{Owned, Shared, Str, Value, c, shared::WithCount, sys};
 use std::{
-    cell::UnsafeCell,
     ffi::{CStr, c_void},
     mem::ManuallyDrop,
     ptr::NonNull,
 };
 
 /// An array of the engine's.
-#[repr(transparent)]
-pub struct Array(UnsafeCell<sys::HashTable>);
+pub type Array = Shared<sys::HashTable>;
 
-impl Array {
+impl Shared<sys::HashTable> {
     /// Returns a new array, with room for that many values.
     pub fn new(room: usize) -> Owned<Array> {
         c::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
@@ -25,31 +23,9 @@ impl Array {
         array
     }
 
-    /// Returns the array at this address, or `None` for null.
-    ///
-    /// # Safety
-    /// It is null, or alive as long as the borrow is used.
-    #[inline(always)]
-    pub unsafe fn borrow<'a>(array: *const sys::HashTable) -> Option<&'a Array> {
-        // SAFETY: the caller's promise.
-        unsafe { array.cast::<Array>().as_ref() }
-    }
-
     /// Returns a copy, whose values are the same.
     pub fn duplicate(&self) -> Owned<Array> {
         c::zend_array_dup(self)
-    }
-
-    /// Returns the engine's pointer.
-    #[inline(always)]
-    pub fn as_raw(&self) -> *mut sys::HashTable {
-        self.0.get()
-    }
-
-    #[inline(always)]
-    fn raw(&self) -> &sys::HashTable {
-        // SAFETY: alive by `self`; borrowed only while one of its fields is read.
-        unsafe { &*self.0.get() }
     }
 
     /// Returns how many values there are.
@@ -122,15 +98,9 @@ impl Owned<Array> {
     }
 }
 
-// SAFETY: as the engine's own macros do it.
-unsafe impl Counted for Array {
-    fn add_ref(&self) {
-        // SAFETY: on the engine's thread; nobody borrows the count.
-        unsafe { (*self.0.get()).gc.refcount += 1 };
-    }
-
-    unsafe fn release(this: NonNull<Array>) {
-        // SAFETY: the caller's reference becomes the value's.
-        drop(unsafe { Owned::<Array>::from_raw(this.as_ptr()) }.map(Value::from));
+// SAFETY: so it begins, and a value gives back its reference.
+unsafe impl WithCount for sys::HashTable {
+    fn release(this: ManuallyDrop<Owned<Array>>) {
+        drop(Value::from(ManuallyDrop::into_inner(this)));
     }
 }

@@ -9,10 +9,18 @@
 //! not to write to what it gets as `&Value`: what it writes to is a `&mut` or a structure of the engine's, which are cells.
 
 use crate::{
-    Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, engine::ErrorObserver,
-    frame::Borrowed, globals::Global, sys,
+    Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell,
+    engine::ErrorObserver,
+    frame::Borrowed,
+    globals::Global,
+    instance::{Create, GcBuffer},
+    sys,
 };
-use std::ffi::{c_char, c_int};
+use std::{
+    ffi::{c_char, c_int, c_void},
+    mem::ManuallyDrop,
+    ptr::NonNull,
+};
 
 #[allow(improper_ctypes, reason = "C hands a `Vec` on, and does not look at it")]
 unsafe extern "C" {
@@ -23,6 +31,7 @@ unsafe extern "C" {
     pub safe static output_globals: Global<sys::zend_output_globals>;
     pub safe static basic_globals: Global<sys::php_basic_globals>;
     pub safe static file_globals: Global<sys::php_file_globals>;
+    pub safe static std_object_handlers: Global<sys::zend_object_handlers>;
     pub safe static sapi_module: Global<sys::sapi_module_struct>;
     pub safe static zend_ce_closure: Global<Option<Class>>;
     pub safe static zend_ce_throwable: Global<Option<Class>>;
@@ -31,8 +40,8 @@ unsafe extern "C" {
 
     // Strings. A new one is never null: the engine ends the request rather than that. They are read for as many bytes as is
     // said.
-    pub fn spindle_string_new(text: *const u8, length: usize) -> Owned<Str>;
-    pub fn spindle_string_new_lasting(text: *const u8, length: usize) -> Owned<Str>;
+    pub fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
+    pub safe fn spindle_string_release(string: ManuallyDrop<Owned<Str>>);
 
     // Arrays that are made and read: what is returned is a value of the array's, or null. Code that changes one must
     // know that nothing of it is borrowed, and so calls functions that are not safe.
@@ -62,8 +71,28 @@ unsafe extern "C" {
         is_silent: bool,
         room: &'a mut Value,
     ) -> &'a Value;
+    pub safe fn _emalloc(size: usize) -> NonNull<c_void>;
+    pub fn spindle_object_begin(
+        memory: NonNull<c_void>,
+        offset: usize,
+        class: Class,
+        handlers: *const sys::zend_object_handlers,
+    );
+    pub fn spindle_class_set_create(class: Class, create: Create);
+    pub safe fn zend_objects_destroy_object(object: &Object);
+    pub safe fn spindle_object_release(object: ManuallyDrop<Owned<Object>>);
     pub safe fn spindle_object_skip_destructor(object: &Object);
     pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
+
+    // What an object tells the cycle collector of: only what it holds.
+    pub safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
+    pub fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
+    pub fn spindle_gc_use(
+        buffer: &GcBuffer,
+        object: &Object,
+        table: *mut *mut sys::zval,
+        count: *mut c_int,
+    ) -> *mut sys::HashTable;
 
     // Exceptions. A new one, and one that is thrown, come with a reference. These functions check the class of what they get.
     // Without an exception, the last one is for code that one in flight is to reach.

@@ -1,8 +1,6 @@
 //! Functions and methods that PHP code calls.
 
-use crate::{
-    Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys, zeroed,
-};
+use crate::{Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys, zeroed};
 use std::{
     cell::Cell,
     ffi::{CString, c_char},
@@ -109,15 +107,6 @@ impl Call {
         // SAFETY: the arguments of the call, which is the caller's: nobody else looks at them.
         let arguments = unsafe { std::slice::from_raw_parts_mut(first, count) };
         arguments.iter_mut().map(std::mem::take).collect()
-    }
-
-    /// Returns the named arguments that no parameter takes.
-    pub fn named_arguments(&self) -> Option<&Array> {
-        if self.flags() & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS == 0 {
-            return None;
-        }
-        // SAFETY: an array that the frame holds.
-        unsafe { Array::borrow(self.raw().extra_named_params) }
     }
 }
 

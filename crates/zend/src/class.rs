@@ -3,6 +3,7 @@
 use crate::{Handler, Str, c, globals::Table, sys};
 use std::{
     ffi::{CStr, c_void},
+    mem::offset_of,
     ptr::NonNull,
     slice,
 };
@@ -51,6 +52,10 @@ impl Class {
         unsafe { self.0.as_ref() }
     }
 
+    fn field<F>(self, distance: usize) -> *mut F {
+        self.0.as_ptr().wrapping_byte_add(distance).cast()
+    }
+
     /// Returns its name.
     pub fn name(&self) -> &Str {
         // SAFETY: alive as long as the class.
@@ -81,10 +86,9 @@ impl Class {
         if !self.is_linked() && !self.is_internal() {
             return None;
         }
-        // SAFETY: the member that linked classes have.
-        let parent = unsafe { self.raw().__bindgen_anon_1.parent };
-        // SAFETY: null, or a class that lasts as long as this one.
-        unsafe { Class::from_raw(parent) }
+        let parent = self.field::<Option<Class>>(offset_of!(sys::zend_class_entry, __bindgen_anon_1.parent));
+        // SAFETY: what linked classes have there: null, or a class that lasts as long as this one.
+        unsafe { parent.read() }
     }
 
     /// Returns `true` if an extension or the engine has made it.
@@ -97,10 +101,9 @@ impl Class {
         if !self.is_internal() {
             return None;
         }
-        // SAFETY: the member that internal classes have.
-        let module = unsafe { self.raw().info.internal.module };
-        // SAFETY: null, or a loaded extension.
-        unsafe { Extension::from_raw(module) }
+        let module = self.field::<Option<Extension>>(offset_of!(sys::zend_class_entry, info.internal.module));
+        // SAFETY: what internal classes have there: null, or a loaded extension.
+        unsafe { module.read() }
     }
 
     /// Returns this class and those that it extends, up to the outermost.
@@ -119,6 +122,26 @@ impl Class {
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Function(NonNull<sys::zend_function>);
+
+/// What all kinds of functions begin with. The name is alive as long as the function, and so is the class.
+#[repr(C)]
+struct Head<'a> {
+    kind: u8,
+    _argument_flags: [u8; 3],
+    flags: u32,
+    name: Option<&'a Str>,
+    class: Option<Class>,
+}
+
+/// The same, as the engine declares it.
+pub type Common = sys::_zend_function__bindgen_ty_1;
+
+const _: () = {
+    assert!(offset_of!(Head<'_>, kind) == offset_of!(Common, type_));
+    assert!(offset_of!(Head<'_>, flags) == offset_of!(Common, fn_flags));
+    assert!(offset_of!(Head<'_>, name) == offset_of!(Common, function_name));
+    assert!(offset_of!(Head<'_>, class) == offset_of!(Common, scope));
+};
 
 impl Function {
     /// Returns the function at this address, or `None` for null.
@@ -143,7 +166,7 @@ impl Function {
 
     /// Returns what all kinds of functions have.
     #[inline(always)]
-    pub fn common(&self) -> &sys::_zend_function__bindgen_ty_1 {
+    pub fn common(&self) -> &Common {
         // SAFETY: every kind of function begins with these fields.
         unsafe { self.0.cast().as_ref() }
     }
@@ -171,25 +194,29 @@ impl Function {
     /// Returns `true` if an extension or the engine has made it.
     #[inline(always)]
     pub fn is_internal(self) -> bool {
-        u32::from(self.common().type_) == sys::ZEND_INTERNAL_FUNCTION
+        u32::from(self.head().kind) == sys::ZEND_INTERNAL_FUNCTION
     }
 
     /// Returns `true` if it is a function, a file or an `eval` of PHP code.
     #[inline(always)]
     pub fn is_php_code(self) -> bool {
-        self.common().type_ & 1 == 0 // the engine numbers the kinds so
+        self.head().kind & 1 == 0 // the engine numbers the kinds so
+    }
+
+    #[inline(always)]
+    fn head(&self) -> &Head<'_> {
+        // SAFETY: every kind of function begins with these fields.
+        unsafe { self.0.cast().as_ref() }
     }
 
     /// Returns its name. Files, and frames that stand for no function, have none.
     pub fn name(&self) -> Option<&Str> {
-        // SAFETY: null, or alive as long as the function.
-        unsafe { Str::borrow(self.common().function_name) }
+        self.head().name
     }
 
     /// Returns the class that it is a method of, or in which its closure was made.
     pub fn class(self) -> Option<Class> {
-        // SAFETY: null, or a class that lasts as long as the function.
-        unsafe { Class::from_raw(self.common().scope) }
+        self.head().class
     }
 
     /// Returns its parameters, and what collects the rest.
@@ -205,7 +232,7 @@ impl Function {
 
     /// Returns its flags (`ZEND_ACC_…`).
     pub fn flags(self) -> u32 {
-        self.common().fn_flags
+        self.head().flags
     }
 
     /// Sets the C code of an internal function.

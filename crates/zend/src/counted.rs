@@ -5,16 +5,14 @@ use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr::NonNull};
 /// A structure of the engine's that counts references to it.
 ///
 /// # Safety
-/// `release` gives back one reference, which `add_ref` or the structure's creation has made.
-pub unsafe trait Counted {
+/// It is alive as long as there are references: those that `add_ref` and the structure's creation have made, less those that
+/// `release` has given back.
+pub unsafe trait Counted: Sized {
     /// Counts one more reference.
     fn add_ref(&self);
 
-    /// Gives back one reference. The last one ends the structure, which may run PHP code.
-    ///
-    /// # Safety
-    /// The reference is the caller's, and not used again.
-    unsafe fn release(this: NonNull<Self>);
+    /// Gives back a reference. The last one ends the structure, which may run PHP code.
+    fn release(this: ManuallyDrop<Owned<Self>>);
 }
 
 /// A reference, given back when it is dropped.
@@ -69,8 +67,7 @@ impl<T: Counted> Clone for Owned<T> {
 impl<T: Counted> Drop for Owned<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: our reference, which goes with this value.
-        unsafe { T::release(self.0) };
+        T::release(ManuallyDrop::new(Owned(self.0)));
     }
 }
 
@@ -108,8 +105,14 @@ impl<T: Counted> OwnedCell<T> {
     /// Returns one more reference to what is in it.
     #[inline]
     pub fn get(&self) -> Option<Owned<T>> {
-        // SAFETY: alive by the reference in this place.
-        self.0.get().map(|pointer| Owned::of(unsafe { pointer.as_ref() }))
+        self.with(Owned::of)
+    }
+
+    /// Calls `with`, which runs no other code than its own, with what is in it. No reference is counted.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, with: impl FnOnce(&T) -> R) -> Option<R> {
+        // The reference stays that of the place.
+        self.0.get().map(|pointer| with(&ManuallyDrop::new(Owned(pointer))))
     }
 
     /// Puts a reference in, and returns the one that was there.

@@ -1,41 +1,24 @@
 //! Contexts of fibers: what the engine's fibers, and the observers of them, know a stack of calls by.
 
-use crate::{OwnedCell, Str, c, globals, sys, zeroed};
-use std::{cell::UnsafeCell, ptr};
+use crate::{OwnedCell, Shared, Str, c, globals, sys, zeroed};
+use std::ptr;
 
 /// A context of the engine's, whoever switches to it.
-#[repr(transparent)]
-pub struct FiberContext(UnsafeCell<sys::zend_fiber_context>);
+pub type FiberContext = Shared<sys::zend_fiber_context>;
 
 /// The state of a context (`ZEND_FIBER_STATUS_…`).
 pub type Status = sys::zend_fiber_status;
 
-impl FiberContext {
+impl Shared<sys::zend_fiber_context> {
     /// Returns one in which nothing runs yet.
     pub const fn new() -> FiberContext {
-        FiberContext(UnsafeCell::new(zeroed()))
+        Shared::wrapping(zeroed())
     }
 
     /// Returns that of the code that runs, if a request has begun.
     #[inline(always)]
     pub fn current() -> Option<&'static FiberContext> {
         globals::current_context().get()
-    }
-
-    /// Returns the context at this address, or `None` for null.
-    ///
-    /// # Safety
-    /// It is null, or lasts as long as the borrow is used.
-    #[inline(always)]
-    pub unsafe fn borrow<'a>(context: *const sys::zend_fiber_context) -> Option<&'a FiberContext> {
-        // SAFETY: the caller's promise.
-        unsafe { context.cast::<FiberContext>().as_ref() }
-    }
-
-    /// Returns the engine's pointer.
-    #[inline(always)]
-    pub fn as_raw(&self) -> *mut sys::zend_fiber_context {
-        self.0.get()
     }
 
     /// Makes it one of this kind, an address that tells kinds apart, in which nothing has run.
@@ -58,14 +41,14 @@ impl FiberContext {
     #[inline(always)]
     fn change(&self, change: impl FnOnce(&mut sys::zend_fiber_context)) {
         // SAFETY: its own fields, which are borrowed by nothing else meanwhile.
-        change(unsafe { &mut *self.0.get() });
+        change(unsafe { &mut *self.as_raw() });
     }
 
     /// Tells observers that it is new, and goes on in place of the one that runs, as a fiber that is started at this place.
     #[inline(always)]
     pub fn announce_begin(&self, file: &OwnedCell<Str>, line: u32) {
         // SAFETY: null, or a string that is held.
-        unsafe { sys::spindle_fiber_begins(self.0.get(), file.as_ptr().cast(), line) };
+        unsafe { sys::spindle_fiber_begins(self.as_raw(), file.as_ptr().cast(), line) };
     }
 
     /// Tells observers that it goes on in place of the one that runs.
@@ -73,7 +56,7 @@ impl FiberContext {
     pub fn announce_switch(&self) {
         let from = globals::executor(|eg| eg.current_fiber_context);
         // SAFETY: two contexts that last: code runs in the first one.
-        unsafe { sys::zend_observer_fiber_switch_notify(from, self.0.get()) };
+        unsafe { sys::zend_observer_fiber_switch_notify(from, self.as_raw()) };
         self.set_status(sys::ZEND_FIBER_STATUS_RUNNING);
     }
 

@@ -1,7 +1,7 @@
 //! Frames: calls in progress.
 
-use crate::{Class, Function, Object, Str, Value, c, globals, sys};
-use std::{marker::PhantomData, ptr::NonNull, slice};
+use crate::{Array, Class, Function, Object, Str, Value, c, globals, sys};
+use std::{ffi::c_void, marker::PhantomData, mem::offset_of, ptr::NonNull, slice};
 
 /// The frame of a call that has not returned.
 #[repr(transparent)]
@@ -22,6 +22,29 @@ pub struct Declaration<'a> {
     /// The name in lower case of the parent.
     pub parent: Option<&'a Str>,
 }
+
+/// What is looked at of `zend_execute_data`, with the types that it has in frames of calls in progress: a function that lasts as
+/// long as its call, the value `$this` with the flags of the call, and the caller, which returns later.
+#[repr(C)]
+struct Fields {
+    instruction: *const sys::zend_op,
+    _callee: *mut sys::zend_execute_data,
+    _result: *mut sys::zval,
+    function: Option<Function>,
+    this: Value,
+    caller: Option<Frame>,
+    _symbol_table: *mut sys::zend_array,
+    _cache: *mut *mut c_void,
+    named: *mut sys::zend_array,
+}
+
+const _: () = {
+    assert!(offset_of!(Fields, function) == offset_of!(sys::zend_execute_data, func));
+    assert!(offset_of!(Fields, this) == offset_of!(sys::zend_execute_data, This));
+    assert!(offset_of!(Fields, caller) == offset_of!(sys::zend_execute_data, prev_execute_data));
+    assert!(offset_of!(Fields, named) == offset_of!(sys::zend_execute_data, extra_named_params));
+    assert!(size_of::<Fields>() == size_of::<sys::zend_execute_data>());
+};
 
 impl Frame {
     /// Returns the frame at this address, or `None` for null.
@@ -50,25 +73,22 @@ impl Frame {
         self.0.as_ptr()
     }
 
-    /// Returns the engine's structure, to read its fields.
     #[inline(always)]
-    pub fn raw(&self) -> &sys::zend_execute_data {
-        // SAFETY: a call in progress has its frame.
-        unsafe { self.0.as_ref() }
+    fn fields(&self) -> &Fields {
+        // SAFETY: a call in progress has its frame, which has these fields.
+        unsafe { self.0.cast::<Fields>().as_ref() }
     }
 
     /// Returns the function that was called.
     #[inline(always)]
     pub fn function(self) -> Option<Function> {
-        // SAFETY: null, or a function that lasts as long as its call.
-        unsafe { Function::from_raw(self.raw().func) }
+        self.fields().function
     }
 
     /// Returns the frame of the code that has made the call.
     #[inline(always)]
     pub fn caller(self) -> Option<Frame> {
-        // SAFETY: null, or a call that returns later than this one.
-        unsafe { Frame::from_raw(self.raw().prev_execute_data) }
+        self.fields().caller
     }
 
     /// Returns this frame and those that have called it, the innermost first.
@@ -90,8 +110,7 @@ impl Frame {
 
     #[inline(always)]
     fn this_value(&self) -> &Value {
-        // SAFETY: a value of the frame's, which holds it.
-        unsafe { Value::borrow(&self.raw().This) }.unwrap_or(const { &Value::UNDEF })
+        &self.fields().this
     }
 
     /// Returns the class whose method is called, `static` of the code there.
@@ -102,8 +121,16 @@ impl Frame {
     /// Returns how many arguments were passed.
     #[inline(always)]
     pub fn argument_count(self) -> u32 {
-        // SAFETY: the member that frames of calls use.
-        unsafe { self.raw().This.u2.num_args }
+        self.this_value().word_behind()
+    }
+
+    /// Returns the named arguments that no parameter takes.
+    pub fn named_arguments(&self) -> Option<&Array> {
+        if self.flags() & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS == 0 {
+            return None;
+        }
+        // SAFETY: the flag says that the frame holds an array.
+        unsafe { Array::borrow(self.fields().named) }
     }
 
     /// Returns the address behind the frame, where its arguments and variables are.
@@ -133,7 +160,7 @@ impl Frame {
     pub fn instruction(&self) -> Option<&sys::zend_op> {
         self.function()?.code()?;
         // SAFETY: null in a frame that has not begun, or an instruction of the code.
-        unsafe { self.raw().opline.as_ref() }
+        unsafe { self.fields().instruction.as_ref() }
     }
 
     /// Returns the innermost frame of PHP code, from this one on.
@@ -170,7 +197,8 @@ impl Frame {
     unsafe fn constant(&self, operand: sys::znode_op, behind: usize) -> &Value {
         // SAFETY: the member of operands that are constants: the distance in bytes.
         let distance = unsafe { operand.constant } as i32 as isize;
-        let constant = self.raw().opline.wrapping_byte_offset(distance).cast::<sys::zval>().wrapping_add(behind);
+        let constant =
+            self.fields().instruction.wrapping_byte_offset(distance).cast::<sys::zval>().wrapping_add(behind);
         // SAFETY: the caller's promise. Constants last as long as the code.
         unsafe { Value::borrow(constant) }.unwrap_or(const { &Value::UNDEF })
     }

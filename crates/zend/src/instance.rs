@@ -1,11 +1,11 @@
 //! Objects of classes of ours: how they are made, freed, compared, cloned and looked at by the cycle collector.
 
-use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Value, ValueCell, sys};
+use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, sys, zeroed};
 use std::{
-    cell::{Cell, UnsafeCell},
-    mem::{MaybeUninit, offset_of},
+    cell::Cell,
+    mem::{ManuallyDrop, offset_of},
     ops::Deref,
-    ptr::{self, NonNull},
+    ptr,
 };
 
 /// The state of objects of one class. What changes in it is in cells, because any code may look at it meanwhile.
@@ -28,7 +28,7 @@ pub trait State: Sized + 'static {
 #[repr(C)]
 pub struct Instance<T> {
     state: T,
-    std: UnsafeCell<sys::zend_object>,
+    std: Object,
 }
 
 impl<T: State> Instance<T> {
@@ -37,8 +37,7 @@ impl<T: State> Instance<T> {
     /// Returns the object as PHP code has it.
     #[inline(always)]
     pub fn object(&self) -> &Object {
-        // SAFETY: the engine's part, alive by `self`.
-        unsafe { Object::borrow(self.std.get()) }.expect("not null")
+        &self.std
     }
 }
 
@@ -65,11 +64,8 @@ unsafe impl<T: State> Counted for Instance<T> {
     }
 
     #[inline(always)]
-    unsafe fn release(this: NonNull<Instance<T>>) {
-        // SAFETY: alive by the caller's reference.
-        let object = unsafe { this.as_ref() }.std.get();
-        // SAFETY: the caller's reference is given back.
-        unsafe { sys::spindle_object_release(object) };
+    fn release(this: ManuallyDrop<Owned<Instance<T>>>) {
+        Object::release(ManuallyDrop::new(ManuallyDrop::into_inner(this).into()));
     }
 }
 
@@ -88,10 +84,13 @@ impl<T: State> From<Owned<Instance<T>>> for Value {
     }
 }
 
+/// Makes an object of a class.
+pub type Create = extern "C" fn(Class) -> Owned<Object>;
+
 /// A class of ours, as a static: the handlers of its objects, filled at module start.
 pub struct ObjectClass<T> {
     class: Cell<Option<Class>>,
-    handlers: UnsafeCell<MaybeUninit<sys::zend_object_handlers>>,
+    handlers: Cell<sys::zend_object_handlers>,
     _state: std::marker::PhantomData<fn(T)>,
 }
 
@@ -101,11 +100,7 @@ unsafe impl<T> Sync for ObjectClass<T> {}
 impl<T: State> ObjectClass<T> {
     /// Returns one that is to be registered.
     pub const fn new() -> ObjectClass<T> {
-        ObjectClass {
-            class: Cell::new(None),
-            handlers: UnsafeCell::new(MaybeUninit::uninit()),
-            _state: std::marker::PhantomData,
-        }
+        ObjectClass { class: Cell::new(None), handlers: Cell::new(zeroed()), _state: std::marker::PhantomData }
     }
 
     /// Makes `class` one whose objects have this state. They cannot be cloned nor serialized, and each is equal only to
@@ -114,12 +109,11 @@ impl<T: State> ObjectClass<T> {
     pub fn register(
         &self,
         class: Class,
-        create: unsafe extern "C" fn(*mut sys::zend_class_entry) -> *mut sys::zend_object,
+        create: Create,
         flags: u32,
         change: impl FnOnce(&mut sys::zend_object_handlers),
     ) {
-        // SAFETY: a table of the engine's, filled before modules start.
-        let mut handlers = unsafe { sys::std_object_handlers };
+        let mut handlers = c::std_object_handlers.read(|handlers| *handlers);
         handlers.offset = Instance::<T>::OFFSET as i32;
         handlers.clone_obj = None;
         handlers.compare = Some(sys::zend_objects_not_comparable);
@@ -129,23 +123,17 @@ impl<T: State> ObjectClass<T> {
         handlers.free_obj = Some(free::<T>);
         handlers.get_gc = Some(get_gc::<T>);
         change(&mut handlers);
-        // SAFETY: nobody looks at it before there are objects.
-        unsafe { (*self.handlers.get()).write(handlers) };
-        class.add_flags(flags | sys::ZEND_ACC_NOT_SERIALIZABLE);
-        // SAFETY: a class that is being registered.
-        unsafe { sys::spindle_class_set_create(class.as_raw(), Some(create)) };
+        self.handlers.set(handlers);
+        class.add_flags(flags);
+        self.extend_to(class, create);
         self.class.set(Some(class));
     }
 
     /// Lets objects of one more class have this state. At module start.
-    pub fn extend_to(
-        &self,
-        class: Class,
-        create: unsafe extern "C" fn(*mut sys::zend_class_entry) -> *mut sys::zend_object,
-    ) {
+    pub fn extend_to(&self, class: Class, create: Create) {
         class.add_flags(sys::ZEND_ACC_NOT_SERIALIZABLE);
         // SAFETY: a class that is being registered.
-        unsafe { sys::spindle_class_set_create(class.as_raw(), Some(create)) };
+        unsafe { c::spindle_class_set_create(class, create) };
     }
 
     /// Returns the class.
@@ -160,9 +148,7 @@ impl<T: State> ObjectClass<T> {
     /// Returns the object as one of this class, or `None` if it is of another.
     #[inline(always)]
     pub fn of<'a>(&self, object: &'a Object) -> Option<&'a Instance<T>> {
-        // SAFETY: reads a field of a live object.
-        let handlers = unsafe { (*object.as_raw()).handlers };
-        if !ptr::eq(handlers.cast(), self.handlers.get()) {
+        if !ptr::eq(object.handlers(), self.handlers.as_ptr()) {
             return None;
         }
         let state = object.as_raw().wrapping_byte_sub(Instance::<T>::OFFSET).cast::<Instance<T>>();
@@ -174,23 +160,14 @@ impl<T: State> ObjectClass<T> {
     pub fn create(&self, class: Class) -> Owned<Instance<T>> {
         let properties = class.raw().default_properties_count as usize;
         let size = size_of::<Instance<T>>() + properties * size_of::<sys::zval>();
-        // SAFETY: memory of the request's, or the end of the request.
-        let memory = unsafe { sys::_emalloc(size) };
+        let memory = c::_emalloc(size);
         let this = memory.cast::<Instance<T>>();
-        let state = this.cast::<T>(); // the first field
-        // SAFETY: our own memory.
-        unsafe { state.write(T::new(class)) };
-        let std = this.wrapping_byte_add(Instance::<T>::OFFSET).cast::<sys::zend_object>();
-        // SAFETY: the engine's part.
-        unsafe { sys::zend_object_std_init(std, class.as_raw()) };
-        if properties > 0 {
-            // SAFETY: it has room behind it for the properties that the class declares.
-            unsafe { sys::object_properties_init(std, class.as_raw()) };
-        }
-        // SAFETY: as above.
-        unsafe { (*std).handlers = self.handlers.get().cast() };
+        // SAFETY: our own memory; the state is the first field.
+        unsafe { this.cast::<T>().write(T::new(class)) };
+        // SAFETY: the memory is as large as the object, whose state comes before the engine's part.
+        unsafe { c::spindle_object_begin(memory, Instance::<T>::OFFSET, class, self.handlers.as_ptr()) };
         // SAFETY: just made, with a reference for us.
-        unsafe { Owned::from_raw(this) }.expect("not null")
+        unsafe { Owned::from_raw(this.as_ptr()) }.expect("not null")
     }
 
     /// Returns a new object of the class itself, whose constructor is not called.
@@ -206,61 +183,46 @@ impl<T: State> Default for ObjectClass<T> {
 }
 
 /// The values that an object holds, for the cycle collector.
-pub struct Collected(*mut sys::zend_get_gc_buffer);
+pub struct Collected(&'static GcBuffer);
+
+/// The cycle collector's buffer.
+pub(crate) type GcBuffer = Shared<sys::zend_get_gc_buffer>;
 
 impl Collected {
     /// Adds what is in a place.
     pub fn cell(&mut self, cell: &ValueCell) {
-        self.raw(cell.as_raw());
+        cell.with(|value| self.value(value));
     }
 
     /// Adds a value.
     pub fn value(&mut self, value: &Value) {
-        self.raw(value.as_raw().cast_mut());
+        // SAFETY: a value that the object holds.
+        unsafe { c::spindle_gc_add(self.0, value) };
     }
 
     /// Adds the object in a place, if there is one. No count changes meanwhile, as the collector's are not what they seem.
     pub fn object(&mut self, cell: &OwnedCell<Object>) {
-        self.raw_object(cell.as_ptr().cast());
+        cell.with(|object| self.owned_object(object));
     }
 
     /// Adds the object of ours in a place, if there is one.
     pub fn instance<T: State>(&mut self, cell: &OwnedCell<Instance<T>>) {
-        let this = cell.as_ptr();
-        if !this.is_null() {
-            self.raw_object(this.wrapping_byte_add(Instance::<T>::OFFSET).cast());
-        }
+        cell.with(|instance| self.owned(instance));
     }
 
     /// Adds an object that is held.
-    pub fn owned_object(&mut self, object: &Owned<Object>) {
-        self.raw_object(object.as_raw());
+    pub fn owned_object(&mut self, object: &Object) {
+        Value::uncounted_object(object, |value| self.value(value));
     }
 
     /// Adds an object of ours that is held.
-    pub fn owned<T: State>(&mut self, instance: &Owned<Instance<T>>) {
-        self.raw_object(instance.object().as_raw());
+    pub fn owned<T: State>(&mut self, instance: &Instance<T>) {
+        self.owned_object(instance.object());
     }
 
     /// Adds the array in a place, if there is one.
     pub fn array(&mut self, cell: &OwnedCell<Array>) {
-        let array = cell.as_ptr();
-        if !array.is_null() {
-            // SAFETY: the collector's buffer, and an array that the object holds.
-            unsafe { sys::spindle_gc_add_array(self.0, array.cast()) };
-        }
-    }
-
-    fn raw(&mut self, value: *mut sys::zval) {
-        // SAFETY: the collector's buffer, and a valid value that the object holds.
-        unsafe { sys::spindle_gc_add(self.0, value) };
-    }
-
-    fn raw_object(&mut self, object: *mut sys::zend_object) {
-        if !object.is_null() {
-            // SAFETY: the collector's buffer, and an object that the object holds.
-            unsafe { sys::spindle_gc_add_object(self.0, object) };
-        }
+        cell.with(|array| Value::uncounted_array(array, |value| self.value(value)));
     }
 }
 
@@ -270,18 +232,17 @@ impl Collected {
 /// An object that [`ObjectClass::create`] has made, with this state.
 #[inline(always)]
 unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<T> {
+    let this = object.wrapping_byte_sub(Instance::<T>::OFFSET).cast::<Instance<T>>();
     // SAFETY: the caller's promise: the state lies before the engine's part.
-    let this = unsafe { object.byte_sub(Instance::<T>::OFFSET) };
-    // SAFETY: as above.
-    unsafe { &*this.cast::<Instance<T>>() }
+    unsafe { &*this }
 }
 
 unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
-    // SAFETY: the engine's own argument: first the destructor of a class of PHP code below ours.
-    unsafe { sys::zend_objects_destroy_object(object) };
+    // SAFETY: the engine's own argument.
+    let this = unsafe { instance::<T>(object) };
+    c::zend_objects_destroy_object(this.object()); // first the destructor of a class of PHP code below ours
     if let Some(destruct) = T::DESTRUCT {
-        // SAFETY: as above.
-        destruct(unsafe { instance(object) });
+        destruct(this);
     }
 }
 
@@ -301,13 +262,12 @@ unsafe extern "C" fn get_gc<T: State>(
     table: *mut *mut sys::zval,
     count: *mut i32,
 ) -> *mut sys::HashTable {
-    // SAFETY: the engine's own buffer, emptied.
-    let mut values = Collected(unsafe { sys::zend_get_gc_buffer_create() });
+    let mut values = Collected(c::zend_get_gc_buffer_create());
     // SAFETY: the engine's own argument.
     let this = unsafe { instance::<T>(object) };
     this.state.collect(&mut values);
     // SAFETY: the caller's places for the answer; and the properties that a class of PHP code below ours declares.
-    unsafe { sys::spindle_gc_use(values.0, object, table, count) }
+    unsafe { c::spindle_gc_use(values.0, this.object(), table, count) }
 }
 
 /// Defines the function by which the engine makes objects of a class of ours: `object_class!(CLASS: State = create_function)`.
@@ -317,10 +277,8 @@ macro_rules! object_class {
         $(#[$attribute])*
         $visibility static $name: $crate::ObjectClass<$state> = $crate::ObjectClass::new();
 
-        unsafe extern "C" fn $create(class: *mut $crate::sys::zend_class_entry) -> *mut $crate::sys::zend_object {
-            // SAFETY: the engine's own argument.
-            let class = unsafe { $crate::Class::from_raw(class) }.unwrap_or_else(|| $name.class());
-            $crate::Owned::<$crate::Object>::from($name.create(class)).into_raw().cast()
+        extern "C" fn $create(class: $crate::Class) -> $crate::Owned<$crate::Object> {
+            $name.create(class).into()
         }
     };
 }

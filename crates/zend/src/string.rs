@@ -1,47 +1,25 @@
 //! Strings.
 
-use crate::{Counted, Owned, c, sys};
-use std::{cell::UnsafeCell, ptr::NonNull, slice};
+use crate::{Owned, Shared, c, shared::WithCount, sys};
+use std::{mem::ManuallyDrop, slice};
 
 /// A string of the engine's: bytes, often but not always UTF-8.
-#[repr(transparent)]
-pub struct Str(UnsafeCell<sys::zend_string>);
+pub type Str = Shared<sys::zend_string>;
 
-impl Str {
+impl Shared<sys::zend_string> {
     /// Returns a new string, which lives as long as the request at most.
     pub fn new(text: impl AsRef<[u8]>) -> Owned<Str> {
-        let bytes = text.as_ref();
-        // SAFETY: pointer and length of a live slice, which is copied.
-        unsafe { c::spindle_string_new(bytes.as_ptr(), bytes.len()) }
+        Str::make(text.as_ref(), false)
     }
 
     /// Returns a new string that may outlive the request.
     pub fn new_lasting(text: impl AsRef<[u8]>) -> Owned<Str> {
-        let bytes = text.as_ref();
-        // SAFETY: as above.
-        unsafe { c::spindle_string_new_lasting(bytes.as_ptr(), bytes.len()) }
+        Str::make(text.as_ref(), true)
     }
 
-    /// Returns the string at this address, or `None` for null.
-    ///
-    /// # Safety
-    /// It is null, or alive and unchanged as long as the borrow is used.
-    #[inline(always)]
-    pub unsafe fn borrow<'a>(string: *const sys::zend_string) -> Option<&'a Str> {
-        // SAFETY: the caller's promise.
-        unsafe { string.cast::<Str>().as_ref() }
-    }
-
-    /// Returns the engine's pointer.
-    #[inline(always)]
-    pub fn as_raw(&self) -> *mut sys::zend_string {
-        self.0.get()
-    }
-
-    #[inline(always)]
-    fn raw(&self) -> &sys::zend_string {
-        // SAFETY: alive by `self`. Only its count of references changes, which nobody borrows.
-        unsafe { &*self.0.get() }
+    fn make(bytes: &[u8], is_lasting: bool) -> Owned<Str> {
+        // SAFETY: pointer and length of a live slice, which is copied.
+        unsafe { c::spindle_string_new(bytes.as_ptr(), bytes.len(), is_lasting) }
     }
 
     /// Returns the bytes.
@@ -56,13 +34,6 @@ impl Str {
     pub fn to_text(&self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
-
-    /// Returns `true` if the string is one of those that the engine keeps once and does not count.
-    #[inline(always)]
-    pub fn is_interned(&self) -> bool {
-        // SAFETY: a flag word; both views of the union are numbers of its size.
-        unsafe { self.raw().gc.u.type_info & sys::IS_STR_INTERNED != 0 }
-    }
 }
 
 impl PartialEq for Str {
@@ -72,19 +43,13 @@ impl PartialEq for Str {
     }
 }
 
-// SAFETY: as the engine's own macros do it.
-unsafe impl Counted for Str {
-    #[inline(always)]
-    fn add_ref(&self) {
-        if !self.is_interned() {
-            // SAFETY: on the engine's thread; nobody borrows the count.
-            unsafe { (*self.0.get()).gc.refcount += 1 };
-        }
-    }
+// SAFETY: so it begins, and the C function gives back a reference.
+unsafe impl WithCount for sys::zend_string {
+    /// Of strings that the engine keeps once.
+    const UNCOUNTED: u32 = sys::IS_STR_INTERNED;
 
     #[inline(always)]
-    unsafe fn release(this: NonNull<Str>) {
-        // SAFETY: the caller's promise.
-        unsafe { sys::spindle_string_release(this.as_ptr().cast()) };
+    fn release(this: ManuallyDrop<Owned<Str>>) {
+        c::spindle_string_release(this);
     }
 }

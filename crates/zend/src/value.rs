@@ -88,6 +88,16 @@ impl Value {
         unsafe { value.cast::<Value>().as_ref() }
     }
 
+    /// Calls `with`, which keeps nothing, with a value that is this object, to which no reference is counted.
+    pub(crate) fn uncounted_object(object: &Object, with: impl FnOnce(&Value)) {
+        with(&ManuallyDrop::new(typed(sys::IS_OBJECT | COLLECTABLE, sys::zend_value { obj: object.as_raw() })));
+    }
+
+    /// As [`Value::uncounted_object`], of an array.
+    pub(crate) fn uncounted_array(array: &Array, with: impl FnOnce(&Value)) {
+        with(&ManuallyDrop::new(typed(sys::IS_ARRAY | COLLECTABLE, sys::zend_value { arr: array.as_raw() })));
+    }
+
     /// Returns the engine's pointer, to be read.
     #[inline(always)]
     pub fn as_raw(&self) -> *const sys::zval {
@@ -104,6 +114,13 @@ impl Value {
     pub(crate) fn type_info(&self) -> u32 {
         // SAFETY: a word of flags; both views of the union are numbers of its size.
         unsafe { self.0.u1.type_info }
+    }
+
+    /// Returns what the engine keeps behind the value.
+    #[inline(always)]
+    pub(crate) fn word_behind(&self) -> u32 {
+        // SAFETY: a word; all views of the union are numbers of its size.
+        unsafe { self.0.u2.next }
     }
 
     /// Returns the number by which the engine knows its type (`IS_…`).
@@ -301,7 +318,7 @@ impl From<String> for Value {
 
 impl From<Owned<Str>> for Value {
     fn from(string: Owned<Str>) -> Value {
-        let flags = if string.is_interned() { 0 } else { REFCOUNTED };
+        let flags = if string.is_uncounted() { 0 } else { REFCOUNTED };
         typed(sys::IS_STRING | flags, sys::zend_value { str_: string.into_raw().cast() })
     }
 }
@@ -379,6 +396,12 @@ impl ValueCell {
     #[inline(always)]
     pub fn take(&self) -> Value {
         self.replace(Value::UNDEF)
+    }
+
+    /// Calls `with`, which runs no other code than its own, with what is there.
+    pub(crate) fn with(&self, with: impl FnOnce(&Value)) {
+        // SAFETY: borrowed for a moment, in which no other code runs.
+        with(unsafe { &*self.0.get() });
     }
 
     /// Puts a value in, and returns what was there.

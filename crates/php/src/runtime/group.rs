@@ -59,12 +59,9 @@ impl Groups {
     }
 }
 
-unsafe extern "C" fn create_and_list(class: *mut sys::zend_class_entry) -> *mut sys::zend_object {
-    // SAFETY: the engine's own argument.
-    let object = unsafe { create(class) };
-    // SAFETY: just made.
-    let group = unsafe { Object::borrow(object) }.and_then(|object| GROUP.of(object));
-    if let Some(group) = group {
+extern "C" fn create_and_list(class: Class) -> Owned<Object> {
+    let object = create(class);
+    if let Some(group) = GROUP.of(&object) {
         rt().groups.0.borrow_mut().push((group.set, NonNull::from(group)));
     }
     object

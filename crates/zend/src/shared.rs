@@ -1,0 +1,103 @@
+//! Structures that are shared with the engine.
+
+use crate::{Counted, Owned, sys};
+use std::{
+    cell::{Cell, UnsafeCell},
+    mem::ManuallyDrop,
+};
+
+/// A structure of the engine's that is alive as long as it is borrowed. The engine may change it meanwhile.
+#[repr(transparent)]
+pub struct Shared<T>(UnsafeCell<T>);
+
+impl<T> Shared<T> {
+    /// Returns a structure of our own.
+    pub(crate) const fn wrapping(structure: T) -> Shared<T> {
+        Shared(UnsafeCell::new(structure))
+    }
+
+    /// Returns the structure at this address, or `None` for null.
+    ///
+    /// # Safety
+    /// It is null, or alive as long as the borrow is used.
+    #[inline(always)]
+    pub unsafe fn borrow<'a>(structure: *const T) -> Option<&'a Shared<T>> {
+        // SAFETY: the caller's promise.
+        unsafe { structure.cast::<Shared<T>>().as_ref() }
+    }
+
+    /// Returns the engine's pointer.
+    #[inline(always)]
+    pub const fn as_raw(&self) -> *mut T {
+        self.0.get()
+    }
+
+    /// Returns the address, which tells it from all others that are alive.
+    pub fn address(&self) -> usize {
+        self.0.get().addr()
+    }
+
+    /// Returns the structure for a look at one of its fields, in which no other code runs.
+    #[inline(always)]
+    pub(crate) fn raw(&self) -> &T {
+        // SAFETY: alive by `self`; borrowed only while one of its fields is read.
+        unsafe { &*self.0.get() }
+    }
+}
+
+/// What structures with a count of the references to them begin with: `zend_refcounted_h`.
+#[repr(C)]
+pub(crate) struct Head {
+    count: Cell<u32>,
+    flags: Cell<u32>,
+}
+
+const _: () = assert!(size_of::<Head>() == size_of::<sys::zend_refcounted_h>());
+
+/// A structure that counts the references to it.
+///
+/// # Safety
+/// It begins with `zend_refcounted_h`, and `release` gives back one reference.
+pub unsafe trait WithCount: Sized {
+    /// The flag of those to which references are not counted.
+    const UNCOUNTED: u32 = 0;
+
+    /// Gives back a reference. The last one ends the structure, which may run PHP code.
+    fn release(this: ManuallyDrop<Owned<Shared<Self>>>);
+}
+
+impl<T: WithCount> Shared<T> {
+    #[inline(always)]
+    fn head(&self) -> &Head {
+        // SAFETY: what the structure begins with. Its cells are used on the PHP thread only, and never borrowed for long.
+        unsafe { &*self.0.get().cast::<Head>() }
+    }
+
+    /// Returns how many references there are.
+    #[inline(always)]
+    pub fn references(&self) -> u32 {
+        self.head().count.get()
+    }
+
+    /// Returns `true` if references to it are not counted.
+    #[inline(always)]
+    pub fn is_uncounted(&self) -> bool {
+        T::UNCOUNTED != 0 && self.head().flags.get() & T::UNCOUNTED != 0
+    }
+}
+
+// SAFETY: as the engine's own macros do it.
+unsafe impl<T: WithCount> Counted for Shared<T> {
+    #[inline(always)]
+    fn add_ref(&self) {
+        if !self.is_uncounted() {
+            let count = &self.head().count;
+            count.set(count.get() + 1);
+        }
+    }
+
+    #[inline(always)]
+    fn release(this: ManuallyDrop<Owned<Shared<T>>>) {
+        T::release(this);
+    }
+}
