@@ -367,8 +367,7 @@ void spindle_weak_target(zend_object *reference, zval *result)
 
 /* --- small macros as functions -------------------------------------------------------------------------- */
 
-void spindle_zval_copy(zval *to, const zval *from) { ZVAL_COPY(to, from); }
-void spindle_zval_dtor(zval *value) { zval_ptr_dtor(value); }
+void spindle_zval_dtor(zval value) { i_zval_ptr_dtor(&value); }
 void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }

@@ -101,8 +101,7 @@ typedef struct spindle_slot_args {
 } spindle_slot_args;
 
 /* Small macros of the engine, as functions. */
-void spindle_zval_copy(zval *to, const zval *from);
-void spindle_zval_dtor(zval *value);
+void spindle_zval_dtor(zval value);
 void spindle_object_begin(char *memory, size_t offset, zend_class_entry *ce, const zend_object_handlers *handlers);
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
@@ -253,9 +252,9 @@ bool spindle_closure_of(zval *callee, zval *of, zval *closure);
 void spindle_resolve_closure(zend_object *closure, zend_class_entry **scope, zend_function **function, zend_object **object);
 /* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */
 zend_function *spindle_magic_method(const zend_function *function);
-/* What such a method gets, as two values: the name, and an array of the arguments. */
-void spindle_magic_arguments(zval *to, zend_string *name, uint32_t argc, zval *args, HashTable *named);
+/* What such a method gets, as two values: the name, and an array of the arguments of a call of an internal function. */
+void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *call, HashTable *named);
 /* Makes `proxy` take arguments as a function does. */
-void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler);
+void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function);
 
 #endif

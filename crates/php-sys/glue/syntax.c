@@ -129,8 +129,11 @@ zend_function *spindle_magic_method(const zend_function *function)
 	return function->common.fn_flags & ZEND_ACC_STATIC ? ce->__callstatic : ce->__call;
 }
 
-void spindle_magic_arguments(zval *to, zend_string *name, uint32_t argc, zval *args, HashTable *named)
+void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *call, HashTable *named)
 {
+	bool is_internal = call->func && call->func->type == ZEND_INTERNAL_FUNCTION;
+	uint32_t argc = is_internal ? ZEND_CALL_NUM_ARGS(call) : 0;
+	zval *args = ZEND_CALL_ARG(call, 1);
 	zend_array *list = zend_new_array(argc + (named ? zend_hash_num_elements(named) : 0));
 	zend_string *key;
 	zval *value;
@@ -156,7 +159,9 @@ static const zend_internal_arg_info any_arguments[] = {
 	ZEND_ARG_VARIADIC_INFO(0, arguments)
 };
 
-void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function, zif_handler handler)
+ZEND_METHOD(Async_Syntax_Call, __invoke);
+
+void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function)
 {
 	memset(proxy, 0, sizeof(*proxy));
 	proxy->type = ZEND_INTERNAL_FUNCTION;
@@ -175,7 +180,7 @@ void spindle_proxy_of(zend_internal_function *proxy, const zend_function *functi
 		proxy->fn_flags |= ZEND_ACC_VARIADIC;
 		proxy->arg_info = (zend_internal_arg_info *) any_arguments;
 	}
-	proxy->handler = handler;
+	proxy->handler = zim_Async_Syntax_Call___invoke;
 	proxy->module = &spindle_module_entry;
 }
 

@@ -3,9 +3,9 @@
 //! coroutines; all others are called through `sys` and `libc`.
 
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Frame, Object, Owned, PhpStatic, Text, Value};
+use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, zeroed};
 use std::{
-    cell::Cell,
+    cell::{Cell, UnsafeCell},
     ffi::{c_int, c_long, c_void},
     ptr::NonNull,
 };
@@ -35,6 +35,23 @@ impl OutputHandlers {
     /// None.
     pub const fn new() -> OutputHandlers {
         OutputHandlers(sys::zend_stack { size: 0, top: 0, max: 0, elements: std::ptr::null_mut() })
+    }
+}
+
+/// A function that stands for another one, as only the glue fills it.
+#[repr(transparent)]
+pub struct ProxyFunction(UnsafeCell<sys::zend_internal_function>);
+
+impl ProxyFunction {
+    /// Returns one that stands for no function yet.
+    pub const fn new() -> ProxyFunction {
+        ProxyFunction(UnsafeCell::new(zeroed()))
+    }
+
+    /// Returns it as a function, which lasts as long as it does.
+    pub fn function(&self) -> Function {
+        // SAFETY: every kind of function begins where the union does.
+        unsafe { Function::from_raw(self.0.get().cast()) }.expect("not null")
     }
 }
 
@@ -76,6 +93,18 @@ unsafe extern "C" {
     pub safe fn zend_fiber_switch_blocked() -> bool;
     pub safe fn php_le_stream_context() -> c_int;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
+
+    // Closures, what they call, and what stands for that. Methods that are called by any name take that and an array.
+    pub safe fn spindle_closure_of(callee: &Value, of: Option<&Value>, closure: &mut Value) -> bool;
+    pub safe fn spindle_resolve_closure(
+        closure: &Object,
+        class: &mut Option<Class>,
+        function: &mut Option<Function>,
+        object: &mut *mut sys::zend_object,
+    );
+    pub safe fn spindle_magic_method(function: Function) -> Option<Function>;
+    pub safe fn spindle_magic_arguments(to: &mut [Value; 2], name: &Str, call: Frame, named: Option<&Array>);
+    pub safe fn spindle_proxy_of(proxy: &ProxyFunction, function: Function);
 
     // Messages and tables of text, which is copied. A reference to the exception is passed on.
     pub safe fn spindle_core_warning(text: Text<'_>);

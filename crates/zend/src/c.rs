@@ -15,8 +15,10 @@ use crate::{
     globals::Global,
     instance::{Create, GcBuffer},
     sys,
+    text::OwnedText,
 };
 use std::{
+    cell::Cell,
     ffi::{c_char, c_int, c_void},
     mem::ManuallyDrop,
     ptr::NonNull,
@@ -54,6 +56,28 @@ unsafe extern "C" {
     pub safe fn spindle_table_bucket(array: &Array, place: u32) -> Option<&Value>;
     pub safe fn spindle_table_find<'a>(array: &'a Array, key: &Str) -> Option<&'a ValueCell>;
     pub safe fn spindle_weak_find<'a>(array: &'a Array, key: &Object) -> Option<&'a ValueCell>;
+
+    // Values, which are looked at, and the release of one. Before PHP 8.4 the truth is an `int`, of which this is enough.
+    pub safe fn zend_zval_type_name(value: &Value) -> Text<'static>;
+    pub safe fn zend_is_true(value: &Value) -> u8;
+    pub safe fn spindle_zval_dtor(value: ManuallyDrop<Value>);
+
+    // Arguments: what they are converted to, and what is thrown for the function that is being called.
+    pub safe fn zend_parse_arg_long_slow(value: &Value, long: &mut i64, number: u32) -> bool;
+    pub safe fn zend_parse_arg_bool_slow(value: &Value, truth: &mut bool, number: u32) -> bool;
+    pub safe fn zend_wrong_parameters_count_error(least: u32, most: u32);
+    pub safe fn zend_wrong_parameter_class_error(number: u32, class: Text<'_>, value: &Value);
+    pub safe fn zend_wrong_parameter_class_or_null_error(number: u32, class: Text<'_>, value: &Value);
+    pub safe fn zend_wrong_callback_error(number: u32, error: OwnedText);
+    pub safe fn zend_wrong_callback_or_null_error(number: u32, error: OwnedText);
+    pub safe fn zend_is_callable_ex(
+        callable: &Value,
+        object: Option<&Object>,
+        flags: u32,
+        name: Option<&mut Option<Owned<Str>>>,
+        callee: &Cell<sys::zend_fcall_info_cache>,
+        error: &mut Option<OwnedText>,
+    ) -> bool;
 
     // Classes. They are looked at; linking is for a class that is not linked yet.
     pub safe fn instanceof_function_slow(class: Class, other: Class) -> bool;

@@ -1,12 +1,10 @@
 //! Functions and methods that PHP code calls.
 
-use crate::{Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, c, exception::c_text, sys, zeroed};
-use std::{
-    cell::Cell,
-    ffi::{CString, c_char},
-    ops::Deref,
-    ptr,
+use crate::{
+    Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, ValueCell, c, exception::c_text, sys,
+    text::OwnedText, zeroed,
 };
+use std::{cell::Cell, ffi::CString, ops::Deref, ptr};
 
 /// The C code of a function: called with the frame and a place for the result, which holds null.
 pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
@@ -48,21 +46,11 @@ impl Call {
         Call(frame)
     }
 
-    /// Runs `body` for a call that the engine makes, and stores what it returns.
-    ///
-    /// # Safety
-    /// The engine's frame of a call, and its place for the result.
+    /// Runs `body` for a call that the engine makes, and stores what it returns in the engine's place for that, which holds null.
     #[inline(always)]
-    pub unsafe fn run(
-        frame: *mut sys::zend_execute_data,
-        result: *mut sys::zval,
-        body: impl FnOnce(Call) -> PhpResult,
-    ) {
-        // SAFETY: the caller's promise.
-        let Some(frame) = (unsafe { Frame::from_raw(frame) }) else { return };
+    pub fn run(frame: Frame, result: &ValueCell, body: impl FnOnce(Call) -> PhpResult) {
         if let Ok(value) = body(Call(frame)) {
-            // SAFETY: the place holds null, which needs no release.
-            unsafe { result.write(value.into_raw()) };
+            result.begin(value);
         }
     }
 
@@ -114,8 +102,7 @@ impl Call {
 fn wrong_count(least: u32, most: u32) -> Thrown {
     // The engine's number for "any".
     let most = if most == u32::MAX { -1 } else { most as i32 };
-    // SAFETY: throws for the function that is being called.
-    unsafe { sys::zend_wrong_parameters_count_error(least, most as u32) };
+    c::zend_wrong_parameters_count_error(least, most as u32);
     Thrown::is_in_flight()
 }
 
@@ -156,9 +143,11 @@ impl<'a> Arguments<'a> {
             return Ok(long);
         }
         let mut long = 0;
-        // SAFETY: a value of the call's, and a place for the number.
-        let is_one = unsafe { sys::zend_parse_arg_long_slow(value.as_raw().cast_mut(), &mut long, number) };
-        if is_one { Ok(long) } else { Err(wrong_type(number, sys::Z_EXPECTED_LONG, value)) }
+        if c::zend_parse_arg_long_slow(value, &mut long, number) {
+            Ok(long)
+        } else {
+            Err(wrong_type(number, sys::Z_EXPECTED_LONG, value))
+        }
     }
 
     /// Returns an integer, or this one where none was passed.
@@ -179,9 +168,11 @@ impl<'a> Arguments<'a> {
         if truth || value.type_number() == sys::IS_FALSE {
             return Ok(truth);
         }
-        // SAFETY: a value of the call's, and a place for the answer.
-        let is_one = unsafe { sys::zend_parse_arg_bool_slow(value.as_raw().cast_mut(), &mut truth, number) };
-        if is_one { Ok(truth) } else { Err(wrong_type(number, sys::Z_EXPECTED_BOOL, value)) }
+        if c::zend_parse_arg_bool_slow(value, &mut truth, number) {
+            Ok(truth)
+        } else {
+            Err(wrong_type(number, sys::Z_EXPECTED_BOOL, value))
+        }
     }
 
     /// Returns a string.
@@ -263,7 +254,7 @@ impl<'a> Arguments<'a> {
     /// `TypeError`.
     #[inline(always)]
     pub fn resolve(&self, number: u32, call: &Cell<sys::zend_fcall_info_cache>) -> Result<&'a Value, Thrown> {
-        self.resolve_or(number, call, sys::zend_wrong_callback_error)
+        self.resolve_or(number, call, c::zend_wrong_callback_error)
     }
 
     /// Returns a callable, or `None` where none or `null` was passed.
@@ -274,7 +265,7 @@ impl<'a> Arguments<'a> {
         match self.value(number) {
             Some(value) if value.type_number() != sys::IS_NULL => {
                 let call = Cell::new(zeroed());
-                self.resolve_or(number, &call, sys::zend_wrong_callback_or_null_error).map(Some)
+                self.resolve_or(number, &call, c::zend_wrong_callback_or_null_error).map(Some)
             }
             _ => Ok(None),
         }
@@ -285,21 +276,15 @@ impl<'a> Arguments<'a> {
         &self,
         number: u32,
         call: &Cell<sys::zend_fcall_info_cache>,
-        throw: unsafe extern "C" fn(u32, *mut c_char),
+        throw: extern "C" fn(u32, OwnedText),
     ) -> Result<&'a Value, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
-        let (raw, mut error) = (value.as_raw().cast_mut(), ptr::null_mut());
-        // SAFETY: a value of the call's, and places for what it calls and for what is wrong with it.
-        let is_one =
-            unsafe { sys::zend_is_callable_ex(raw, ptr::null_mut(), 0, ptr::null_mut(), call.as_ptr(), &mut error) };
-        if !is_one {
-            // SAFETY: throws for the function that is being called, and frees the text.
-            unsafe { throw(number, error) };
+        let mut error = None;
+        if !c::zend_is_callable_ex(value, None, 0, None, call, &mut error) {
+            if let Some(error) = error {
+                throw(number, error);
+            }
             return Err(Thrown::is_in_flight());
-        }
-        if !error.is_null() {
-            // SAFETY: a text of the engine's that is ours.
-            unsafe { sys::_efree(error.cast()) };
         }
         // SAFETY: the place is filled. A function of the moment is freed and made again when it is called.
         unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
@@ -317,13 +302,10 @@ fn wrong_type(number: u32, expected: sys::zend_expected_type, value: &Value) -> 
 #[cold]
 fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Thrown {
     let name = CString::new(class.name().as_bytes()).unwrap_or_default();
-    let (name, value) = (name.as_ptr(), value.as_raw().cast_mut());
     if or_null {
-        // SAFETY: throws for the function that is being called; a terminated name.
-        unsafe { sys::zend_wrong_parameter_class_or_null_error(number, name, value) };
+        c::zend_wrong_parameter_class_or_null_error(number, Text::of(&name), value);
     } else {
-        // SAFETY: as above.
-        unsafe { sys::zend_wrong_parameter_class_error(number, name, value) };
+        c::zend_wrong_parameter_class_error(number, Text::of(&name), value);
     }
     Thrown::is_in_flight()
 }
@@ -342,9 +324,8 @@ macro_rules! functions {
     ($($(#[$attribute:meta])* $name:ident => $body:expr;)*) => {$(
         $(#[$attribute])*
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(frame: *mut $crate::sys::zend_execute_data, result: *mut $crate::sys::zval) {
-            // SAFETY: the engine calls it with its frame, and a place for the result.
-            unsafe { $crate::Call::run(frame, result, $body) }
+        extern "C" fn $name(frame: $crate::Frame, result: &$crate::ValueCell) {
+            $crate::Call::run(frame, result, $body);
         }
     )*};
 }

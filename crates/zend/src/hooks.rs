@@ -4,12 +4,13 @@
 //! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
 //! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
 
-use crate::{Class, Frame, Function, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, sys};
+use crate::{Class, Frame, Function, Object, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, sys};
 use std::{
     cell::Cell,
     ffi::{c_char, c_int, c_void},
     marker::PhantomData,
-    mem::offset_of,
+    mem,
+    mem::{MaybeUninit, offset_of},
 };
 
 /// A pointer of the engine's to a function, where extensions may put functions of their own.
@@ -135,6 +136,52 @@ pub type SapiFlush = extern "C" fn(Passed<'_, *mut c_void>);
 pub type SapiSendHeaders = extern "C" fn(Passed<'_, *mut sys::sapi_headers_struct>) -> c_int;
 /// Reads from the body of the request into a buffer of this size. Returns how much was read.
 pub type SapiRead = for<'a> extern "C" fn(Passed<'a, *mut c_char>, Passed<'a, usize>) -> usize;
+
+/// Finds a method of the object in a place, where it may put another object, by its name: `zend_object_handlers.get_method`.
+pub type GetMethod = extern "C" fn(&Cell<&Object>, &Str, Passed<'_, *const sys::zval>) -> Option<Function>;
+/// Says what is called when an object is: `zend_object_handlers.get_closure`.
+pub type GetClosure = for<'a> extern "C" fn(
+    &'a Object,
+    &mut MaybeUninit<Class>,
+    &mut MaybeUninit<Function>,
+    &mut MaybeUninit<&'a Object>,
+    bool,
+) -> c_int;
+
+type GetMethodInC = unsafe extern "C" fn(
+    *mut *mut sys::zend_object,
+    *mut sys::zend_string,
+    *const sys::zval,
+) -> *mut sys::zend_function;
+type GetClosureInC = unsafe extern "C" fn(
+    *mut sys::zend_object,
+    *mut *mut sys::zend_class_entry,
+    *mut *mut sys::zend_function,
+    *mut *mut sys::zend_object,
+    bool,
+) -> c_int;
+
+// SAFETY: the types of the engine's function, which it calls with its own arguments.
+unsafe extern "C" {
+    /// Finds a method in the class of an object.
+    pub safe fn zend_std_get_method(
+        object: &Cell<&Object>,
+        name: &Str,
+        key: Passed<'_, *const sys::zval>,
+    ) -> Option<Function>;
+}
+
+/// Returns a function of ours as a table of handlers has it.
+pub fn get_method_handler(function: GetMethod) -> GetMethodInC {
+    // SAFETY: these types have the representation of the pointers that the engine passes, and are made of no others.
+    unsafe { mem::transmute::<GetMethod, GetMethodInC>(function) }
+}
+
+/// Returns a function of ours as a table of handlers has it.
+pub fn get_closure_handler(function: GetClosure) -> GetClosureInC {
+    // SAFETY: as above; the places are the engine's, and hold nothing.
+    unsafe { mem::transmute::<GetClosure, GetClosureInC>(function) }
+}
 
 /// `zend_compile_file`.
 pub static COMPILE_FILE: HookPoint<CompileFile> = HookPoint::at(&raw mut sys::zend_compile_file);

@@ -52,6 +52,14 @@ pub(crate) struct Head {
     flags: Cell<u32>,
 }
 
+impl Head {
+    /// Counts one more reference.
+    #[inline(always)]
+    pub fn add_ref(&self) {
+        self.count.set(self.count.get() + 1);
+    }
+}
+
 const _: () = assert!(size_of::<Head>() == size_of::<sys::zend_refcounted_h>());
 
 /// A structure that counts the references to it.
@@ -91,8 +99,7 @@ unsafe impl<T: WithCount> Counted for Shared<T> {
     #[inline(always)]
     fn add_ref(&self) {
         if !self.is_uncounted() {
-            let count = &self.head().count;
-            count.set(count.get() + 1);
+            self.head().add_ref();
         }
     }
 

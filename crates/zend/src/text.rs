@@ -1,5 +1,6 @@
 //! Texts of C.
 
+use crate::sys;
 use std::{
     ffi::{CStr, c_char},
     marker::PhantomData,
@@ -34,5 +35,16 @@ impl<'a> Text<'a> {
     pub fn get(self) -> &'a CStr {
         // SAFETY: a terminated text, which lasts as long as this type says.
         unsafe { CStr::from_ptr(self.0.as_ptr()) }
+    }
+}
+
+/// A text of the engine's memory that is ours.
+#[repr(transparent)]
+pub(crate) struct OwnedText(NonNull<c_char>);
+
+impl Drop for OwnedText {
+    fn drop(&mut self) {
+        // SAFETY: memory of the engine's that is ours.
+        unsafe { sys::_efree(self.0.as_ptr().cast()) };
     }
 }

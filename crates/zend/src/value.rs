@@ -1,13 +1,7 @@
 //! Values.
 
-use crate::{Array, Class, Object, Owned, Resource, Str, sys};
-use std::{
-    cell::{Cell, UnsafeCell},
-    ffi::c_void,
-    mem,
-    mem::ManuallyDrop,
-    ptr::NonNull,
-};
+use crate::{Array, Class, Object, Owned, Resource, Str, c, shared::Head, sys};
+use std::{cell::Cell, ffi::c_void, mem::ManuallyDrop, mem::offset_of, ptr::NonNull};
 
 /// A value that owns what it refers to.
 #[repr(transparent)]
@@ -43,9 +37,13 @@ pub enum Kind {
 const REFCOUNTED: u32 = sys::IS_TYPE_REFCOUNTED << 8;
 const COLLECTABLE: u32 = REFCOUNTED | (sys::IS_TYPE_COLLECTABLE << 8);
 
-const fn typed(type_info: u32, value: sys::zend_value) -> Value {
+const fn raw(type_info: u32, value: sys::zend_value) -> sys::zval {
     let u1 = sys::_zval_struct__bindgen_ty_1 { type_info };
-    Value(sys::zval { value, u1, u2: sys::_zval_struct__bindgen_ty_2 { next: 0 } })
+    sys::zval { value, u1, u2: sys::_zval_struct__bindgen_ty_2 { next: 0 } }
+}
+
+const fn typed(type_info: u32, value: sys::zend_value) -> Value {
+    Value(raw(type_info, value))
 }
 
 impl Value {
@@ -73,9 +71,7 @@ impl Value {
     /// does: a processor that has just written the members one by one stalls when it reads them as one wide word.
     #[inline(always)]
     fn bits(&self) -> ManuallyDrop<Value> {
-        // SAFETY: any member of the union is eight bytes.
-        let value = unsafe { sys::zend_value { lval: self.0.value.lval } };
-        ManuallyDrop::new(typed(self.type_info(), value))
+        ManuallyDrop::new(typed(self.type_info(), sys::zend_value { lval: self.word() }))
     }
 
     /// Returns the value at this address, or `None` for null.
@@ -116,6 +112,38 @@ impl Value {
         unsafe { self.0.u1.type_info }
     }
 
+    #[inline(always)]
+    fn word(&self) -> i64 {
+        // SAFETY: any member of the union is eight bytes.
+        unsafe { self.0.value.lval }
+    }
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut c_void {
+        // SAFETY: any member of the union is as large as a pointer.
+        unsafe { self.0.value.ptr }
+    }
+
+    /// Returns what it refers to, if that is of this type.
+    #[inline(always)]
+    fn target<T: Target>(&self) -> Option<&T> {
+        if self.type_number() != T::TYPE {
+            return None;
+        }
+        // SAFETY: what values of this type point to, which is alive as long as the value is.
+        unsafe { self.pointer().cast::<T>().as_ref() }
+    }
+
+    /// Returns the count of the references to what it refers to, if that has one.
+    #[inline(always)]
+    fn head(&self) -> Option<&Head> {
+        if !self.is_counted() {
+            return None;
+        }
+        // SAFETY: what all counted structures begin with; alive as long as the value is.
+        unsafe { self.pointer().cast::<Head>().as_ref() }
+    }
+
     /// Returns what the engine keeps behind the value.
     #[inline(always)]
     pub(crate) fn word_behind(&self) -> u32 {
@@ -148,10 +176,7 @@ impl Value {
 
     /// Returns the name of its type, as messages have it.
     pub fn type_name(&self) -> String {
-        // SAFETY: a valid value.
-        let name = unsafe { sys::zend_zval_type_name(self.as_raw()) };
-        // SAFETY: a terminated text that lasts as long as the process.
-        unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        c::zend_zval_type_name(self).get().to_string_lossy().into_owned()
     }
 
     /// Returns `true` if there is no value.
@@ -174,96 +199,94 @@ impl Value {
 
     /// Returns the integer, if it is one.
     pub fn as_long(&self) -> Option<i64> {
-        if self.type_number() != sys::IS_LONG {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        Some(unsafe { self.0.value.lval })
+        (self.type_number() == sys::IS_LONG).then(|| self.word())
     }
 
     /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&Str> {
-        if self.type_number() != sys::IS_STRING {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        let string = unsafe { self.0.value.str_ };
-        // SAFETY: alive as long as the value is.
-        unsafe { Str::borrow(string) }
+        self.target()
     }
 
     /// Returns the array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
-        if self.type_number() != sys::IS_ARRAY {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        let array = unsafe { self.0.value.arr };
-        // SAFETY: alive as long as the value is.
-        unsafe { Array::borrow(array) }
+        self.target()
     }
 
     /// Returns the object, if it is one.
     #[inline]
     pub fn as_object(&self) -> Option<&Object> {
-        if self.type_number() != sys::IS_OBJECT {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        let object = unsafe { self.0.value.obj };
-        // SAFETY: alive as long as the value is.
-        unsafe { Object::borrow(object) }
+        self.target()
     }
 
     /// Returns the resource, if it is one.
     pub fn as_resource(&self) -> Option<&Resource> {
-        if self.type_number() != sys::IS_RESOURCE {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        let resource = unsafe { self.0.value.res };
-        // SAFETY: alive as long as the value is.
-        unsafe { Resource::borrow(resource) }
+        self.target()
     }
 
     /// Returns the pointer, if it is one: tables of the engine's have such values.
     pub fn as_pointer(&self) -> Option<NonNull<c_void>> {
-        if self.type_number() != sys::IS_PTR {
-            return None;
-        }
-        // SAFETY: the member that the type names.
-        NonNull::new(unsafe { self.0.value.ptr })
+        NonNull::new(self.pointer()).filter(|_| self.type_number() == sys::IS_PTR)
     }
 
     /// Returns `true` if PHP code takes it for `true`.
     pub fn is_truthy(&self) -> bool {
-        // SAFETY: a valid value.
-        let truth = unsafe { sys::zend_is_true(self.as_raw().cast_mut()) };
-        truth as u8 != 0 // an int before PHP 8.4
+        c::zend_is_true(self) != 0
     }
 
     /// Returns what it is a reference to, or itself.
     pub fn dereferenced(&self) -> &Value {
-        if self.type_number() != sys::IS_REFERENCE {
-            return self;
-        }
-        // SAFETY: the member that the type names.
-        let reference = unsafe { self.0.value.ref_ };
-        // SAFETY: alive as long as the value is.
-        let inner = unsafe { &raw const (*reference).val };
-        // SAFETY: as above.
-        unsafe { Value::borrow(inner) }.unwrap_or(self)
+        self.target::<Reference>().map_or(self, |reference| &reference.value)
     }
+}
+
+/// What values of one type point to.
+///
+/// # Safety
+/// It has the representation of what these values point to.
+unsafe trait Target {
+    /// The number by which the engine knows the type.
+    const TYPE: u32;
+}
+
+/// A reference to a value: how `zend_reference` begins.
+#[repr(C)]
+struct Reference {
+    head: Head,
+    value: Value,
+}
+
+const _: () = assert!(offset_of!(Reference, value) == offset_of!(sys::zend_reference, val));
+
+// SAFETY: strings, which these values point to.
+unsafe impl Target for Str {
+    const TYPE: u32 = sys::IS_STRING;
+}
+
+// SAFETY: arrays.
+unsafe impl Target for Array {
+    const TYPE: u32 = sys::IS_ARRAY;
+}
+
+// SAFETY: objects.
+unsafe impl Target for Object {
+    const TYPE: u32 = sys::IS_OBJECT;
+}
+
+// SAFETY: resources.
+unsafe impl Target for Resource {
+    const TYPE: u32 = sys::IS_RESOURCE;
+}
+
+// SAFETY: references.
+unsafe impl Target for Reference {
+    const TYPE: u32 = sys::IS_REFERENCE;
 }
 
 impl Clone for Value {
     #[inline(always)]
     fn clone(&self) -> Value {
-        if self.is_counted() {
-            // SAFETY: the member of every counted type.
-            let counted = unsafe { self.0.value.counted };
-            // SAFETY: alive as long as the value is; the count is only used on the PHP thread.
-            unsafe { (*counted).gc.refcount += 1 };
+        if let Some(head) = self.head() {
+            head.add_ref();
         }
         ManuallyDrop::into_inner(self.bits())
     }
@@ -273,8 +296,7 @@ impl Drop for Value {
     #[inline(always)]
     fn drop(&mut self) {
         if self.is_counted() {
-            // SAFETY: our reference, which goes with this value.
-            unsafe { sys::spindle_zval_dtor(&mut self.0) };
+            c::spindle_zval_dtor(self.bits()); // our reference, which goes with this value
         }
     }
 }
@@ -366,13 +388,18 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 /// A place for a value, as the fields of objects of ours are. What is in it is taken out before it is released: a destructor
 /// that looks here finds nothing, and not what is on its way out.
 #[repr(transparent)]
-#[derive(Default)]
-pub struct ValueCell(UnsafeCell<Value>);
+pub struct ValueCell(Cell<sys::zval>);
 
 impl ValueCell {
     /// Returns a place with no value in it.
     pub const fn new() -> ValueCell {
-        ValueCell(UnsafeCell::new(Value::UNDEF))
+        ValueCell(Cell::new(raw(sys::IS_UNDEF, sys::zend_value { lval: 0 })))
+    }
+
+    /// Returns what is there, whose reference stays that of the place.
+    #[inline(always)]
+    fn peek(&self) -> ManuallyDrop<Value> {
+        ManuallyDrop::new(Value(self.0.get()))
     }
 
     /// Returns a place of the engine's.
@@ -388,8 +415,7 @@ impl ValueCell {
     /// Returns `true` if there is no value.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        // SAFETY: borrowed for a moment, in which no other code runs.
-        unsafe { (*self.0.get()).is_undef() }
+        self.peek().is_undef()
     }
 
     /// Takes the value out. `Value::UNDEF` if there is none.
@@ -400,27 +426,28 @@ impl ValueCell {
 
     /// Calls `with`, which runs no other code than its own, with what is there.
     pub(crate) fn with(&self, with: impl FnOnce(&Value)) {
-        // SAFETY: borrowed for a moment, in which no other code runs.
-        with(unsafe { &*self.0.get() });
+        with(&self.peek());
+    }
+
+    /// Puts a value into a place of the engine's whose value needs no release.
+    #[inline(always)]
+    pub(crate) fn begin(&self, value: Value) {
+        self.0.set(value.into_raw());
     }
 
     /// Puts a value in, and returns what was there.
     #[inline(always)]
     pub fn replace(&self, value: Value) -> Value {
-        let place = self.0.get();
-        // SAFETY: borrowed for a moment, in which no other code runs.
-        let old = unsafe { (*place).bits() };
-        // SAFETY: as above; what was there is the caller's now.
-        unsafe { place.write(value) };
+        let old = self.peek().bits();
+        self.0.set(value.into_raw());
         ManuallyDrop::into_inner(old)
     }
 
     /// Puts a value into this place of a table, which keeps a part of the place for itself, and returns what was there.
-    pub(crate) fn replace_in_table(&self, mut value: Value) -> Value {
-        // SAFETY: borrowed for a moment, in which no other code runs.
-        let place = unsafe { &mut *self.0.get() };
-        value.0.u2 = place.0.u2;
-        mem::replace(place, value)
+    pub(crate) fn replace_in_table(&self, value: Value) -> Value {
+        let old = self.0.get();
+        self.0.set(sys::zval { u2: old.u2, ..value.into_raw() });
+        Value(old)
     }
 
     /// Puts a value in, and releases what was there when the new one is in place, which may run PHP code.
@@ -431,20 +458,25 @@ impl ValueCell {
     /// Returns a copy of the value. `Value::UNDEF` if there is none.
     #[inline]
     pub fn get(&self) -> Value {
-        // SAFETY: copying a value runs no other code.
-        unsafe { (*self.0.get()).clone() }
+        Value::clone(&self.peek())
     }
 
     /// Returns the engine's pointer to the place, for calls that read it while nobody changes it.
     #[inline(always)]
     pub fn as_raw(&self) -> *mut sys::zval {
-        self.0.get().cast()
+        self.0.as_ptr()
+    }
+}
+
+impl Default for ValueCell {
+    fn default() -> ValueCell {
+        ValueCell::new()
     }
 }
 
 impl From<Value> for ValueCell {
     fn from(value: Value) -> ValueCell {
-        ValueCell(UnsafeCell::new(value))
+        ValueCell(Cell::new(value.into_raw()))
     }
 }
 
