@@ -372,11 +372,9 @@ void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
 
-/* Makes what lies at this offset of our memory an object, with the properties that its class declares behind it. */
-void spindle_object_begin(char *memory, size_t offset, zend_class_entry *ce, const zend_object_handlers *handlers)
+/* Makes this memory an object, with the properties that its class declares behind it. */
+void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers)
 {
-	zend_object *object = (zend_object *) (memory + offset);
-
 	zend_object_std_init(object, ce);
 	if (ce->default_properties_count) {
 		object_properties_init(object, ce);

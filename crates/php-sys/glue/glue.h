@@ -102,7 +102,7 @@ typedef struct spindle_slot_args {
 
 /* Small macros of the engine, as functions. */
 void spindle_zval_dtor(zval value);
-void spindle_object_begin(char *memory, size_t offset, zend_class_entry *ce, const zend_object_handlers *handlers);
+void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers);
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);

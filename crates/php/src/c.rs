@@ -3,7 +3,7 @@
 //! coroutines; all others are called through `sys` and `libc`.
 
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, zeroed};
+use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed};
 use std::{
     cell::{Cell, UnsafeCell},
     ffi::{c_int, c_long, c_void},
@@ -55,7 +55,7 @@ impl ProxyFunction {
     }
 }
 
-// SAFETY: these are the types of the glue, the engine and the C library.
+// SAFETY: these variables of the glue have these types.
 unsafe extern "C" {
     // Variables of the glue, which the PHP thread alone uses: what the C code reads of them are numbers. The slot and the
     // classes are set at module start.
@@ -66,7 +66,9 @@ unsafe extern "C" {
     pub safe static spindle_check_before: PhpStatic<Cell<u32>>;
     /// Not 0: something is to be thrown when the current internal function returns.
     pub safe static spindle_check_after: PhpStatic<Cell<u32>>;
+}
 
+declare! {
     // Marks: the running frames are walked, and `Marks` has what `leave` has put there.
     pub safe fn spindle_marks_leave(marks: &Marks);
     pub safe fn spindle_marks_leave_constants();
@@ -119,7 +121,10 @@ unsafe extern "C" {
 
     // The end of a request: asked for once more, it is announced once more.
     pub safe fn spindle_watch_request_end();
+}
 
+// SAFETY: these are the types of the C library.
+unsafe extern "C" {
     // The C library: questions, and calls that touch no memory of ours but what they fill.
     pub safe fn sysconf(name: c_int) -> c_long;
     pub safe fn getrlimit(resource: libc::__rlimit_resource_t, limit: &mut libc::rlimit) -> c_int;

@@ -9,7 +9,7 @@
 //! not to write to what it gets as `&Value`: what it writes to is a `&mut` or a structure of the engine's, which are cells.
 
 use crate::{
-    Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell,
+    Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, declare,
     engine::ErrorObserver,
     frame::Borrowed,
     globals::Global,
@@ -24,7 +24,7 @@ use std::{
     ptr::NonNull,
 };
 
-#[allow(improper_ctypes, reason = "C hands a `Vec` on, and does not look at it")]
+// SAFETY: these variables have these types.
 unsafe extern "C" {
     // Variables. `globals` says what is read and written of them. Classes are set before modules start.
     pub safe static executor_globals: Global<sys::zend_executor_globals>;
@@ -40,9 +40,16 @@ unsafe extern "C" {
     pub safe static zend_ce_stringable: Global<Option<Class>>;
     pub safe static zend_ce_weakref: Global<Option<Class>>;
 
+    // Never returns, which no type of a function pointer can say.
+    pub safe fn spindle_bailout() -> !;
+    // An `int` before PHP 8.4, of which this is enough.
+    pub safe fn zend_is_true(value: &Value) -> u8;
+}
+
+declare! {
     // Strings. A new one is never null: the engine ends the request rather than that. They are read for as many bytes as is
     // said.
-    pub fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
+    pub unsafe fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
     pub safe fn spindle_string_release(string: ManuallyDrop<Owned<Str>>);
 
     // Arrays that are made and read: what is returned is a value of the array's, or null. Code that changes one must
@@ -52,14 +59,13 @@ unsafe extern "C" {
     pub safe fn zend_array_dup(array: &Array) -> Owned<Array>;
     pub safe fn zend_hash_index_find(array: &Array, index: u64) -> Option<&Value>;
     pub safe fn zend_hash_find<'a>(array: &'a Array, key: &Str) -> Option<&'a Value>;
-    pub fn zend_hash_str_find(array: &Array, key: *const c_char, length: usize) -> Option<&Value>;
+    pub unsafe fn zend_hash_str_find(array: &Array, key: *const c_char, length: usize) -> Option<&Value>;
     pub safe fn spindle_table_bucket(array: &Array, place: u32) -> Option<&Value>;
     pub safe fn spindle_table_find<'a>(array: &'a Array, key: &Str) -> Option<&'a ValueCell>;
     pub safe fn spindle_weak_find<'a>(array: &'a Array, key: &Object) -> Option<&'a ValueCell>;
 
-    // Values, which are looked at, and the release of one. Before PHP 8.4 the truth is an `int`, of which this is enough.
+    // Values, which are looked at, and the release of one.
     pub safe fn zend_zval_type_name(value: &Value) -> Text<'static>;
-    pub safe fn zend_is_true(value: &Value) -> u8;
     pub safe fn spindle_zval_dtor(value: ManuallyDrop<Value>);
 
     // Arguments: what they are converted to, and what is thrown for the function that is being called.
@@ -81,12 +87,12 @@ unsafe extern "C" {
 
     // Classes. They are looked at; linking is for a class that is not linked yet.
     pub safe fn instanceof_function_slow(class: Class, other: Class) -> bool;
-    pub fn zend_do_link_class(class: Class, parent: Option<&Str>, key: &Str) -> Option<Class>;
+    pub unsafe fn zend_do_link_class(class: Class, parent: Option<&Str>, key: &Str) -> Option<Class>;
 
     // Objects. What is written to them are properties, which the engine checks; an object has as many properties as its
     // class declares.
     pub safe fn object_init_ex(object: &mut Value, class: Class) -> c_int;
-    pub fn spindle_object_property(object: &Object, place: u32) -> &Value;
+    pub unsafe fn spindle_object_property(object: &Object, place: u32) -> &Value;
     pub safe fn zend_update_property_ex(scope: Class, object: &Object, name: &Str, value: &Value);
     pub safe fn zend_read_property_ex<'a>(
         scope: Class,
@@ -96,13 +102,12 @@ unsafe extern "C" {
         room: &'a mut Value,
     ) -> &'a Value;
     pub safe fn _emalloc(size: usize) -> NonNull<c_void>;
-    pub fn spindle_object_begin(
-        memory: NonNull<c_void>,
-        offset: usize,
+    pub unsafe fn spindle_object_begin(
+        object: *mut sys::zend_object,
         class: Class,
         handlers: *const sys::zend_object_handlers,
     );
-    pub fn spindle_class_set_create(class: Class, create: Create);
+    pub unsafe fn spindle_class_set_create(class: Class, create: Create);
     pub safe fn zend_objects_destroy_object(object: &Object);
     pub safe fn spindle_object_release(object: ManuallyDrop<Owned<Object>>);
     pub safe fn spindle_object_skip_destructor(object: &Object);
@@ -110,8 +115,8 @@ unsafe extern "C" {
 
     // What an object tells the cycle collector of: only what it holds.
     pub safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
-    pub fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
-    pub fn spindle_gc_use(
+    pub unsafe fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
+    pub unsafe fn spindle_gc_use(
         buffer: &GcBuffer,
         object: &Object,
         table: *mut *mut sys::zval,
@@ -133,7 +138,7 @@ unsafe extern "C" {
     pub safe fn spindle_exception_previous(exception: &Object) -> Option<&Object>;
     pub safe fn spindle_exception_replace_previous(exception: &Object, previous: Option<&Object>);
     pub safe fn zend_exception_set_previous(exception: &Object, previous: Owned<Object>);
-    pub fn zend_throw_exception_internal(exception: Option<Owned<Object>>);
+    pub unsafe fn zend_throw_exception_internal(exception: Option<Owned<Object>>);
     pub safe fn zend_is_unwind_exit(exception: &Object) -> bool;
     pub safe fn zend_is_graceful_exit(exception: &Object) -> bool;
 
@@ -145,7 +150,6 @@ unsafe extern "C" {
 
     // Interrupts, warnings, output. Texts are copied; what is called back are functions of ours.
     pub safe fn spindle_vm_interrupt_set();
-    pub safe fn spindle_bailout() -> !;
     pub safe fn spindle_warning_at(file: Option<&Str>, line: u32, text: Text<'_>);
     pub safe fn spindle_warning_here(file: Option<&Str>, line: u32, text: Text<'_>);
     pub safe fn spindle_report_at(file: Text<'_>, line: u32, text: Text<'_>, reporting: c_int);
@@ -153,6 +157,7 @@ unsafe extern "C" {
     pub safe fn spindle_output_begin(with_handlers: bool);
     pub safe fn spindle_output_is_shared() -> bool;
     pub safe fn zend_observer_error_register(observer: ErrorObserver);
+    #[allow(improper_ctypes, reason = "C hands the `Vec` on, and does not look at it")]
     pub safe fn spindle_each_engine_extension(
         each: for<'a> extern "C" fn(&'a mut Vec<String>, Text<'a>),
         names: &mut Vec<String>,

@@ -38,6 +38,11 @@ pub fn weak_reference_class() -> Class {
     class_in(&c::zend_ce_weakref)
 }
 
+/// Returns the handlers of objects of classes of PHP code, as they are now.
+pub fn standard_handlers() -> sys::zend_object_handlers {
+    c::std_object_handlers.read(|handlers| *handlers)
+}
+
 /// Calls a callable with these arguments, and returns its result: `Value::UNDEF` if something was thrown.
 pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
     let mut result = Value::NULL;

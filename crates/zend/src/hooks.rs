@@ -4,7 +4,7 @@
 //! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
 //! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
 
-use crate::{Class, Frame, Function, Object, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, sys};
+use crate::{Class, Frame, Function, Object, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, declare, sys};
 use std::{
     cell::Cell,
     ffi::{c_char, c_int, c_void},
@@ -161,8 +161,7 @@ type GetClosureInC = unsafe extern "C" fn(
     bool,
 ) -> c_int;
 
-// SAFETY: the types of the engine's function, which it calls with its own arguments.
-unsafe extern "C" {
+declare! {
     /// Finds a method in the class of an object.
     pub safe fn zend_std_get_method(
         object: &Cell<&Object>,

@@ -1,6 +1,6 @@
 //! Objects of classes of ours: how they are made, freed, compared, cloned and looked at by the cycle collector.
 
-use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, sys, zeroed};
+use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, engine, sys, zeroed};
 use std::{
     cell::Cell,
     mem::{ManuallyDrop, offset_of},
@@ -113,7 +113,7 @@ impl<T: State> ObjectClass<T> {
         flags: u32,
         change: impl FnOnce(&mut sys::zend_object_handlers),
     ) {
-        let mut handlers = c::std_object_handlers.read(|handlers| *handlers);
+        let mut handlers = engine::standard_handlers();
         handlers.offset = Instance::<T>::OFFSET as i32;
         handlers.clone_obj = None;
         handlers.compare = Some(sys::zend_objects_not_comparable);
@@ -160,14 +160,14 @@ impl<T: State> ObjectClass<T> {
     pub fn create(&self, class: Class) -> Owned<Instance<T>> {
         let properties = class.raw().default_properties_count as usize;
         let size = size_of::<Instance<T>>() + properties * size_of::<sys::zval>();
-        let memory = c::_emalloc(size);
-        let this = memory.cast::<Instance<T>>();
+        let this = c::_emalloc(size).cast::<Instance<T>>().as_ptr();
+        let object = this.wrapping_byte_add(Instance::<T>::OFFSET).cast();
         // SAFETY: our own memory; the state is the first field.
         unsafe { this.cast::<T>().write(T::new(class)) };
         // SAFETY: the memory is as large as the object, whose state comes before the engine's part.
-        unsafe { c::spindle_object_begin(memory, Instance::<T>::OFFSET, class, self.handlers.as_ptr()) };
+        unsafe { c::spindle_object_begin(object, class, self.handlers.as_ptr()) };
         // SAFETY: just made, with a reference for us.
-        unsafe { Owned::from_raw(this.as_ptr()) }.expect("not null")
+        unsafe { Owned::from_raw(this) }.expect("not null")
     }
 
     /// Returns a new object of the class itself, whose constructor is not called.

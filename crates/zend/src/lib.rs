@@ -22,6 +22,8 @@ mod call;
 mod class;
 pub mod class_table;
 mod counted;
+#[doc(hidden)]
+pub mod declare;
 pub mod engine;
 pub mod exception;
 mod fiber;

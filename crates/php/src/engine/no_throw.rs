@@ -9,7 +9,7 @@
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
 use spindle_interpose::patch::{self, Hook, Patcher};
-use spindle_zend::{Object, engine, exception, hooks::Passed, sys};
+use spindle_zend::{Object, declare, engine, exception, hooks::Passed, sys};
 use std::mem::offset_of;
 
 /// Returns a patcher of these hooks, and of the entry of `ffi.so`.
@@ -22,18 +22,16 @@ pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
 /// Changes the handlers of objects, once a process. Returns why that could not be.
 pub fn install() -> Option<String> {
     let ours = get_debug_info as *const () as usize;
-    let handlers = &raw const sys::std_object_handlers;
-    let place = handlers.wrapping_byte_add(offset_of!(sys::zend_object_handlers, get_debug_info)).cast::<usize>();
-    // SAFETY: an entry of a table of the engine's: the address of a function.
-    if unsafe { place.read() } == ours {
+    if engine::standard_handlers().get_debug_info.is_some_and(|now| now as usize == ours) {
         return None;
     }
+    let place = (&raw const sys::std_object_handlers).addr() + offset_of!(sys::zend_object_handlers, get_debug_info);
     // SAFETY: our function has the type of those in the entry, and calls what stands there.
-    unsafe { patch::store(place.addr(), ours) }.err()
+    unsafe { patch::store(place, ours) }.err()
 }
 
-// SAFETY: these are the engine's types for them. What may only be passed on comes from a caller of the engine's.
-unsafe extern "C" {
+declare! {
+    // What may only be passed on comes from the engine, or from who calls it.
     safe fn zend_call_function(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result;
     safe fn zend_std_get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable;
 }

@@ -62,15 +62,18 @@ pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> I
     info
 }
 
+/// Takes the failure that was delivered to the running coroutine because it awaits one of these scopes.
+#[inline(always)]
+fn delivered(rt: &'static Runtime, targets: &[Target]) -> Option<(ScopeId, Owned<Object>)> {
+    let mut scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
+    scopes.find_map(|id| rt.take_delivery(id).map(|failure| (id, failure)))
+}
+
 /// Parks until `done`, asked whenever one of the targets may have completed.
 #[inline(always)] // each frame that is left here costs a mispredicted return later
 pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
-    let delivered = || {
-        let scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
-        scopes.into_iter().find_map(|id| rt.take_delivery(id).map(|failure| (id, failure)))
-    };
     // Several may have come at once, and a caller who asks for each is called again.
-    if let Some((id, failure)) = delivered() {
+    if let Some((id, failure)) = delivered(rt, targets) {
         return Waited::Failure(id, failure);
     }
     if done(&rt.core.borrow()) {
@@ -102,7 +105,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
                 core.unsubscribe(*target, ticket);
             }
         }
-        if let Some((id, failure)) = delivered() {
+        if let Some((id, failure)) = delivered(rt, targets) {
             return Waited::Failure(id, failure);
         }
         // A cancelled waiter takes no outcome: the core has counted on that when a failure looked for its place.

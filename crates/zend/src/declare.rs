@@ -1,0 +1,58 @@
+//! Declarations of C functions that are compared with the headers of the PHP that this is built for.
+
+/// The sizes of a function's parameters and of its result.
+#[doc(hidden)]
+pub trait Shape {
+    /// Those, the result first.
+    const SIZES: &'static [usize];
+}
+
+macro_rules! shapes {
+    ($(($($parameter:ident)*))*) => {$(
+        impl<R, $($parameter),*> Shape for unsafe extern "C" fn($($parameter),*) -> R {
+            const SIZES: &'static [usize] = &[size_of::<R>(), $(size_of::<$parameter>()),*];
+        }
+    )*};
+}
+
+shapes! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
+
+/// Fails the build if two functions do not have the same shape.
+#[doc(hidden)]
+pub const fn must_agree<F: Shape + Copy, G: Shape + Copy>(_: F, _: G) {
+    let (ours, theirs) = (F::SIZES, G::SIZES);
+    let mut at = 0;
+    while at < ours.len() {
+        assert!(ours[at] == theirs[at], "the headers declare this function with other types");
+        at += 1;
+    }
+}
+
+/// Declares functions of C, as an `extern` block does, with types of Rust in place of pointers. The build fails if the headers
+/// declare one with another number of parameters, or with types of another size.
+#[macro_export]
+macro_rules! declare {
+    (
+        $(
+            $(#[$attribute:meta])*
+            $visibility:vis $safety:ident fn $name:ident $(<$lifetime:lifetime>)? ($($parameter:ident: $type:ty),* $(,)?)
+            $(-> $result:ty)?;
+        )*
+    ) => {
+        // SAFETY: as the comments of the invocation say. The shapes are compared below.
+        unsafe extern "C" {
+            $(
+                $(#[$attribute])*
+                $visibility $safety fn $name $(<$lifetime>)? ($($parameter: $type),*) $(-> $result)?;
+            )*
+        }
+
+        $(
+            const _: () = $crate::declare::must_agree(
+                $name as unsafe extern "C" fn($($crate::declare!(@any $parameter)),*) -> _,
+                $crate::sys::$name as unsafe extern "C" fn($($crate::declare!(@any $parameter)),*) -> _,
+            );
+        )*
+    };
+    (@any $parameter:ident) => { _ };
+}
