@@ -27,6 +27,9 @@ use std::ptr::{self, null_mut};
 const VM_AREA: usize = 16 * 1024;
 /// The part of a slot, below its VM page, in which `Ctx` lies.
 const CTX_AREA: usize = 4096;
+/// Where `Ctx` lies in that, or up to 448 bytes higher. The frames of a short function that awaits, sleeps or yields fit into the
+/// page on both sides: below it those of C, above it those of PHP.
+const CTX_OFFSET: usize = 2048;
 /// From this size on a stack has a large reserve.
 const LARGE: usize = 1 << 20;
 /// What a stack may have at least, and at most where main's decides.
@@ -351,7 +354,7 @@ impl<T: AtTop> Stacks<T> {
         let low = start + self.zones.bytes();
         let colour = (self.made % 8) * 64;
         self.made += 1;
-        let ctx = (end - VM_AREA - CTX_AREA + 1792 + colour) as *mut T;
+        let ctx = (end - VM_AREA - CTX_AREA + CTX_OFFSET + colour) as *mut T;
         let vm_page = (ctx as usize + size_of::<T>()).next_multiple_of(64);
         let stack = Stack::new(low as *mut u8, vm_page as sys::zend_vm_stack, end as *mut u8);
         // SAFETY: it is 64-aligned and lies, like the VM page after it, in the slot that was just carved.
