@@ -1,15 +1,11 @@
-//! What happens at each moment of a coroutine's life, in this order: see `runtime::moments`, which announces them.
+//! Defines what happens at each moment of a coroutine's life, in this order: see `runtime::moments`, which declares
+//! them.
 
 use crate::engine::{linking, loading};
 use crate::handles::{handle_locks, trampolines};
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
-use crate::runtime::{
-    coroutine::CoroutineObject,
-    ctx::Ctx,
-    pending_cancel,
-    scheduler::{Runtime, rt},
-};
+use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_zend::Frame;
@@ -42,7 +38,7 @@ moments! {
     }
 
     fn suspending(rt: &'static Runtime) {
-        handle_locks::parking(rt);
+        handle_locks::suspending(rt);
         loading::may_have_loaded(rt);
     }
 
@@ -73,9 +69,9 @@ moments! {
         }
     }
 
-    fn ended(ctx: &Ctx) {
-        loading::may_have_loaded(rt());
-        trampolines::coroutine_ends(ctx);
+    fn ended(rt: &'static Runtime, ctx: &Ctx) {
+        loading::may_have_loaded(rt);
+        trampolines::coroutine_ends(rt, ctx);
     }
 
     fn stalled(rt: &'static Runtime) -> bool {

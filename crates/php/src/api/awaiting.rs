@@ -46,7 +46,7 @@ fn await_one(call: Call) -> PhpResult {
             if let Target::Scope(id) = wanted
                 && rt.core.borrow().is_finished(id)
             {
-                scope::schedule_warning(rt, id); // it has left before it could
+                scope::schedule_warning(rt, id); // it stopped waiting before it could receive them
             }
             Err(thrown)
         }

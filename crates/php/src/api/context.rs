@@ -35,7 +35,7 @@ fn get_context(call: Call) -> PhpResult {
     Ok(context::of_coroutine(call.this_of(&COROUTINE)).into())
 }
 
-/// A second call fails as the property is readonly.
+/// A second call fails because the property is readonly.
 fn construct_key(call: Call) -> PhpResult {
     let arguments = call.arguments(0, 1)?;
     let description = if arguments.value(1).is_some() { arguments.str(1)?.into() } else { Value::from("") };

@@ -38,7 +38,7 @@ functions! {
         let parent = with(this(&call)?, |core, co| core.parent_id(co)).unwrap_or(0);
         Ok(scheduler::find(parent).into())
     };
-    zim_Async_Coroutine_getScope => |call| Ok(scope::of_coroutine(this(&call)?).into());
+    zim_Async_Coroutine_getScope => |call| Ok(scope::of_coroutine(rt(), this(&call)?).into());
     zim_Async_Coroutine_getTrace => get_trace;
     zim_Async_Coroutine_cancel => cancel;
     zim_Async_Coroutine_onFinally => on_finally;
@@ -51,13 +51,13 @@ fn this(call: &Call) -> Result<&CoroutineObject, Thrown> {
     Ok(call.this_of(&COROUTINE))
 }
 
-/// Returns the core's answer about a coroutine; none for an object that no coroutine belongs to.
+/// Returns what `ask` returns for the core and a coroutine; `None` for an object without a coroutine.
 fn with<R>(this: &Coroutine, ask: impl FnOnce(&Core, CoroutineId) -> R) -> Option<R> {
     let co = this.co.get();
     (co != NO_SLOT).then(|| scheduler::core(|core| ask(core, co)))
 }
 
-/// A method that returns the core's answer about the coroutine.
+/// Implements a method that asks the core about the coroutine.
 fn ask<R: Default + Into<Value>>(call: Call, ask: impl FnOnce(&Core, CoroutineId) -> R) -> PhpResult {
     Ok(with(this(&call)?, ask).unwrap_or_default().into())
 }
@@ -75,7 +75,7 @@ fn file_and_line(at: &Position) -> Value {
     Array::list([file, i64::from(at.line()).into()].into_iter()).into()
 }
 
-/// Returns a list of numbers.
+/// Returns a list of ids.
 fn ids(numbers: &[u64]) -> Owned<Array> {
     Array::list(numbers.iter().map(|id| *id as i64))
 }
@@ -111,7 +111,7 @@ fn get_awaiting_info(call: Call) -> PhpResult {
     Ok(answer.into())
 }
 
-/// A suspended coroutine's frames stand on its own VM stack and do not change.
+/// The frames of a suspended coroutine are on its own VM stack and do not change.
 fn get_trace(call: Call) -> PhpResult {
     let arguments = call.arguments(0, 2)?;
     let (options, limit) = (arguments.long_or(1, 1)?, arguments.long_or(2, 0)?);
@@ -131,14 +131,14 @@ fn cancel(call: Call) -> PhpResult {
     let this = call.this_of(&COROUTINE);
     if with(this, |core, co| core.state(co) == State::Done) == Some(false) {
         let reason = reason.map_or_else(cancellation::default_cancellation, Owned::of);
-        life::cancel_by_user_code(this, &reason);
+        life::cancel_by_user_code(rt(), this, &reason);
     }
     Ok(Value::NULL)
 }
 
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
-    life::on_finally(call.this_of(&COROUTINE), closure);
+    life::on_finally(rt(), call.this_of(&COROUTINE), closure);
     Ok(Value::NULL)
 }
 

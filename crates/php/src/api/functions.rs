@@ -31,7 +31,7 @@ fn suspend(call: Call) -> PhpResult {
     call.no_arguments()?;
     let rt = rt();
     if rt.can_switch() {
-        // A cancellation that waits in the core makes `yield_now` return at once.
+        // A cancellation that is pending in the core makes `yield_now` return at once.
         if pending_cancel::is_pending(rt.context()) || rt.yield_now() {
             may_wait(rt)?;
         }
@@ -59,10 +59,10 @@ fn delay(call: Call) -> PhpResult {
     }
 }
 
-/// Returns the nanoseconds of a parameter in milliseconds.
+/// Returns the nanoseconds for an argument in milliseconds.
 ///
 /// # Errors
-/// They are negative.
+/// The argument is negative.
 fn nanoseconds(milliseconds: i64) -> Result<u64, Thrown> {
     let Ok(milliseconds) = u64::try_from(milliseconds) else {
         return Err(argument_error(1, false, "must be greater than or equal to 0"));
@@ -104,7 +104,8 @@ fn protect(call: Call) -> PhpResult {
 
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
-    life::on_finally(rt().running(), closure);
+    let rt = rt();
+    life::on_finally(rt, rt.running(), closure);
     Ok(Value::NULL)
 }
 

@@ -1,4 +1,4 @@
-//! The methods of `Async\Scope` and `Async\BoundedScope`, and the functions that give scopes.
+//! The methods of `Async\Scope` and `Async\BoundedScope`, and the functions that return scopes.
 
 use crate::runtime::awaiting::{self, Waited};
 use crate::runtime::coroutine::{CoroutineObject, Info};
@@ -55,7 +55,7 @@ fn this(call: Call) -> Result<ScopeId, Thrown> {
     call.this_of(&SCOPE).made()
 }
 
-/// Returns also what the runtime keeps of it.
+/// Returns the scope whose method is called, and its record.
 fn this_and_record(call: Call) -> Result<(ScopeId, Rc<Record>), Thrown> {
     let id = this(call)?;
     Ok((id, scope::record(rt(), id)))
@@ -65,12 +65,12 @@ fn throw(text: &str) -> Thrown {
     exception::throw_new(classes::async_exception(), text)
 }
 
-/// Checks that it is not the global scope: `what` is not for that.
+/// Checks that a scope is not the global one; throws `what` otherwise.
 fn refuse_global(id: ScopeId, what: &str) -> Result<(), Thrown> {
     if id == Core::GLOBAL { Err(throw(what)) } else { Ok(()) }
 }
 
-/// A method that returns the core's answer about the scope.
+/// Implements a method that asks the core about the scope.
 fn ask(call: Call, ask: impl FnOnce(&Core, ScopeId) -> bool) -> PhpResult {
     call.no_arguments()?;
     let id = this(call)?;
@@ -90,7 +90,7 @@ fn construct(call: Call) -> PhpResult {
     if object.id().is_some() {
         return Err(throw("The scope has been constructed already"));
     }
-    scope::make(object, None, lifetime);
+    scope::make(rt(), object, None, lifetime);
     Ok(Value::NULL)
 }
 
@@ -111,11 +111,11 @@ fn inherit(call: Call) -> PhpResult {
     if closed {
         return Err(throw(scope::CLOSED));
     }
-    // The class that was named: `static` of the call.
+    // The class on which the method was called (`static`).
     let object = engine::new_object(call.called_class().unwrap_or_else(classes::scope))?;
     let lifetime = rt.core.borrow().lifetime(parent);
     if let Some(made) = SCOPE.of(&object) {
-        scope::make(made, Some(parent), lifetime);
+        scope::make(rt, made, Some(parent), lifetime);
     }
     Ok(object.into())
 }
@@ -129,7 +129,7 @@ fn spawn_in(call: Call) -> Result<(ScopeId, Owned<CoroutineObject>), Thrown> {
     Ok((id, spawn::spawn(call, |core| core.spawn_in(id))?))
 }
 
-/// Checks that the running coroutine may wait for the scope.
+/// Checks that the running coroutine may await the scope.
 fn may_await(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown> {
     let within = {
         let core = rt.core.borrow();
@@ -138,14 +138,14 @@ fn may_await(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown> {
     if within { Err(throw(&scope::within(rt, id))) } else { Ok(()) }
 }
 
-/// Throws what the scope was cancelled with.
+/// Throws the exception that the scope was cancelled with.
 fn throw_reason(rt: &'static Runtime, id: ScopeId) -> Thrown {
-    // It may have gone with the scope's object; this is a later one then.
+    // It may have been released with the scope's previous object.
     let reason = scope::record(rt, id).reason.get();
     exception::throw(reason.unwrap_or_else(|| cancellation::cancellation("The scope was cancelled")))
 }
 
-/// The frame holds both objects while it waits.
+/// The frame holds the scope and the token during the wait.
 fn await_completion(call: Call) -> PhpResult {
     let token = call.arguments(1, 1)?.object(1, classes::awaitable())?;
     let id = this(call)?;
@@ -166,7 +166,8 @@ fn await_completion(call: Call) -> PhpResult {
             if !is_over {
                 return Err(awaiting::token_was_first(rt, token));
             }
-            // A failure that somebody has got is behind the cancellation: who waits in a loop would get it for ever.
+            // A failure that has been delivered before is not thrown again, but the cancellation: a coroutine that
+            // awaits in a loop would get it for ever.
             if let Some(failure) = scope::failure_at(rt, id, scope::first_unknown(rt, id)) {
                 scope::first_failure(rt, id); // from now on all are known
                 return Err(exception::throw(failure));
@@ -176,7 +177,7 @@ fn await_completion(call: Call) -> PhpResult {
     }
 }
 
-/// The frame also holds the handler.
+/// The frame holds the scope, the token and the handler during the wait.
 fn await_after_cancellation(call: Call) -> PhpResult {
     let arguments = call.arguments(0, 2)?;
     let handler = arguments.callable_or_null(1)?.cloned();
@@ -191,20 +192,20 @@ fn await_after_cancellation(call: Call) -> PhpResult {
     let limit = token.map(awaiting::target).transpose()?;
     let info = Info { call: "awaitAfterCancellation", ..awaiting::info_of(rt, Target::Scope(id), limit) };
     let targets: Vec<Target> = [Some(Target::Scope(id)), limit].into_iter().flatten().collect();
-    // Also those that come while the handler runs are for it.
+    // Failures that come while the handler runs are passed to it, too.
     rt.core.borrow_mut().start_collecting(id);
     let result = wind_down(rt, call, id, handler.as_ref(), token, &targets, info);
     rt.core.borrow_mut().stop_collecting(id);
     awaiting::pass_on(rt, &targets);
     let has_completed = rt.core.borrow().has_completed(id);
     if has_completed {
-        scope::schedule_warning(rt, id); // for those that it has left
+        scope::schedule_warning(rt, id); // for the failures that were not passed on
     }
     result.map(|()| Value::NULL)
 }
 
-/// Waits for the end of a cancelled scope, and hands the failures that are not known to the handler, or throws the first of
-/// them in the end.
+/// Waits for the end of a cancelled scope. Calls the handler with each failure that is not known, or throws the first
+/// of them at the end.
 fn wind_down(
     rt: &'static Runtime,
     call: Call,
@@ -284,7 +285,7 @@ fn cancel(call: Call) -> PhpResult {
     let reason = match reason {
         None => cancellation::default_cancellation(),
         Some(reason) => {
-            cancellation::for_several(reason);
+            cancellation::for_several(rt, reason);
             Owned::of(reason)
         }
     };
@@ -384,9 +385,8 @@ fn with_timeout(call: Call) -> PhpResult {
     Ok(call.this().into())
 }
 
-/// Sets the constraint of a scope: an object that can be awaited.
-fn bound_by(id: ScopeId, record: &Record, constraint: &Object, target: Target) {
-    let rt = rt();
+/// Sets the constraint of a scope, an awaitable object.
+fn bound_by(rt: &'static Runtime, id: ScopeId, record: &Record, constraint: &Object, target: Target) {
     rt.core.borrow_mut().bound_by(id, target);
     record.constraint.set(constraint.into());
     failure::carry_out(rt);
@@ -404,14 +404,15 @@ fn bounded_by(call: Call) -> PhpResult {
     if target == Target::Scope(id) {
         return Err(throw("A scope cannot be bounded by itself"));
     }
-    bound_by(id, &record, constraint, target);
+    bound_by(rt(), id, &record, constraint, target);
     Ok(call.this().into())
 }
 
 fn spawn_and_bound(call: Call) -> PhpResult {
     let (id, coroutine) = spawn_in(call)?;
-    let record = scope::record(rt(), id);
-    bound_by(id, &record, coroutine.object(), Target::Coroutine(coroutine.co.get()));
+    let rt = rt();
+    let record = scope::record(rt, id);
+    bound_by(rt, id, &record, coroutine.object(), Target::Coroutine(coroutine.co.get()));
     Ok(coroutine.into())
 }
 

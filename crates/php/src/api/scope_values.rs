@@ -1,4 +1,5 @@
-//! The values that are kept for a scope: those methods of `Async\Scope` that `Async\Context` has too, and up the parents.
+//! The keyed values of scopes: the methods of `Async\Scope` that `Async\Context` has too, and their variants that
+//! search the parents.
 
 use crate::runtime::keyed_values;
 use crate::runtime::scheduler::rt;
@@ -48,7 +49,7 @@ fn record_of(call: Call) -> Result<Rc<Record>, Thrown> {
     Ok(scope::record(rt(), scope_of(call)?))
 }
 
-/// Returns what the first of them answers, from this scope upwards.
+/// Returns the first result of `ask`, from this scope upwards.
 fn up<R>(id: ScopeId, ask: impl Fn(&Record) -> Option<R>) -> Option<R> {
     let rt = rt();
     let mut at = Some(id);

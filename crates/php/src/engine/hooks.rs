@@ -237,7 +237,7 @@ extern "C" fn interrupt(frame: Option<Frame>) {
         moments::vm_interrupted(frame);
         trampolines::throw_in_php_code(rt);
         no_throw::deliver(rt);
-        if rt.can_switch() && rt.leaves_handlers() {
+        if rt.can_switch() && rt.defers_handlers() {
             return;
         }
     }

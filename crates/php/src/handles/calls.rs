@@ -10,8 +10,8 @@ use std::{
     ptr::{self, NonNull},
 };
 
-/// A call of C code whose handles are locked while its coroutine is suspended: `spindle_call` of the C glue. It lies on the C
-/// stack of the call.
+/// A call of C code whose handles are locked while its coroutine is suspended: `spindle_call` of the C glue. It is on
+/// the C stack of the call.
 #[repr(C)]
 pub struct CallRecord {
     outer: Cell<Option<NonNull<CallRecord>>>,
@@ -45,7 +45,7 @@ fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
 }
 
 impl CallRecord {
-    /// Returns the record of C code that uses what `key` stands for, without being a call of a function.
+    /// Returns the record of C code that uses `key` outside of a call of a function.
     pub fn of_key(key: usize) -> CallRecord {
         CallRecord {
             outer: Cell::new(None),
@@ -57,43 +57,43 @@ impl CallRecord {
         }
     }
 
-    /// Returns the frame of the function's call, unless it is none.
+    /// Returns the frame of the function's call; `None` if no function is called.
     pub fn frame(&self) -> Option<Frame> {
         self.frame
     }
 
-    /// Returns what stands for the thing that is used, where no function is called.
+    /// Returns the key of what is used, where no function is called.
     pub fn key(&self) -> usize {
         self.key
     }
 
-    /// Returns the record's address as other floors keep it.
+    /// Returns the record's address, by which other modules identify it.
     pub fn as_raw(&self) -> *mut sys::spindle_call {
         ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// Returns this record and those of the calls that it is made in, the innermost first.
+    /// Returns this record and those of the outer calls, the innermost first.
     pub fn and_outer(&self) -> impl Iterator<Item = &CallRecord> {
         std::iter::successors(Some(self), |record| record.outer.get().map(borrow))
     }
 
-    /// Returns the coroutine that has locks by the call.
+    /// Returns the coroutine that holds locks for the call.
     pub fn holder(&self) -> CoroutineId {
         CoroutineId(self.co.get())
     }
 
-    /// Returns `true` if something is locked by the call.
+    /// Returns `true` if something is locked for the call.
     pub fn has_locks(&self) -> bool {
         self.has_locks.get()
     }
 
-    /// Notes that a coroutine has locked something by the call: its end is to be noticed.
+    /// Records that a coroutine has locked something for the call, so that it is released at the call's end.
     pub fn set_holder(&self, co: CoroutineId) {
         self.co.set(co.0);
         self.has_locks.set(true);
     }
 
-    /// Notes that nothing is locked by the call any more. Returns `false` if nothing was.
+    /// Records that nothing is locked for the call any more. Returns `false` if nothing was.
     pub fn clear_holder(&self) -> bool {
         let had_locks = self.has_locks.replace(false);
         if had_locks {
@@ -102,12 +102,12 @@ impl CallRecord {
         had_locks
     }
 
-    /// Returns `true` if what the call uses is locked, and so is what the outer ones use.
+    /// Returns `true` if the locks of this call and of all outer ones have been taken.
     pub fn is_marked(&self) -> bool {
         self.is_marked.get()
     }
 
-    /// Notes that what the call uses is locked.
+    /// Records that the locks of the call have been taken.
     pub fn set_marked(&self) {
         self.is_marked.set(true);
     }
@@ -119,7 +119,7 @@ impl CallRecord {
         INNERMOST.set(this);
         let result = body();
         if INNERMOST.get() == this {
-            INNERMOST.set(self.outer.get()); // else a fiber was suspended below it
+            INNERMOST.set(self.outer.get()); // otherwise a fiber was suspended below it
         }
         result
     }
@@ -136,12 +136,12 @@ pub fn running() -> impl Iterator<Item = &'static CallRecord> {
     INNERMOST.get().map(borrow).into_iter().flat_map(CallRecord::and_outer)
 }
 
-/// Returns the records of a coroutine that was left.
+/// Returns the records of a suspended coroutine.
 pub fn of_list<'a>(list: *mut sys::spindle_call) -> impl Iterator<Item = &'a CallRecord> {
     NonNull::new(list.cast()).map(borrow).into_iter().flat_map(CallRecord::and_outer)
 }
 
-/// Returns the list of the running coroutine, which is left.
+/// Takes the list of the running coroutine, which is being suspended.
 #[inline(always)]
 pub fn take_list() -> *mut sys::spindle_call {
     INNERMOST.get().map_or(ptr::null_mut(), |record| record.as_ptr().cast())
@@ -163,7 +163,7 @@ pub fn set_checked(are_checked: bool) {
     c::spindle_check_before.set(u32::from(are_checked));
 }
 
-/// No call is in progress: the request is over.
+/// Clears the list and the check at the end of the request.
 pub fn reset() {
     put_list(ptr::null_mut());
     c::spindle_check_after.set(0);

@@ -1,4 +1,5 @@
-//! Which internal functions use handles, and how: decided once, from names and extensions (`verdicts` has the table).
+//! Classifies internal functions: which handles they use, and how. This is decided once per function, from names and
+//! extensions; the table is in `verdicts`.
 
 use crate::c;
 use crate::handles::{
@@ -30,34 +31,35 @@ pub(crate) enum CallKind {
     Closes = 5,
     /// Nothing: it runs signal handlers, which are not suspended.
     Signals = 6,
-    /// The handles that it makes another one from: a constructor, or what asks for a persistent connection.
+    /// The handles that it creates another one from: a constructor, or a request for a persistent connection.
     Makes = 7,
-    /// Everything of its extension, and every handle among its arguments: it is not known what it keeps.
+    /// Its whole extension, and all handles among its arguments: what it keeps is unknown.
     Alone = 8,
     /// A handle, on which it waits for events; others may use it meanwhile, but not close it.
     Watches = 9,
-    /// What `curl_multi_exec()` uses, which never waits: while it is locked, the function answers that nothing is ready.
+    /// The handle of `curl_multi_exec()`, which never waits: while it is locked, the function returns that transfers
+    /// are still running.
     Performs = 10,
     /// A connection, on which it waits for messages; others may send on it.
     Receives = 11,
     /// A connection, on which it sends without waiting for an answer.
     Sends = 12,
-    /// What `preg_replace_callback()` uses: see [`is_large_pattern`].
+    /// The block of results that `preg_replace_callback()` uses: see [`is_large_pattern`].
     Matches = 13,
-    /// Nothing: a method of `Fiber`, which leaves the calls in progress, or resumes others.
+    /// Nothing: a method of `Fiber`, which suspends the calls in progress or resumes others.
     Fiber = 14,
-    /// Nothing: it loads an extension, with functions of its own.
+    /// Nothing: it loads an extension, whose functions then get trampolines.
     Loads = 15,
-    /// A handle, and something that its library keeps for all: no other call of the extension is in progress meanwhile.
+    /// A handle, and state that its library shares between all handles: no other call of the extension runs meanwhile.
     Exclusive = 16,
 }
 
-/// When a function may have flagged objects and arrays as being in use, against endless recursion (see `marks.c`).
+/// When a function may have marked objects and arrays as in use, against endless recursion (see `marks.c`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Flags {
     Always = sys::SPINDLE_FLAGS_ALWAYS as u8,
-    /// While PHP code runs that it has called.
+    /// While PHP code that it has called runs.
     AroundCallbacks = sys::SPINDLE_FLAGS_AROUND_CALLBACKS as u8,
     Never = sys::SPINDLE_FLAGS_NEVER as u8,
 }
@@ -85,23 +87,24 @@ impl Mode {
     }
 }
 
-/// Functions on sockets and other handles that answer from what is in memory, or must act while another call waits.
+/// Functions on sockets and other handles that return what is in memory, or must take effect while another call waits.
 const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
-/// Functions of clients that wait for whatever comes, without having asked.
+/// Functions of clients that wait for messages without having sent a request.
 const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "curl_multi_select", "mysqli_poll", "poll"];
-/// Methods that only look like the engine's own: a SoapClient talks to its server in them.
+/// Methods that are named like the engine's magic methods but are not: a SoapClient communicates with its server in
+/// them.
 const NOT_MAGIC: &[&str] = &["__call", "__soapcall", "__dorequest"];
-/// Extensions whose handles are made from something that is no connection, and wait for one another.
+/// Extensions whose handles are created from an object that is no connection, and may wait for one another.
 const OWN_CONNECTIONS: &[&str] = &["zmq"];
-/// Extensions whose library ends the process when a wait of it fails, unless a signal has interrupted it.
+/// Extensions whose library aborts the process if a wait fails, except with `EINTR`.
 const ACCEPTS_SIGNALS_ONLY: &[&str] = &["zmq"];
 
-/// An extension, looked at once for all its functions.
+/// What is known of an extension, determined once for all its functions.
 pub(crate) struct Module {
     pub(crate) extension: Option<Extension>,
     name: String,
     verdict: Verdict,
-    /// Its calls keep their state in its globals (see `globals`).
+    /// Its calls keep state in its globals (see `globals`).
     pub(crate) keeps_globals: bool,
 }
 
@@ -112,23 +115,23 @@ impl Module {
         Module { extension, verdict, keeps_globals: globals::concerns(&name), name }
     }
 
-    /// Returns `true` if its objects lie on connections, which objects made of them share.
+    /// Returns `true` if its objects use connections, which are shared with objects created from them.
     pub(crate) fn has_handles(&self) -> bool {
         self.verdict == Verdict::Handles
     }
 
-    /// Returns `true` if its objects are values that live in memory, as those of SPL.
+    /// Returns `true` if its objects are values in memory, as those of SPL.
     pub(crate) fn holds_values(&self) -> bool {
         matches!(self.name.as_str(), "spl" | "ds")
     }
 
-    /// Returns `true` if the table of verdicts has nothing on it.
+    /// Returns `true` if the table of verdicts has no entry for it.
     pub(crate) fn is_unknown(&self) -> bool {
         self.verdict == Verdict::Alone
     }
 }
 
-/// Returns the name of an extension in lower case, or nothing.
+/// Returns the name of an extension in lower case, or an empty text.
 pub(crate) fn name_of(extension: Option<Extension>) -> String {
     extension.map_or(String::new(), Extension::name)
 }
@@ -137,7 +140,7 @@ fn has(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// Returns the function's name, which functions of the engine's tables have.
+/// Returns the function's name, which functions in the engine's tables always have.
 fn name_bytes(function: &Function) -> &[u8] {
     function.name().map_or(b"", |name| name.as_bytes())
 }
@@ -146,7 +149,7 @@ fn lower_name(function: Function) -> String {
     String::from_utf8_lossy(name_bytes(&function)).to_ascii_lowercase()
 }
 
-/// Returns the kind of calls of a function that has a name. `None`: it needs no trampoline.
+/// Returns the kind of calls of a function that has a name; `None` if it needs no trampoline.
 pub(crate) fn kind_of(function: Function, module: &Module) -> Option<CallKind> {
     let name = name_bytes(&function);
     let mut room = [0; 64];
@@ -174,7 +177,7 @@ pub(crate) fn kind_of(function: Function, module: &Module) -> Option<CallKind> {
     }
 }
 
-/// Returns when a function that has a name may have flagged objects and arrays as being in use.
+/// Returns when a function that has a name may have marked objects and arrays as in use.
 pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKind>) -> Flags {
     let name = lower_name(function);
     let class = function.class().map(|class| class.name().to_text());
@@ -192,14 +195,14 @@ pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKin
 /// What is known of an extension.
 #[derive(Clone, Copy)]
 struct About {
-    /// What stands for it as a whole.
+    /// The key of the extension as a whole.
     key: usize,
     verdict: Verdict,
-    /// It has functions of the kind `Exclusive`.
+    /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
 }
 
-/// By the addresses of extensions, which stay.
+/// Extensions that have been looked up, by their addresses, which do not change.
 static KNOWN: PhpStatic<RefCell<BTreeMap<usize, About>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
 fn known(extension: Option<Extension>) -> About {
@@ -217,7 +220,7 @@ fn address(extension: Option<Extension>) -> usize {
     extension.map_or(0, Extension::address)
 }
 
-/// Returns what stands for an extension as a whole.
+/// Returns the key of an extension as a whole.
 pub(crate) fn key_of_extension(extension: Option<Extension>) -> usize {
     known(extension).key
 }
@@ -228,13 +231,13 @@ fn first_of_family(extension: Option<Extension>, name: &str) -> usize {
     address(first.or(extension))
 }
 
-/// Returns the function that runs, if it is an internal one.
+/// Returns the running function if it is an internal one.
 fn running_function() -> Option<Function> {
     Frame::current()?.function().filter(|function| function.is_internal())
 }
 
-/// Returns `true` if the running call is in the middle of a client's conversation with its server. Those on plain streams and
-/// sockets are none: what is said there is up to user code.
+/// Returns `true` if the running call is in the middle of a client's exchange with its server. Plain streams and
+/// sockets do not count: user code decides what is sent on them.
 pub fn converses() -> bool {
     running_function().is_some_and(|function| {
         matches!(
@@ -250,7 +253,7 @@ pub fn converses() -> bool {
     })
 }
 
-/// Returns what a call is called in messages: `PDO::query()`.
+/// Returns the name of a call for messages: `PDO::query()`.
 pub(crate) fn name_of_call(frame: Option<Frame>) -> String {
     let Some(function) = frame.and_then(Frame::function) else { return "a call".to_owned() };
     let Some(name) = function.name() else { return "a call".to_owned() };
@@ -258,10 +261,10 @@ pub(crate) fn name_of_call(frame: Option<Frame>) -> String {
     format!("{class}{}()", name.to_text())
 }
 
-/// What stands for the connections of each driver of PDO that has no verdict: the address of its entry.
+/// The keys of PDO drivers without a verdict: the addresses of these entries.
 static DRIVERS: PhpStatic<RefCell<BTreeMap<Vec<u8>, Box<u64>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
-/// Returns what stands for all connections of the driver of `new PDO(…)`, if that has no verdict.
+/// Returns the key of all connections of the driver of `new PDO(…)`, if the driver has no verdict.
 pub(crate) fn shared_driver(frame: Frame) -> Option<usize> {
     if name_of(extension_of_call(frame)) != "pdo" {
         return None;
@@ -275,19 +278,19 @@ pub(crate) fn shared_driver(frame: Frame) -> Option<usize> {
     Some(std::ptr::from_ref::<u64>(drivers.entry(driver.to_vec()).or_default()) as usize)
 }
 
-/// Returns `true` if handles that functions of this extension make have connections of their own, whatever they are made
-/// from.
+/// Returns `true` if handles created by functions of this extension have connections of their own, whatever they are
+/// created from.
 pub(crate) fn makes_own_connections(extension: Option<Extension>) -> bool {
     OWN_CONNECTIONS.contains(&name_of(extension).as_str())
 }
 
-/// Returns `true` if a cancelled wait of the running call must look as if a signal had interrupted it.
+/// Returns `true` if a cancelled wait of the running call must fail with `EINTR`.
 pub fn accepts_signals_only() -> bool {
     running_function().is_some_and(|function| ACCEPTS_SIGNALS_ONLY.contains(&name_of(function.extension()).as_str()))
 }
 
-/// Returns `true` if user code can wait for a child again after this wait. Not when a process handle is closed or dies: that is
-/// PHP code (a resource's end) or a function of ext/standard.
+/// Returns `true` if user code can wait for a child again after this wait. It cannot when a process handle is closed or
+/// freed, which happens in PHP code (a resource's end) or in a function of ext/standard.
 pub fn waits_for_child_again() -> bool {
     running_function().filter(|function| function.name().is_some()).is_some_and(|function| {
         name_of(function.extension()) != "standard" || name_bytes(&function) == b"proc_get_status"
@@ -299,12 +302,13 @@ pub fn is_writing_a_log() -> bool {
     running_function().is_some_and(|function| name_bytes(&function) == b"error_log")
 }
 
-/// Returns the extension of the innermost internal class that an object is of: none for objects of PHP code alone.
+/// Returns the extension of the nearest internal class that an object is an instance of; `None` for objects of user
+/// classes only.
 pub(crate) fn extension_of(object: &Object) -> Option<Extension> {
     object.class().and_parents().find(|class| class.is_internal())?.extension()
 }
 
-/// Returns the extension whose function is called.
+/// Returns the extension of the called function.
 pub(crate) fn extension_of_call(frame: Frame) -> Option<Extension> {
     frame.function()?.extension()
 }
@@ -313,8 +317,8 @@ pub(crate) fn name_has(function: Function, part: &str) -> bool {
     has(name_bytes(&function), part.as_bytes())
 }
 
-/// Calls `with` with each handle of a call of an internal function, and how it is used. One that is shared stands for no
-/// connection.
+/// Calls `with` with each handle of a call of an internal function, and how it is used. A key passed with
+/// `Mode::Shared` is not a connection's.
 pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
     if matches!(kind, CallKind::Plain | CallKind::Signals | CallKind::Fiber | CallKind::Loads) {
         return;
@@ -357,13 +361,14 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
     }
 }
 
-/// Returns `true` if a pattern of `preg_replace_callback()` has more groups than fit in the block of results that PCRE's
+/// Returns `true` if a pattern of `preg_replace_callback()` has more groups than fit in the result block that PCRE's
 /// functions share.
 ///
-/// A call whose groups fit marks the block as in use, and puts the mark back as it found it; one whose groups do not fit
-/// puts back what it found, too. If the first begins and is suspended while the second is, the second takes its mark away.
+/// A call whose groups fit marks the block as in use, and restores the previous mark at its end; so does a call whose
+/// groups do not fit. If a call of the first kind begins while one of the second kind is suspended, and is then
+/// suspended itself, the end of the other one removes its mark.
 fn is_large_pattern(frame: Frame) -> bool {
-    /// `PHP_PCRE_PREALLOC_MDATA_SIZE` groups, the whole match among them.
+    /// `PHP_PCRE_PREALLOC_MDATA_SIZE` groups, including the whole match.
     const ROOM: usize = 32;
     let is_large = |value: &Value| {
         value.as_str().is_none_or(|text| text.as_bytes().iter().filter(|byte| **byte == b'(').count() + 1 > ROOM)
@@ -375,12 +380,12 @@ fn is_large_pattern(frame: Frame) -> bool {
     }
 }
 
-/// Returns `true` for the options of streams: each stream that is opened with them has its own.
+/// Returns `true` for stream contexts, which are no handles: each stream opened with one is a handle of its own.
 fn is_context(resource: &Resource) -> bool {
     resource.type_number() == c::php_le_stream_context()
 }
 
-/// Returns `true` for closures, and other objects of the engine's own, which any number of calls use at once.
+/// Returns `true` for closures and other objects of the engine, which any number of calls may use at once.
 fn is_value(object: &Object) -> bool {
     known(extension_of(object)).verdict == Verdict::Free
 }
@@ -427,8 +432,8 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
     KINDS.get(number as usize).copied().unwrap_or(CallKind::Plain)
 }
 
-/// Returns what stands for a persistent connection, which PHP finds by the arguments of the call that asks for it: a hash of
-/// them. `None`: the call does not ask for one.
+/// Returns the key of a persistent connection: a hash of the arguments of the call that requests it, by which PHP looks
+/// it up. `None` if the call does not request one.
 pub(crate) fn asks_for(frame: Frame) -> Option<u64> {
     /// `PDO::ATTR_PERSISTENT`.
     const PDO_PERSISTENT: u64 = 12;

@@ -1,12 +1,12 @@
-//! Locks of handles: a call on a handle that another coroutine is suspended in a call on waits until that has returned.
+//! Locks of handles: a call on a handle waits while another coroutine is suspended in a call on the same handle.
 //!
-//! Calls that use handles, or an extension as a whole, are on a list of their coroutine while they are in progress
-//! ([`CallRecord`]). What they use is not looked up until the coroutine is suspended, by whatever: then it is locked until the
-//! calls return. Handles that share a connection have one lock (see `connection_groups`). Waiters are served in the order in
-//! which they came; a stream may have one reader and one writer at once.
+//! Calls in progress that use handles, or an extension as a whole, are on a list of their coroutine ([`CallRecord`]).
+//! The handles that they use are only determined when the coroutine is suspended, for whatever reason; they are then
+//! locked until the calls return. Handles that share a connection have one lock (see `connection_groups`). Waiters are
+//! served in order of arrival; a stream may have one reader and one writer at once.
 //!
-//! A coroutine that is suspended in a callback of such a call may wait for another one, which waits for the lock. The wait that
-//! would close such a cycle is refused with an error.
+//! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. The
+//! wait that would close such a cycle is refused with an error.
 
 use crate::handles::{
     calls::{self, CallRecord},
@@ -33,7 +33,7 @@ use std::ptr::null_mut;
 struct Waiter {
     ticket: Ticket,
     mode: Mode,
-    /// It would wait for ever.
+    /// The wait was refused, because it would never end.
     is_refused: bool,
 }
 
@@ -42,7 +42,7 @@ struct Waiter {
 struct Lock {
     holders: Vec<(CoroutineId, Mode)>,
     queue: VecDeque<Waiter>,
-    /// A close waits in the queue: calls before it may finish, but not wait any more.
+    /// A close is in the queue: calls before it in the queue run, but their parks fail.
     closing: bool,
 }
 
@@ -51,17 +51,18 @@ impl Lock {
         self.holders.iter().any(|(holder, _)| *holder == co)
     }
 
-    /// Returns `true` if a holder keeps others from using the handle in this mode.
+    /// Returns `true` if a holder excludes the use of the handle in this mode.
     fn conflicts_with(&self, mode: Mode) -> bool {
         self.holders.iter().any(|(_, held)| held.conflicts_with(mode))
     }
 }
 
-/// By handles, and what else stands for something that calls use.
+/// Locks by the address of a handle, or by another key of what calls use.
 static LOCKS: PhpStatic<RefCell<BTreeMap<usize, Lock>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
-/// Runs `body`, C code that uses `key` without being a call of a function, with the lock of that. A cancellation does not keep
-/// it from being run. `None`: it was not run, for the lock would never be free; that was thrown.
+/// Runs `body`, C code that uses `key` outside of a call of a function, with the lock of that key. A cancellation does
+/// not prevent this. Returns `None`, and has thrown, if waiting for the lock would be a deadlock; `body` was not run
+/// then.
 pub(crate) fn with_lock<R>(key: usize, body: impl FnOnce() -> R) -> Option<R> {
     // A bailout jumps over the end of the call, and the request ends.
     let call = CallRecord::of_key(key);
@@ -80,8 +81,8 @@ pub(crate) fn with_lock<R>(key: usize, body: impl FnOnce() -> R) -> Option<R> {
     Some(result)
 }
 
-/// Waits until none of `keys` is used by a suspended call of another coroutine, all of them at one moment. `false`: that
-/// would never be; it was thrown.
+/// Waits until none of `keys` is used by a suspended call of another coroutine, all at the same time. Returns `false`,
+/// and has thrown, if that would be a deadlock.
 pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return true };
     let co = running(rt);
@@ -94,15 +95,15 @@ pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     true
 }
 
-/// Nothing is locked any more: in the child of a fork, at request end.
+/// Removes all locks: in the child of a fork, and at the request's end.
 pub fn forget_all() {
     LOCKS.borrow_mut().clear();
     calls::set_checked(false);
 }
 
-/// The running coroutine is about to be suspended: what its calls in progress use is locked until they return.
+/// Locks what the calls in progress of the running coroutine use, which is about to be suspended, until they return.
 #[inline(always)]
-pub fn parking(rt: &'static Runtime) {
+pub fn suspending(rt: &'static Runtime) {
     if calls::are_any() {
         mark(rt);
     }
@@ -110,7 +111,7 @@ pub fn parking(rt: &'static Runtime) {
 
 #[cold]
 fn mark(rt: &'static Runtime) {
-    // After a bailout that an extension has caught the list may have calls that are over; then the request ends.
+    // After a bailout that an extension has caught, the list may contain calls that are over. The request ends then.
     if engine::has_bailed_out() {
         return;
     }
@@ -123,7 +124,7 @@ fn mark(rt: &'static Runtime) {
     }
 }
 
-/// Returns `true` if a function is in progress whose handles are locked.
+/// Returns `true` if a function in progress has locks.
 pub fn is_inside_marked() -> bool {
     calls::running().any(|call| call.has_locks() && call.frame().is_some())
 }
@@ -140,21 +141,21 @@ fn context_of(rt: &'static Runtime, co: CoroutineId) -> Option<&'static Ctx> {
 
 fn hold(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
     let (ctx, co) = (rt.context(), running(rt));
-    if ctx.busy.borrow().iter().any(|held| held.call == call.as_raw() && held.key == key) {
-        return; // it has waited for the lock
+    if ctx.locked.borrow().iter().any(|held| held.call == call.as_raw() && held.key == key) {
+        return; // it already has the lock, for which it has waited
     }
     LOCKS.borrow_mut().entry(key).or_default().holders.push((co, mode));
     note_lock(ctx, call, key);
     calls::set_checked(true);
 }
 
-/// Notes that the coroutine of this context has a lock by a call.
+/// Records that the coroutine of this context holds a lock for a call.
 fn note_lock(ctx: &Ctx, call: &CallRecord, key: usize) {
-    ctx.busy.borrow_mut().push(Held { call: call.as_raw(), key });
+    ctx.locked.borrow_mut().push(Held { call: call.as_raw(), key });
     call.set_holder(ctx.co.get());
 }
 
-/// The coroutine does not use the handle any more: those that can have the lock now get it.
+/// Releases a coroutine's lock of a handle, and grants it to the waiters that can have it now.
 fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
     let next = {
         let mut locks = LOCKS.borrow_mut();
@@ -169,7 +170,7 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
             if before || lock.conflicts_with(waiter.mode) {
                 waiting.push_back(waiter);
             } else {
-                lock.holders.push((waiter.ticket.co, waiter.mode)); // it has the lock, whatever runs before it
+                lock.holders.push((waiter.ticket.co, waiter.mode)); // it has the lock from now on, before it runs
                 next.push(waiter.ticket);
             }
         }
@@ -187,16 +188,16 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
     }
 }
 
-/// The slow half of the trampoline before a call: waits for the locks of its handles. Returns what the trampoline does then
-/// (`SPINDLE_CALL_…`).
+/// The slow path of the trampoline before a call: waits for the locks of the call's handles. Returns how the trampoline
+/// continues (`SPINDLE_CALL_…`).
 #[unsafe(no_mangle)]
 extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
     let Some(frame) = call.frame() else { return sys::SPINDLE_CALL_MADE };
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return sys::SPINDLE_CALL_MADE };
     let kind = kind_of_calls(frame.function());
     let co = running(rt);
-    // While it waits for one lock another one may be taken. Then it waits for that one, and holds none meanwhile: two calls
-    // that each hold what the other one waits for would wait for good.
+    // While the call waits for one lock another may be taken, for which it then waits without holding any: two calls
+    // that each hold what the other one waits for would be a deadlock.
     while let Some((key, mode)) = first_locked(frame, kind, co) {
         if kind == CallKind::Performs {
             return sys::SPINDLE_CALL_IS_RUNNING;
@@ -206,7 +207,7 @@ extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
             return sys::SPINDLE_CALL_HAS_THROWN;
         }
         if kind == CallKind::Closes && is_closed(frame) {
-            // Another one was about to close it, and has: this one asked for the same while it was open.
+            // Another coroutine has closed it meanwhile; it was open when this call was made.
             spindle_release_locks(call);
             return sys::SPINDLE_CALL_HAS_CLOSED;
         }
@@ -234,12 +235,13 @@ fn first_locked(frame: Frame, kind: CallKind, co: CoroutineId) -> Option<(usize,
     first
 }
 
-/// Returns `true` if another coroutine is suspended in a call on this handle. Not if it has got the lock and has not run since.
+/// Returns `true` if another coroutine is suspended in a call on this handle. A coroutine that was granted the lock and
+/// has not run since does not count.
 pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usize) -> bool {
     LOCKS.borrow().get(&key).is_some_and(|lock| {
         lock.holders.iter().any(|(holder, _)| {
             *holder != co
-                && context_of(rt, *holder).is_some_and(|ctx| ctx.busy.borrow().iter().any(|held| held.key == key))
+                && context_of(rt, *holder).is_some_and(|ctx| ctx.locked.borrow().iter().any(|held| held.key == key))
         })
     })
 }
@@ -248,44 +250,44 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usi
 fn must_wait(co: CoroutineId, key: usize, mode: Mode) -> bool {
     let locks = LOCKS.borrow();
     let Some(lock) = locks.get(&key) else { return false };
-    // One of its own calls, further up, may hold it.
+    // One of its own outer calls may hold it.
     !lock.is_held_by(co)
         && (lock.conflicts_with(mode) || lock.queue.iter().any(|earlier| earlier.mode.conflicts_with(mode)))
 }
 
-/// Releases the locks that a call has, which is over or has not begun.
+/// Releases the locks of a call that is over or has not begun.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn spindle_release_locks(call: &CallRecord) {
     if !call.clear_holder() {
         return;
     }
     let Some(rt) = scheduler::existing() else { return };
-    // It may have been suspended in another coroutine than the running one, if it was made in a fiber; that one's context is
-    // there as long as it has not ended.
+    // If the call was made in a fiber, it may have been suspended in a coroutine other than the running one. That one's
+    // context exists until it has ended.
     let co = call.holder();
     let ctx = if running(rt) == co { Some(rt.context()) } else { context_of(rt, co) };
     let Some(ctx) = ctx else { return };
     loop {
         let held = {
-            let mut busy = ctx.busy.borrow_mut();
-            let Some(at) = busy.iter().position(|held| held.call == call.as_raw()) else { break };
-            busy.swap_remove(at)
+            let mut locked = ctx.locked.borrow_mut();
+            let Some(at) = locked.iter().position(|held| held.call == call.as_raw()) else { break };
+            locked.swap_remove(at)
         };
         release(rt, co, held.key);
     }
     streams::ends(rt, call);
 }
 
-/// The coroutine of this context has ended: it holds no lock any more.
+/// Releases all locks of the coroutine of this context, which has ended.
 pub(crate) fn release_all(rt: &'static Runtime, ctx: &Ctx) {
     loop {
-        let held = ctx.busy.borrow_mut().pop();
+        let held = ctx.locked.borrow_mut().pop();
         let Some(held) = held else { break };
         release(rt, ctx.co.get(), held.key);
     }
 }
 
-/// Waits for the lock of a handle, if it is not free. `false`: something was thrown.
+/// Waits for the lock of a handle, if it is not free. Returns `false` if an exception was thrown.
 fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool {
     if !must_wait(running(rt), key, mode) {
         return true;
@@ -303,7 +305,7 @@ fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool
     wait_for_lock(rt, call, key, mode)
 }
 
-/// The call in which a coroutine is parked fails, because its handle is being closed.
+/// Makes the call fail in which a coroutine is parked, because its handle is being closed.
 fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
     if let Some(this) = rt.find_object(co)
         && let Some(ctx) = context_of(rt, co)
@@ -354,10 +356,10 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
             if granted {
                 spindle_release_locks(call);
             } else {
-                release(rt, co, key); // others may have waited behind it
+                release(rt, co, key); // others may be queued behind it
             }
             if closes && let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
-                lock.closing = false; // it is not closed after all: its waiters may go on waiting
+                lock.closing = false; // it is not closed after all: its waiters may park again
             }
             if !throw_cancellation(rt) && refused {
                 let holder = LOCKS.borrow().get(&key).and_then(|lock| lock.holders.first().map(|(co, _)| *co));
@@ -371,7 +373,7 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
     }
 }
 
-/// Throws what says that the running call would wait for ever for `holder`.
+/// Throws the error for a call that would wait for `holder` for ever.
 fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let id = rt.core.borrow().id(holder);
     let name = classify::name_of_call(frame);
@@ -383,12 +385,12 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
-/// The running coroutine, which holds locks, is about to wait for other coroutines: those that wait for one of its locks, and
-/// for which it waits in turn, are refused.
+/// Refuses the waits that would close a cycle, when the running coroutine is about to wait for other coroutines: those
+/// for one of its locks by coroutines that it would wait for.
 #[cold]
 pub fn refuse_cycles(rt: &'static Runtime) {
     let me = running(rt);
-    let keys: Vec<usize> = rt.context().busy.borrow().iter().map(|held| held.key).collect();
+    let keys: Vec<usize> = rt.context().locked.borrow().iter().map(|held| held.key).collect();
     let mut refused = Vec::new();
     for key in keys {
         let waiting: Vec<Ticket> = {

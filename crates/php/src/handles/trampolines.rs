@@ -1,9 +1,9 @@
-//! Trampolines in front of internal functions: the place before a call, where it may have to wait for the lock of a handle,
-//! and the place after it, where locks are released and a cancellation of the C code is thrown. While nothing is locked and
-//! no coroutine is cancelled, a trampoline is two tests.
+//! Trampolines in front of internal functions. Before a call they may wait for the lock of a handle; after it they
+//! release locks and throw a cancellation for which the C code was made to fail. While nothing is locked and no
+//! coroutine is cancelled, a trampoline costs two tests.
 //!
-//! They are installed once in a process, at its first request, and stay: closures, compiled code and classes in opcache's
-//! memory have copies of the handlers that they were made with.
+//! They are installed once per process, at its first request, and stay: closures, compiled code and classes in
+//! opcache's memory have copies of the handlers that they were created with.
 
 use crate::handles::{
     calls,
@@ -15,7 +15,7 @@ use crate::runtime::{
     ctx::Ctx,
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
-    scheduler::{self, Runtime, rt},
+    scheduler::{self, Runtime},
     suspension,
 };
 use spindle_interpose::hooks::sync::mutex as locks;
@@ -25,11 +25,11 @@ use std::cell::RefCell;
 
 pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
 
-/// What the slots of functions with trampolines point to. It lives as long as the process: closures have copies of functions
-/// that are called until the very end.
+/// The data that the slots of functions with trampolines point to. It is never freed: closures have copies of
+/// functions, and are called until the end of the process.
 static INFOS: PhpStatic<RefCell<Vec<&'static CallInfo>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-/// Returns every internal function that there is now.
+/// Returns all internal functions that exist now.
 fn functions() -> impl Iterator<Item = Function> {
     let classes = Class::all().filter(|class| class.raw().ce_flags & sys::ZEND_ACC_IMMUTABLE == 0);
     Function::all().chain(classes.flat_map(Class::methods)).filter(|function| function.is_internal())
@@ -45,13 +45,13 @@ fn set_handler(function: Function, handler: Handler) {
     unsafe { function.set_handler(handler) };
 }
 
-/// Returns `true` for this extension.
+/// Returns `true` if the extension is this module.
 fn is_spindle(extension: Option<Extension>) -> bool {
     extension.is_some_and(|extension| std::ptr::eq(extension.raw(), &raw const sys::spindle_module_entry))
 }
 
-/// Puts the trampoline in front of all internal functions that have none yet. At the first request start of the process,
-/// and when an extension has been loaded since.
+/// Puts trampolines in front of all internal functions that have none yet: at the first request of the process, and
+/// when an extension has been loaded since.
 pub fn install() {
     let mut module = Module::of(None);
     for function in functions() {
@@ -60,7 +60,7 @@ pub fn install() {
         if extension != module.extension {
             module = Module::of(extension);
         }
-        if function.name().is_none() || is_ours(handler) {
+        if function.name().is_none() || is_trampoline(handler) {
             continue;
         }
         let (kind, flags) = if is_spindle(extension) {
@@ -78,7 +78,7 @@ pub fn install() {
     }
 }
 
-/// Returns what the slot of a function points to that needs no trampoline.
+/// Returns the data for the slot of a function that needs no trampoline.
 fn without_trampoline(flags: Flags) -> Option<&'static CallInfo> {
     const fn known(flags: Flags) -> PhpStatic<CallInfo> {
         PhpStatic::new(CallInfo::new(CallKind::Plain as u32, flags as u8))
@@ -101,9 +101,9 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         info
     });
     info.set_handler(handler);
-    let ours = match kind {
+    let trampoline = match kind {
         CallKind::Plain => sys::spindle_trampoline,
-        // A write to a file never yields by itself: `echo` must not. After the function it may.
+        // A write to a file never yields by itself, because `echo` must not. After the function it may.
         CallKind::Writes | CallKind::Stream => sys::spindle_trampoline_fair,
         CallKind::Fiber => sys::spindle_trampoline_fiber,
         CallKind::Signals => without_switch,
@@ -114,15 +114,16 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         CallKind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
         _ => sys::spindle_trampoline_holding,
     };
-    set_handler(function, ours);
+    set_handler(function, trampoline);
     info
 }
 
-/// A method was found that is in no class's table, but in one of the object's: each object may have its own copy.
+/// Puts a trampoline in front of a method that is in no class's table but in one of an object; each object may have its
+/// own copy.
 pub(crate) fn trampoline_found(function: Function) {
     let Some(handler) = handler_of(function) else { return };
     let is_passing = function.flags() & sys::ZEND_ACC_CALL_VIA_TRAMPOLINE != 0;
-    if is_passing || CallInfo::of(function).is_some() || is_ours(handler) || function.name().is_none() {
+    if is_passing || CallInfo::of(function).is_some() || is_trampoline(handler) || function.name().is_none() {
         return;
     }
     let is_same = |info: &&&CallInfo| {
@@ -153,14 +154,14 @@ impl Trampolined {
         unsafe { handler(self.frame.as_raw(), self.result) };
     }
 
-    /// Returns what the call has returned.
+    /// Returns the result of the call.
     fn result(&self) -> &Value {
         // SAFETY: the engine's place for the result, with a value in it.
         unsafe { Value::borrow(self.result) }.unwrap_or(const { &Value::NULL })
     }
 }
 
-/// Defines trampolines, and the list of all.
+/// Defines trampolines, and the list of all trampolines.
 macro_rules! trampolines {
     ($($(#[$attribute:meta])* $name:ident => $body:expr;)*) => {
         $(
@@ -185,11 +186,11 @@ macro_rules! trampolines {
 }
 
 trampolines! {
-    /// The trampoline of what makes handles, constructors and `…pconnect`: a handle made from another is one more on its
-    /// connection, and so are those of one coroutine on one persistent connection.
+    /// The trampoline of functions that create handles: constructors and `…pconnect`. A handle that is created from
+    /// another one shares its connection, and so do the handles of one coroutine on one persistent connection.
     making_handles => make_handle;
 
-    /// The trampoline of extensions that keep the state of a call in their globals, in front of the others.
+    /// The trampoline of extensions that keep the state of a call in their globals. It calls one of the others.
     with_globals => |call: Trampolined| {
         let next = match classify::kind_of_calls(call.frame.function()) {
             CallKind::Makes => making_handles,
@@ -200,7 +201,7 @@ trampolines! {
         globals::keeping(call.frame.function(), || call.call(next));
     };
 
-    /// The trampoline of what must not be suspended.
+    /// The trampoline of functions that must not be suspended.
     without_switch => |call: Trampolined| {
         let info = call.frame.function().and_then(CallInfo::of);
         if let Some(handler) = info.and_then(CallInfo::handler) {
@@ -208,15 +209,15 @@ trampolines! {
         }
     };
 
-    /// The trampoline of `dl()`: an extension's functions get theirs as soon as they are there.
+    /// The trampoline of `dl()`: the functions of the extension get trampolines as soon as it is loaded.
     loading_functions => |call: Trampolined| {
         call.call(sys::spindle_trampoline);
         install();
     };
 }
 
-/// Returns `true` if a handler is one of our trampolines.
-fn is_ours(handler: Handler) -> bool {
+/// Returns `true` if a handler is a trampoline of this module.
+fn is_trampoline(handler: Handler) -> bool {
     TRAMPOLINES.iter().any(|one| *one as usize == handler as usize)
 }
 
@@ -236,7 +237,8 @@ fn make_handle(call: Trampolined) {
     if let Some(this) = frame.this() {
         connection_groups::link_to(this, group);
     }
-    // It may be a connection that is in use by a handle which another coroutine was given, and is asked at once.
+    // The connection may be in use through a handle that was passed to another coroutine, and the call may use it at
+    // once.
     let make = || persistent::within(group, || call.call(sys::spindle_trampoline_holding));
     handle_locks::with_lock(group, make);
     if let Some(object) = call.result().as_object() {
@@ -247,8 +249,8 @@ fn make_handle(call: Trampolined) {
     persistent::unused(group);
 }
 
-/// A call has returned an object or a resource: if that is a handle, it shares the connection of the handle that it was made
-/// from, if there was one.
+/// Links an object or a resource that a call has returned: if it is a handle, it shares the connection of the handle
+/// that it was created from, if any.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_made(frame: Frame, result: &Value) {
     if let Some(object) = result.as_object() {
@@ -258,42 +260,42 @@ extern "C" fn spindle_call_made(frame: Frame, result: &Value) {
     }
 }
 
-/// The request is over: nothing is locked.
+/// Removes all locks and records of calls at the end of the request.
 pub fn request_ends() {
     calls::reset();
     handle_locks::forget_all();
 }
 
-/// Puts the original handlers back, at module shutdown. Entries that others have replaced since are left alone.
+/// Restores the original handlers, at module shutdown. Entries that others have replaced since are left alone.
 pub fn remove() {
-    for function in functions().filter(|function| handler_of(*function).is_some_and(is_ours)) {
+    for function in functions().filter(|function| handler_of(*function).is_some_and(is_trampoline)) {
         if let Some(original) = CallInfo::of(function).and_then(CallInfo::handler) {
             set_handler(function, original);
         }
     }
 }
 
-/// Returns how many functions have trampolines.
+/// Returns the number of functions that have trampolines.
 pub fn installed() -> usize {
     INFOS.borrow().len()
 }
 
-/// A fiber is about to be suspended, with calls in progress on its stack: what they use stays locked.
+/// Locks what the calls on a fiber's stack use when the fiber is about to be suspended.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_fiber_suspends() {
     if let Some(rt) = scheduler::existing() {
-        handle_locks::parking(rt);
+        handle_locks::suspending(rt);
     }
 }
 
-/// The slow half of the trampoline after a call: throws the cancellation that the C code was made to fail for.
+/// The slow path of the trampoline after a call: throws the cancellation for which the C code was made to fail.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
     if ctx.failing_in.get() != Some(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
         refresh_checks(ctx);
-        engine::request_interrupt(); // the other one may have no trampoline
+        engine::request_interrupt(); // the call that fails may have no trampoline
         return;
     }
     let failing = pending_cancel::end(ctx);
@@ -308,7 +310,7 @@ extern "C" fn spindle_after_call(frame: Frame) {
     let _ = exception::throw(cancellation);
 }
 
-/// After a write to a stream that did not wait: yields now and then. A cancellation that comes meanwhile is thrown.
+/// Yields now and then after writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_was_fair() {
     if let Some(rt) = scheduler::existing()
@@ -320,13 +322,13 @@ extern "C" fn spindle_call_was_fair() {
     }
 }
 
-/// The coroutine of this context, the running one, has ended: nothing is locked by it, and what could not be thrown is
-/// forgotten.
-pub fn coroutine_ends(ctx: &Ctx) {
+/// Releases the locks of the coroutine of this context, which has ended and still runs, and drops an exception that
+/// could not be thrown.
+pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
     calls::put_list(std::ptr::null_mut());
     ctx.calls.set(std::ptr::null_mut());
     ctx.loads.set(0);
-    handle_locks::release_all(rt(), ctx);
+    handle_locks::release_all(rt, ctx);
     drop(pending_cancel::end(ctx));
     ctx.failed_parks.set(0);
     refresh_checks(ctx);
@@ -335,7 +337,7 @@ pub fn coroutine_ends(ctx: &Ctx) {
     }
 }
 
-/// The engine may be interrupted now, in PHP code: throws what no return of a call has thrown.
+/// Throws, where the engine has interrupted PHP code, a cancellation that was not thrown at the return of a call.
 pub fn throw_in_php_code(rt: &'static Runtime) {
     let ctx = rt.context();
     let frame = Frame::current();

@@ -1,4 +1,4 @@
-//! Waiting for what can be awaited.
+//! Waits for awaitables.
 
 use crate::runtime::classes;
 use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT};
@@ -12,20 +12,20 @@ use spindle_core::sched::{CoroutineId, Lifetime, Outcome, ScopeId, Target, WaitR
 use spindle_reactor::Reactor;
 use spindle_zend::{Object, Owned, PhpResult, Thrown, Value, exception};
 
-/// How a wait has ended.
+/// The result of a wait.
 pub enum Waited {
-    /// What was waited for has come.
+    /// A target is complete.
     Done,
-    /// A failure of this scope, which was waited for, has come.
+    /// A failure of this scope, which was one of the targets, was delivered.
     Failure(ScopeId, Owned<Object>),
-    /// Something else was thrown.
+    /// Another exception was thrown.
     Thrown(Thrown),
 }
 
-/// Returns what an awaitable object, or a `Scope`, is to the core.
+/// Returns the core's target for an awaitable object or a `Scope`.
 ///
 /// # Errors
-/// It was made without its constructor or by reflection, and would never complete.
+/// The object was made without its constructor or by reflection, and would never complete.
 #[inline]
 pub fn target(object: &Object) -> Result<Target, Thrown> {
     let target = if let Some(this) = COROUTINE.of(object) {
@@ -46,11 +46,11 @@ pub fn never_spawned() -> Thrown {
     exception::throw_new(classes::async_exception(), text)
 }
 
-/// Returns what there is to say of a wait for one or the other.
+/// Returns the description of a wait for `wanted` or `limit`.
 #[inline]
 pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> Info {
     let mut info = Info { call: "await", since: Reactor::recently(), ..Info::NONE };
-    // What is wanted counts where both are scopes, or sets.
+    // If both are scopes, or sets, `wanted` is described.
     for (place, target) in [(1, limit), (0, Some(wanted))] {
         match target {
             Some(Target::Coroutine(co)) => info.awaits[place] = rt.core.borrow().id(co),
@@ -62,17 +62,17 @@ pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> I
     info
 }
 
-/// Takes the failure that was delivered to the running coroutine because it awaits one of these scopes.
+/// Takes a failure that was delivered to the running coroutine because it awaits one of these scopes.
 #[inline(always)]
 fn delivered(rt: &'static Runtime, targets: &[Target]) -> Option<(ScopeId, Owned<Object>)> {
     let mut scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
     scopes.find_map(|id| rt.take_delivery(id).map(|failure| (id, failure)))
 }
 
-/// Parks until `done`, asked whenever one of the targets may have completed.
-#[inline(always)] // each frame that is left here costs a mispredicted return later
+/// Parks until `done` returns `true`. It is evaluated whenever one of the targets may have completed.
+#[inline(always)] // each frame between switch and PHP code costs a mispredicted return later
 pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
-    // Several may have come at once, and a caller who asks for each is called again.
+    // Several failures may have been delivered at once; a caller that wants each of them calls again.
     if let Some((id, failure)) = delivered(rt, targets) {
         return Waited::Failure(id, failure);
     }
@@ -108,7 +108,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
         if let Some((id, failure)) = delivered(rt, targets) {
             return Waited::Failure(id, failure);
         }
-        // A cancelled waiter takes no outcome: the core has counted on that when a failure looked for its place.
+        // A cancelled waiter receives no outcome: the core has relied on that when it routed a failure.
         if reason != WakeReason::Cancelled && done(&rt.core.borrow()) {
             return Waited::Done;
         }
@@ -120,8 +120,8 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
     }
 }
 
-/// Throws a failure of the scope `from` that came during a wait for the scope `wanted`: if it is another one, it is the
-/// token. Those that came behind it go on upwards.
+/// Throws a failure of the scope `from` that was delivered during a wait for the scope `wanted`; if these differ,
+/// `from` is the token. Failures delivered after it are routed upwards.
 pub fn throw_failure(
     rt: &'static Runtime,
     targets: &[Target],
@@ -134,7 +134,7 @@ pub fn throw_failure(
     thrown
 }
 
-/// Failures that were delivered to a waiter which waits no longer go on upwards.
+/// Routes failures upwards that were delivered to a waiter which no longer waits.
 pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
     for target in targets {
         let Target::Scope(id) = *target else { continue };
@@ -144,10 +144,10 @@ pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
     }
 }
 
-/// Checks that the running coroutine may await this.
+/// Checks that the running coroutine may await this object.
 ///
 /// # Errors
-/// It would never complete, or a scope is not to be awaited so.
+/// The wait would never end, or a scope of this kind cannot be awaited.
 #[inline]
 pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Result<(), Thrown> {
     let running = rt.core.borrow().running();
@@ -173,11 +173,11 @@ pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Resul
     Err(exception::throw_new(classes::async_exception(), &text))
 }
 
-/// Returns the outcome of a complete awaitable, or throws it.
+/// Returns the result of a complete awaitable, or throws its failure.
 #[inline]
 pub fn deliver(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
     if let Some(group) = GROUP.of(awaitable) {
-        return group.deliver();
+        return group.deliver(rt);
     }
     let Some(this) = COROUTINE.of(awaitable) else {
         if let Some(id) = SCOPE.of(awaitable).and_then(|scope| scope.id()) {
@@ -199,7 +199,7 @@ pub fn deliver(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
 
 const TOKEN: &str = "The wait was cancelled by its token";
 
-/// Throws that a wait has ended by its token, which is complete.
+/// Throws the exception for a wait that was ended by its token, which is complete.
 pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
     if let Some(timeout) = TIMEOUT.of(token) {
         let text = format!("The wait was given up after {} ms", timeout.milliseconds());
@@ -214,7 +214,7 @@ pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
         rt.core.borrow_mut().mark_awaited(this.co.get());
         this.exception.get()
     } else {
-        GROUP.of(token).and_then(|group| group.take_failure())
+        GROUP.of(token).and_then(|group| group.take_failure(rt))
     };
     if let Some(of_token) = of_token {
         exception::set_last_previous(&exception, of_token);
@@ -222,17 +222,17 @@ pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
     exception::throw(exception)
 }
 
-/// The same for a token that is a scope, with its failure.
+/// Returns the same for a token that is a scope and has failed with this failure.
 fn token_has_failed(failure: Owned<Object>) -> Thrown {
     let exception = exception::new(classes::await_cancelled(), TOKEN);
     exception::set_last_previous(&exception, failure);
     exception::throw(exception)
 }
 
-/// Waits for these coroutines.
+/// Waits for all of these coroutines.
 ///
 /// # Errors
-/// The first failure of them, or what ends the wait.
+/// The first failure among them, or the exception that ended the wait.
 pub fn wait_for_all(
     rt: &'static Runtime,
     members: &[CoroutineId],
@@ -251,7 +251,7 @@ pub fn wait_for_all(
         }
         set
     };
-    // Held while we wait. A bailout leaks the list.
+    // Held during the wait. A bailout leaks the list.
     let objects: Vec<_> = members.iter().map(|co| Owned::of(rt.object(*co))).collect();
     let info = Info { call, ..info_of(rt, Target::Set(set), limit) };
     let done = |core: &Core| core.is_done(Target::Set(set));

@@ -1,63 +1,66 @@
-//! Whose the exceptions are that cancel coroutines.
+//! The exceptions that cancel coroutines: their creation, and the copies that coroutines get.
 //!
-//! Code that an exception passes through changes it: what was in flight already becomes its previous one. So each coroutine
-//! that is cancelled gets an object of its own, or what one does would show in the others.
+//! Code that an exception passes through changes it: an exception that is already in flight becomes its previous one.
+//! So each cancelled coroutine gets an object of its own; otherwise the changes made in one coroutine would be visible
+//! in the others.
 
 use crate::c;
 use crate::runtime::classes;
 use crate::runtime::coroutine::Coroutine;
-use crate::runtime::scheduler::{self, rt};
+use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::State;
 use spindle_zend::{Object, Owned, Value, WeakTable, exception};
 
-/// Values by exceptions, which are held weakly.
+/// Values keyed by exceptions, which are held weakly.
 pub struct Notes(WeakTable);
 
 impl Notes {
-    /// Returns a table without notes.
+    /// Returns an empty table.
     pub const fn new() -> Notes {
         Notes(WeakTable::new())
     }
 
-    /// Returns what is noted of an exception.
+    /// Returns the value of an exception.
     pub fn of(&self, exception: &Object) -> Option<Value> {
         self.0.get(exception)
     }
 
-    /// Returns `true` if anything is noted of it.
+    /// Returns `true` if an exception has a value.
     pub fn has(&self, exception: &Object) -> bool {
         self.0.has(exception)
     }
 
-    /// Notes a value, unless there is one.
+    /// Sets the value of an exception, unless it has one.
     pub fn add(&self, exception: &Object, value: Value) {
         if !self.0.has(exception) {
             self.0.set(exception, value);
         }
     }
 
-    /// Lets go of the table, whose memory the request has taken with it.
+    /// Forgets the table without freeing it: the engine has freed the request's memory.
     pub fn forget(&self) {
         self.0.forget();
     }
 }
 
-/// Returns a `CancellationException` with the message that names the place of `cancel()`.
+/// Returns a `CancellationException` whose message names the place of the call of `cancel()`.
 pub fn default_cancellation() -> Owned<Object> {
     exception::new(classes::cancellation(), &format!("cancelled at {}", exception::here()))
 }
 
-/// Returns a `CancellationException` with this message, from the code that runs.
+/// Returns a `CancellationException` with this message and the position of the running code.
 pub fn cancellation(message: &str) -> Owned<Object> {
     exception::new(classes::cancellation(), message)
 }
 
-/// Returns one that no running code has caused: each coroutine gets it with its own position.
+/// Returns a `CancellationException` without a position, for cancellations that no running code has caused: each
+/// coroutine's copy gets the coroutine's own position.
 pub fn detached_cancellation(message: &str) -> Owned<Object> {
     exception::detached(classes::cancellation(), message)
 }
 
-/// Returns one because of a failure: it has its position, and is its previous one.
+/// Returns a `CancellationException` caused by a failure: it has the failure's position, and the failure as its
+/// previous exception.
 pub fn cancellation_because(message: &str, failure: &Object) -> Owned<Object> {
     let reason = detached_cancellation(message);
     exception::set_position_as(&reason, failure);
@@ -65,94 +68,99 @@ pub fn cancellation_because(message: &str, failure: &Object) -> Owned<Object> {
     reason
 }
 
-/// User code has handed in this exception to cancel with: notes what its previous ones were, for who changes them only adds to
-/// the end of their chain. Returns whether it did before.
-fn handed_in(exception: &Object) -> bool {
-    let given = &rt().given;
-    if given.has(exception) {
+/// Registers an exception with which user code cancels, together with a copy of its previous exceptions: later changes
+/// only append to that chain. Returns `true` if it was registered before.
+fn handed_in(rt: &Runtime, exception: &Object) -> bool {
+    if rt.given.has(exception) {
         return true;
     }
-    given.add(exception, exception::previous(exception).map(copy_chain).into());
+    rt.given.add(exception, exception::previous(exception).map(|previous| copy_chain(rt, previous)).into());
     false
 }
 
-/// Returns a copy of an exception and of its previous ones, which nobody else has.
-fn copy_chain(exception: &Object) -> Owned<Object> {
-    let first = copy(exception);
+/// Returns a copy of an exception and of its previous ones.
+fn copy_chain(rt: &Runtime, exception: &Object) -> Owned<Object> {
+    let first = copy(rt, exception);
     let mut last = first.clone();
     for _ in 0..exception::CHAIN {
-        let Some(own) = exception::previous(&last).map(copy) else { return first };
+        let Some(own) = exception::previous(&last).map(|previous| copy(rt, previous)) else { return first };
         exception::replace_previous(&last, Some(&own));
         last = own;
     }
-    exception::replace_previous(&last, None); // it was a circle
+    exception::replace_previous(&last, None); // the chain is circular
     first
 }
 
-fn copy(exception: &Object) -> Owned<Object> {
+fn copy(rt: &Runtime, exception: &Object) -> Owned<Object> {
     let copy = exception::copy(exception);
-    rt().copies.add(&copy, exception.into());
+    rt.copies.add(&copy, exception.into());
     copy
 }
 
-/// Returns what it is a copy of, or itself.
-pub fn original(exception: &Object) -> Owned<Object> {
-    let noted = rt().copies.of(exception);
+/// Returns the exception of which this is a copy, or itself.
+pub fn original(rt: &Runtime, exception: &Object) -> Owned<Object> {
+    let noted = rt.copies.of(exception);
     let original = noted.as_ref().and_then(Value::as_object);
     Owned::of(original.unwrap_or(exception))
 }
 
-/// Returns how many exceptions are before it.
+/// Returns the number of its previous exceptions.
 fn length(exception: &Object) -> usize {
     exception::chain(exception).count() - 1
 }
 
-/// User code cancels several with this exception: see [`for_each`].
-pub fn for_several(exception: &Object) {
-    handed_in(exception);
+/// Prepares an exception with which user code cancels several coroutines: see [`for_each`].
+pub fn for_several(rt: &Runtime, exception: &Object) {
+    handed_in(rt, exception);
 }
 
-/// User code cancels one coroutine with this exception: returns what that gets.
-pub fn for_one(exception: &Object, this: &Coroutine) -> Owned<Object> {
-    if handed_in(exception) {
-        return for_each(exception, this); // another one may have it
+/// Returns the exception with which to cancel one coroutine, if user code cancels that one only.
+pub fn for_one(rt: &'static Runtime, exception: &Object, this: &Coroutine) -> Owned<Object> {
+    if handed_in(rt, exception) {
+        return for_each(rt, exception, this); // another coroutine may have it
     }
     Owned::of(exception)
 }
 
-/// Returns what one of several coroutines gets for an exception that cancels them. Of ours each gets a copy; of user code's own
-/// only where it could be changed on its way, and as it was when user code handed it in. Where it could be changed the
-/// previous ones are copies too. A copy without a position is from where the coroutine waits.
-pub fn for_each(exception: &Object, this: &Coroutine) -> Owned<Object> {
-    let unchanged = passes_unchanged(this);
-    let own = if let Some(noted) = rt().given.of(exception) {
+/// Returns the exception with which to cancel one of several coroutines.
+///
+/// For an exception of this module it is a copy; for one of user code the exception itself if it will pass through the
+/// coroutine unchanged, and otherwise a copy of it as it was when user code passed it in. Where the exception could be
+/// changed its previous ones are copied too. A copy without a position gets the position at which the coroutine is
+/// suspended.
+pub fn for_each(rt: &'static Runtime, exception: &Object, this: &Coroutine) -> Owned<Object> {
+    let unchanged = passes_unchanged(rt, this);
+    let own = if let Some(noted) = rt.given.of(exception) {
         let previous = noted.as_object();
         let before = previous.map_or(0, |previous| length(previous) + 1);
         if unchanged && length(exception) == before {
             return Owned::of(exception);
         }
-        let own = copy(exception);
-        let previous = previous.map(copy_chain);
+        let own = copy(rt, exception);
+        let previous = previous.map(|previous| copy_chain(rt, previous));
         exception::replace_previous(&own, previous.as_deref());
         own
     } else if unchanged {
         exception::copy(exception)
     } else {
-        copy_chain(exception)
+        copy_chain(rt, exception)
     };
     let at = if this.suspended_at.is_known() { &this.suspended_at } else { &this.spawned_at };
     exception::set_position(&own, at.file().as_deref(), at.line());
     own
 }
 
-/// Returns `true` if an exception that is thrown where the coroutine waits would pass through it as it is.
-fn passes_unchanged(this: &Coroutine) -> bool {
+/// Returns `true` if an exception that is thrown where the coroutine is suspended would pass through it unchanged.
+fn passes_unchanged(rt: &'static Runtime, this: &Coroutine) -> bool {
     let co = this.co.get();
-    let (state, has_stack) = scheduler::core(|core| (core.state(co), core.has_stack(co)));
+    let (state, has_stack) = {
+        let core = rt.core.borrow();
+        (core.state(co), core.has_stack(co))
+    };
     match state {
         State::Queued => true,
         State::Parked | State::Ready if has_stack => {
-            rt().frame_of(this).is_some_and(|frame| c::spindle_passes_unchanged(frame))
+            rt.frame_of(this).is_some_and(|frame| c::spindle_passes_unchanged(frame))
         }
         _ => false,
     }

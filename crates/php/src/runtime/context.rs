@@ -1,7 +1,7 @@
-//! The class `Async\Context`: a coroutine's own values.
+//! The class `Async\Context`: the values of a coroutine.
 //!
-//! A coroutine makes its context when it is first asked for and keeps it. In its completion the context is cleared,
-//! whoever else holds it.
+//! The context of a coroutine is created when it is first asked for. It is cleared when the coroutine completes, even
+//! if other references to it exist.
 
 use crate::runtime::classes;
 use crate::runtime::coroutine::{self, Coroutine};
@@ -20,14 +20,14 @@ object_class!(
     pub static CONTEXT: Context = create
 );
 
-/// How often a context is cleared in the completion of its coroutine, for destructors that keep something in it again.
-/// One that does so each time would never let it end.
+/// How many times a context is cleared in the completion of its coroutine. Destructors may add values again; the limit
+/// keeps them from delaying the end for ever.
 const ROUNDS: u32 = 4;
 
 /// Registers the classes `Context` and `Key`. At module start.
 pub fn register() {
     CONTEXT.register(classes::context(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
-    classes::key().add_flags(sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES); // as of each readonly class
+    classes::key().add_flags(sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES); // as for each readonly class
 }
 
 impl State for Context {
@@ -45,13 +45,13 @@ impl State for Context {
 }
 
 impl Context {
-    /// Returns the values that are kept in it.
+    /// Returns its values.
     pub fn values(&self) -> &KeyedValues {
         &self.values
     }
 }
 
-/// Returns the context of a coroutine, made now if there is none.
+/// Returns the context of a coroutine, which is created if there is none.
 pub fn of_coroutine(this: &Coroutine) -> Owned<Instance<Context>> {
     this.context.get().unwrap_or_else(|| {
         let context = CONTEXT.make();
@@ -60,7 +60,7 @@ pub fn of_coroutine(this: &Coroutine) -> Owned<Instance<Context>> {
     })
 }
 
-/// The body of a coroutine has ended: its values are released, which may run PHP code. `this` is the running coroutine, or
+/// Releases the values of a coroutine whose body has ended, which may run PHP code. `this` is the running coroutine, or
 /// one that will never run.
 pub fn coroutine_ends(this: &Coroutine) {
     let Some(context) = this.context.get() else { return };
@@ -70,14 +70,14 @@ pub fn coroutine_ends(this: &Coroutine) {
         }
         context.values.clear();
     }
-    let is_ours_alone = context.object().references() == 2; // the coroutine's, and the one here
+    let is_ours_alone = context.object().references() == 2; // the coroutine's reference and this one
     if is_ours_alone {
         drop(this.context.take());
     }
 }
 
-/// The same for the main coroutine, when the script's own code has ended (`EG(exception)`: how). What destructors throw
-/// comes on top of that.
+/// Releases the values of the main coroutine when the script's own code has ended, by `EG(exception)` or normally.
+/// Exceptions of destructors get that one as their last previous exception.
 pub fn script_ended() {
     let Some(rt) = existing() else { return };
     let exits = exception::is_exit_in_flight();
@@ -86,7 +86,7 @@ pub fn script_ended() {
     }
 }
 
-/// In the child of a fork: the destructors of another coroutine's values do not run here.
+/// Keeps another coroutine's values from being destructed in the child of a fork.
 pub fn disown(this: &Coroutine) {
     if let Some(context) = this.context.get() {
         context.values.each(coroutine::disown);

@@ -17,28 +17,28 @@ use std::cell::{Cell, OnceCell};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-/// What a parked coroutine waits for, in words.
+/// What a parked coroutine waits for, for diagnostics.
 #[derive(Clone, Copy)]
 pub struct Info {
-    /// The libc or `Async` function; empty when it waits for nothing.
+    /// The libc or `Async` function; empty if it waits for nothing.
     pub call: &'static str,
     /// The descriptor, or -1.
     pub fd: i32,
-    /// The coroutines that it awaits (id, 0: none).
+    /// The ids of the coroutines that it awaits; 0 for none.
     pub awaits: [u64; 2],
     /// The scope that it awaits.
     pub scope: Option<ScopeId>,
     /// The set of coroutines that it awaits.
     pub set: Option<SetId>,
-    /// Monotonic nanoseconds, as of [`Reactor::recently`].
+    /// When the wait began, in monotonic nanoseconds as of [`Reactor::recently`].
     pub since: u64,
 }
 
 impl Info {
-    /// Nothing.
+    /// The coroutine waits for nothing.
     pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, set: None, since: 0 };
 
-    /// Returns the numbers of the coroutines that it awaits; of a set the first few that are not complete.
+    /// Returns the ids of the coroutines that it awaits; for a set the first few that are not complete.
     pub fn awaited(&self, core: &Core) -> Vec<u64> {
         let mut ids: Vec<u64> = self.awaits.into_iter().filter(|id| *id != 0).collect();
         if let Some(set) = self.set {
@@ -47,13 +47,13 @@ impl Info {
         ids
     }
 
-    /// Returns for how long it waits, in seconds.
+    /// Returns for how many seconds it has been waiting.
     pub fn seconds(&self) -> f64 {
         Reactor::now().saturating_sub(self.since) as f64 / 1e9
     }
 }
 
-/// How many coroutines of a group are named.
+/// The number of coroutines of a group that are listed.
 pub const SHOWN_OF_SET: usize = 10;
 
 /// An object of the class.
@@ -61,25 +61,25 @@ pub type CoroutineObject = Instance<Coroutine>;
 
 /// The state of an object of the class.
 pub struct Coroutine {
-    /// Its slot in the core; [`NO_SLOT`] for an object that no coroutine belongs to.
+    /// Its slot in the core; [`NO_SLOT`] for an object without a coroutine.
     pub co: Cell<CoroutineId>,
-    /// The work of a coroutine of ours, which runs callbacks or a handler.
+    /// The work of a runner.
     job: OnceCell<Box<Job>>,
-    /// Somebody has been given its failure.
+    /// User code has received its failure.
     pub seen: Cell<bool>,
-    /// It was spawned by the operator.
+    /// Whether it was spawned by the operator.
     pub is_operator: Cell<bool>,
-    /// By the operator, in a file with `strict_types=1`.
+    /// Whether it was spawned by the operator in a file with `strict_types=1`.
     pub is_strict: Cell<bool>,
     /// Where it was spawned.
     pub spawned_at: Position,
     /// The class of the code that spawned it.
     pub spawn_class: Cell<Option<Class>>,
-    /// What `static` was there.
+    /// The called class (`static`) of that code.
     pub spawn_static: Cell<Option<Class>>,
     /// Where it was suspended last.
     pub suspended_at: Position,
-    /// What it calls; empty once it has been called.
+    /// The callable; empty once it has been called.
     pub callable: ValueCell,
     /// The resolved call.
     pub call: Cell<sys::zend_fcall_info_cache>,
@@ -91,26 +91,26 @@ pub struct Coroutine {
     pub result: ValueCell,
     /// What it threw, or its cancellation.
     pub exception: OwnedCell<Object>,
-    /// Where it stands, while it has a stack.
+    /// Its context, while it has a stack.
     pub ctx: Cell<Option<&'static Ctx>>,
     /// Callbacks for its end.
     pub finally: ValueList,
-    /// Its own values, once they have been asked for.
+    /// Its `Context`, once it has been asked for.
     pub context: OwnedCell<Instance<Context>>,
-    /// What it inherits at its start.
+    /// The state that it inherits at its start.
     pub inherited: Inherited,
     /// What it waits for.
     pub info: Cell<Info>,
-    /// The coroutines that have spawned it, and them.
+    /// The coroutine that spawned it, the one that spawned that one, and so on.
     pub spawners: OnceCell<Rc<Spawners>>,
-    /// What it is to those that it spawns; made at its first spawn.
+    /// The `spawners` of the coroutines that it spawns; created at its first spawn.
     to_spawned: OnceCell<Rc<Spawners>>,
 }
 
-/// A coroutine and those that have spawned it, the nearest first: kept when they have long ended, for reports.
+/// A coroutine and the chain of those that spawned it, the nearest first. Kept after they have ended, for reports.
 pub struct Spawners(Vec<Spawner>);
 
-/// The number of a coroutine, and where it was spawned.
+/// The id of a coroutine, and where it was spawned.
 #[derive(Clone)]
 struct Spawner {
     id: u64,
@@ -118,11 +118,11 @@ struct Spawner {
     line: u32,
 }
 
-/// How many spawners of a coroutine are kept.
+/// The maximal number of spawners that are kept.
 const SPAWNERS: usize = 5;
 
 impl Spawners {
-    /// Returns them as a coroutine that is spawned by `this` keeps them; none for the script itself, and for callbacks.
+    /// Returns the list for a coroutine that is spawned by `this`; `None` if that is the script itself or a runner.
     #[inline(always)]
     pub fn of(this: &Coroutine) -> Option<Rc<Spawners>> {
         if !this.spawned_at.is_known() {
@@ -146,7 +146,7 @@ impl Spawners {
     }
 }
 
-/// The slot of objects that never ran (made by reflection).
+/// The slot of objects that never run (made by reflection).
 pub const NO_SLOT: CoroutineId = CoroutineId(u32::MAX);
 
 object_class!(
@@ -159,7 +159,7 @@ pub fn register() {
     COROUTINE.register(classes::coroutine(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
-/// A call that is not resolved.
+/// A call that has not been resolved.
 pub const UNRESOLVED: sys::zend_fcall_info_cache = sys::zend_fcall_info_cache {
     function_handler: null_mut(),
     calling_scope: null_mut(),
@@ -170,7 +170,7 @@ pub const UNRESOLVED: sys::zend_fcall_info_cache = sys::zend_fcall_info_cache {
 impl State for Coroutine {
     #[inline(always)]
     fn new(_: Class) -> Coroutine {
-        // As a constant it is written at once, not put together on the stack and copied.
+        // A constant is written in place, not built on the stack and copied.
         const {
             Coroutine {
                 co: Cell::new(NO_SLOT),
@@ -213,7 +213,7 @@ impl State for Coroutine {
         self.arguments.collect(values);
         values.array(&self.named);
         values.instance(&self.context);
-        // A failure that has not been awaited outlives the coroutine: the collector must not take it for garbage with it.
+        // A failure that has not been awaited outlives the coroutine: the collector must not treat both as garbage.
         if !life::is_unseen_failure(self) {
             values.object(&self.exception);
         }
@@ -221,19 +221,19 @@ impl State for Coroutine {
 }
 
 impl Coroutine {
-    /// Returns the work of a coroutine of ours; none for one of user code.
+    /// Returns the work of a runner; `None` for a coroutine of user code.
     #[inline(always)]
     pub fn job(&self) -> Option<&Job> {
         self.job.get().map(|job| &**job)
     }
 
-    /// Makes it one of ours. Once, before it is queued.
+    /// Makes the coroutine a runner. To be called once, before it is queued.
     pub fn set_job(&self, job: Job) {
         let is_new = self.job.set(Box::new(job)).is_ok();
         debug_assert!(is_new);
     }
 
-    /// Releases what the call holds: callable and arguments. The call is over or will never be made.
+    /// Releases the callable and the arguments, after the call or when it will never be made.
     pub fn drop_call(&self) {
         drop(self.arguments.take());
         self.named.set(None);
@@ -241,7 +241,7 @@ impl Coroutine {
     }
 }
 
-/// In the child of a fork: what this value, a coroutine's of the parent, holds alone is not destructed here.
+/// Keeps what a value of a coroutine of the parent holds alone from being destructed in the child of a fork.
 pub fn disown(value: &Value) {
     if let Some(object) = value.as_object()
         && object.references() == 1

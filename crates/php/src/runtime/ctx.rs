@@ -1,4 +1,4 @@
-//! What is kept of a coroutine that has a stack, at the upper end of that.
+//! The context of a coroutine that has a stack, at the upper end of that stack.
 
 use crate::isolation::Travelling;
 use crate::stack::stacks::{self, AtTop, Stack};
@@ -8,7 +8,7 @@ use spindle_zend::{FiberContext, Frame, Object, OwnedCell};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, null_mut};
 
-/// A handle that a coroutine keeps busy by a call.
+/// A handle that a call of a coroutine has locked.
 #[derive(Debug)]
 pub struct Held {
     /// The call.
@@ -17,77 +17,79 @@ pub struct Held {
     pub key: usize,
 }
 
-/// What is kept of a coroutine that has a stack: where it stands while it is left. Main has one without a slot.
+/// The context of a coroutine that has a stack: what is needed to resume it. Main's lies outside of the stacks that the
+/// runtime allocates.
 #[repr(C, align(64))]
 pub struct Ctx {
-    /// Where it stands while it is left.
+    /// The stack, and the state of the processor while the coroutine is suspended.
     pub stack: Stack,
-    /// Which coroutine.
+    /// The coroutine.
     pub co: Cell<CoroutineId>,
-    /// Its number, for the watchdog.
+    /// Its id, for the watchdog.
     pub id: Cell<u64>,
-    /// Whether its C code is being made to fail, because of a cancellation or a close; see `pending_cancel`.
+    /// Whether the calls of its C code fail, because of a cancellation or a close; see `pending_cancel`.
     pub failing: Cell<Failing>,
-    /// The exception that is thrown when the C code that fails has returned to PHP code.
+    /// The exception that is thrown when that C code has returned to PHP code.
     pub cancellation: OwnedCell<Object>,
-    /// The frame of the internal function whose C code fails, if it was in one: PHP code that is called by it (an error
-    /// handler) does not get the exception.
+    /// The frame of the internal function that this C code belongs to, if any: PHP code called by it (an error handler)
+    /// does not get the exception.
     pub failing_in: Cell<Option<Frame>>,
-    /// What of `EG(error_reporting)` is off meanwhile.
+    /// The bits of `EG(error_reporting)` that are cleared meanwhile.
     pub silenced: Cell<i32>,
-    /// How often a park has failed at once because of `failing`.
+    /// How many parks have failed at once because of `failing`.
     pub failed_parks: Cell<u32>,
-    /// The connection that was given up for them, or -1.
+    /// The descriptor of the connection that was given up after too many of these, or -1.
     pub given_up: Cell<i32>,
-    /// What travels with it.
+    /// The state that travels with the coroutine.
     pub travelling: Travelling,
-    /// Handles that are busy by calls of this coroutine (see `handle_locks`).
-    pub busy: RefCell<Vec<Held>>,
-    /// Its calls that keep what they use busy, the innermost first, while it is left.
+    /// Handles that calls of this coroutine have locked (see `handle_locks`).
+    pub locked: RefCell<Vec<Held>>,
+    /// Its calls that keep the locks of what they use while it is suspended, the innermost first.
     pub calls: Cell<*mut sys::spindle_call>,
-    /// How many classes it is in the middle of loading.
+    /// How many classes it is loading.
     pub loads: Cell<u32>,
-    /// What the engine's own fibers and observers know the coroutines on this stack by: each other one by the same.
+    /// The fiber contexts as which the engine and observers see the coroutines on this stack. Consecutive coroutines
+    /// use them alternately.
     fibers: [FiberContext; 2],
-    /// Which of them is that of the present one.
+    /// The index of the present one.
     generation: Cell<u8>,
 }
 
-/// What happens to the blocked C code of a coroutine.
+/// Whether calls of a coroutine's C code fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failing {
-    /// Nothing.
+    /// They work.
     No,
-    /// Its calls fail until it returns to PHP code, where `Ctx::cancellation` is thrown.
+    /// They fail until the C code returns to PHP code, where `Ctx::cancellation` is thrown.
     Throw,
-    /// Its calls fail until it returns: its handle is being closed.
+    /// They fail until the C code returns, because its handle is being closed.
     Quietly,
 }
 
 impl Ctx {
-    /// Returns main's.
+    /// Returns the context of the main coroutine.
     pub fn of_main() -> Ctx {
         Ctx::new()
     }
 
-    /// Returns that of the running coroutine, if there is a runtime.
+    /// Returns the context of the running coroutine, if there is a runtime.
     #[inline(always)]
     pub fn running() -> Option<&'static Ctx> {
         // SAFETY: null, or the running stack, with which its context begins (`AtTop`).
         unsafe { stacks::running().cast::<Ctx>().as_ref() }
     }
 
-    /// Returns that of the stack whose upper end this is.
+    /// Returns the context at the upper end of a stack.
     ///
     /// # Safety
-    /// A stack of [`stacks::Stacks<Ctx>`].
+    /// The stack belongs to a [`stacks::Stacks<Ctx>`].
     pub unsafe fn at(upper_end: *mut u8) -> &'static Ctx {
         // SAFETY: the caller's promise: the context lies there, as long as there are stacks.
         unsafe { &*upper_end.cast() }
     }
 
-    /// Returns the context of the engine for a coroutine that begins on this stack: not that of the one before, which may still
-    /// be the running one.
+    /// Returns the fiber context for a coroutine that begins on this stack. It is not that of the previous one, which
+    /// may still be the running one.
     #[inline(always)]
     pub fn next_fiber(&self) -> &FiberContext {
         self.generation.set(self.generation.get() ^ 1);
@@ -105,7 +107,7 @@ impl PartialEq for Ctx {
 unsafe impl AtTop for Ctx {
     #[inline(always)]
     fn new() -> Ctx {
-        // As a constant it is written at once, not put together on the stack and copied.
+        // A constant is written in place, not built on the stack and copied.
         const {
             Ctx {
                 stack: Stack::of_main(),
@@ -120,7 +122,7 @@ unsafe impl AtTop for Ctx {
                 travelling: Travelling::new(),
                 fibers: [const { FiberContext::new() }; 2],
                 generation: Cell::new(0),
-                busy: RefCell::new(Vec::new()),
+                locked: RefCell::new(Vec::new()),
                 calls: Cell::new(null_mut()),
                 loads: Cell::new(0),
             }

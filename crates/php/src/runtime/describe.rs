@@ -1,4 +1,4 @@
-//! What coroutines wait for, in words: for messages of errors, warnings and dumps.
+//! Descriptions of waits, for the messages of errors, warnings and dumps.
 
 use crate::runtime::coroutine::Info;
 use crate::runtime::scheduler::Runtime;
@@ -12,7 +12,7 @@ fn numbers(ids: &[u64]) -> String {
     format!("coroutine{} {}", if ids.len() == 1 { "" } else { "s" }, ids.join(", "))
 }
 
-/// Returns `await() of coroutine #2`, `recv() on descriptor 7`.
+/// Returns the description of a wait: `await() of coroutine #2`, `recv() on descriptor 7`.
 pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
     let mut text = info.call.to_owned();
     if !text.contains(' ') {
@@ -31,7 +31,7 @@ pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
     text
 }
 
-/// Returns `coroutines #4, #5`: those that a coroutine has spawned and that have not completed.
+/// Returns `coroutines #4, #5`: the coroutines that this one has spawned and that have not completed.
 pub fn children_of(rt: &'static Runtime, co: CoroutineId) -> String {
     let core = rt.core.borrow();
     let children: Vec<u64> = core.children_of(co).into_iter().map(|child| core.id(child)).collect();

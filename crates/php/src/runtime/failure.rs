@@ -1,4 +1,4 @@
-//! Completion, failures and orphans: what the core has decided is carried out; graceful shutdown, and deadlock.
+//! Carries out the core's decisions about completion, failures and orphans; graceful shutdown; deadlock.
 
 use crate::runtime::coroutine::{self, CoroutineObject, NO_SLOT};
 use crate::runtime::group;
@@ -10,20 +10,20 @@ use crate::stack::stacks::NoStack;
 use spindle_core::sched::{Bound, CoroutineId, Event, Outcome, Route, ScopeId, State};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
 
-/// Where a failure begins to look for its place.
+/// Where the routing of a failure begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// At the scope itself.
     At(ScopeId),
     /// Above this scope.
     Above(ScopeId),
-    /// Above this scope, though it winds down: this failure is what it does so for.
+    /// Above this scope, even though it winds down: it does so because of this failure.
     Beyond(ScopeId),
 }
 
-/// The body of a coroutine has ended, its result or exception stored: those it spawned are cancelled where they do not
-/// outlive it, a failure that is not awaited looks for its place, and, when nothing holds it back, it is complete. `this` is the
-/// running coroutine, or one that will never start.
+/// Ends a coroutine whose body has ended and whose result or exception is stored: cancels the coroutines it spawned
+/// that must not outlive it, routes a failure that is not awaited, and completes the coroutine unless it has to wait
+/// for others. `this` is the running coroutine, or one that will never start.
 pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
     let co = this.co.get();
     let end = rt.core.borrow_mut().end(co, outcome);
@@ -52,7 +52,7 @@ pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
     }
 }
 
-/// A coroutine has failed that is not awaited.
+/// Routes the failure of a coroutine that is not awaited.
 fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
     let Some(failure) = this.exception.get() else { return };
     let co = this.co.get();
@@ -67,8 +67,8 @@ fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
     }
 }
 
-/// Looks for the place of a failure of `about`: handlers, waiters for a scope, up the parents. `origin` is the scope that does
-/// not finish meanwhile. On its way it is put on the lists of the scopes that it passes.
+/// Routes a failure of `about` to handlers and to waiters for a scope, upwards through the parents, and adds it to the
+/// lists of the scopes that it passes. `origin` is the scope that does not finish meanwhile.
 pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin: ScopeId, about: &CoroutineObject) {
     let mut secondary = false;
     let mut next = {
@@ -121,7 +121,7 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
             }
             Route::Stays => {
                 if let (Level::Above(id), false) = (level, listed.is_listed()) {
-                    listed.add_to(rt, id); // what its handler has thrown
+                    listed.add_to(rt, id); // it was thrown by its handler
                 }
                 return scope::stays(rt, &listed);
             }
@@ -133,7 +133,7 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
     }
 }
 
-/// A coroutine is complete: its callbacks are queued, before its awaiters are. Gives up the runtime's reference.
+/// Completes a coroutine: queues its callbacks, then its awaiters. Drops the runtime's reference.
 fn complete(rt: &'static Runtime, this: &CoroutineObject) {
     if !this.finally.is_empty() {
         run_callbacks(rt, this);
@@ -144,7 +144,7 @@ fn complete(rt: &'static Runtime, this: &CoroutineObject) {
     let holds_exception_alone = this.exception.get().is_some_and(|exception| exception.references() == 2);
     let does_more = this.job().is_some_and(|job| !job.only_releases());
     if dies && (does_more || holds_exception_alone) {
-        // Destructors that wait or throw would do it in the name of a coroutine that has ended.
+        // Destructors that wait or throw would otherwise run in a coroutine that has ended.
         let work = Work::release(vec![object.into()], KeyedValues::default());
         runner::start(rt, work, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     } else if dies && (!this.exception.is_empty() || this.job().is_some()) {
@@ -156,7 +156,7 @@ fn complete(rt: &'static Runtime, this: &CoroutineObject) {
     }
 }
 
-/// Queues a coroutine that runs the callbacks for the end of `this`, the last registered first.
+/// Queues a runner that calls the callbacks for the end of `this`, the last registered one first.
 pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
     let list = this.finally.take();
     let co = this.co.get();
@@ -165,9 +165,9 @@ pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
     runner::start(rt, Work::CallbacksOf(list, Owned::of(this)), id, Some(id), Level::At(id), id);
 }
 
-/// The last coroutine of a scope has ended, or the scope was ended: its callbacks and values go.
+/// Queues the callbacks of a scope that has finished, and the release of its values.
 pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
-    // The global scope has no record as long as nobody has asked for it.
+    // The global scope has no record until it is used.
     let Some(record) = scope::existing_record(rt, id) else { return };
     if record.finally.is_empty() && record.values.is_empty() {
         return;
@@ -176,7 +176,7 @@ pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
     runner::start(rt, Work::EndOfScope(list), id, None, Level::At(id), id);
 }
 
-/// Carries out what the core has come to.
+/// Carries out the events that the core has queued.
 pub fn carry_out(rt: &'static Runtime) {
     loop {
         let event = rt.core.borrow_mut().next_event();
@@ -227,14 +227,15 @@ pub fn carry_out(rt: &'static Runtime) {
                     continue;
                 }
                 let (values, keyed) = scope::forget(rt, id);
-                let_go(rt, values, keyed);
+                release_later(rt, values, keyed);
             }
         }
     }
 }
 
-/// Releases what a scope has kept: soon, as destructors are user code, and this may be the middle of anything.
-pub fn let_go(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
+/// Queues the release of values that a scope has kept. Not at once, because destructors run user code, and the caller
+/// may be in the middle of a change.
+pub fn release_later(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
     if values.is_empty() && keyed.is_empty() || rt.phase.get() == Phase::Ended {
         runner::release(values, &keyed);
     } else {
@@ -243,7 +244,7 @@ pub fn let_go(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
     }
 }
 
-/// Cancels a scope that is still open, for a reason of ours.
+/// Cancels a scope that is still open, with a message of the runtime.
 fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
     let open = {
         let core = rt.core.borrow();
@@ -255,11 +256,11 @@ fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
     open
 }
 
-/// How often zombies are cancelled.
+/// How many times zombies are cancelled.
 const LAST_ROUND: u8 = 2;
 
-/// The time of zombies that are alone is over. Those that do not take a cancellation get another, by force, and those
-/// that do not take that either are given up: the request does not wait for them.
+/// Cancels zombies that are alone when their time is over: first normally, then by force. If that has no effect either,
+/// they are given up: the request does not wait for them.
 fn end_zombies(rt: &'static Runtime) {
     let rounds = rt.zombie_rounds.get();
     if rounds == LAST_ROUND {
@@ -283,9 +284,9 @@ fn end_zombies(rt: &'static Runtime) {
     }
 }
 
-/// Calls each callback of a list, the last first, and throws what they threw.
+/// Calls each callback of a list, the last one first, and throws what they have thrown.
 pub fn call_back(list: &[Value], argument: &Value) {
-    // Kept in an array of the engine's, which a bailout in a callback may leave behind.
+    // The exceptions are in an array of the engine, which a bailout in a callback may leak.
     let mut thrown = Array::new(0);
     for callback in list.iter().rev() {
         drop(engine::call(callback, &mut [argument.clone()]));
@@ -311,13 +312,13 @@ pub fn call_back(list: &[Value], argument: &Value) {
     let _ = exception::throw(composite);
 }
 
-/// A coroutine for which there is no stack ends before its start: it fails, or it was cancelled anyway. What it holds is
-/// released in the frames of the one that was left last.
+/// Ends a coroutine for which there is no stack, before its start: it fails, or is cancelled if it was cancelled
+/// already. Its values are released in the frames of the coroutine that was suspended last.
 #[inline(never)]
 pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let this = rt.object(co);
     rt.forbid_switch();
-    // The exception in flight is of the one that was left: it is put aside and comes back.
+    // The exception in flight belongs to the suspended coroutine: it is put aside and restored.
     let flying = exception::take();
     let before = exception::instruction_before();
     this.drop_call();
@@ -326,7 +327,7 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let mut thrown = exception::put(flying);
     exception::set_instruction_before(before);
     if thrown.as_deref().is_some_and(exception::is_exit) {
-        drop(exception::put(thrown.take())); // `exit`: what goes on, ends by it
+        drop(exception::put(thrown.take())); // `exit`: ends the coroutine that is resumed
     }
     let (mut outcome, mut failure) = match rt.discard_cancellation(co) {
         Some(reason) => (Outcome::Cancelled, Some(reason)),
@@ -353,15 +354,16 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     finish(rt, this, outcome);
 }
 
-/// There is no place for an exception of `about`: graceful shutdown, and a report. A second one on the way forces all.
+/// Handles an exception of `about` that nothing else handles: starts graceful shutdown, and schedules a report. A
+/// second such exception during shutdown cancels all coroutines by force.
 pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
     report::add(rt, exception.clone(), about);
     shut_down(rt, Some(&exception));
     report::expect(rt);
 }
 
-/// Cancels what is in the global scope and below it, because of a failure, if there is one; asked again, all by force, also
-/// those who have swallowed it or hold it off.
+/// Starts graceful shutdown: cancels the coroutines in the global scope and below it, because of `cause` if there is
+/// one. A second call cancels all by force, including those that have swallowed their cancellation or defer it.
 pub fn shut_down(rt: &'static Runtime, cause: Option<&Object>) {
     let force = match rt.phase.replace(Phase::ShuttingDown) {
         Phase::Running => false,
@@ -384,10 +386,11 @@ pub fn shut_down(rt: &'static Runtime, cause: Option<&Object>) {
     }
 }
 
-/// No coroutine can run, nothing can happen, and some still wait: says so, and cancels all with `DeadlockError`.
+/// Reports a deadlock, in which no coroutine can run and no event is expected, and cancels all coroutines with
+/// `DeadlockError`.
 pub fn deadlock(rt: &'static Runtime) {
     if rt.core.borrow().is_forced() {
-        return rt.zombies_given_up.set(true); // who waits is abandoned, and so is who waits for those
+        return rt.zombies_given_up.set(true); // waiting coroutines are abandoned
     }
     rt.forbid_switch(); // an error handler of user code runs in a coroutine that is parked
     let (waiting, concerned): (Vec<CoroutineId>, Vec<CoroutineId>) = {
@@ -403,7 +406,7 @@ pub fn deadlock(rt: &'static Runtime) {
         1 => "Deadlock: a coroutine waits for what can never happen".to_owned(),
         n => format!("Deadlock: {n} coroutines wait for what can never happen"),
     };
-    // Each coroutine gets an error of its own.
+    // Each coroutine gets its own copy.
     let error = exception::detached(classes::deadlock(), &message);
     let first = rt.deadlock.is_empty();
     if first {
@@ -411,7 +414,7 @@ pub fn deadlock(rt: &'static Runtime) {
     }
     rt.phase.set(Phase::ShuttingDown);
     if !first {
-        rt.core.borrow_mut().force_shut_down(); // somebody has swallowed it, and waits for that again
+        rt.core.borrow_mut().force_shut_down(); // a coroutine has swallowed the error and waits again
     }
     for co in &waiting {
         life::cancel_by_force(rt, *co, &error);
@@ -440,7 +443,7 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
         (format!("Deadlock: coroutine #{id} ({spawned}) has ended and waits for {children}"), &this.spawned_at)
     } else {
         let what = match this.info.get() {
-            info if info.call.is_empty() => "its turn".to_owned(),
+            info if info.call.is_empty() => "its place in the run queue".to_owned(),
             info => describe::wait_of(rt, &info),
         };
         let at = this.suspended_at.text();
@@ -450,8 +453,8 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
     engine::warn_at(at.file().as_deref(), at.line(), &exception::c_text(&text));
 }
 
-/// The script's own code has ended (`EG(exception)`: how). The others run on; then what was not handled is reported as PHP
-/// reports an uncaught exception.
+/// Ends the main coroutine when the script's own code has ended, by `EG(exception)` or normally. Runs the other
+/// coroutines to their ends, then reports failures that nothing handled as PHP reports an uncaught exception.
 pub fn script_ended(rt: &'static Runtime) {
     if rt.phase.get() == Phase::Ended {
         return;
@@ -467,7 +470,7 @@ pub fn script_ended(rt: &'static Runtime) {
     let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
     let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
     main.exception.set(thrown.clone());
-    moments::ended(rt.context());
+    moments::ended(rt, rt.context());
     rt.keep_main(); // its object stays until the request ends
     let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
     if outcome == Outcome::Failed {
@@ -502,7 +505,7 @@ pub fn script_ended(rt: &'static Runtime) {
     report::rest(rt, false);
 }
 
-/// No coroutine runs again: failures that have not been awaited are to be reported too.
+/// Adds failures that have not been awaited to the reports, when no coroutine runs again.
 pub fn report_unseen(rt: &'static Runtime) {
     for unseen in unseen_failures(rt) {
         rt.core.borrow_mut().mark_awaited(unseen.co.get());
@@ -512,7 +515,7 @@ pub fn report_unseen(rt: &'static Runtime) {
     }
 }
 
-/// Returns those that have failed, that user code still holds, and that have not been awaited, the oldest first.
+/// Returns the failed coroutines that have not been awaited and whose objects user code still holds, the oldest first.
 pub fn unseen_failures(rt: &'static Runtime) -> Vec<Owned<CoroutineObject>> {
     let mut found = rt.all_objects();
     let core = rt.core.borrow();
@@ -524,8 +527,8 @@ pub fn unseen_failures(rt: &'static Runtime) -> Vec<Owned<CoroutineObject>> {
     found
 }
 
-/// In the child of a fork: the objects that a coroutine of the parent holds in its frames and its context belong to
-/// the parent, and their destructors do not run here. `this` was dropped while it was parked or queued.
+/// Keeps the objects that a coroutine of the parent holds in its frames and its context from being destructed in the
+/// child of a fork: they belong to the parent. `this` was dropped while it was parked or queued.
 pub fn disown(rt: &'static Runtime, this: &CoroutineObject) {
     context::disown(this);
     for frame in rt.frame_of(this).into_iter().flat_map(Frame::and_callers) {

@@ -4,23 +4,23 @@ use crate::runtime::scheduler::Runtime;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// A word that is 1 in the process that activated us, and that the kernel wipes in any child, also in one whose fork
-/// passes by `pthread_atfork` (`_Fork`, a raw `clone`).
+/// A word that is 1 in the process that activated this module, and that the kernel clears in each child, even if the
+/// fork bypasses `pthread_atfork` (`_Fork`, a raw `clone`).
 static GENERATION: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
 
 #[inline(always)]
 fn generation() -> Option<&'static AtomicU32> {
-    // SAFETY: null, or a page of ours that is never unmapped.
+    // SAFETY: null, or a page that this module has mapped and never unmaps.
     unsafe { GENERATION.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Returns `true` if this is a child of the process that activated us, and [`in_child`] has not run yet.
+/// Returns `true` if this is a child of the process that activated this module, and [`in_child`] has not run yet.
 #[inline(always)]
 pub fn forked_unseen() -> bool {
     generation().is_some_and(|word| word.load(Ordering::Relaxed) == 0)
 }
 
-/// Notes that this process has been seen.
+/// Marks this process as the one in which the module is active.
 pub fn mark_generation() {
     if generation().is_none() {
         GENERATION.store(wiped_page(), Ordering::Relaxed);
@@ -30,7 +30,8 @@ pub fn mark_generation() {
     }
 }
 
-/// Returns a page that the kernel wipes in any child; null where there is none, and what `pthread_atfork` sees is seen.
+/// Returns a page that the kernel clears in each child; null if it cannot, in which case only `pthread_atfork` detects
+/// forks.
 fn wiped_page() -> *mut AtomicU32 {
     const PAGE: usize = 4096;
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -43,12 +44,12 @@ fn wiped_page() -> *mut AtomicU32 {
     if unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) } == 0 {
         return page.cast();
     }
-    // SAFETY: as above; nobody knows it.
+    // SAFETY: as above; no other code has its address.
     unsafe { libc::munmap(page, PAGE) };
     null_mut()
 }
 
-/// What a child does first, whoever forked it.
+/// Sets up a child process, however it was forked.
 pub fn in_child(rt: &'static Runtime) {
     mark_generation();
     spindle_interpose::reset_wait_queues();

@@ -1,4 +1,4 @@
-//! The class `Async\CoroutineGroup`: coroutines whose results are wanted together.
+//! The class `Async\CoroutineGroup`: coroutines that are awaited together.
 
 use crate::runtime::cancellation;
 use crate::runtime::classes;
@@ -18,9 +18,9 @@ use std::ptr::NonNull;
 pub struct Group {
     set: SetId,
     members: RefCell<Vec<Owned<CoroutineObject>>>,
-    /// Where they are spawned, if that was given.
+    /// The scope in which its coroutines are spawned, if one was given.
     scope: OwnedCell<Object>,
-    /// User code has been given the failure.
+    /// User code has received the failure.
     seen: Cell<bool>,
 }
 
@@ -37,12 +37,12 @@ pub fn register() {
     GROUP.register(classes::group(), create_and_list, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
-/// Groups of user code by their sets. They are not held: a group takes itself off when it is freed.
+/// Groups of user code by their sets, held weakly: a group removes itself when it is freed.
 #[derive(Default)]
 pub struct Groups(RefCell<Vec<(SetId, NonNull<GroupObject>)>>);
 
 impl Groups {
-    /// Returns the group of a set, if it is one's.
+    /// Returns the group that a set belongs to, if any.
     fn of_set(&self, set: SetId) -> Option<Owned<GroupObject>> {
         let groups = self.0.borrow();
         // SAFETY: those on the list are alive.
@@ -91,8 +91,8 @@ impl State for Group {
     }
 }
 
-/// The group cannot be asked any more: a failure that has not been asked for looks for its place. As the destructor: when
-/// the cycle collector frees the object, it may have freed the failure already.
+/// Routes a failure that user code has not received, when the group becomes unreachable. This happens in the
+/// destructor, because the cycle collector may have freed the failure before it frees the object.
 fn destruct(this: &GroupObject) {
     let Some(rt) = scheduler::existing() else { return };
     if rt.phase.get() == Phase::Ended || !rt.groups.has(this) {
@@ -109,27 +109,27 @@ fn destruct(this: &GroupObject) {
 }
 
 impl Group {
-    /// Returns what the core knows it by.
+    /// Returns the group as the core's target of a wait.
     pub fn target(&self) -> Target {
         Target::Set(self.set)
     }
 
-    /// Returns its coroutines, in the order in which they were added.
+    /// Returns its coroutines in the order in which they were added.
     pub fn members(&self) -> Vec<Owned<CoroutineObject>> {
         self.members.borrow().clone()
     }
 
-    /// Returns `true` if it is one of the group's coroutines.
+    /// Returns `true` if the group contains the coroutine.
     pub fn has(&self, co: CoroutineId) -> bool {
         self.members.borrow().iter().any(|member| member.co.get() == co)
     }
 
-    /// Sets where its coroutines are spawned.
+    /// Sets the scope in which its coroutines are spawned.
     pub fn set_scope(&self, scope: &Object) {
         self.scope.set(Some(Owned::of(scope)));
     }
 
-    /// Returns the scope in which it spawns, and whether that takes no coroutines any more.
+    /// Returns the scope in which it spawns, and whether that scope is closed.
     pub fn spawns_in(&self, rt: &Runtime) -> (ScopeId, bool) {
         let given = self.scope.get();
         let core = rt.core.borrow();
@@ -145,14 +145,13 @@ impl Group {
         }
     }
 
-    /// Adds a coroutine, unless it is in the group.
-    pub fn add(&self, member: &CoroutineObject) {
+    /// Adds a coroutine, unless it is in the group already.
+    pub fn add(&self, rt: &'static Runtime, member: &CoroutineObject) {
         let co = member.co.get();
         if self.has(co) {
             return;
         }
         self.members.borrow_mut().push(Owned::of(member));
-        let rt = rt();
         rt.core.borrow_mut().add_to_set(self.set, co);
         failure::carry_out(rt);
     }
@@ -164,38 +163,37 @@ impl Group {
         }
     }
 
-    /// Returns the results by place, or throws its failure. It is complete.
-    pub fn deliver(&self) -> PhpResult {
-        match self.take_failure() {
+    /// Returns the results of a complete group by index, or throws its failure.
+    pub fn deliver(&self, rt: &Runtime) -> PhpResult {
+        match self.take_failure(rt) {
             Some(failure) => Err(exception::throw(failure)),
-            None => Ok(self.results().into()),
+            None => Ok(self.results(rt).into()),
         }
     }
 
-    /// Returns its failure, if it has failed, for somebody who awaits it.
-    pub fn take_failure(&self) -> Option<Owned<Object>> {
-        let rt = rt();
+    /// Returns its failure, if it has failed, and marks it as received.
+    pub fn take_failure(&self, rt: &Runtime) -> Option<Owned<Object>> {
         let failed = rt.core.borrow().failed_in_set(self.set)?;
         self.seen.set(true);
         rt.find_object(failed)?.exception.get()
     }
 
-    /// Returns the results that there are, by place.
-    pub fn results(&self) -> Owned<Array> {
+    /// Returns the available results by index.
+    pub fn results(&self, rt: &Runtime) -> Owned<Array> {
         let mut results = Array::new(0);
         for (place, member) in self.members().into_iter().enumerate() {
-            if state_of(&member) == (CoroutineState::Done, Outcome::Returned) {
+            if state_of(rt, &member) == (CoroutineState::Done, Outcome::Returned) {
                 results.set_at(place as u64, member.result.get().some().into());
             }
         }
         results
     }
 
-    /// Returns the failures that there are, by place: now user code has been given them.
-    pub fn errors(&self) -> Owned<Array> {
+    /// Returns the failures by index, and marks the group's failure as received.
+    pub fn errors(&self, rt: &Runtime) -> Owned<Array> {
         let mut errors = Array::new(0);
         for (place, member) in self.members().into_iter().enumerate() {
-            if state_of(&member) == (CoroutineState::Done, Outcome::Failed)
+            if state_of(rt, &member) == (CoroutineState::Done, Outcome::Failed)
                 && let Some(failure) = member.exception.get()
             {
                 errors.set_at(place as u64, failure.into());
@@ -205,24 +203,24 @@ impl Group {
         errors
     }
 
-    /// Returns the coroutine whose failure this group has got, if nobody has asked for it.
+    /// Returns the coroutine whose failure is the group's, if user code has not received it.
     fn unseen_failure(&self, rt: &Runtime) -> Option<Owned<CoroutineObject>> {
         if self.seen.get() {
             return None;
         }
         let co = rt.core.borrow().failed_in_set(self.set)?;
-        let member = rt.find_object(co)?; // else the collector has freed it, with the group
-        (state_of(&member).1 == Outcome::Failed && !member.seen.get()).then_some(member)
+        let member = rt.find_object(co)?; // otherwise the collector has freed it, with the group
+        (state_of(rt, &member).1 == Outcome::Failed && !member.seen.get()).then_some(member)
     }
 }
 
-/// Returns the state of a coroutine, and how it has ended.
-pub fn state_of(member: &CoroutineObject) -> (CoroutineState, Outcome) {
-    let co = member.co.get();
-    scheduler::core(|core| (core.state(co), core.outcome(co)))
+/// Returns the state and the outcome of a coroutine.
+pub fn state_of(rt: &Runtime, member: &CoroutineObject) -> (CoroutineState, Outcome) {
+    let (core, co) = (rt.core.borrow(), member.co.get());
+    (core.state(co), core.outcome(co))
 }
 
-/// The first of a set has failed: if the set is a group's, the rest is cancelled.
+/// Cancels the other coroutines of a group of which the first one has failed. `set` may be no group's.
 pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
     let Some(group) = rt.groups.of_set(set) else { return };
     let text = "cancelled because another coroutine of its group has failed";
@@ -234,7 +232,7 @@ pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
     group.cancel(rt, &reason);
 }
 
-/// At the end of the script: returns the coroutine of a failure that a group has got and nobody has asked for.
+/// Returns, at the end of the script, the coroutine of a failure of a group that user code has not received.
 pub fn take_unseen(rt: &'static Runtime) -> Option<Owned<CoroutineObject>> {
     rt.groups.all().into_iter().find_map(|group| {
         let found = group.unseen_failure(rt)?;

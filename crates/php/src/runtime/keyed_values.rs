@@ -1,25 +1,26 @@
-//! Values kept by keys, for a coroutine or a scope: the tables, and what the methods of the classes that have them share.
+//! Values of a coroutine or a scope, by keys: the tables, and what the methods of their classes share.
 //!
-//! A key is a string or an object. Objects are held weakly: when one dies the engine removes its entry. Values are released as
-//! the last step of anything here, because their destructors may use the same tables, park, or end whoever owns them.
+//! A key is a string or an object. Objects are held weakly: when one is freed, the engine removes its entry. Each
+//! function releases values as its last step, because their destructors may use the same tables, park, or end the
+//! owner.
 
 use crate::runtime::classes;
 use spindle_zend::{
     Arguments, Call, Collected, Key, NameTable, Object, PhpResult, Str, Thrown, Value, WeakTable, engine, exception,
 };
 
-/// The tables. Whoever owns them calls [`KeyedValues::clear`] where destructors may run.
+/// The tables. The owner has to call [`KeyedValues::clear`] where destructors may run.
 #[derive(Default)]
 pub struct KeyedValues {
     names: NameTable,
     objects: WeakTable,
 }
 
-/// There is a value for the key already.
+/// The key has a value already.
 pub struct Taken;
 
 impl KeyedValues {
-    /// Returns `true` if there is a value, also `null`.
+    /// Returns `true` if the key has a value, `null` included.
     pub fn has(&self, key: Key<'_>) -> bool {
         match key {
             Key::Name(name) => self.names.has(name),
@@ -27,7 +28,7 @@ impl KeyedValues {
         }
     }
 
-    /// Returns a copy of the value; of a `WeakReference`, its object or `null`.
+    /// Returns a copy of the value; for a `WeakReference` its object, or `null`.
     pub fn find(&self, key: Key<'_>) -> Option<Value> {
         let value = match key {
             Key::Name(name) => self.names.get(name),
@@ -39,10 +40,10 @@ impl KeyedValues {
         }
     }
 
-    /// Keeps a value. One that was there is released, which may run PHP code.
+    /// Sets the value of a key. The previous value is released, which may run PHP code.
     ///
     /// # Errors
-    /// There is a value already, and `replace` is false.
+    /// The key has a value, and `replace` is `false`.
     pub fn set(&self, key: Key<'_>, value: Value, replace: bool) -> Result<(), Taken> {
         if !replace && self.has(key) {
             return Err(Taken);
@@ -55,7 +56,7 @@ impl KeyedValues {
         Ok(())
     }
 
-    /// Releases the value, if there is one, which may run PHP code.
+    /// Removes the value of a key. Its release may run PHP code.
     pub fn unset(&self, key: Key<'_>) {
         match key {
             Key::Name(name) => self.names.remove(name),
@@ -68,57 +69,57 @@ impl KeyedValues {
         KeyedValues { names: self.names.take(), objects: self.objects.take() }
     }
 
-    /// Releases all values, which may run PHP code; what that keeps here meanwhile stays.
+    /// Releases all values, which may run PHP code. Values that are added meanwhile stay.
     pub fn clear(&self) {
         let values = self.take();
         values.names.clear();
         values.objects.clear();
     }
 
-    /// Lets go of the tables, whose memory the request has taken with it.
+    /// Forgets the tables without freeing them: the engine has freed the request's memory.
     pub fn forget(&self) {
         self.names.forget();
         self.objects.forget();
     }
 
-    /// Returns `true` if nothing is kept.
+    /// Returns `true` if there are no values.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty() && self.objects.is_empty()
     }
 
-    /// Calls `with` for each value. It runs no PHP code.
+    /// Calls `with` for each value. `with` must not run PHP code.
     pub fn each(&self, mut with: impl FnMut(&Value)) {
         self.names.each(&mut with);
         self.objects.each(&mut with);
     }
 
-    /// Tells the cycle collector of the values. Keys are not held, so they are none of its business.
+    /// Adds the values for the cycle collector. Keys are not held, so they are not added.
     pub fn collect(&self, values: &mut Collected) {
         self.names.collect(values);
         self.objects.collect(values);
     }
 }
 
-/// The method `find` of a class with such values: `look` returns what there is.
+/// Implements the method `find` of a class with such values. `look` returns the value of a key.
 pub fn method_find(call: Call, look: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
     Ok(look(key).into())
 }
 
-/// The method `get`.
+/// Implements the method `get`.
 pub fn method_get(call: Call, look: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
     look(key)
         .ok_or_else(|| throw(&format!("{} has no value. Use find() or has() where it may be missing", described(key))))
 }
 
-/// The method `has`.
+/// Implements the method `has`.
 pub fn method_has(call: Call, look: impl FnOnce(Key<'_>) -> bool) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
     Ok(look(key).into())
 }
 
-/// The method `set`, with the object's values. Returns the object.
+/// Implements the method `set` on the object's values. Returns the object.
 pub fn method_set(call: Call, values: &KeyedValues) -> PhpResult {
     let arguments: Arguments<'_> = call.arguments(2, 3)?;
     let (key, value, replace) = (arguments.key(1)?, arguments.value(2).cloned(), arguments.bool_or(3, false)?);
@@ -131,7 +132,7 @@ pub fn method_set(call: Call, values: &KeyedValues) -> PhpResult {
     }
 }
 
-/// The method `unset`, with the object's values. Returns the object.
+/// Implements the method `unset` on the object's values. Returns the object.
 pub fn method_unset(call: Call, values: &KeyedValues) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
     let this = Value::from(call.this());
@@ -154,7 +155,7 @@ fn described(key: Key<'_>) -> String {
     }
 }
 
-/// Returns the description of an `Async\Key`; none when its constructor has not run.
+/// Returns the description of an `Async\Key`; `None` if its constructor has not run.
 pub fn key_description(key: &Object) -> Option<&Str> {
     key.property(0)?.as_str()
 }

@@ -1,4 +1,4 @@
-//! The life of a coroutine: it runs on a stack to its end, is cancelled, has callbacks for its end, is released.
+//! The life of a coroutine: running on a stack to its end, cancellation, callbacks for its end, release.
 
 use crate::isolation;
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
@@ -13,7 +13,7 @@ use spindle_zend::{Class, Frame, Function, Object, Owned, Value, engine, excepti
 use std::mem::ManuallyDrop;
 use std::ptr::{addr_of_mut, null_mut};
 
-/// The bottom of every stack of ours.
+/// The bottom frame of each coroutine stack.
 pub extern "C" fn stack_main(upper_end: *mut u8) -> ! {
     #[cfg(asan)]
     crate::stack::asan::arrive(null_mut());
@@ -24,7 +24,7 @@ pub extern "C" fn stack_main(upper_end: *mut u8) -> ! {
     rt().end_on_main(ctx, Leaving::Fatal)
 }
 
-/// Runs coroutines one after the other on one stack, until another stack has to run. Never returns.
+/// Runs coroutines one after another on one stack, until another stack has to be resumed. Never returns.
 fn stack_loop(ctx: &'static Ctx) {
     let rt = rt();
     loop {
@@ -34,8 +34,8 @@ fn stack_loop(ctx: &'static Ctx) {
             rt.end_on_main(ctx, Leaving::Exit);
         }
         match rt.pick() {
-            // The coroutine before has ended and left nothing in the engine's state. Bailouts go on having the bottom of this
-            // stack as their target.
+            // The previous coroutine has ended and left nothing in the engine's state. The bottom of this stack stays
+            // the target of bailouts.
             To::Fresh(co) => {
                 let ended = observers::end();
                 let fiber = observers::begin(ctx, rt.object(co));
@@ -46,11 +46,11 @@ fn stack_loop(ctx: &'static Ctx) {
                 rt.stacks.borrow_mut().put(ctx);
                 let ended = observers::end();
                 observers::switch(to);
-                // SAFETY: `to` was left, and the coroutine that ran here has ended.
+                // SAFETY: `to` is suspended, and the coroutine that ran here has ended.
                 unsafe { to.travelling.resume() };
                 scheduler::arrive(to);
                 ended.inspect(|ended| ended.announce_end());
-                // SAFETY: `to` was left. This stack is never resumed: whoever takes it begins at its top.
+                // SAFETY: `to` is suspended. This stack is never resumed: the next coroutine on it begins at its top.
                 unsafe { arch::switch(&ctx.stack, &to.stack) };
             }
         }
@@ -73,7 +73,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     }
     this.drop_call();
     if this.object().references() == 1 && exception.is_none() {
-        this.result.set(Value::UNDEF); // it cannot be asked for
+        this.result.set(Value::UNDEF); // nothing can ask for it
     }
     if take_thrown(&mut exception) {
         return true;
@@ -88,10 +88,10 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         exception = undelivered(rt, ctx, co);
         if exception.is_some() {
             let result = this.result.take().some();
-            failure::let_go(rt, result.into_iter().collect(), KeyedValues::default());
+            failure::release_later(rt, result.into_iter().collect(), KeyedValues::default());
         }
     }
-    moments::ended(ctx);
+    moments::ended(rt, ctx);
     let outcome = outcome_of(rt, co, exception.as_deref());
     this.exception.set(exception);
     this.ctx.set(None);
@@ -99,7 +99,8 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     false
 }
 
-/// Takes what was thrown on top of what had been thrown before. Returns `true` if it is an exit, which stays in flight.
+/// Takes the exception in flight, with what had been thrown before as its last previous exception. Returns `true` if it
+/// is an exit, which stays in flight.
 fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     if let Some(thrown) = exception::take() {
         exception::set_instruction_before(std::ptr::null());
@@ -113,12 +114,12 @@ fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     exception.as_deref().is_some_and(exception::is_exit)
 }
 
-/// Calls what the coroutine is for. Returns its result: `Value::UNDEF` if something was thrown.
+/// Calls the coroutine's function. Returns its result; `Value::UNDEF` if an exception was thrown.
 fn call(this: &CoroutineObject) -> Value {
     let mut result = Value::UNDEF;
     let mut cache = this.call.get();
     let (params, param_count) = this.arguments.as_raw();
-    // SAFETY: reads the place of a value that stays until the call is over.
+    // SAFETY: copies the bits of a value that stays until the call has returned.
     let function_name = unsafe { this.callable.as_raw().read() };
     let mut fci = sys::zend_fcall_info {
         size: size_of::<sys::zend_fcall_info>(),
@@ -141,12 +142,12 @@ fn call(this: &CoroutineObject) -> Value {
     result
 }
 
-/// Returns the cancellation that has not been thrown in a coroutine whose body has ended: it is thrown here, at its end.
+/// Returns the pending cancellation of a coroutine whose body has ended, which is thrown at its end instead.
 pub fn undelivered(rt: &'static Runtime, ctx: &Ctx, co: CoroutineId) -> Option<Owned<Object>> {
     pending_cancel::take_exception(ctx).or_else(|| rt.discard_cancellation(co))
 }
 
-/// Returns how a coroutine has ended that has thrown this, or nothing.
+/// Returns the outcome of a coroutine that has thrown this exception, or none.
 pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: Option<&Object>) -> Outcome {
     match thrown {
         None => Outcome::Returned,
@@ -156,12 +157,12 @@ pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: Option<&Object>
     }
 }
 
-/// Makes the call as the code that spawned it would have made it: from that line, with its strictness, seeing what its class
-/// sees. PHP's own functions ask for that, and messages and traces tell it.
+/// Makes the call as the code that spawned the coroutine would have made it: from that line, with its `strict_types`,
+/// and from the scope of its class. PHP's own functions depend on these, and messages and traces show them.
 #[inline(never)]
 fn call_from_its_place(this: &Coroutine, fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
     let class = |class: Option<Class>| class.map_or(null_mut(), Class::as_raw);
-    // They lie on this stack as long as what is called. Classes live as long as the request.
+    // These structures stay on this stack until the call has returned. Classes last as long as the request.
     let mut function: sys::zend_op_array = zeroed();
     function.type_ = sys::ZEND_USER_FUNCTION as u8;
     function.fn_flags = if this.is_strict.get() { sys::ZEND_ACC_STRICT_TYPES } else { 0 };
@@ -169,31 +170,31 @@ fn call_from_its_place(this: &Coroutine, fci: &mut sys::zend_fcall_info, fcc: *m
     function.filename = this.spawned_at.raw_file();
     let mut opcode: sys::zend_op = zeroed();
     opcode.opcode = sys::ZEND_DO_FCALL as u8;
-    opcode.result_type = sys::IS_VAR as u8; // there are functions that ask whether their result is wanted
+    opcode.result_type = sys::IS_VAR as u8; // some functions check whether their result is used
     opcode.lineno = this.spawned_at.line();
-    // A backtrace ends at a function without a name that includes nothing.
+    // A backtrace ends at a function that has no name and is not an include.
     let mut frame: sys::zend_execute_data = zeroed();
     frame.func = (&raw mut function).cast();
     frame.opline = &opcode;
     frame.This.value.ce = class(this.spawn_static.get());
     let below = Frame::current();
     frame.prev_execute_data = below.map_or(null_mut(), Frame::as_raw);
-    // SAFETY: it is looked at, never run, until the call is over.
+    // SAFETY: the frame is read, never executed, until the call has returned.
     unsafe { Frame::from_raw(&mut frame) }.inspect(|frame| Frame::set_current(*frame));
     make(fci, fcc);
     below.inspect(|below| Frame::set_current(*below));
-    // SAFETY: a word of flags.
+    // SAFETY: reads a word of flags.
     let flags = unsafe { frame.This.u1.type_info };
     if flags & sys::ZEND_CALL_HAS_SYMBOL_TABLE != 0 {
-        // SAFETY: the table that it has got because it has included a file.
+        // SAFETY: the symbol table that the frame got because it included a file.
         unsafe { sys::zend_clean_and_cache_symbol_table(frame.symbol_table) };
     }
 }
 
-/// Makes a call, completely described, whose values the coroutine holds.
+/// Makes a call that is completely described, with values that the coroutine holds.
 #[inline(always)]
 fn make(fci: &mut sys::zend_fcall_info, fcc: *mut sys::zend_fcall_info_cache) {
-    // SAFETY: as said.
+    // SAFETY: both structures are complete, and the values stay alive.
     unsafe { sys::zend_call_function(fci, fcc) };
 }
 
@@ -202,34 +203,34 @@ pub fn is_cancellation(exception: &Object) -> bool {
     exception.is_a(classes::cancellation())
 }
 
-/// Cancels a coroutine with a copy of an exception that others may get too; or those that it waits for, when its body has
-/// ended.
+/// Cancels a coroutine with an exception with which others may be cancelled too. If its body has ended, cancels the
+/// coroutines that it waits for instead.
 pub fn cancel(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
     let all = rt.core.borrow().cancel_targets(co);
     for co in all {
-        cancel_with(rt, co, cancellation::for_each(reason, rt.object(co)));
+        cancel_with(rt, co, cancellation::for_each(rt, reason, rt.object(co)));
     }
 }
 
-/// As [`cancel`] for coroutines whose bodies have not ended, because a sibling has failed.
+/// Like [`cancel`], for a coroutine whose body has not ended, because a sibling has failed.
 pub fn cancel_after_failure(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
-    let own = cancellation::for_each(reason, rt.object(co));
+    let own = cancellation::for_each(rt, reason, rt.object(co));
     let answer = rt.core.borrow_mut().cancel_after_failure(co, ManuallyDrop::new(own));
     answered(rt, co, answer);
 }
 
-/// User code cancels a coroutine with this exception.
-pub fn cancel_by_user_code(this: &CoroutineObject, reason: &Object) {
-    let (rt, co) = (rt(), this.co.get());
+/// Cancels a coroutine with an exception of user code.
+pub fn cancel_by_user_code(rt: &'static Runtime, this: &CoroutineObject, reason: &Object) {
+    let co = this.co.get();
     if rt.core.borrow().state(co) == State::Ending {
-        cancellation::for_several(reason);
+        cancellation::for_several(rt, reason);
         cancel(rt, co, reason);
     } else {
-        cancel_with(rt, co, cancellation::for_one(reason, this));
+        cancel_with(rt, co, cancellation::for_one(rt, reason, this));
     }
 }
 
-/// Cancels one coroutine, with its own exception.
+/// Cancels one coroutine with an exception that no other one gets.
 fn cancel_with(rt: &'static Runtime, co: CoroutineId, reason: Owned<Object>) {
     let answer = rt.core.borrow_mut().cancel(co, ManuallyDrop::new(reason));
     answered(rt, co, answer);
@@ -242,9 +243,9 @@ fn answered(rt: &'static Runtime, co: CoroutineId, (answer, reason): (sched::Can
     drop(reason.map(ManuallyDrop::into_inner));
 }
 
-/// As [`cancel`], through whatever holds it off, and in place of a cancellation that waits.
+/// Like [`cancel`], but also where cancellation is deferred, and in place of a cancellation that is pending.
 pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
-    let own = cancellation::for_each(reason, rt.object(co));
+    let own = cancellation::for_each(rt, reason, rt.object(co));
     let own_address = own.address();
     let earlier = rt.core.borrow_mut().cancel_by_force(co, ManuallyDrop::new(own)).map(ManuallyDrop::into_inner);
     if earlier.as_ref().is_none_or(|earlier| earlier.address() != own_address) {
@@ -253,16 +254,16 @@ pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
     drop(earlier);
 }
 
-/// Registers a callback for a coroutine's end; for one that has ended it runs soon.
-pub fn on_finally(this: &CoroutineObject, closure: &Object) {
+/// Registers a callback for a coroutine's end. If the coroutine has ended already, the callback is queued at once.
+pub fn on_finally(rt: &'static Runtime, this: &CoroutineObject, closure: &Object) {
     this.finally.push(closure.into());
-    let (rt, co) = (rt(), this.co.get());
+    let co = this.co.get();
     if co == NO_SLOT || rt.core.borrow().state(co) == State::Done {
         failure::run_callbacks(rt, this);
     }
 }
 
-/// Returns `true` if it has failed and has not been awaited.
+/// Returns `true` if the coroutine has failed and has not been awaited.
 pub fn is_unseen_failure(this: &Coroutine) -> bool {
     let Some(rt) = existing() else { return false };
     let co = this.co.get();
@@ -273,7 +274,7 @@ pub fn is_unseen_failure(this: &Coroutine) -> bool {
     core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
 }
 
-/// The object of a coroutine is freed: its slot is free. A failure that has not been awaited is unhandled now.
+/// Releases the slot of a coroutine whose object is being freed. A failure that has not been awaited becomes unhandled.
 pub fn object_dies(this: &CoroutineObject) {
     let Some(rt) = existing() else { return };
     let co = this.co.get();

@@ -1,4 +1,4 @@
-//! What a wait of ours does before it parks, and after a signal has interrupted it.
+//! Checks around a wait: whether it may begin, and what follows when a signal has interrupted it.
 
 use crate::c;
 use crate::runtime::pending_cancel;
@@ -8,7 +8,7 @@ use spindle_zend::{Frame, Thrown, exception, hooks};
 /// Checks that the running coroutine may wait.
 ///
 /// # Errors
-/// A cancellation is to be thrown before that.
+/// A cancellation was pending and has been thrown.
 #[inline(always)]
 pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
     if pending_cancel::is_pending(rt.context()) || rt.core.borrow().cancellation_waits() {
@@ -28,20 +28,20 @@ fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
     }
 }
 
-/// A wait of ours was interrupted by a signal: lets its handler run.
+/// Runs the handler of a signal that has interrupted a wait.
 ///
 /// # Errors
-/// It has thrown.
+/// The handler has thrown.
 pub fn after_signal() -> Result<(), Thrown> {
     if c::spindle_vm_interrupt_take()
         && let Some(run) = hooks::INTERRUPT.get()
     {
-        run(Frame::current()); // an internal function of ours is running, a place where the engine may run handlers
+        run(Frame::current()); // an internal function of this module is running, where the engine may run handlers
     }
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
 }
 
-/// Throws the cancellation that waits for the running coroutine, and returns `true` if there is one.
+/// Throws the pending cancellation of the running coroutine. Returns `true` if there was one.
 pub fn throw_cancellation(rt: &'static Runtime) -> bool {
     rt.take_cancellation().map(exception::throw).is_some()
 }

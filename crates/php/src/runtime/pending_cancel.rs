@@ -1,4 +1,5 @@
-//! A cancellation that reaches C code: its calls fail until it returns to PHP code, where the exception is thrown.
+//! Cancellations of coroutines that are in C code: its calls fail until it returns to PHP code, where the exception is
+//! thrown.
 
 use crate::c;
 use crate::runtime::{
@@ -8,19 +9,20 @@ use crate::runtime::{
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Object, Owned, engine};
 
-/// Checks after calls are those of the running coroutine.
+/// Enables or disables the check after each call, as the running coroutine needs it.
 #[inline(always)]
 pub fn refresh_checks(ctx: &Ctx) {
     c::spindle_check_after.set(u32::from(ctx.failing.get() != Failing::No));
 }
 
-/// Returns `true` if C code of the running coroutine is being made to fail for an exception.
+/// Returns `true` if the calls of C code in the running coroutine fail because of an exception that is yet to be
+/// thrown.
 #[inline(always)]
 pub fn is_pending(ctx: &Ctx) -> bool {
     ctx.failing.get() == Failing::Throw
 }
 
-/// Takes the exception that C code of the running coroutine is being made to fail for, and ends that.
+/// Takes the exception for which the calls of C code in the running coroutine fail, after which they work again.
 pub fn take_exception(ctx: &Ctx) -> Option<Owned<Object>> {
     if !is_pending(ctx) {
         return None;
@@ -30,18 +32,19 @@ pub fn take_exception(ctx: &Ctx) -> Option<Owned<Object>> {
     exception
 }
 
-/// Returns the frame, if it is an internal function's.
+/// Returns the frame if it is an internal function's.
 pub fn internal(frame: Option<Frame>) -> Option<Frame> {
     frame.filter(|frame| frame.function().is_some_and(Function::is_internal))
 }
 
-/// Returns `true` if C code that is being made to fail has called this frame, and has not returned yet.
+/// Returns `true` if this frame was called by C code whose calls are made to fail.
 pub fn is_inside_failing(ctx: &Ctx, frame: Option<Frame>) -> bool {
     let (Some(frame), Some(failing)) = (frame, ctx.failing_in.get()) else { return false };
     ctx.failing.get() != Failing::No && frame.and_callers().any(|caller| caller == failing)
 }
 
-/// C code of the running coroutine has failed because of this cancellation: it is thrown when the call returns.
+/// Makes the calls of C code in the running coroutine fail because of this cancellation, which is thrown when the C
+/// code returns to PHP code.
 pub fn throw_on_return(rt: &'static Runtime, exception: Owned<Object>) {
     let ctx = rt.context();
     drop(end(ctx));
@@ -49,16 +52,16 @@ pub fn throw_on_return(rt: &'static Runtime, exception: Owned<Object>) {
     ctx.cancellation.set(Some(exception));
     ctx.failing_in.set(internal(Frame::current()));
     if ctx.failing_in.get().is_some() {
-        // "Read of 8192 bytes failed with errno=125": true, and no news to who has cancelled it.
+        // Notices such as "Read of 8192 bytes failed with errno=125" only state the effect of the cancellation.
         ctx.silenced.set(engine::silence(sys::E_NOTICE as i32));
     }
     refresh_checks(ctx);
-    // The C code may have no function of its own on the PHP stack (a destructor of the engine).
+    // The C code may not be in a function that is on the PHP stack (a destructor of the engine).
     engine::request_interrupt();
 }
 
-/// C code of the coroutine of this context fails until this frame returns, because its handle is being closed. Returns `false` if
-/// some already does.
+/// Makes the calls of C code in the coroutine of this context fail until this frame returns, because its handle is
+/// being closed. Returns `false` if they fail already.
 pub fn fail_quietly(ctx: &Ctx, frame: Option<Frame>) -> bool {
     let is_new = ctx.failing.get() == Failing::No;
     if is_new {
@@ -68,7 +71,7 @@ pub fn fail_quietly(ctx: &Ctx, frame: Option<Frame>) -> bool {
     is_new
 }
 
-/// Ends the time in which C code of the running coroutine is made to fail, and returns the exception to throw for that.
+/// Lets the calls of C code in the running coroutine work again. Returns the exception that is to be thrown.
 pub fn end(ctx: &Ctx) -> Option<Owned<Object>> {
     engine::unsilence(ctx.silenced.take());
     ctx.given_up.set(-1);

@@ -1,7 +1,8 @@
-//! Reports of failures that nothing handles: PHP's own, of an uncaught exception, with the coroutine that it is from.
+//! Reports of failures that nothing handles: PHP's own report of an uncaught exception, extended by the coroutine that
+//! threw it.
 //!
-//! One is made as soon as the shutdown that it causes is over, or the application lives on in independent scopes; and in
-//! [`REPORT_AFTER_MS`] at the latest.
+//! A failure is reported as soon as the shutdown that it causes is over, or at once if coroutines in independent scopes
+//! keep the application alive; after [`REPORT_AFTER_MS`] at the latest.
 
 use crate::c;
 use crate::isolation::LastError;
@@ -14,27 +15,27 @@ use crate::runtime::{cancellation, scope};
 use spindle_zend::{Object, Owned, Text, Value, exception, globals, sys};
 use std::cell::{Cell, RefCell};
 
-/// What an application that ends may take with it before its failures are reported, in milliseconds.
+/// The time that an application may take to shut down before its failures are reported, in milliseconds.
 const REPORT_AFTER_MS: i64 = 1000;
 
-/// What is to be reported, and what has been.
+/// Failures that are to be reported, and those that have been.
 pub struct Reports {
     pending: RefCell<Vec<Report>>,
-    /// Exceptions that are known from an earlier report, or from the text of this one.
+    /// Exceptions that an earlier report contains, or the text of this one.
     known: Notes,
-    /// A runner or a timer will come to it.
+    /// A runner or a timer is scheduled that will report.
     expected: Cell<bool>,
     last_error: Cell<Option<LastError>>,
 }
 
 struct Report {
     exception: Owned<Object>,
-    /// What is said behind it.
+    /// Text that is appended to the report.
     more: String,
 }
 
 impl Reports {
-    /// None.
+    /// Returns an empty list.
     pub const fn new() -> Reports {
         Reports {
             pending: RefCell::new(Vec::new()),
@@ -44,7 +45,7 @@ impl Reports {
         }
     }
 
-    /// Lets go of what the request has taken with it.
+    /// Forgets the lists without freeing their values: the engine has freed the request's memory.
     pub fn forget(&self) {
         self.known.forget();
         for report in self.pending.take() {
@@ -53,18 +54,18 @@ impl Reports {
     }
 }
 
-/// Adds an exception that `about` has thrown, or what it was for.
+/// Adds an exception that was thrown by `about`, or by a runner that worked for it.
 pub fn add(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
     let more = about.map_or(String::new(), |about| origin(rt, about));
     rt.reports.pending.borrow_mut().push(Report { exception, more });
 }
 
-/// A failure has become another one in its handler: it is reported with that one, not before it.
+/// Registers a failure whose handler has thrown another one: it is reported as the cause of that one, not on its own.
 pub fn is_cause(rt: &'static Runtime, failure: &Object) {
-    rt.reports.known.add(&cancellation::original(failure), Value::from(0));
+    rt.reports.known.add(&cancellation::original(rt, failure), Value::from(0));
 }
 
-/// Sees to it that what has been added will be reported.
+/// Schedules the report of the failures that were added.
 pub fn expect(rt: &'static Runtime) {
     let at_once = {
         let core = rt.core.borrow();
@@ -77,14 +78,15 @@ pub fn expect(rt: &'static Runtime) {
     }
 }
 
-/// Queues a runner that reports.
+/// Queues a runner that reports, if there is anything to report.
 pub fn due(rt: &'static Runtime) {
     if !rt.reports.pending.borrow().is_empty() && rt.phase.get() != Phase::Ended {
         runner::start(rt, Work::Report, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
 }
 
-/// In that runner: reports, without a switch. What `error_get_last()` answers then is for the script's shutdown functions.
+/// Reports in the runner, without a switch. The last error is kept for the script's shutdown functions, which may call
+/// `error_get_last()`.
 pub fn in_runner(rt: &'static Runtime) {
     rt.forbid_switch();
     all(rt);
@@ -94,7 +96,8 @@ pub fn in_runner(rt: &'static Runtime) {
     rt.allow_switch();
 }
 
-/// At the end, on main's stack: reports what has not been. `exits`: with the status that there is.
+/// Reports, on main's stack at the request's end, the failures that have not been reported. `exits`: the exit status
+/// stays.
 pub fn rest(rt: &'static Runtime, exits: bool) {
     if let Some(last) = rt.reports.last_error.take() {
         last.become_current();
@@ -128,7 +131,7 @@ fn all(rt: &'static Runtime) {
     }
 }
 
-/// Hands the exception in flight to the handler of `set_exception_handler()`, if there is one.
+/// Passes the exception in flight to the handler of `set_exception_handler()`, if there is one.
 fn call_user_handler() {
     if exception::is_in_flight() && !globals::user_exception_handler().is_empty() {
         // SAFETY: calls PHP code with the exception in flight, as where a script has ended.
@@ -136,7 +139,7 @@ fn call_user_handler() {
     }
 }
 
-/// Reports one as PHP does. Returns `false` if user code's handler exits.
+/// Reports an exception as PHP does. Returns `false` if user code's handler exits.
 fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> bool {
     drop(exception::put(Some(exception.clone())));
     call_user_handler();
@@ -150,7 +153,7 @@ fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> boo
             more = format!("\n  after {}{}", described(cause), more);
         }
         if !is_same {
-            more.clear(); // the handler's own
+            more.clear(); // it is the handler's own exception
         }
         if let Some(own) = exception::take() {
             c::spindle_report_uncaught(own, Text::of(&exception::c_text(&more)));
@@ -161,16 +164,17 @@ fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> boo
     }
     globals::exit_status().set(255);
     for at in exception::chain(exception) {
-        rt.reports.known.add(&cancellation::original(at), Value::from(0));
+        rt.reports.known.add(&cancellation::original(rt, at), Value::from(0));
     }
     true
 }
 
-/// Takes off what is known already of the chain of previous exceptions. Returns from which one, and the first that is known.
+/// Detaches the part of the chain of previous exceptions that was reported before. Returns the exception that it was
+/// detached from, and the first exception of that part.
 fn cut(rt: &'static Runtime, exception: &Object) -> Option<(Owned<Object>, Owned<Object>)> {
     for holder in exception::chain(exception) {
         let previous = exception::previous(holder)?;
-        if rt.reports.known.has(&cancellation::original(previous)) {
+        if rt.reports.known.has(&cancellation::original(rt, previous)) {
             let (holder, previous) = (Owned::of(holder), Owned::of(previous));
             exception::replace_previous(&holder, None);
             return Some((holder, previous));
@@ -187,7 +191,8 @@ pub fn described(exception: &Object) -> String {
     }
 }
 
-/// Returns `coroutine #12, spawned at FILE:LINE`; of a runner what it is for; nothing for the script itself, and what is ours.
+/// Returns `coroutine #12, spawned at FILE:LINE`; for a runner a description of its work; an empty text for the script
+/// itself and for internal runners.
 pub fn name(rt: &'static Runtime, this: &CoroutineObject) -> String {
     if let Some(job) = this.job() {
         if job.is_internal() {
@@ -207,7 +212,7 @@ pub fn name(rt: &'static Runtime, this: &CoroutineObject) -> String {
     format!("coroutine #{id}, spawned at {place}")
 }
 
-/// Returns the coroutine, and which have spawned it, as the lines of a report.
+/// Returns the coroutine and those that spawned it, as lines of a report.
 fn origin(rt: &'static Runtime, this: &CoroutineObject) -> String {
     let name = name(rt, this);
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! Runners: coroutines of ours that run user code's callbacks and handlers, each with a [`Job`].
+//! Runners: internal coroutines that call callbacks and handlers of user code. Each has a [`Job`].
 
 use crate::c;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
@@ -17,13 +17,13 @@ pub enum Work {
     CallbacksOf(Vec<Value>, Owned<CoroutineObject>),
     /// Calls callbacks of a scope that has finished, and releases its values.
     EndOfScope(Vec<Value>),
-    /// Hands a failure of a coroutine to the handler of the job's scope.
+    /// Calls the handler of the job's scope with a failure of a coroutine.
     Handler(Value, Owned<CoroutineObject>, OwnedCell<Object>),
     /// Releases values.
     Release(Cell<Vec<Value>>, KeyedValues),
-    /// Raises a warning at a file, if it is known, and line.
+    /// Raises a warning at a file, if that is known, and a line.
     Warning(String, Option<Owned<Str>>, u32),
-    /// Warns of the failures of its scope that have not been asked for.
+    /// Warns of the failures of its scope that are not known.
     ScopeErrors,
     /// Reports failures that nothing handles.
     Report,
@@ -50,7 +50,7 @@ impl Job {
         self.work.borrow().clone()
     }
 
-    /// Returns what it is for, in words, and the coroutine that it is about.
+    /// Returns a description of the work, and the coroutine that it concerns.
     pub fn about(&self) -> (&'static str, Option<Owned<CoroutineObject>>) {
         match self.work().as_deref() {
             Some(Work::CallbacksOf(_, of)) => ("callbacks for the end of coroutine", Some(of.clone())),
@@ -62,18 +62,18 @@ impl Job {
         }
     }
 
-    /// Returns `true` if it runs nothing that user code has asked for. An error handler may throw in it.
+    /// Returns `true` if it calls nothing that user code has registered. An error handler may still throw in it.
     pub fn is_internal(&self) -> bool {
         matches!(self.work().as_deref(), Some(Work::Warning(..) | Work::ScopeErrors | Work::Report))
     }
 
-    /// Releases what is left of the work, which may run PHP code.
+    /// Releases what remains of the work, which may run PHP code.
     pub fn release(&self) {
         drop(self.work.take());
     }
 
-    /// Returns the outcome of a runner that cannot run: what it would have handled goes on, what it would have released is
-    /// released.
+    /// Returns the outcome of a runner that cannot run, for which `failed` routes the failure that it would have
+    /// handled.
     pub fn outcome_unless_started(&self) -> Outcome {
         match self.work().as_deref() {
             Some(Work::Handler(..)) => Outcome::Cancelled,
@@ -94,11 +94,12 @@ pub fn release(values: Vec<Value>, keyed: &KeyedValues) {
     drop(values);
 }
 
-/// Queues a runner in `scope`; `holds` does not finish before it. `level`: where what it throws goes, of this scope.
+/// Queues a runner in `scope`. The scope `holds` does not finish before the runner has ended. `level` says where the
+/// routing of its failure begins.
 pub fn start(rt: &'static Runtime, work: Work, scope: ScopeId, holds: Option<ScopeId>, level: Level, origin: ScopeId) {
     let runner = COROUTINE.make();
     match work {
-        // It may be in the name of no coroutine, or in that of one that has ended.
+        // It may concern no coroutine, or one that has ended.
         Work::Warning(..) | Work::ScopeErrors | Work::Report => rt.inherit_from_main(&runner.inherited),
         _ => runner.inherited.capture(),
     }
@@ -115,21 +116,21 @@ pub fn warn(rt: &'static Runtime, text: &str, file: Option<Owned<Str>>, line: u3
     start(rt, Work::Warning(text.to_owned(), file, line), Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
 }
 
-/// The body of a runner, as an internal function.
+/// The body of a runner: an internal function.
 unsafe extern "C" fn run(_: *mut sys::zend_execute_data, _: *mut sys::zval) {
     let rt = rt();
     let this = rt.running();
     if let Some(job) = this.job() {
         do_work(rt, job);
         if !exception::is_in_flight() {
-            // Destructors may wait, and throw: here that is this runner's, later it would be in no coroutine's name.
+            // Destructors may wait and throw: they have to run in this runner, not after its end.
             job.release();
         }
     }
 }
 
 fn do_work(rt: &'static Runtime, job: &Job) {
-    // Held meanwhile; a bailout leaves it to the end of the request.
+    // Held during the call. A bailout leaks it until the end of the request.
     let Some(work) = job.work() else { return };
     match &*work {
         Work::CallbacksOf(list, of) => failure::call_back(list, &of.object().into()),
@@ -171,7 +172,7 @@ fn end_of_scope(rt: &'static Runtime, id: ScopeId, list: &[Value]) {
     }
 }
 
-/// A runner has ended with this exception, or was cancelled: the exception goes where the job says. `this` is the running
+/// Routes the exception that a runner has ended with or was cancelled with, as its job says. `this` is the running
 /// coroutine.
 pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Object>, cancelled: bool) {
     let Some(job) = this.job() else { return };
@@ -185,9 +186,10 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Obj
             about = of.clone();
             let known = failure.get();
             if cancelled && let Some(failure) = failure.take() {
-                exception = failure; // it has not been handled: on with the failure itself
+                exception = failure; // it has not been handled: the failure itself is routed
             } else if !cancelled && known.is_some_and(|known| !exception::chain(&exception).any(|at| *at == *known)) {
-                // What the handler was called for is not lost with what it has thrown.
+                // The failure that the handler was called for is kept as the last previous exception of what it has
+                // thrown.
                 if let Some(failure) = failure.take() {
                     report::is_cause(rt, &failure);
                     exception::set_last_previous(&exception, failure);
@@ -202,7 +204,7 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Obj
     failure::route(rt, exception, job.level, job.origin, &about);
 }
 
-/// The internal function that a runner runs, without declared parameters.
+/// The internal function that runners run. It declares no parameters.
 static RUNNER: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
     PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,

@@ -1,14 +1,14 @@
-//! The class `Async\Scope`: its objects, and what the runtime keeps of a scope while its object may be gone.
+//! The class `Async\Scope`: its objects, and what the runtime keeps of a scope, which may outlive its object.
 //!
-//! An object is a handle. What belongs to the scope (handlers, callbacks, values) is in a [`Record`], which lives until
-//! the core says that the scope is gone: coroutines of it may outlive the object, and then ask for it again.
+//! An object is a handle. The handlers, callbacks and values of the scope are in a [`Record`], which exists as long as
+//! the scope does in the core: coroutines of the scope may outlive the object, and request a new one.
 
 use crate::runtime::coroutine::{Coroutine, NO_SLOT};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::position::Position;
 use crate::runtime::runner::{self, Work};
-use crate::runtime::scheduler::{self, Core, Phase, Runtime, rt};
+use crate::runtime::scheduler::{self, Core, Phase, Runtime};
 use crate::runtime::{cancellation, classes, life, report};
 use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
@@ -23,9 +23,9 @@ use std::rc::Rc;
 
 /// The state of an object of the class.
 pub struct Scope {
-    /// None as long as its constructor has not run.
+    /// `None` until its constructor has run.
     id: Cell<Option<ScopeId>>,
-    /// Its death has had its effect on the scope.
+    /// The object was destructed, and the effect on the scope's coroutines has taken place.
     dead: Cell<bool>,
 }
 
@@ -45,27 +45,27 @@ pub fn register() {
 
 /// What the runtime keeps of a scope.
 pub struct Record {
-    /// User code's object, which is not held; null when there is none.
+    /// User code's object, held weakly; null when there is none.
     object: Cell<*const ScopeObject>,
-    /// It is a `BoundedScope`.
+    /// Whether it is a `BoundedScope`.
     pub is_bounded: bool,
-    /// What gets its failures.
+    /// The handler of its failures.
     pub handler: ValueCell,
-    /// What gets failures of those below it.
+    /// The handler of failures in the scopes below it.
     pub child_handler: ValueCell,
     /// Callbacks for its end.
     pub finally: ValueList,
-    /// Values that are kept for it.
+    /// Its keyed values.
     pub values: KeyedValues,
-    /// What bounds it.
+    /// The awaitable that bounds it.
     pub constraint: ValueCell,
-    /// Its time in milliseconds.
+    /// Its timeout in milliseconds.
     pub timeout: Cell<Option<i64>>,
-    /// Which bound has come.
+    /// The bound that was reached.
     pub reached: Cell<Option<Bound>>,
-    /// Its cancellation.
+    /// The exception that it was cancelled with.
     pub reason: OwnedCell<Object>,
-    /// The failures that it or a scope above was cancelled for, and those that came later.
+    /// The failures because of which it or a scope above it was cancelled, and those that came later.
     errors: RefCell<Vec<Listed>>,
     /// Where it was created.
     pub created_at: Position,
@@ -89,7 +89,7 @@ impl Record {
         }
     }
 
-    /// Returns one more reference to user code's object.
+    /// Returns a reference to user code's object.
     fn object(&self) -> Option<Owned<ScopeObject>> {
         // SAFETY: null, or an object that is alive: it takes itself off when it is freed.
         unsafe { self.object.get().as_ref() }.map(Owned::of)
@@ -99,7 +99,7 @@ impl Record {
         ptr::eq(self.object.get(), object)
     }
 
-    /// Takes the values out, for whoever releases them.
+    /// Takes the values out; the caller releases them.
     fn take(&self) -> (Vec<Value>, KeyedValues) {
         let mut values: Vec<Value> = [&self.handler, &self.child_handler, &self.constraint]
             .into_iter()
@@ -121,7 +121,7 @@ impl Record {
         !is_empty
     }
 
-    /// Lets go of what the request has taken with it.
+    /// Forgets the values without releasing them: the engine has freed the request's memory.
     fn forget(&self) {
         let (values, keyed) = self.take();
         values.into_iter().for_each(std::mem::forget);
@@ -129,13 +129,13 @@ impl Record {
         self.created_at.forget();
     }
 
-    /// Returns the failures on its list. They are known from now on.
+    /// Returns the failures on its list, which count as known from now on.
     pub fn errors(&self) -> Vec<Owned<Object>> {
-        let know = |listed: &Listed| {
-            listed.know();
+        let take = |listed: &Listed| {
+            listed.mark_known();
             listed.exception.clone()
         };
-        self.errors.borrow().iter().map(know).collect()
+        self.errors.borrow().iter().map(take).collect()
     }
 
     fn collect(&self, values: &mut Collected) {
@@ -153,24 +153,24 @@ struct Listed {
     note: Rc<Note>,
 }
 
-/// What is known of a failure, on whatever lists it is.
+/// The state of a failure, shared by all lists it is on.
 struct Note {
-    /// Somebody has been given it, has asked for it, or can.
+    /// User code has received the failure, or has a way to get it: no warning is needed.
     known: Cell<bool>,
-    /// The scope that warns when it finishes and the failure is not known.
+    /// The scope that warns of the failure when it finishes, unless the failure is known then.
     warns: Cell<Option<ScopeId>>,
-    /// The coroutine it is from.
+    /// The description of the coroutine that failed.
     name: String,
 }
 
 impl Listed {
-    /// Somebody is given it.
-    fn know(&self) {
+    /// Marks the failure as known.
+    fn mark_known(&self) {
         self.note.known.set(true);
     }
 }
 
-/// A failure on its way through the scopes.
+/// A failure that is being routed through the scopes.
 pub struct Failed {
     exception: Owned<Object>,
     note: Rc<Note>,
@@ -178,7 +178,7 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// Returns one that is on no list yet. `name`: of the coroutine.
+    /// Returns a failure that is on no list yet. `name`: the description of the coroutine.
     pub fn new(exception: Owned<Object>, name: String) -> Failed {
         let note = Rc::new(Note { known: Cell::new(false), warns: Cell::new(None), name });
         Failed { exception, note, last: None }
@@ -191,18 +191,18 @@ impl Failed {
         self.last = Some(id);
     }
 
-    /// Returns `true` if it is on any list.
+    /// Returns `true` if the failure is on any list.
     pub fn is_listed(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Somebody gets it, or finds it: there is nobody to be warned.
+    /// Marks the failure as known: it reaches user code, so no warning is needed.
     pub fn mark_known(&self) {
         self.note.known.set(true);
     }
 }
 
-/// A failure stays on the lists it is on, for who asks.
+/// Leaves a failure on the lists it is on. The last of these scopes warns if it is not known when the scope finishes.
 pub fn stays(rt: &'static Runtime, failed: &Failed) {
     let Some(id) = failed.last else { return };
     failed.note.warns.set(Some(id));
@@ -211,8 +211,8 @@ pub fn stays(rt: &'static Runtime, failed: &Failed) {
     }
 }
 
-/// A scope is finished, or no coroutine waits for its end any more: when those that have got its first failure have had an
-/// occasion to ask for others, warns of what is not known.
+/// Schedules the warning about the failures of a scope that is finished or no longer awaited. It is raised after the
+/// coroutines that received its first failure have had an opportunity to get the others.
 pub fn schedule_warning(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
     let unknown = |listed: &Listed| listed.note.warns.get() == Some(id) && !listed.note.known.get();
@@ -222,7 +222,7 @@ pub fn schedule_warning(rt: &'static Runtime, id: ScopeId) {
     }
 }
 
-/// Warns of the failures of a scope that are not known.
+/// Raises a warning for each failure of a scope that is not known.
 pub fn warn_of_unknown(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
     let unknown: Vec<(Owned<Object>, String)> = {
@@ -239,34 +239,35 @@ pub fn warn_of_unknown(rt: &'static Runtime, id: ScopeId) {
     }
 }
 
-/// Returns the place on the list of a scope that exists of the first failure that is not known.
+/// Returns the index of the first failure that is not known in the list of an existing scope.
 pub fn first_unknown(rt: &'static Runtime, id: ScopeId) -> usize {
     record(rt, id).errors.borrow().iter().take_while(|listed| listed.note.known.get()).count()
 }
 
-/// Returns `true` if there is a failure in this place of the list of a scope that exists.
+/// Returns `true` if the list of an existing scope has a failure at this index.
 pub fn has_failure_at(rt: &'static Runtime, id: ScopeId, place: usize) -> bool {
     record(rt, id).errors.borrow().len() > place
 }
 
-/// Returns the failure in this place of the list of a scope that exists, for somebody who takes it.
+/// Returns the failure at this index of the list of an existing scope, and marks it as known.
 pub fn failure_at(rt: &'static Runtime, id: ScopeId, place: usize) -> Option<Owned<Object>> {
     let record = record(rt, id);
     let errors = record.errors.borrow();
     let listed = errors.get(place)?;
-    listed.know();
+    listed.mark_known();
     Some(listed.exception.clone())
 }
 
-/// Returns the first failure that is listed for a scope that exists, for who waits for it: now all are known.
+/// Returns the first failure of an existing scope for a coroutine that waits for it. All its failures count as known
+/// then.
 pub fn first_failure(rt: &'static Runtime, id: ScopeId) -> Option<Owned<Object>> {
     existing_record(rt, id)?.errors().into_iter().next()
 }
 
-/// Throws the first failure that is listed for a scope that exists.
+/// Throws the first failure of an existing scope.
 ///
 /// # Errors
-/// There is one.
+/// The scope has a failure.
 pub fn throw_failure_of(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown> {
     match first_failure(rt, id) {
         Some(failure) => Err(exception::throw(failure)),
@@ -274,7 +275,7 @@ pub fn throw_failure_of(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown>
     }
 }
 
-/// What it says when a coroutine is to be started in a scope that takes none.
+/// The message when a coroutine is spawned in a closed scope.
 pub const CLOSED: &str = "Coroutine scope is closed";
 
 impl State for Scope {
@@ -295,7 +296,7 @@ impl State for Scope {
         }
         let record = record(rt, id);
         if record.object.get().is_null() {
-            // Else an error handler has asked for an object again.
+            // Otherwise an error handler has requested a new object.
             free_handle(rt, id, &record);
         }
     }
@@ -304,8 +305,8 @@ impl State for Scope {
         let (Some(id), Some(rt)) = (self.id.get(), scheduler::existing()) else { return };
         let is_its_own = {
             let core = rt.core.borrow();
-            // Before that they are its coroutines': a handler that knows its scope keeps it as long as it may be called.
-            // Only then do they go with the object: what coroutines still need must not count as garbage.
+            // Until the scope is idle its values belong to its coroutines, so they must not count as garbage: a handler
+            // that refers to its scope keeps it alive as long as the handler may be called.
             core.scope_exists(id) && id != Core::GLOBAL && core.is_idle(id)
         };
         if is_its_own {
@@ -314,23 +315,24 @@ impl State for Scope {
     }
 }
 
-/// The object's last reference is gone: so are its coroutines, by the scope's lifetime.
+/// Ends the scope's coroutines as its lifetime demands, when the last reference to the object is gone.
 fn destruct(this: &ScopeObject) {
     this.dead.set(true);
     end_with_object(this);
 }
 
-/// The object of a scope is freed: what is kept of the scope goes with it, if no coroutine needs it.
+/// Drops the handle of a scope whose object is being freed. What is kept of the scope is released if no coroutine needs
+/// it.
 fn free_handle(rt: &'static Runtime, id: ScopeId, record: &Record) {
     let mut left = None;
     let idle = id != Core::GLOBAL && rt.core.borrow().is_idle(id);
     if idle {
         warn_of_unknown(rt, id);
-        // The cycle collector, which knows of these, may free what they refer to right after this.
+        // The cycle collector, which has visited these values, may free what they refer to right after this.
         left = Some(record.take());
     }
     if rt.core.borrow_mut().drop_handle(id) {
-        drop(forget(rt, id)); // idle: there is nothing left in it
+        drop(forget(rt, id)); // idle: the record is empty
     }
     failure::carry_out(rt);
     if let Some((values, keyed)) = left {
@@ -339,7 +341,7 @@ fn free_handle(rt: &'static Runtime, id: ScopeId, record: &Record) {
 }
 
 impl Scope {
-    /// Returns its scope; none when its constructor has not run.
+    /// Returns its scope; `None` if its constructor has not run.
     pub fn id(&self) -> Option<ScopeId> {
         self.id.get()
     }
@@ -354,7 +356,7 @@ impl Scope {
     }
 }
 
-/// Returns the lifetime that the ini setting names.
+/// Returns the lifetime set by the ini setting.
 pub fn default_lifetime() -> Lifetime {
     match settings::current().lifetime {
         1 => Lifetime::TopDown,
@@ -363,9 +365,8 @@ pub fn default_lifetime() -> Lifetime {
     }
 }
 
-/// Gives a new object its scope.
-pub fn make(object: &ScopeObject, parent: Option<ScopeId>, lifetime: Lifetime) {
-    let rt = rt();
+/// Creates the scope of a new object.
+pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>, lifetime: Lifetime) {
     let id = rt.core.borrow_mut().add_scope(parent, lifetime);
     object.id.set(Some(id));
     let record = keep_record(rt, id, object);
@@ -382,7 +383,7 @@ fn keep_record(rt: &'static Runtime, id: ScopeId, object: &ScopeObject) -> Rc<Re
     record
 }
 
-/// Returns what is kept of a scope that exists.
+/// Returns the record of an existing scope.
 ///
 /// # Panics
 /// The scope does not exist.
@@ -394,12 +395,12 @@ pub fn record(rt: &'static Runtime, id: ScopeId) -> Rc<Record> {
     }
 }
 
-/// Returns the same, but nothing of the global scope that has not been asked for.
+/// Returns the record of a scope, if there is one: the global scope has none until it is used.
 pub fn existing_record(rt: &'static Runtime, id: ScopeId) -> Option<Rc<Record>> {
     rt.scopes.borrow().get(id.slot())?.clone()
 }
 
-/// Returns the global scope's, made at the first use; its object stays until the request ends.
+/// Creates the record of the global scope. Its object stays until the request ends.
 fn global(rt: &'static Runtime) -> Rc<Record> {
     let object = new_object(classes::scope(), Core::GLOBAL);
     let record = keep_record(rt, Core::GLOBAL, &object);
@@ -413,8 +414,8 @@ fn new_object(class: Class, id: ScopeId) -> Owned<ScopeObject> {
     object
 }
 
-/// Returns the object of a scope that exists. When user code's own has died it gets a new one, whose death ends nothing that
-/// has not been ended.
+/// Returns the object of an existing scope. If user code's object is gone, the scope gets a new one, whose destruction
+/// ends only what the first one would have ended.
 pub fn object_of(rt: &'static Runtime, id: ScopeId) -> Owned<ScopeObject> {
     let record = record(rt, id);
     record.object().unwrap_or_else(|| {
@@ -426,9 +427,9 @@ pub fn object_of(rt: &'static Runtime, id: ScopeId) -> Owned<ScopeObject> {
     })
 }
 
-/// Returns the scope of a coroutine as an object, if there still is one.
-pub fn of_coroutine(this: &Coroutine) -> Option<Owned<ScopeObject>> {
-    let (rt, co) = (rt(), this.co.get());
+/// Returns the object of a coroutine's scope, if the scope still exists.
+pub fn of_coroutine(rt: &'static Runtime, this: &Coroutine) -> Option<Owned<ScopeObject>> {
+    let co = this.co.get();
     if co == NO_SLOT {
         return None;
     }
@@ -437,29 +438,29 @@ pub fn of_coroutine(this: &Coroutine) -> Option<Owned<ScopeObject>> {
     exists.then(|| object_of(rt, id))
 }
 
-/// Returns `FILE:LINE` of its creation.
+/// Returns the `FILE:LINE` at which a scope was created.
 pub fn created(rt: &'static Runtime, id: ScopeId) -> String {
     if id == Core::GLOBAL { "{main}".to_owned() } else { record(rt, id).created_at.text() }
 }
 
-/// Returns what it says to a coroutine that would await the scope which it is in.
+/// Returns the message for a coroutine that would await a scope that it is in.
 pub fn within(rt: &'static Runtime, id: ScopeId) -> String {
     let created = created(rt, id);
     format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
 }
 
-/// Ends what does not outlive the object of a scope, which is still whole.
+/// Ends the coroutines that do not outlive the object of their scope, which still exists.
 fn end_with_object(object: &ScopeObject) {
     let (Some(id), Some(rt)) = (object.id.get(), scheduler::existing()) else { return };
     let exits = exception::is_exit_in_flight();
     if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
         return;
     }
-    // An exception in flight is put aside, as the engine does for destructors: error handlers are not called, and new
-    // exceptions are not told from it, while there is one.
+    // An exception in flight is put aside, as the engine does for destructors: while there is one, error handlers are
+    // not called, and a new exception could not be distinguished from it.
     let has_thrown = exception::is_in_flight();
     if has_thrown {
-        exception::enter_frame(); // the frame that it leaves to has it now
+        exception::enter_frame(); // the frame that it unwinds to has it now
     }
     let opline = exception::instruction_before();
     let thrown = exception::take();
@@ -468,7 +469,7 @@ fn end_with_object(object: &ScopeObject) {
         (core.lifetime(id), core.is_finished(id), core.is_closed(id))
     };
     match lifetime {
-        // Not once more: a time that was left to its coroutines holds.
+        // It was disposed of before: a time that its coroutines were given stays valid.
         Lifetime::Scope if closed => {}
         Lifetime::Scope => dispose(rt, id, Disposal::Released, RELEASED),
         _ if finished => dispose(rt, id, Disposal::Released, RELEASED),
@@ -490,10 +491,10 @@ fn end_with_object(object: &ScopeObject) {
     }
 }
 
-/// What stands for the place of an implicit disposal.
+/// The place in messages about an implicit disposal.
 const RELEASED: &str = "[its object was released]:0";
 
-/// Releases what is kept of a finished scope, when nothing can need it.
+/// Releases what is kept of a finished scope, if nothing can need it any more.
 pub fn collect_if_idle(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
     let (idle, closed) = {
@@ -504,24 +505,25 @@ pub fn collect_if_idle(rt: &'static Runtime, id: ScopeId) {
         return;
     }
     match record.object() {
-        // The cycle collector may have looked at it while the values were not yet its own: let it look again.
+        // The cycle collector may have visited the object while the values did not yet belong to it: it becomes a
+        // candidate again.
         Some(object) => drop(object),
         None if closed => {
             warn_of_unknown(rt, id);
             let (values, keyed) = record.take();
-            failure::let_go(rt, values, keyed);
+            failure::release_later(rt, values, keyed);
         }
         None => {}
     }
 }
 
-/// A scope is gone: returns the values that were kept of it, to be released.
+/// Removes the record of a scope that is gone. Returns its values, which the caller releases.
 pub fn forget(rt: &'static Runtime, id: ScopeId) -> (Vec<Value>, KeyedValues) {
     let record = rt.scopes.borrow_mut()[id.slot()].take();
     record.map_or((Vec::new(), KeyedValues::default()), |record| record.take())
 }
 
-/// The request is over: the values have died with the engine's heap.
+/// Forgets all records at the end of the request: their values have been freed with the engine's heap.
 pub fn forget_all(rt: &'static Runtime) {
     for record in rt.scopes.take().into_iter().flatten() {
         record.forget();
@@ -543,7 +545,7 @@ pub fn cancel(rt: &'static Runtime, id: ScopeId, reason: &Object) -> bool {
     true
 }
 
-/// Cancels those that the core has named, for a scope that it has closed with those below it.
+/// Cancels coroutines in the order that the core has determined, for a scope that it has closed with those below it.
 pub fn propagate_cancel(
     rt: &'static Runtime,
     id: ScopeId,
@@ -555,7 +557,7 @@ pub fn propagate_cancel(
     while let Some(id) = open.pop() {
         let record = record(rt, id);
         if !record.reason.is_empty() {
-            continue; // cancelled before, with all below it
+            continue; // cancelled before, with all scopes below it
         }
         if rt.core.borrow().is_cancelled(id) {
             record.reason.set(Some(Owned::of(reason)));
@@ -569,7 +571,7 @@ pub fn propagate_cancel(
     failure::carry_out(rt);
 }
 
-/// Disposes of a scope and of those below it. `place`: where, `FILE:LINE`.
+/// Disposes of a scope and of those below it. `place` is the `FILE:LINE` of the disposal.
 pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
     let warn = rt.core.borrow_mut().dispose_scope(id, how);
     warn_of_zombies(rt, warn, &format!("in Scope disposed at {place}"));
@@ -580,8 +582,8 @@ pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
     failure::carry_out(rt);
 }
 
-/// Warns of coroutines that have not ended, `in` what. An error handler may run code, park and throw; after a throw the
-/// rest is left out.
+/// Warns of coroutines that have not ended, `in` what. An error handler may run code, park and throw; once it has
+/// thrown, the remaining warnings are dropped.
 pub fn warn_of_zombies(rt: &'static Runtime, all: Vec<CoroutineId>, what: &str) {
     let warning = |co: &CoroutineId| {
         let this = rt.object(*co);

@@ -1,13 +1,13 @@
-//! Which coroutine a caught signal interrupts, and where PHP's handler of it runs: there, since what it throws is for
-//! that one. By the engine's flag alone it would run in whichever coroutine runs.
+//! Decides which coroutine a caught signal interrupts, and runs PHP's handler in that coroutine, so that it receives
+//! what the handler throws. The engine's flag alone would run the handler in whichever coroutine is running.
 //!
-//! A signal is meant for the coroutine that has set what is done on it, its *owner*: main, unless another has.
+//! The *owner* of a signal is the coroutine that set its disposition; main, if none did.
 //!
 //! | sent by | interrupts | the handler runs |
 //! |---|---|---|
-//! | the running code (`posix_kill` of its own process) | the owner's call, if it waits in one | at once, in the running code |
-//! | somebody else | the owner's call; if the owner is in none that is interrupted, main's, else the one parked longest | in the one whose call it was |
-//! | somebody else, while the owner is to go on in the middle of a call | that call, if it parks again | in the owner |
+//! | the running code (`posix_kill` of its own process) | the owner's call, if it is parked in one | at once, in the running code |
+//! | another process or thread | the owner's call; if it is in none that can be interrupted, main's, else that of the coroutine parked longest | in the interrupted coroutine |
+//! | the same, while the owner is ready in the middle of a call | that call, if it parks again | in the owner |
 
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::{CoroutineId, State, WaitReason};
@@ -15,24 +15,24 @@ use spindle_reactor::{JobKind, Reactor, Waiter, signals};
 use spindle_zend::engine;
 use std::time::Duration;
 
-/// How long a handler waits for its coroutine to run, in nanoseconds.
-const PATIENCE: u64 = 10_000_000;
+/// How long a handler is deferred until its coroutine runs, in nanoseconds.
+const HANDLER_DELAY: u64 = 10_000_000;
 
-/// The coroutine whose call was interrupted, and in which PHP's handler is to run.
+/// The coroutine whose call was interrupted, and in which PHP's handler runs.
 #[derive(Clone, Copy)]
 pub(crate) struct SignalTarget {
     co: CoroutineId,
     id: u64,
-    /// When it computes that long it is interrupted after all.
+    /// When this time has come, the handler runs in whichever coroutine is running.
     until: u64,
-    /// PHP wanted to run handlers elsewhere, and was put off.
-    put_off: bool,
-    /// It was about to run, perhaps in the middle of a call, which is interrupted if it parks. `true` if the signal is one that
+    /// The handlers were deferred when the engine was about to run them in another coroutine.
+    deferred: bool,
+    /// The coroutine was ready, perhaps in the middle of a call, which is interrupted if it parks. `true` if the signal
     /// restarts calls.
     about_to_run: Option<bool>,
 }
 
-/// Who has set what is done on each signal: a coroutine's id.
+/// The owner of each signal: a coroutine and its id.
 pub(crate) struct Owners([(CoroutineId, u64); 65]);
 
 impl Owners {
@@ -42,7 +42,7 @@ impl Owners {
 }
 
 impl Runtime {
-    /// The running coroutine has set what is done on this signal.
+    /// Makes the running coroutine the owner of this signal.
     pub(crate) fn signal_set(&self, signal: i32) {
         let owner = {
             let core = self.core.borrow();
@@ -54,19 +54,19 @@ impl Runtime {
         }
     }
 
-    /// The signal's owner; main if that one has ended.
+    /// Returns the signal's owner; main if that one has ended.
     fn signal_owner(&self, core: &crate::runtime::scheduler::Core, signal: i32) -> CoroutineId {
         let (co, id) = self.signal_owners.borrow().0[signal as usize];
         if core.id(co) == id && core.state(co) != State::Done { co } else { crate::runtime::scheduler::Core::MAIN }
     }
 
-    /// Signals (bit `n - 1` for signal `n`) have been caught: they interrupt a call each, as `signal(7)` has it.
+    /// Handles caught signals (bit `n - 1` for signal `n`): each interrupts a call, as described in `signal(7)`.
     #[cold]
     pub(crate) fn signalled(&self, mut caught: u64, from_outside: u64) {
         let mut core = self.core.borrow_mut();
         let running = core.running();
         let mut target = None;
-        let (mut about_to_run, mut unheard) = (None, None);
+        let (mut about_to_run, mut undelivered) = (None, None);
         let here = from_outside & caught != caught;
         while caught != 0 {
             let signal = caught.trailing_zeros() as i32 + 1;
@@ -85,27 +85,28 @@ impl Runtime {
             } else {
                 core.interrupt(restart)
             };
-            unheard = unheard.or(Some(owner).filter(|_| signal_target.is_none()));
+            undelivered = undelivered.or(Some(owner).filter(|_| signal_target.is_none()));
             target = target.or(signal_target);
         }
         if here {
             (target, about_to_run) = (Some(running), None); // handlers run at once, all together
         }
-        if let Some(owner) = unheard
+        if let Some(owner) = undelivered
             && target.is_none()
             && !core.has_ready()
         {
             target = if core.wake_one_for_signal(owner) { Some(owner) } else { core.wake_for_signal() };
         }
         if let Some(co) = target {
-            let until = Reactor::now() + PATIENCE;
-            self.signal_target.set(Some(SignalTarget { co, id: core.id(co), until, put_off: false, about_to_run }));
+            let until = Reactor::now() + HANDLER_DELAY;
+            self.signal_target.set(Some(SignalTarget { co, id: core.id(co), until, deferred: false, about_to_run }));
         }
     }
 
-    /// Returns `true` if PHP's handlers are to run in another coroutine, whose call the signal has interrupted.
+    /// Returns `true`, and defers PHP's handlers, if they are to run in another coroutine, whose call the signal has
+    /// interrupted.
     #[cold]
-    pub fn leaves_handlers(&'static self) -> bool {
+    pub fn defers_handlers(&'static self) -> bool {
         if signals::pending() {
             self.poll(Some(0));
         }
@@ -115,14 +116,14 @@ impl Runtime {
             let another = signal_target.co != core.running() && core.id(signal_target.co) == signal_target.id;
             another && core.state(signal_target.co) != State::Done && Reactor::now() < signal_target.until
         };
-        // Who computes without a break is interrupted again then, when it has been long enough.
+        // A coroutine that computes without a break is interrupted again after this time.
         let alarm = || {
-            std::thread::sleep(Duration::from_nanos(PATIENCE));
+            std::thread::sleep(Duration::from_nanos(HANDLER_DELAY));
             engine::request_interrupt();
         };
-        let nobody = Waiter(u64::MAX);
-        if waits && (signal_target.put_off || self.reactor().submit(JobKind::Bounded, alarm, nobody).is_ok()) {
-            self.signal_target.set(Some(SignalTarget { put_off: true, ..signal_target }));
+        let no_waiter = Waiter(u64::MAX);
+        if waits && (signal_target.deferred || self.reactor().submit(JobKind::Bounded, alarm, no_waiter).is_ok()) {
+            self.signal_target.set(Some(SignalTarget { deferred: true, ..signal_target }));
             return true;
         }
         self.signal_target.set(None);
@@ -133,25 +134,25 @@ impl Runtime {
     #[inline(always)]
     pub(crate) fn interrupt_signal_target(&self) {
         if self.signal_target.get().is_some_and(|signal_target| {
-            (signal_target.put_off || signal_target.about_to_run.is_some())
+            (signal_target.deferred || signal_target.about_to_run.is_some())
                 && signal_target.co == self.core.borrow().running()
         }) {
             engine::request_interrupt();
         }
     }
 
-    /// Returns `true` if a signal interrupts the park `on`: it came while other coroutines ran, and the running coroutine, then
-    /// in the middle of a call, parks in that again.
+    /// Returns `true` if a signal interrupts the park `on`: it came while other coroutines ran and the running one was
+    /// ready in the middle of a call, in which it now parks again.
     #[inline(always)]
     pub(crate) fn is_interrupted_before(&self, on: WaitReason) -> bool {
         self.signal_target.get().is_some_and(|signal_target| {
             let WaitReason::External { interruptible: true, restart } = on else { return false };
             let fits = signal_target.about_to_run.is_some_and(|restarts| !(restarts && restart));
-            let ours = fits && signal_target.co == self.core.borrow().running();
-            if ours {
-                self.signal_target.set(Some(SignalTarget { about_to_run: None, put_off: true, ..signal_target }));
+            let interrupted = fits && signal_target.co == self.core.borrow().running();
+            if interrupted {
+                self.signal_target.set(Some(SignalTarget { about_to_run: None, deferred: true, ..signal_target }));
             }
-            ours
+            interrupted
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Makes coroutines of callables and arguments.
+//! Creates coroutines from callables and arguments.
 
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::scheduler::{Core, Phase, rt};
@@ -6,10 +6,10 @@ use crate::runtime::{classes, moments, scope};
 use spindle_core::sched::CoroutineId;
 use spindle_zend::{Call, Function, Owned, Thrown, exception};
 
-/// Checks that the current scope takes coroutines.
+/// Checks that the current scope is not closed.
 ///
 /// # Errors
-/// It does not any more.
+/// The scope is closed.
 pub fn scope_is_open() -> Result<(), Thrown> {
     let closed = {
         let core = rt().core.borrow();
@@ -18,11 +18,11 @@ pub fn scope_is_open() -> Result<(), Thrown> {
     if closed { Err(exception::throw_new(classes::async_exception(), scope::CLOSED)) } else { Ok(()) }
 }
 
-/// Makes a coroutine of the callable and the arguments of a function or method with the parameters of `spawn()`, and queues it:
-/// `queue` says where.
+/// Creates a coroutine from the arguments of a function or method with the parameters of `spawn()`, and queues it by
+/// `queue`.
 ///
 /// # Errors
-/// The callable is none.
+/// The first argument is not callable.
 #[inline(always)]
 pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result<Owned<CoroutineObject>, Thrown> {
     let arguments = call.arguments(1, u32::MAX)?;
@@ -39,7 +39,7 @@ pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result
     Ok(this)
 }
 
-/// Queues a new coroutine, whose call is complete. `call` spawns it.
+/// Queues a new coroutine whose call is complete. `call` is the one that spawns it.
 #[inline(always)]
 pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) {
     if let Some(frame) = call.user_frame() {
@@ -47,7 +47,7 @@ pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut 
         // SAFETY: the function that will be called, or none.
         let function = unsafe { Function::from_raw(this.call.get().function_handler) };
         if this.is_operator.get() || function.is_some_and(Function::is_internal) {
-            // `life` makes the call look as if it were made here.
+            // `life` makes the call as if it were made here.
             this.spawn_class.set(frame.function().and_then(Function::class));
             this.spawn_static.set(frame.called_class());
         }

@@ -1,5 +1,4 @@
-//! Where coroutines may be suspended: what the engine forbids, and when the script is over, counted also before there is a
-//! runtime.
+//! Where switching is forbidden, and whether the script has ended. Recorded even before there is a runtime.
 
 use crate::runtime::scheduler;
 use spindle_php_sys as sys;
@@ -7,35 +6,36 @@ use spindle_zend::{PhpStatic, globals};
 use std::cell::Cell;
 
 struct State {
-    /// Depth of what forbids switching.
+    /// How many nested sections forbid switching.
     forbidden: Cell<u32>,
     is_over: Cell<bool>,
 }
 
 static STATE: PhpStatic<State> = PhpStatic::new(State { forbidden: Cell::new(0), is_over: Cell::new(false) });
 
-/// A request begins.
+/// Resets the state at the start of a request.
 pub fn reset() {
     STATE.forbidden.set(0);
     STATE.is_over.set(false);
 }
 
-/// Has the script's own code ended?
+/// Returns `true` if the script's own code has ended.
 pub fn has_script_ended() -> bool {
     STATE.is_over.get()
 }
 
-/// The script's own code has ended.
+/// Records that the script's own code has ended.
 pub fn set_script_over() {
     STATE.is_over.set(true);
 }
 
-/// How deep in what forbids switching the running code is.
+/// Returns how many nested sections around the running code forbid switching.
 pub fn no_switch() -> u32 {
     STATE.forbidden.get()
 }
 
-/// Runs `what` without a switch. A bailout may jump over it: the request ends then, and no switch is wanted.
+/// Runs `what` with switching forbidden. A bailout may jump over this function; the request ends then, and switching is
+/// no longer needed.
 pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     STATE.forbidden.set(STATE.forbidden.get() + 1);
     let before = scheduler::existing();
@@ -50,7 +50,8 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Has the script's own code ended? Shutdown functions and destructors are all that comes.
+/// Returns `true` if the script's own code has ended, or the engine shuts down: only shutdown functions and destructors
+/// follow.
 pub fn script_is_over() -> bool {
     STATE.is_over.get() || globals::executor(|eg| u32::from(eg.flags) & sys::EG_FLAGS_IN_SHUTDOWN != 0)
 }

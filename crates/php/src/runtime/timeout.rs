@@ -1,4 +1,4 @@
-//! The class `Async\Timeout`: a point in time that can be awaited. Its timer ends with the object.
+//! The class `Async\Timeout`: a point in time that can be awaited. Its timer is dropped with the object.
 
 use crate::runtime::{
     classes,
@@ -9,7 +9,7 @@ use spindle_reactor::Reactor;
 use spindle_zend::{Class, Instance, Owned, State, object_class, sys};
 use std::cell::Cell;
 
-/// The state of such an object. One that reflection has made has no timer.
+/// The state of an object of the class. An object that reflection has made has no timer.
 #[derive(Default)]
 pub struct Timeout {
     id: Cell<Option<TimeoutId>>,
@@ -39,7 +39,8 @@ impl State for Timeout {
 }
 
 impl Timeout {
-    /// Returns a new object that completes `nanoseconds` from now, `milliseconds` as user code has put it.
+    /// Returns a new object that completes `nanoseconds` from now. `milliseconds` is the same time as user code has
+    /// given it.
     pub fn start(rt: &Runtime, milliseconds: i64, nanoseconds: u64) -> Owned<Instance<Timeout>> {
         let timeout = TIMEOUT.make();
         let id = rt.core.borrow_mut().add_timeout(Reactor::now().saturating_add(nanoseconds));
@@ -53,7 +54,7 @@ impl Timeout {
         self.milliseconds.get()
     }
 
-    /// Returns what the core knows it by.
+    /// Returns it as the core's target of a wait.
     pub fn target(&self) -> Option<Target> {
         self.id.get().map(Target::Timeout)
     }
