@@ -86,7 +86,7 @@ namespace Async {
         /**
          * Returns what it waits for; empty unless it waits. Entries other than 'call' are present where they apply:
          *
-         * - 'call': a libc or Async function, or 'busy handle', 'autoload', 'include', or, after the end of its body,
+         * - 'call': a libc or Async function, or 'locked handle', 'autoload', 'include', or, after the end of its body,
          *   'children'
          * - 'descriptor': the file descriptor
          * - 'coroutines': ids of the coroutines that it awaits, or that hold the handle or load the class or file; of a group

@@ -168,7 +168,7 @@ function together(callable $work, array $objects, callable $after, bool $follows
             foreach ($coroutines as $n => $coroutine) {
                 if (isset(Flows::$begun[$n]) && Flows::other_runs($n) && $coroutine->isSuspended() && !$coroutine->isQueued()) {
                     $call = $coroutine->getAwaitingInfo()['call'] ?? '';
-                    if ($call !== '' && $call !== 'busy handle' && Flows::are_inside((array) $coroutine->getTrace())) {
+                    if ($call !== '' && $call !== 'locked handle' && Flows::are_inside((array) $coroutine->getTrace())) {
                         Flows::$inside++;
                     }
                 }

@@ -50,7 +50,7 @@ foreach ($kinds as $kind => [$connect, $who]) {
             do {
                 Async\delay(1);
                 // who waits for a server, and not for another one's call
-                $waiting = \array_filter($jobs, fn($job) => !\in_array($job->getAwaitingInfo()['call'] ?? 'busy handle', ['busy handle', 'delay']));
+                $waiting = \array_filter($jobs, fn($job) => !\in_array($job->getAwaitingInfo()['call'] ?? 'locked handle', ['locked handle', 'delay']));
                 $most = \max($most, \count($waiting));
             } while (\array_filter($jobs, fn($job) => !$job->isCompleted()));
             $ids = \array_map(finished(...), $jobs);

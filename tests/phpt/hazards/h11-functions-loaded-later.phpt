@@ -3,7 +3,7 @@ H11 functions of an extension that the program loads itself take turns from then
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
-if (!is_file(ini_get('extension_dir') . '/sqlite3.so')) die("busy handle 7 1\n");
+if (!is_file(ini_get('extension_dir') . '/sqlite3.so')) die("locked handle 7 1\n");
 
 $code = <<<'PHP'
     use function Async\{await, spawn, suspend};
@@ -22,4 +22,4 @@ $code = <<<'PHP'
 echo T\php($code, '-n -d enable_dl=1 -d extension_dir=' . escapeshellarg(ini_get('extension_dir')))->output;
 ?>
 --EXPECT--
-busy handle 7 1
+locked handle 7 1

@@ -32,9 +32,9 @@ foreach ($ways as $name => $way) {
 foreach ($ways as $way) echo $way(), "\n";
 ?>
 --EXPECT--
-include: a call would wait for ever for its turn: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
-file_get_contents: a call would wait for ever for its turn: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
-is_file: a call would wait for ever for its turn: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
+include: a call would deadlock: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
+file_get_contents: a call would deadlock: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
+is_file: a call would deadlock: coroutine #N is in the middle of Phar::buildFromIterator() and waits for this one
 included
 <?php return 'included';
 1

@@ -38,16 +38,16 @@ T\check('others ran', $ticks > 0);
 $ticker->cancel();
 ?>
 --EXPECT--
-Async\AsyncException: PDO::query() would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+Async\AsyncException: PDO::query() would deadlock: coroutine #N is in the middle of PDO::query() and waits for this one
 7
-Async\AsyncException: PDO::query() would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+Async\AsyncException: PDO::query() would deadlock: coroutine #N is in the middle of PDO::query() and waits for this one
 8
-Async\AsyncException: PDO::query() would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+Async\AsyncException: PDO::query() would deadlock: coroutine #N is in the middle of PDO::query() and waits for this one
 9
 12
-Async\AsyncException: a call would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+Async\AsyncException: a call would deadlock: coroutine #N is in the middle of PDO::query() and waits for this one
 4
-Async\AsyncException: a call would wait for ever for its turn: coroutine #N is in the middle of PDO::query() and waits for this one
+Async\AsyncException: a call would deadlock: coroutine #N is in the middle of PDO::query() and waits for this one
 5
 the statement is gone: yes
 6

@@ -21,7 +21,7 @@ $one = spawn(function() use ($db, &$goes_on) {
 T\begun($one);
 $other = spawn(fn() => $db->querySingle('select 1'));
 T\begun($other);
-T\check('another coroutine waits', $other->getAwaitingInfo()['call'] === 'busy handle', $other->getAwaitingInfo());
+T\check('another coroutine waits', $other->getAwaitingInfo()['call'] === 'locked handle', $other->getAwaitingInfo());
 $goes_on = true;
 echo await($one), ' ', await($other), "\n";
 ?>

@@ -22,7 +22,7 @@ $loops = spawn(function() use ($pdo) {
 T\begun($loops);
 $other = spawn(fn() => $pdo->query('select 4')->fetchColumn());
 T\begun($other);
-T\check('another coroutine waits', $other->getAwaitingInfo()['call'] === 'busy handle', $other->getAwaitingInfo());
+T\check('another coroutine waits', $other->getAwaitingInfo()['call'] === 'locked handle', $other->getAwaitingInfo());
 $goes_on = true;
 echo await($loops), ' ', await($other), "\n";
 ?>

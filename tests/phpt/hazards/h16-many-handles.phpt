@@ -20,6 +20,6 @@ echo await($writer), "\n";
 var_dump(await($printer));
 ?>
 --EXPECT--
-busy handle
+locked handle
 4000000
 bool(true)

@@ -25,7 +25,7 @@ $dom = spawn(fn() => $xpath->evaluate('php:functionString("held")'));
 T\begun($dom);
 $simplexml = spawn(fn() => $tree->a->getName());
 T\begun($simplexml);
-T\check('the other one waits', $simplexml->getAwaitingInfo()['call'] === 'busy handle', $simplexml->getAwaitingInfo());
+T\check('the other one waits', $simplexml->getAwaitingInfo()['call'] === 'locked handle', $simplexml->getAwaitingInfo());
 $goes_on = true;
 echo await($dom), ' ', await($simplexml), "\n";
 ?>

@@ -64,7 +64,7 @@ tell('sleep', spawn(fn() => sleep(600)));
 tell('usleep', spawn(fn() => usleep(600_000_000)));
 $reader = spawn(fn() => fread($a, 1));
 tell('fread', $reader);
-tell('busy handle', spawn(fn() => fread($a, 1)), [$reader]);
+tell('locked handle', spawn(fn() => fread($a, 1)), [$reader]);
 tell('stream_select', spawn(function () use ($c) { $r = [$c]; $w = $x = null; stream_select($r, $w, $x, 600); }));
 [$server] = T\listener();
 tell('accept', spawn(fn() => stream_socket_accept($server, 600)));
@@ -115,7 +115,7 @@ protect: delay
 sleep: sleep
 usleep: usleep
 fread: poll, a descriptor
-busy handle: busy handle, its coroutines
+locked handle: locked handle, its coroutines
 stream_select: select, a descriptor
 accept: poll, a descriptor
 socket_recv: recv, a descriptor

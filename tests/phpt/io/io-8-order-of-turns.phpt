@@ -8,7 +8,7 @@ use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
 
-$waits = fn(Async\Coroutine $c) => $c->getAwaitingInfo()['call'] === 'busy handle';
+$waits = fn(Async\Coroutine $c) => $c->getAwaitingInfo()['call'] === 'locked handle';
 
 // a reader has it, who wants both directions waits, and so does a writer behind that one, whom the reader would let pass
 [$a, $b] = T\pair();

@@ -29,7 +29,7 @@ $statement = spawn($fetch, $also_of_one);
 $connection = spawn(fn() => $one->query('select 3')->fetchColumn());
 T\begun($statement, $connection);
 foreach (['a statement' => $statement, 'the connection' => $connection] as $name => $c) {
-    T\check("$name waits", $c->getAwaitingInfo()['call'] === 'busy handle', $c->getAwaitingInfo());
+    T\check("$name waits", $c->getAwaitingInfo()['call'] === 'locked handle', $c->getAwaitingInfo());
 }
 echo await(spawn($fetch, $of_two)), "\n";
 $goes['one'] = true;

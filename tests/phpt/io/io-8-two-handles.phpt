@@ -18,7 +18,7 @@ for ($n = 0; $n < 3_000_000; ) $n += strlen(fread($drain, 100_000));   // $to is
 await($writer);
 T\parked($copier);
 $calls = array_column([$copier->getAwaitingInfo(), $reader->getAwaitingInfo()], 'call');
-T\check('one reader at a time', in_array('busy handle', $calls), $calls);
+T\check('one reader at a time', in_array('locked handle', $calls), $calls);
 fwrite($sender, 'firstother');
 echo await($reader), ' ', await($copier), "\n";
 // two calls with the same two handles, the other way round

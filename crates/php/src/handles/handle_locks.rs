@@ -336,7 +336,7 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
         if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
             lock.queue.push_back(Waiter { ticket, mode, is_refused: false });
         }
-        let info = Info { call: "busy handle", awaits, since: spindle_reactor::Reactor::recently(), ..Info::NONE };
+        let info = Info { call: "locked handle", awaits, since: spindle_reactor::Reactor::recently(), ..Info::NONE };
         let reason = rt.park(None, WaitReason::Coroutines, true, info);
         let (granted, refused) = {
             let mut locks = LOCKS.borrow_mut();
@@ -381,7 +381,7 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let held_by = calls::of_list(list).find_map(CallRecord::frame);
     let inside = held_by
         .map_or(String::new(), |frame| format!(" is in the middle of {} and", classify::name_of_call(Some(frame))));
-    let text = format!("{name} would wait for ever for its turn: coroutine #{id}{inside} waits for this one");
+    let text = format!("{name} would deadlock: coroutine #{id}{inside} waits for this one");
     let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
