@@ -1,9 +1,9 @@
-//! Which handles share a connection: those that were made from one another (a `PDO` and its statements), and those of one
-//! persistent connection. They are one group, which is named by the first handle or by a number: its *group id*.
+//! Groups of handles that share a connection: handles created from one another (a `PDO` and its statements), and those
+//! of one persistent connection. A group is identified by its *group id*: the key of its first handle, or a number.
 //!
-//! What makes handles has a trampoline from the first request on, not only from the first `spawn`: a statement that was
-//! prepared before it is known to belong to its connection. Two things are done by the objects' handlers: the end of one may
-//! talk to its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
+//! Functions that create handles have trampolines from the first request on, not only from the first `spawn`, so that a
+//! statement prepared before it is known to belong to its connection. Two things are done in the handlers of objects:
+//! freeing one may communicate with its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
 
 use crate::handles::{
     classify::{self, CallKind, Mode},
@@ -26,14 +26,14 @@ type GetMethod = unsafe extern "C" fn(
 struct Groups {
     /// The groups of objects, by their addresses.
     objects: RefCell<BTreeMap<usize, usize>>,
-    /// Those of resources (streams of large objects), by their addresses: with their number, which tells a resource from a
-    /// later one at the same address.
+    /// The groups of resources (streams of large objects), by their addresses, with the resource's number, which
+    /// distinguishes it from a later one at the same address.
     resources: RefCell<BTreeMap<usize, (i64, usize)>>,
-    /// What stood in the handlers of objects that have been changed, by the addresses of their tables.
+    /// The original handlers of objects whose handlers were changed, by the addresses of their tables.
     originals: RefCell<BTreeMap<usize, Originals>>,
 }
 
-/// The entries that have been changed.
+/// The original entries of a table; `None` for those that were not changed.
 #[derive(Clone, Copy)]
 struct Originals {
     table: FunctionTable<sys::zend_object_handlers>,
@@ -47,26 +47,26 @@ static GROUPS: PhpStatic<Groups> = PhpStatic::new(Groups {
     originals: RefCell::new(BTreeMap::new()),
 });
 
-/// Returns the group of a handle: its own, if it shares no connection.
+/// Returns the group of a handle: its own key if it shares no connection.
 pub(crate) fn group_id(key: usize) -> usize {
     GROUPS.objects.borrow().get(&key).copied().unwrap_or(key)
 }
 
-/// Returns the group of a resource, if it was made from a handle.
+/// Returns the group of a resource, if it was created from a handle.
 pub(crate) fn group_of_resource(resource: &Resource) -> Option<usize> {
     let resources = GROUPS.resources.borrow();
     let (number, group) = *resources.get(&resource.address())?;
     (resource.number() == number).then_some(group)
 }
 
-/// A call has returned a resource: it shares the connection of the handle that it was made from.
+/// Puts a resource that a call has returned into the group of the handle that it was created from.
 pub(crate) fn link_resource(frame: Frame, resource: &Resource) {
     if let Some(group) = group_of_call(frame, None) {
         link_stream(resource, group);
     }
 }
 
-/// Returns the group of the first handle of a call, other than `except`.
+/// Returns the group of the first handle of a call other than `except`.
 fn group_of_call(frame: Frame, except: Option<&Object>) -> Option<usize> {
     let mut group = None;
     classify::handles(frame, CallKind::Handle, |key, mode| {
@@ -89,14 +89,14 @@ fn set_group(object: &Object, group: Option<usize>) {
     }
 }
 
-/// Makes a stream one of a group.
+/// Puts a stream into a group.
 pub(crate) fn link_stream(resource: &Resource, group: usize) {
     GROUPS.resources.borrow_mut().insert(resource.address(), (resource.number(), group));
 }
 
-/// `object`, which is what a call is made on or what it returns, and the first other handle of the call share a connection
-/// from now on. An address that is used again loses what was known of it, since every handle is made by a constructor or
-/// returned by a call.
+/// Puts `object`, which is the `$this` or the result of a call, into the group of the first other handle of the call.
+/// This also removes the group of an earlier object at the same address, since every handle is created by a constructor
+/// or returned by a call.
 pub(crate) fn link(frame: Frame, object: &Object) {
     let extension = classify::extension_of(object);
     if extension != classify::extension_of_call(frame) {
@@ -109,25 +109,25 @@ pub(crate) fn link(frame: Frame, object: &Object) {
     change_handlers(object, group.is_some());
 }
 
-/// Makes an object one of a group.
+/// Puts an object into a group.
 pub(crate) fn link_to(object: &Object, group: usize) {
     set_group(object, Some(group));
     change_handlers(object, true);
 }
 
-/// An object is being made: what was known of an earlier one at its address is forgotten. (Those without handlers of their own
-/// end unseen.)
+/// Removes the group of an earlier object at the address of a new one. (Objects without handlers of their own are freed
+/// unnoticed.)
 pub(crate) fn is_new(object: &Object) {
     set_group(object, None);
 }
 
-/// The request is over, and its objects are gone: the addresses will be other objects'.
+/// Forgets all groups at the end of the request, after its objects were freed.
 pub fn forget_all() {
     GROUPS.objects.borrow_mut().clear();
     GROUPS.resources.borrow_mut().clear();
 }
 
-/// Changes the handlers of objects of its kind, if the end of one or its methods need it.
+/// Replaces handlers of the objects that share this one's table, if freeing them or finding their methods needs it.
 fn change_handlers(object: &Object, shares: bool) {
     // SAFETY: the handlers of a live object, which are its extension's.
     let Some(table) = (unsafe { FunctionTable::from_raw(object.handlers()) }) else { return };
@@ -135,30 +135,32 @@ fn change_handlers(object: &Object, shares: bool) {
         return;
     }
     let handlers = table.read();
-    let ours = [get_method as *const () as usize, free_object as *const () as usize];
+    let replacements = [get_method as *const () as usize, free_object as *const () as usize];
     let own_methods = handlers.get_method.filter(|find| {
-        *find as usize != sys::zend_std_get_method as *const () as usize && !ours.contains(&(*find as usize))
+        *find as usize != sys::zend_std_get_method as *const () as usize && !replacements.contains(&(*find as usize))
     });
-    let own_end = handlers.free_obj.filter(|free| shares && !ours.contains(&(*free as usize)));
+    let own_end = handlers.free_obj.filter(|free| shares && !replacements.contains(&(*free as usize)));
     if own_methods.is_none() && own_end.is_none() {
         return;
     }
     let mut originals = GROUPS.originals.borrow_mut();
     let entry = originals.entry(table.address()).or_insert(Originals { table, free_object: None, get_method: None });
-    if own_methods.is_some() && table.replace(offset_of!(sys::zend_object_handlers, get_method), ours[0]).is_ok() {
+    if own_methods.is_some()
+        && table.replace(offset_of!(sys::zend_object_handlers, get_method), replacements[0]).is_ok()
+    {
         entry.get_method = own_methods;
     }
-    if own_end.is_some() && table.replace(offset_of!(sys::zend_object_handlers, free_obj), ours[1]).is_ok() {
+    if own_end.is_some() && table.replace(offset_of!(sys::zend_object_handlers, free_obj), replacements[1]).is_ok() {
         entry.free_object = own_end;
     }
 }
 
-/// Puts the handlers back, at module shutdown.
+/// Restores the handlers, at module shutdown.
 pub fn remove() {
     for Originals { table, free_object, get_method } in
         std::mem::take(&mut *GROUPS.originals.borrow_mut()).into_values()
     {
-        // Where one cannot be put back, this module stays loaded.
+        // If one cannot be restored, this module stays loaded.
         if let Some(find) = get_method {
             let _ = table.replace(offset_of!(sys::zend_object_handlers, get_method), find as usize);
         }
@@ -168,7 +170,7 @@ pub fn remove() {
     }
 }
 
-/// Returns what stood in an object's handlers.
+/// Returns the original entries of an object's handlers.
 fn originals(object: &Object) -> Option<Originals> {
     GROUPS.originals.borrow().get(&(object.handlers() as usize)).copied()
 }
@@ -178,7 +180,7 @@ fn free_with(free: FreeObject, object: &Object) {
     unsafe { free(object.as_raw()) };
 }
 
-/// The handler of the engine's that frees an object: `zend_object_handlers.free_obj`.
+/// The handler that frees an object: `zend_object_handlers.free_obj`.
 extern "C" fn free_object(object: &Object) {
     let Some(free) = originals(object).and_then(|original| original.free_object) else {
         return free_with(sys::zend_object_std_dtor, object);
@@ -187,7 +189,8 @@ extern "C" fn free_object(object: &Object) {
     match group {
         None => free_with(free, object),
         Some(group) => {
-            // Where the lock is never free it is left as it is: what it has on its connection stays until that ends.
+            // If waiting for the lock would be a deadlock, the object's own data is not freed: what it has on its
+            // connection stays until that ends.
             if handle_locks::with_lock(group, || persistent::within(group, || free_with(free, object))).is_none() {
                 free_with(sys::zend_object_std_dtor, object);
             }
@@ -196,7 +199,7 @@ extern "C" fn free_object(object: &Object) {
     }
 }
 
-/// Watches the end of resources, in the request that runs: it may talk to a server, as that of objects.
+/// Hooks the freeing of resources in the running request: like that of objects it may communicate with a server.
 pub fn watch_resources() {
     RESOURCE_ENDS.install();
 }
@@ -211,12 +214,13 @@ extern "C" fn end_resource(place: &ValueCell) {
     GROUPS.resources.borrow_mut().remove(&resource.address());
     match group {
         None => end(place),
-        // Where the lock is never free it is left as it is: what it has on its connection stays until that ends.
+        // If waiting for the lock would be a deadlock, the resource is not freed: what it has on its connection stays
+        // until that ends.
         Some(group) => drop(handle_locks::with_lock(group, || end(place))),
     }
 }
 
-/// The handler of the engine's that finds a method: `zend_object_handlers.get_method`.
+/// The handler that finds a method: `zend_object_handlers.get_method`.
 unsafe extern "C" fn get_method(
     object: *mut &Object,
     name: *mut sys::zend_string,

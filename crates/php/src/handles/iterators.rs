@@ -1,8 +1,8 @@
-//! `foreach` over objects of extensions: the engine calls their C code then without a function of PHP's.
+//! `foreach` over objects of extensions, for which the engine calls their C code without calling a PHP function.
 //!
-//! What an unbuffered result fetches, it fetches there. So the iterators of classes whose calls use handles have functions
-//! of ours in front of their own, which are calls like those of their methods: what the iterator is over is locked while the
-//! coroutine is suspended in it, and another coroutine's `foreach` or method waits.
+//! An unbuffered result fetches its rows there. So the iterators of classes whose calls use handles get functions of
+//! this module in front of their own. These are treated like calls of methods: the object is locked while the coroutine
+//! is suspended in one, and `foreach` or methods in other coroutines wait.
 
 use crate::handles::{
     classify::{self, Module},
@@ -16,7 +16,7 @@ use std::ffi::c_int;
 use std::mem::offset_of;
 use std::ptr::{NonNull, null_mut};
 
-/// Makes an iterator over an object of a class.
+/// Creates an iterator over an object of a class.
 type GetIterator = extern "C" fn(Class, &ValueCell, c_int) -> Option<Iterator>;
 
 /// A live iterator.
@@ -24,33 +24,33 @@ type GetIterator = extern "C" fn(Class, &ValueCell, c_int) -> Option<Iterator>;
 #[derive(Clone, Copy)]
 struct Iterator(NonNull<sys::zend_object_iterator>);
 
-/// The functions of an iterator, and what they stand in front of.
+/// The functions of an iterator, and the originals that they call.
 #[repr(C)]
 struct Functions {
-    ours: sys::zend_object_iterator_funcs,
+    locking: sys::zend_object_iterator_funcs,
     original: sys::zend_object_iterator_funcs,
-    /// What is used besides the object: the extension, where it has no verdict. 0: nothing.
+    /// The key of the extension, if it has no verdict and has to be locked, too; 0 if not.
     extension: usize,
 }
 
 struct Tables {
-    /// What made the iterators of internal classes whose maker has been replaced, by the addresses of the classes.
+    /// The original `get_iterator` of internal classes, by the addresses of the classes.
     makers: RefCell<BTreeMap<usize, (Class, GetIterator)>>,
-    /// By the address of the original functions. Never removed from: iterators point to them.
+    /// The functions of iterators by the addresses of the originals. Never removed: iterators point to them.
     functions: RefCell<BTreeMap<usize, &'static Functions>>,
 }
 
 static TABLES: PhpStatic<Tables> =
     PhpStatic::new(Tables { makers: RefCell::new(BTreeMap::new()), functions: RefCell::new(BTreeMap::new()) });
 
-/// Returns the place of what makes the iterators of a class: `zend_class_entry.get_iterator`.
+/// Returns the hook point for `zend_class_entry.get_iterator`, which creates the iterators of a class.
 fn maker_of(class: Class) -> HookPoint<GetIterator> {
     let place = class.as_raw().wrapping_byte_add(offset_of!(sys::zend_class_entry, get_iterator));
     // SAFETY: a field of an internal class, which lasts until the engine's own end; the type is that of the field.
     unsafe { HookPoint::new(place.cast()) }
 }
 
-/// Replaces what makes the iterators of the classes that there are now. Before any class of user code extends one of them.
+/// Replaces `get_iterator` in the classes that exist now. Must run before a user class extends one of them.
 pub fn install() {
     let by_methods = [sys::zend_user_it_get_new_iterator as *const () as usize, get_iterator as *const () as usize];
     for class in Class::all().filter(|class| class.is_internal()) {
@@ -64,7 +64,7 @@ pub fn install() {
     }
 }
 
-/// Puts the originals back, at module shutdown.
+/// Restores the originals, at module shutdown.
 pub fn remove() {
     for (class, original) in TABLES.makers.take().into_values() {
         let maker = maker_of(class);
@@ -74,7 +74,7 @@ pub fn remove() {
     }
 }
 
-/// Returns the class whose maker was replaced, of those that `class` extends, and the original.
+/// Returns the class whose `get_iterator` was replaced, among `class` and those it extends, and the original.
 fn original_maker(class: Class) -> Option<(Class, GetIterator)> {
     let makers = TABLES.makers.borrow();
     class.and_parents().find_map(|class| makers.get(&(class.as_raw() as usize)).copied())
@@ -82,7 +82,7 @@ fn original_maker(class: Class) -> Option<(Class, GetIterator)> {
 
 extern "C" fn get_iterator(class: Class, object: &ValueCell, by_ref: c_int) -> Option<Iterator> {
     let (of, original) = original_maker(class)?;
-    // The copy is gone before anything is waited for.
+    // The copy is dropped before a wait.
     let group = object.get().as_object().map(|object| connection_groups::group_id(object.address()))?;
     let made = handle_locks::with_lock(group, || original(class, object, by_ref)).flatten()?;
     let extension = of.extension();
@@ -100,11 +100,11 @@ fn functions(
     // SAFETY: the functions of a live iterator, which are its extension's.
     let its = unsafe { *original };
     if its.valid.is_some_and(|now| now as usize == valid as *const () as usize) {
-        return original; // some objects hand out the same iterator each time (`IntlIterator`)
+        return original; // some objects return the same iterator each time (`IntlIterator`)
     }
     let mut all = TABLES.functions.borrow_mut();
     let found = all.entry(original as usize).or_insert_with(|| {
-        let ours = sys::zend_object_iterator_funcs {
+        let locking = sys::zend_object_iterator_funcs {
             dtor: its.dtor.map(|_| dtor as unsafe extern "C" fn(_)),
             valid: its.valid.map(|_| valid as unsafe extern "C" fn(_) -> _),
             get_current_data: its.get_current_data.map(|_| get_current_data as unsafe extern "C" fn(_) -> _),
@@ -113,20 +113,20 @@ fn functions(
             rewind: its.rewind.map(|_| rewind as unsafe extern "C" fn(_)),
             ..its
         };
-        Box::leak(Box::new(Functions { ours, original: its, extension }))
+        Box::leak(Box::new(Functions { locking, original: its, extension }))
     });
-    &raw const found.ours
+    &raw const found.locking
 }
 
-/// What a function of an iterator needs to know of it.
+/// What a function of an iterator uses.
 struct Over {
     functions: &'static Functions,
-    /// The group of the object that the iterator is over, if there is one.
+    /// The group of the iterated object, if there is one.
     group: Option<usize>,
 }
 
 impl Over {
-    /// Looks at an iterator with functions of ours: no other gets here.
+    /// Returns what an iterator with functions of this module uses.
     fn of(iterator: Iterator) -> Over {
         // SAFETY: alive as long as the engine calls its functions.
         let iterator = unsafe { iterator.0.as_ref() };
@@ -137,7 +137,8 @@ impl Over {
         Over { functions, group: over.map(|object| connection_groups::group_id(object.address())) }
     }
 
-    /// Runs `body` with the locks of what the iterator uses. `None`: they would never be free, which was thrown.
+    /// Runs `body` with the locks of what the iterator uses. Returns `None`, and has thrown, if waiting for them would
+    /// be a deadlock.
     fn with_locks<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
         match (self.group, self.functions.extension) {
             (None, 0) => Some(body()),
@@ -150,8 +151,8 @@ impl Over {
     }
 }
 
-/// Defines functions of iterators, which call the original with the locks of what it uses. The default is what is returned
-/// when they would never be free. Ours stand only where there was an original.
+/// Defines functions of iterators, which call the original with the locks of what it uses. The default is returned if
+/// waiting for them would be a deadlock. They are only installed where there is an original.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $default:expr;)*) => {$(
         unsafe extern "C" fn $name(iterator: *mut sys::zend_object_iterator, $($argument: $type),*) $(-> $result)? {

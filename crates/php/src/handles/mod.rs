@@ -1,4 +1,5 @@
-//! Calls of internal functions: what they use, and what other coroutines may use while theirs is suspended.
+//! Calls of internal functions: which handles they use, and which of them other coroutines may use while a call is
+//! suspended.
 
 pub mod calls;
 pub mod classify;

@@ -1,11 +1,12 @@
-//! Persistent connections, each of one coroutine at a time.
+//! Persistent connections, each used by one coroutine at a time.
 //!
-//! Extensions keep them in `EG(persistent_list)`, by what the call that asks for one names, and return the one that they find
-//! there to any caller, in use or not. Here what is asked for (a hash of the call's arguments) has *partitions* of that list,
-//! each with a connection of its own, that belong to the coroutine that asked first for as long as any handle on it is alive.
-//! The first partition is the engine's list as it is. The entries of the others are in the list under keys with a mark, which
-//! no extension looks for; while a call for such a partition runs, it is the other way round (a [`View`]). All stay in the one
-//! list, for the code that closes a connection looks through it.
+//! Extensions keep them in `EG(persistent_list)` under keys made of the arguments of the call that requests one, and
+//! return an entry to any caller, in use or not. Here each such request (a hash of the call's arguments) has
+//! *partitions* of that list, each with a connection of its own. A partition belongs to the first coroutine that
+//! requests it as long as any handle on its connection is alive. The first partition is the engine's list as it is. The
+//! entries of the others are in the list under keys with a mark, which no extension looks up; during a call for such a
+//! partition the marks are exchanged (a [`View`]). All entries stay in the one list because code that closes a
+//! connection searches it.
 
 use crate::c;
 use crate::isolation::calls::{self, CallState};
@@ -15,19 +16,19 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::rc::{Rc, Weak};
 
-/// What all marks begin with.
+/// The prefix of all marks.
 const MARK: &CStr = c"\x01spindle ";
-/// The mark of the engine's own list, while the entries of another partition have none.
+/// The mark of entries of the engine's own list, during a view of another partition.
 const HIDDEN: &CStr = c"\x01spindle hidden";
 
 struct Partition {
     asked: u64,
-    /// It is not the engine's own list.
+    /// Whether its entries have a mark: all but those of the engine's own list.
     is_marked: bool,
     owner: u64,
-    /// Handles on it, and calls that ask for one.
+    /// The number of handles on it, and of calls that request one.
     users: usize,
-    /// Streams on it, by number and address.
+    /// Streams on it: their numbers and addresses.
     streams: Vec<(i64, usize)>,
 }
 
@@ -37,18 +38,18 @@ static PARTITIONS: PhpStatic<RefCell<Vec<Partition>>> = PhpStatic::new(RefCell::
 struct View {
     this: Weak<View>,
     mark: CString,
-    /// The one that it is within, of the same coroutine. Only the innermost has its entries shown.
+    /// The outer view of the same coroutine. Only the entries of the innermost one are shown.
     outer: Option<Rc<View>>,
     is_innermost: Cell<bool>,
 }
 
-/// Returns the number of the partition that a group is on. The ids of such groups are odd, as no handle's address is.
+/// Returns the index of a group's partition. The ids of such groups are odd, which no handle's address is.
 fn index(group: usize) -> Option<usize> {
     (group & 1 == 1).then_some(group >> 1)
 }
 
-/// Takes a partition for what is asked for: the running coroutine's own, or one that is not in use. Returns the id of its
-/// group; [`unused`] when the call is over.
+/// Takes a partition for a request: the running coroutine's own, or one that is not in use. Returns its group id.
+/// [`unused`] has to be called at the call's end.
 pub(crate) fn take(asked: u64) -> usize {
     let me = scheduler::existing().map_or(Core::MAIN_ID, |rt| {
         let core = rt.core.borrow();
@@ -75,7 +76,7 @@ fn is_open(number: i64, address: usize) -> bool {
     Resource::find(number, |resource| resource.address() == address && resource.is_open()).unwrap_or(false)
 }
 
-/// Calls `change` with the partition of a group, if it is one of a persistent connection.
+/// Calls `change` with the partition of a group, if the group is that of a persistent connection.
 fn change(group: usize, change: impl FnOnce(&mut Partition)) {
     if let Some(at) = index(group)
         && let Some(partition) = PARTITIONS.borrow_mut().get_mut(at)
@@ -84,17 +85,17 @@ fn change(group: usize, change: impl FnOnce(&mut Partition)) {
     }
 }
 
-/// Counts one more handle, if the group is one of a persistent connection.
+/// Counts one more user, if the group is that of a persistent connection.
 pub(crate) fn used(group: usize) {
     change(group, |partition| partition.users += 1);
 }
 
-/// Counts one handle less.
+/// Counts one user less.
 pub(crate) fn unused(group: usize) {
     change(group, |partition| partition.users = partition.users.saturating_sub(1));
 }
 
-/// A stream is on it: it uses the partition until it is closed.
+/// Adds a stream, which uses the partition until it is closed.
 pub(crate) fn used_by_stream(group: usize, stream: &Resource) {
     let known = (stream.number(), stream.address());
     change(group, |partition| {
@@ -104,7 +105,7 @@ pub(crate) fn used_by_stream(group: usize, stream: &Resource) {
     });
 }
 
-/// Runs `body`, which may look for its connection in the engine's list or put it there, with the list of its partition.
+/// Runs `body`, which may look up its connection in the engine's list or add it there, with a view of its partition.
 pub(crate) fn within(group: usize, body: impl FnOnce()) {
     let is_marked =
         index(group).is_some_and(|at| PARTITIONS.borrow().get(at).is_some_and(|partition| partition.is_marked));
@@ -112,7 +113,7 @@ pub(crate) fn within(group: usize, body: impl FnOnce()) {
         return body();
     }
     let view = View::open(group);
-    // If a bailout passes, `settle` puts the list right.
+    // If a bailout jumps over this, `settle` closes the view.
     calls::during(&*view, body);
     view.close();
 }
@@ -149,13 +150,13 @@ impl View {
         swap_marks(&self.mark, HIDDEN);
     }
 
-    /// Hides them.
+    /// Hides the entries of its partition.
     fn hide(&self) {
         swap_marks(HIDDEN, &self.mark);
     }
 }
 
-/// Takes the mark `shown` from the keys that have it, and gives `hidden` to those that had none.
+/// Removes the mark `shown` from the keys that have it, and adds `hidden` to the keys without a mark.
 fn swap_marks(shown: &CStr, hidden: &CStr) {
     c::spindle_list_show(Text::of(shown), Text::of(hidden), Text::of(MARK));
 }
@@ -176,14 +177,15 @@ impl CallState for View {
     }
 }
 
-/// The script is over, perhaps in the middle of such calls, which are never resumed: the engine's list is as it was.
+/// Closes the view of a call that was abandoned in its middle, at the script's end.
 pub fn settle() {
     if let Some(innermost) = INNERMOST.take() {
         innermost.hide();
     }
 }
 
-/// After the request's objects are gone: what the list has of marked partitions is closed, as no call would find it.
+/// Closes the connections of marked partitions after the request's objects were freed, because no later call would find
+/// them.
 pub fn forget_all() {
     let partitions = PARTITIONS.take();
     if partitions.iter().any(|partition| partition.is_marked) {

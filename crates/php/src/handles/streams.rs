@@ -1,10 +1,10 @@
-//! Streams whose calls have more in common than the stream itself.
+//! Streams whose calls share more than the stream itself.
 //!
-//! - **Encrypted streams** may have a reader and a writer at once, like others, but ext/openssl keeps what it has done to
-//!   the socket in the stream.
-//! - **Wrappers without an entry** in `verdicts::WRAPPERS`: entries of one phar archive read from one inner stream. The
-//!   operations of such a wrapper, and those of its streams, share a lock, whatever calls them: a function on a stream, on a
-//!   path, or an `include`. The entries of their tables are changed at the first `spawn`, and stay.
+//! - **Encrypted streams** may have a reader and a writer at once, like others, but ext/openssl keeps the mode that it has
+//!   set on the socket in the stream.
+//! - **Wrappers without an entry** in `verdicts::WRAPPERS`: entries of one phar archive, for example, read from one inner
+//!   stream. The operations of such a wrapper and of its streams share a lock, whether they are called by a function on a
+//!   stream, by one on a path, or by an `include`. The entries of their tables are replaced at the first `spawn`, and stay.
 
 use crate::c;
 use crate::handles::{
@@ -20,19 +20,19 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::{NonNull, null, null_mut};
 
-/// A call on a stream is about to begin: if another coroutine's is in progress, it must find an encrypted stream as that one
-/// did.
+/// Prepares a call on a stream: if another coroutine's call is in progress on an encrypted stream, this call has to
+/// find the stream in the same mode as that one did.
 pub(crate) fn begins(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, frame: Frame) {
     if is_used_by_another(rt, co, frame) && c::spindle_tls_begins(frame) {
-        call.set_holder(co); // so that its end is noticed
+        call.set_holder(co); // so that `ends` is called
     }
 }
 
-/// A call that was suspended, or was made beside another one, is over: one that is still in progress needs an encrypted stream
-/// out of blocking mode.
+/// Completes a call that was suspended, or was made during another one: a call that is still in progress needs the
+/// encrypted stream in non-blocking mode.
 pub(crate) fn ends(rt: &'static Runtime, call: &CallRecord) {
     if let Some(frame) = call.frame().filter(|frame| is_used_by_another(rt, call.holder(), *frame)) {
-        c::spindle_tls_ends(frame); // its arguments are still there
+        c::spindle_tls_ends(frame); // its arguments still exist
     }
 }
 
@@ -43,16 +43,16 @@ fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: Frame) -> bo
 }
 
 struct Tables {
-    /// By the addresses of their operations. Never removed from.
+    /// Wrappers by the addresses of their operations. Never removed.
     wrappers: RefCell<BTreeMap<usize, &'static Operations>>,
-    /// The operations of streams of such wrappers as they were, by their addresses.
+    /// The original operations of streams of such wrappers, by their addresses.
     streams: RefCell<BTreeMap<usize, sys::php_stream_ops>>,
-    /// The locks of streams that such wrappers have opened. Not by their resources: a stream that a function has opened for
-    /// itself has none any more when it is closed.
+    /// The lock keys of streams that such wrappers have opened, by the streams' addresses. Not by their resources: a
+    /// stream that a function has opened for itself has none any more when it is closed.
     open: RefCell<BTreeMap<usize, usize>>,
 }
 
-/// A wrapper's operations as they were, and what stands for all of its streams.
+/// A wrapper's original operations, and the lock key of its streams.
 struct Operations {
     original: sys::php_stream_wrapper_ops,
     key: usize,
@@ -64,18 +64,18 @@ static TABLES: PhpStatic<Tables> = PhpStatic::new(Tables {
     open: RefCell::new(BTreeMap::new()),
 });
 
-/// Puts functions of ours into a table of operations, in place of those that are there. Yields why some could not be.
+/// Replaces entries of a table of operations that are not null. Yields the reasons why some could not be replaced.
 macro_rules! replace {
-    ($table:ident: $operations:ident: $type:ty: $($field:ident = $ours:ident),*) => {
-        [$((offset_of!($type, $field), $operations.$field.is_some(), $ours as *const () as usize)),*]
+    ($table:ident: $operations:ident: $type:ty: $($field:ident = $function:ident),*) => {
+        [$((offset_of!($type, $field), $operations.$field.is_some(), $function as *const () as usize)),*]
             .into_iter()
             .filter(|(_, is_there, _)| *is_there)
-            .filter_map(|(offset, _, ours)| $table.replace(offset, ours).err())
+            .filter_map(|(offset, _, function)| $table.replace(offset, function).err())
     };
 }
 
-/// Changes the operations of the wrappers that are registered now. At the first `spawn` of a request. Returns what could not
-/// be changed, and why.
+/// Replaces the operations of the wrappers that are registered, at the first `spawn` of a request. Returns what could
+/// not be replaced, and why.
 pub fn install() -> Vec<String> {
     let mut errors = Vec::new();
     for wrapper in c::_php_stream_get_url_stream_wrappers_hash().into_iter().flat_map(Array::pointers) {
@@ -117,14 +117,14 @@ fn change(wrapper: Wrapper, errors: &mut Vec<String>) {
     );
 }
 
-/// Returns where the loaded object begins that an address is in.
+/// Returns the start of the loaded object that contains an address.
 fn object_at(address: usize) -> Option<*mut c_void> {
     let mut info = libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
     let is_found = c::dladdr(address as *const c_void, &mut info) != 0;
     is_found.then_some(info.dli_fbase)
 }
 
-/// Returns what stands for the extension whose code or data is at an address, if it is alone in its loaded object.
+/// Returns the key of the extension whose code or data is at an address, if it is the only one in its loaded object.
 fn extension_at(address: usize) -> Option<usize> {
     let wanted = object_at(address)?;
     let mut found = Extension::all().filter(|extension| {
@@ -137,11 +137,11 @@ fn extension_at(address: usize) -> Option<usize> {
         places.into_iter().any(|place| place != 0 && object_at(place) == Some(wanted))
     });
     let extension = found.next()?;
-    // There are several in one object in the executable.
+    // The executable contains several.
     if found.next().is_some() { None } else { Some(classify::key_of_extension(Some(extension))) }
 }
 
-/// Returns the lock of a URL. Those on a session (`ssh2.sftp://Resource id #5/…`) have the session's.
+/// Returns the lock key of a URL. URLs on a session (`ssh2.sftp://Resource id #5/…`) have the session's.
 fn key_of(operations: &Operations, url: Text<'_>) -> usize {
     key_in_url(url.get().to_bytes()).unwrap_or(operations.key)
 }
@@ -165,7 +165,7 @@ fn operations_of(wrapper: Wrapper) -> Option<&'static Operations> {
 struct Stream(NonNull<sys::php_stream>);
 
 impl Stream {
-    /// Returns where its operations are, and its resource.
+    /// Returns its table of operations and its resource.
     fn parts<'a>(self) -> (*const sys::php_stream_ops, Option<&'a Resource>) {
         // SAFETY: a stream that has just been opened, or whose operation the engine calls.
         let stream = unsafe { self.0.as_ref() };
@@ -179,7 +179,7 @@ impl Stream {
     }
 }
 
-/// A wrapper has opened a stream, which shares a lock with the others of its kind.
+/// Registers a stream that a wrapper has opened, which shares a lock with the others of its kind.
 fn opened(stream: Option<Stream>, key: usize) {
     let Some((stream, (operations, Some(resource)))) = stream.map(|stream| (stream, stream.parts())) else { return };
     connection_groups::link_stream(resource, key);
@@ -191,15 +191,15 @@ fn opened(stream: Option<Stream>, key: usize) {
     }
     let original = table.read();
     TABLES.streams.borrow_mut().insert(table.address(), original);
-    // Where it cannot be changed, its wrapper's could not be either, and that was said.
+    // If this fails, it has failed for the wrapper's table too, and was reported.
     replace!(table: original: sys::php_stream_ops: write = write, read = read, close = close, flush = flush, seek = seek,
         stat = stat, set_option = set_option)
     .for_each(drop);
 }
 
-/// Defines the functions that stand in tables of operations of wrappers: each runs the original with the lock. A table in
-/// which one of ours stands is known, and has had an original there; the default is what a missing operation answers, and
-/// one whose lock would never be free.
+/// Defines the functions for tables of operations of wrappers, which call the original with the lock. They are only
+/// installed in known tables, where there is an original; the default is returned without one, and if waiting for the
+/// lock would be a deadlock.
 macro_rules! of_wrappers {
     ($($name:ident($url:ident $(, $argument:ident: $type:ty)*) -> $result:ty, $default:expr $(, $after:expr)?;)*) => {$(
         extern "C" fn $name(wrapper: Wrapper, $url: Text<'_>, $($argument: $type,)*) -> $result {
@@ -232,21 +232,21 @@ of_wrappers! {
     stream_metadata(url, option: c_int, value: *mut c_void, context: Context) -> c_int, 0;
 }
 
-/// As [`key_of_stream`], of one that is about to be freed: another one may get its address.
+/// Like [`key_of_stream`], for a stream that is about to be freed, so that its address may be reused.
 fn key_of_closing_stream(stream: Stream) -> Option<usize> {
     let key = key_of_stream(stream);
     TABLES.open.borrow_mut().remove(&stream.address());
     key
 }
 
-/// Returns the lock of a stream. One of the same kind that no wrapper has opened (`ssh2_exec()`) has that of what it was made
-/// from.
+/// Returns the lock key of a stream. A stream of the same kind that no wrapper has opened (`ssh2_exec()`) has the key
+/// of what it was created from.
 fn key_of_stream(stream: Stream) -> Option<usize> {
     let known = TABLES.open.borrow().get(&stream.address()).copied();
     known.or_else(|| stream.parts().1.and_then(connection_groups::group_of_resource))
 }
 
-/// Defines the functions that stand in tables of operations of streams, as `of_wrappers`.
+/// Defines the functions for tables of operations of streams, like `of_wrappers`.
 macro_rules! of_streams {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $default:expr, $key:ident;)*) => {$(
         extern "C" fn $name(stream: Stream, $($argument: $type),*) -> $result {
@@ -272,8 +272,9 @@ of_streams! {
     set_option(option: c_int, value: c_int, argument: *mut c_void) -> c_int, -2, key_of_stream;
 }
 
-/// Waits until no other coroutine is in the middle of anything of the wrapper of this file, which is about to be compiled:
-/// that must not be suspended. `false`: it would wait for ever; that was thrown.
+/// Waits until no other coroutine is in the middle of an operation of this file's wrapper. The file is about to be
+/// compiled, during which its operations must not be suspended. Returns `false`, and has thrown, if that would be a
+/// deadlock.
 pub(crate) fn before_compiling(path: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
     if TABLES.wrappers.borrow().is_empty() || !has(b"://") && !has(b".phar") {

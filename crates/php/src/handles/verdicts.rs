@@ -1,21 +1,21 @@
-//! What is known of PHP's extensions: which of their calls may be suspended while others of the same extension run.
+//! Verdicts on PHP's extensions: which of their calls may be suspended while others of the same extension run.
 //!
-//! Of an extension that is not named here, one call at a time is in progress, whatever its handles (`CallKind::Alone`). An
-//! entry only ever widens that, and each was made after reading the extension's source for what it keeps outside of its
-//! objects while it calls PHP code, waits, writes output, or reports an error. The names of functions are those of PHP 8.2;
-//! one that a later version adds is not named, and is locked as a whole extension is.
+//! Of an extension without an entry one call at a time is in progress, whatever its handles (`CallKind::Alone`). An
+//! entry only allows more, and each was made after reading the extension's source for what it keeps outside of its
+//! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2;
+//! a function that a later version adds has no entry, and locks its whole extension.
 
 use crate::handles::classify::CallKind;
 use std::collections::HashMap;
 
-/// What holds for the functions of an extension that have no entry of their own.
+/// The verdict on the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// They neither wait in libc nor hold anything: no trampoline.
+    /// They neither wait in libc nor keep anything: no trampoline.
     Free,
-    /// They may wait, but keep nothing outside of their own stack meanwhile.
+    /// They may wait, but keep nothing outside of their own stack while they do.
     Plain,
-    /// What they use lies in handles: the objects of the extension and the resources among their arguments.
+    /// What they use is in handles: the objects of the extension and the resources among their arguments.
     Handles,
     /// Unknown.
     Alone,
@@ -35,7 +35,7 @@ pub(crate) fn of_module(name: &str) -> Verdict {
     }
 }
 
-/// Returns the first of the extensions that work on the same trees in memory as this one.
+/// Returns the representative of the extensions that work on the same trees in memory as this one.
 pub(crate) fn family(name: &str) -> &str {
     match name {
         "simplexml" | "xsl" => "dom",
@@ -43,20 +43,20 @@ pub(crate) fn family(name: &str) -> &str {
     }
 }
 
-/// Returns `true` if the extension has functions that set something of its library for the time of their call
+/// Returns `true` if the extension has functions that set state of its library for the duration of their call
 /// (`CallKind::Exclusive`).
 pub(crate) fn has_exclusive(name: &str) -> bool {
     name == "imap"
 }
 
-/// Drivers of PDO whose connections have nothing in common but their code.
+/// Drivers of PDO whose connections share nothing but code.
 pub(crate) const PDO_DRIVERS: &[&str] = &["mysql", "pgsql", "sqlite"];
 
-/// Streams that share nothing with others of their kind, by the label of their operations.
+/// Wrappers whose streams share nothing, by the labels of their operations.
 pub(crate) const WRAPPERS: &[&str] =
     &["plainfile", "PHP", "http", "ftp", "RFC2397", "glob", "ZLIB", "BZip2", "zip wrapper", "user-space"];
 
-/// Returns the entry of a function. `Some(None)`: no trampoline.
+/// Returns the entry of a function; `Some(None)` if it needs no trampoline.
 pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> Option<Option<CallKind>> {
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
     let found = match (extension, class) {
@@ -64,9 +64,9 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(CallKind::Matches),
         ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(CallKind::Signals),
         ("mbstring", None) if name == "mb_send_mail" => Some(CallKind::Plain),
-        // The pattern that is being replaced is kept in globals.
+        // The current pattern is kept in globals.
         ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(CallKind::Alone),
-        // It sets, for its own time, where the library puts what any call fetches.
+        // During the call it redirects where the library stores what any call fetches.
         ("imap", None) if name == "imap_savebody" => Some(CallKind::Exclusive),
         ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(CallKind::Plain),
         ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(CallKind::Plain),
@@ -108,8 +108,8 @@ fn standard(name: &str) -> Option<Option<CallKind>> {
     ENTRIES.get(name).copied()
 }
 
-/// Returns `true` for functions that may call PHP code or wait, but set no flags against endless recursion on what they are
-/// called with.
+/// Returns `true` for functions that may call PHP code or wait, but set no marks against endless recursion on their
+/// arguments.
 pub(crate) fn never_flags(extension: &str, class: Option<&str>, name: &str) -> bool {
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
     match (extension, class) {
@@ -129,12 +129,12 @@ pub(crate) fn never_flags(extension: &str, class: Option<&str>, name: &str) -> b
     }
 }
 
-/// Returns `true` for functions that set such flags and write output meanwhile, which may wait.
+/// Returns `true` for functions that set such marks and meanwhile write output, which may wait.
 pub(crate) fn flags_while_it_writes(extension: &str, name: &str) -> bool {
     extension == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
 }
 
-/// Of ext/standard: what calls PHP code, without comparing values or walking through them.
+/// Functions of ext/standard that call PHP code without comparing values or walking through them.
 const CALLING_BACK: &str =
     "array_map array_filter array_walk array_reduce usort uasort uksort array_diff_ukey array_udiff
     array_udiff_assoc array_diff_uassoc array_udiff_uassoc array_intersect_ukey array_uintersect array_uintersect_assoc
@@ -146,29 +146,29 @@ const HASH_FREE: &str =
     "hash hash_hmac hash_equals hash_algos hash_hmac_algos hash_pbkdf2 hash_hkdf mhash_get_block_size
     mhash_get_hash_name mhash_keygen_s2k mhash_count mhash";
 
-/// What ext-amqp answers from memory.
+/// Methods of ext-amqp that return what is in memory.
 const AMQP_PLAIN: &str = "getname setname getflags setflags getargument getarguments setargument setarguments hasargument
     getchannel getconnection getconsumertag gettype settype isconnected getchannelid getconsumers getprefetchcount
     getprefetchsize getglobalprefetchcount getglobalprefetchsize ispersistent getlogin getpassword gethost getport getvhost
     gettimeout getreadtimeout getwritetimeout getrpctimeout getusedchannels getmaxchannels getmaxframesize
     getheartbeatinterval";
 
-/// Of ext/standard and ext/sockets: what one direction of a stream is enough for.
+/// Functions of ext/standard and ext/sockets that use one direction of a stream.
 const READS: &str = "fread fgets fgetc fgetcsv fscanf fpassthru stream_get_contents stream_get_line
     stream_socket_recvfrom stream_socket_accept readdir socket_read socket_recv socket_recvfrom socket_recvmsg
     socket_accept";
 const WRITES: &str = "fwrite fputs fputcsv fprintf vfprintf stream_socket_sendto socket_write socket_send socket_sendto
     socket_sendmsg";
-/// What uses both, its position, or what the stream is made of.
+/// Functions that use both directions of a stream, its position, or its layers.
 const BOTH: &str = "fflush fseek rewind ftell ftruncate fstat fsync fdatasync stream_copy_to_stream
     stream_socket_enable_crypto rewinddir flock file_put_contents proc_close stream_filter_append
     stream_filter_prepend stream_filter_remove socket_connect stream_set_write_buffer set_file_buffer stream_set_read_buffer";
-/// Those that may return a stream that was opened before.
+/// Functions that may return a stream that was opened before.
 const MAKES: &str = "pfsockopen stream_socket_client";
 const CLOSES: &str = "fclose pclose closedir socket_close";
 
-/// Those that wait, or call PHP code, and keep nothing but what is on their stack and in the fields of the engine that
-/// belong to a coroutine (see `state`).
+/// Functions that wait or call PHP code, and keep nothing but what is on their stack and in the engine's fields that
+/// belong to a coroutine (see `isolation::verdicts`).
 const PLAIN: &str = "sleep usleep time_nanosleep time_sleep_until exec system passthru shell_exec proc_open popen
     proc_terminate proc_get_status mail error_log syslog gethostbyname gethostbynamel gethostbyaddr dns_check_record
     checkdnsrr dns_get_record dns_get_mx getmxrr net_get_interfaces fsockopen stream_socket_server stream_socket_pair
@@ -186,7 +186,7 @@ const PLAIN: &str = "sleep usleep time_nanosleep time_sleep_until exec system pa
     socket_cmsg_space socket_import_stream socket_export_stream socket_atmark socket_addrinfo_bind
     socket_addrinfo_connect socket_addrinfo_explain";
 
-/// Those that never wait in libc themselves, and hold nothing while they call PHP code.
+/// Functions that never wait in libc themselves, and keep nothing while they call PHP code.
 const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob_clean ob_end_flush ob_end_clean
     ob_get_flush ob_get_clean ob_get_contents ob_get_level ob_get_length ob_list_handlers ob_get_status
     ob_implicit_flush output_reset_rewrite_vars output_add_rewrite_var stream_wrapper_register stream_register_wrapper
