@@ -1,12 +1,12 @@
-//! Hooks into the engine: the end of the script, places where switching is forbidden, class loading, interrupts.
+//! Hooks into the engine: compilation, the end of the script, garbage collection, interrupts.
 //!
-//! - **Compiling** is not re-entrant: no switch below the outermost compilation, reads there are done in place.
-//!   Our wrapper goes around opcache's, so it is installed at request start.
-//! - **The end of the script** is where `zend_execute_ex` returns from the last top-level code, where the SAPI is known to
-//!   run one script in a request. It is replaced between the compilation of a top-level file and its execution only, so
-//!   that no other call pays. Otherwise it is the end of the request, which the runtime has a function called at, before the
-//!   shutdown functions. What ends the script early (`exit`, fatal errors) is seen in both.
-//! - **Collecting cycles** runs destructors with the collector's state open: no switch below it.
+//! - **Compiling** is not re-entrant: there is no switch below the outermost compilation, and reads there are made in
+//!   place. This module's wrapper has to be around opcache's, so it is installed at request start.
+//! - **The end of the script**, for SAPIs that are known to run one script per request, is where `zend_execute_ex` returns
+//!   from the last top-level code. The function is replaced only between the compilation of a top-level file and its
+//!   execution, so that other calls cost nothing. For other SAPIs it is the end of the request, before the shutdown
+//!   functions. Both cover scripts that end early (`exit`, fatal errors).
+//! - **Collecting cycles** runs destructors in the middle of the collector's work: there is no switch below it.
 //! - **Loading a class or a file**: see `loading`.
 
 use crate::engine::{
@@ -32,11 +32,11 @@ use std::ffi::{CStr, c_int};
 /// When the end of top-level code is the end of the script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Always: it is the last.
+    /// Always: it is the last code.
     Last,
-    /// When it throws: the code after it does not run then.
+    /// If it throws: the code after it does not run then.
     Throws,
-    /// When it exits. What it throws is reported, and more code may come in this request.
+    /// If it exits. An exception is reported, and more code may follow in this request.
     Exits,
 }
 
@@ -46,23 +46,23 @@ static EXECUTE_HOOK: Hook<ExecuteEx> = Hook::new(&EXECUTE_EX, execute_script);
 static INTERRUPT_HOOK: Hook<Interrupt> = Hook::new(&INTERRUPT, interrupt);
 static COLLECT_HOOK: Hook<CollectCycles> = Hook::new(&COLLECT_CYCLES, collect);
 
-/// Set while the hooks are installed. Whoever wraps ours later does not have it wrapped again.
+/// Set while the hooks are installed. They are not installed again if other code wraps them later.
 static IS_INSTALLED: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// The top-level code of the request.
 struct TopLevel {
-    /// What the end of the code that was compiled last means.
+    /// The meaning of the end of the code that was compiled last.
     end: Cell<End>,
     /// Set once such code has run.
     has_begun: Cell<bool>,
-    /// How many files the SAPI has run.
+    /// The number of files that the SAPI has run.
     files: Cell<u32>,
 }
 
 static TOP_LEVEL: PhpStatic<TopLevel> =
     PhpStatic::new(TopLevel { end: Cell::new(End::Last), has_begun: Cell::new(false), files: Cell::new(0) });
 
-/// Wraps what the engine lets us wrap. At the first request start: after every extension's own wrapping.
+/// Installs the hooks. At the first request start: after all extensions have installed theirs.
 pub fn install() {
     if !IS_INSTALLED.replace(true) {
         COMPILE_FILE_HOOK.install();
@@ -78,7 +78,7 @@ pub fn install() {
     loading::forget_all();
 }
 
-/// Puts the originals back, at module shutdown, where ours still stand.
+/// Restores the originals at module shutdown, except where others have replaced the hooks.
 pub fn remove() {
     if IS_INSTALLED.replace(false) {
         COMPILE_FILE_HOOK.remove();
@@ -95,7 +95,7 @@ extern "C" fn compile_file(file: SourceFile<'_>, kind: c_int) -> Option<Function
         return None;
     }
     let code = suspension::without_switch(|| original(file, kind))?;
-    // Without a frame it was the SAPI, and no PHP code, that asked for this file.
+    // Without a frame the SAPI compiles this file, not PHP code.
     if Frame::current().is_none() {
         watch_end(end_of_file());
     } else {
@@ -116,7 +116,7 @@ extern "C" fn compile_string(source: &Str, name: Text<'_>, position: sys::zend_c
             code
         }
     };
-    // Without a frame this is code of the command line, or of the program that PHP is embedded in.
+    // Without a frame this is code of the command line, or of the application that embeds PHP.
     if code.is_some() && Frame::current().is_none() {
         let is_last = is_one_script_sapi() && LAST_CODE.contains(&name.get());
         watch_end(if is_last { End::Last } else { End::Exits });
@@ -124,7 +124,7 @@ extern "C" fn compile_string(source: &Str, name: Text<'_>, position: sys::zend_c
     code
 }
 
-/// The names of code of the command line that no more comes after: of `php -r` and `-E`.
+/// The names of command-line code that no other code follows: that of `php -r` and `-E`.
 const LAST_CODE: [&CStr; 2] = [c"Command line code", c"Command line end code"];
 
 /// The SAPIs that run one script in a request, between `auto_prepend_file` and `auto_append_file`.
@@ -135,12 +135,12 @@ fn is_one_script_sapi() -> bool {
     ONE_SCRIPT.contains(&engine::sapi_name())
 }
 
-/// Returns `true` with `php -F`: the script is run for each line of the input, which is in this variable then.
+/// Returns `true` with `php -F`, which runs the script for each line of the input and sets this variable to the line.
 fn runs_for_each_line() -> bool {
     engine::has_global_variable(c"argn")
 }
 
-/// Returns what the end of the file means that the SAPI is about to run.
+/// Returns the meaning of the end of the file that the SAPI is about to run.
 fn end_of_file() -> End {
     if !is_one_script_sapi() || runs_for_each_line() {
         return End::Exits;
@@ -150,7 +150,7 @@ fn end_of_file() -> End {
     if files > engine::added_files() { End::Last } else { End::Throws }
 }
 
-/// Catches the end of the code that runs next, which is at the top level. The original comes back at the very next call.
+/// Hooks the end of the code that runs next, which is at the top level. The hook removes itself at the very next call.
 fn watch_end(end: End) {
     if !TOP_LEVEL.has_begun.replace(true) {
         engine::begin_output(true);
@@ -178,7 +178,7 @@ extern "C" fn execute_script(frame: Frame) {
     }
 }
 
-/// The script's own code has ended, with the exception in flight or none.
+/// Handles the end of the script's own code, with the exception in flight or none.
 fn script_ended() {
     if !runs_through(context::script_ended) {
         exception::throw_exit();
@@ -189,7 +189,7 @@ fn script_ended() {
     suspension::set_script_over();
 }
 
-/// The request ends; its shutdown functions come next.
+/// Handles the end of the request, before its shutdown functions.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_request_ends() {
     if suspension::has_script_ended() {
@@ -198,21 +198,21 @@ extern "C" fn spindle_request_ends() {
     if engine::has_bailed_out() {
         suspension::set_script_over();
         if let Some(rt) = scheduler::existing() {
-            rt.end(); // a fatal error that no wrapper of ours has seen
+            rt.end(); // a fatal error that no hook of this module has seen
         }
         return;
     }
-    // After a fatal error, too, the other shutdown functions are called.
+    // After a fatal error the other shutdown functions have to be called, too.
     engine::guarded(script_ended);
     suspension::set_script_over();
-    // So they are when a coroutine has exited: with that in flight none would be.
+    // After an exit of a coroutine as well: with the exit in flight none would be called.
     if exception::is_exit_in_flight() {
         drop(exception::take());
     }
 }
 
-/// Runs code of the script's own, and returns `false` if a coroutine has exited meanwhile and left it. Other bailouts, of
-/// fatal errors, go on from here: the caller holds nothing with a destructor that matters.
+/// Runs the script's own code. Returns `false` if it was abandoned because a coroutine has exited. Other bailouts, of
+/// fatal errors, are repeated here: the caller holds nothing with a significant destructor.
 fn runs_through(code: impl FnOnce()) -> bool {
     if engine::guarded(code) {
         return true;
@@ -242,7 +242,7 @@ extern "C" fn interrupt(frame: Option<Frame>) {
         }
     }
     if let Some(original) = INTERRUPT_HOOK.original() {
-        // Handlers of signals block switching in the engine's own fibers too: what they do is done in place.
+        // PHP blocks switches of its own fibers in signal handlers, too: calls there are made in place.
         let run = || suspension::without_switch(|| original(frame));
         if scheduler::existing().is_some() { exception::put_aside(run) } else { run() }
     }

@@ -1,4 +1,4 @@
-//! What the interposed libc calls need from the runtime: the `Host`.
+//! Implements `Host`: what the interposed libc calls need from the runtime.
 
 use crate::c;
 use crate::engine::interposition;
@@ -17,10 +17,10 @@ use spindle_zend::engine;
 /// The host of the PHP thread.
 pub struct PhpHost;
 
-/// The only instance, whose address the hooks get once.
+/// The only instance. The hooks get its address.
 pub static HOST: PhpHost = PhpHost;
 
-/// How often a call of cancelled C code fails at once. One that is tried again and again, whatever it answers, is let through
+/// How many parks of cancelled C code fail at once. C code that ignores the error and repeats its call parks normally
 /// after that, so that it does not use up the processor.
 const MAX_CANCELLED_RETRIES: u32 = 10_000;
 
@@ -35,7 +35,7 @@ fn info(blocked_on: &BlockedOn) -> Info {
     Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::recently(), ..Info::NONE }
 }
 
-/// Returns `true` if the C code of the running coroutine is being made to fail, and counts that.
+/// Returns `true` if calls of C code in the running coroutine fail, and counts this one.
 fn fails(rt: &'static Runtime) -> bool {
     let ctx = rt.context();
     if ctx.failing.get() == Failing::No {
@@ -45,13 +45,14 @@ fn fails(rt: &'static Runtime) -> bool {
     ctx.failed_parks.get() < MAX_CANCELLED_RETRIES
 }
 
-/// Returns what makes the call of a hook fail.
+/// Returns the result of a park that makes the hooked call fail.
 fn cancelled() -> Wake {
     if classify::accepts_signals_only() { Wake::Interrupted } else { Wake::Cancelled }
 }
 
-/// A cancellation came while a call that had not waited yielded: the call keeps what it has, and the next ones fail. But not
-/// in the middle of a conversation with a server, which ends by itself, and of which the rest would be taken for the next one's.
+/// Handles a cancellation that came when a call that had not waited yielded: this call keeps its result, and the next
+/// ones fail. Not in the middle of an exchange with a server, which ends by itself: the rest of the response would be
+/// taken for the next one's.
 #[cold]
 fn cancelled_between_calls(rt: &'static Runtime) {
     if classify::converses() {
@@ -88,8 +89,8 @@ impl Host for PhpHost {
                     pending_cancel::throw_on_return(rt, reason);
                 }
                 if blocked_on.fd >= 0 && classify::converses() {
-                    // Its answer will come, and must not be taken for the next question's: not every library gives
-                    // up a connection because it could not wait. A library that does is not disturbed.
+                    // The response will still come, and must not be taken for that of the next request: not every
+                    // library closes a connection because a wait has failed. Libraries that do are not affected.
                     if c::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
                         rt.context().given_up.set(blocked_on.fd);
                     }

@@ -1,4 +1,4 @@
-//! The entries of loaded objects, which lead to the hooks of libc calls from the first `spawn` on.
+//! Patches the entries of loaded objects to lead to the hooks of libc calls, from the first `spawn` on.
 
 use crate::engine::no_throw;
 use crate::isolation::{globals, openssl, parts};
@@ -9,10 +9,10 @@ use spindle_zend::{PhpStatic, engine};
 use std::cell::RefCell;
 use std::ptr::{null, null_mut};
 
-/// The patcher of the process, made at the first `spawn`.
+/// The patcher of the process, created at the first `spawn`.
 static PATCHER: PhpStatic<RefCell<Option<Patcher>>> = PhpStatic::new(RefCell::new(None));
 
-/// Returns each object that entries were patched in, with their number.
+/// Returns each object in which entries were patched, with their number.
 pub fn objects() -> Vec<(String, usize)> {
     let patcher = PATCHER.borrow();
     patcher
@@ -22,23 +22,23 @@ pub fn objects() -> Vec<(String, usize)> {
         .collect()
 }
 
-/// Puts the originals back, at module shutdown.
+/// Restores the originals, at module shutdown.
 pub fn restore() {
     if let Some(patcher) = PATCHER.borrow_mut().as_mut() {
         patcher.restore();
     }
 }
 
-/// Returns the names of files whose entries are left alone: those that `async.interpose_exclude` names, and the engine's own
-/// extensions (`zend_extension=`), where a wait is one of the whole process: a debugger stops all coroutines, and opcache's
-/// locks are those of the process.
+/// Returns the names of files whose entries are not patched: those named by `async.interpose_exclude`, and the engine's
+/// own extensions (`zend_extension=`), whose waits concern the whole process: a debugger stops all coroutines, and
+/// opcache's locks belong to the process.
 fn excluded() -> Vec<String> {
     let named = engine::setting(c"async.interpose_exclude");
     let named = named.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     named.chain(engine::engine_extensions()).collect()
 }
 
-/// Points the entries of all loaded objects at the hooks. Returns what could not be: one error for the process.
+/// Patches the entries of all loaded objects. Returns what could not be patched. An error is returned once per process.
 pub fn patch() -> Vec<String> {
     let mut patcher = PATCHER.borrow_mut();
     let patcher = patcher.get_or_insert_with(|| {
@@ -57,7 +57,7 @@ pub fn patch() -> Vec<String> {
     errors
 }
 
-/// Entries, threads and handlers of forks lead to this object's code: from now on it is not unloaded.
+/// Prevents this object from being unloaded, because entries, threads and fork handlers lead to its code.
 fn stay_loaded() {
     let mut object =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
@@ -67,9 +67,9 @@ fn stay_loaded() {
     }
 }
 
-/// A library was loaded: its entries are patched too.
+/// Patches the entries of a library that was loaded.
 pub fn library_loaded() {
-    // A constructor of a library may load another while we patch.
+    // A library's constructor may load another library while this one is patched.
     if let Ok(mut patcher) = PATCHER.try_borrow_mut()
         && let Some(patcher) = patcher.as_mut()
     {

@@ -1,14 +1,17 @@
-//! A class that is being linked is in the engine's table already, unlinked, and to others it looks missing, without an
-//! autoloader being asked. Linking runs PHP code: autoloaders of its parents, interfaces and traits, and error handlers for
-//! what it deprecates. So while the coroutine that links a class is suspended, whatever in, the others do not see the class:
-//! they ask for it, and wait (see `loading`). Where they declare it, too, by the same code, they find a stand-in, and wait as
-//! well (see `stand_ins`).
+//! Classes that are being linked, and coroutines that need them meanwhile.
 //!
-//! An exception that comes out of some of this code, when a trait is loaded or something is deprecated, ends the request: the
-//! engine cannot take a class back that others may know already. So cancellations are held off until the class is linked.
+//! A class that is being linked is in the engine's table already, unlinked: to other code it seems missing, and no
+//! autoloader is called for it. Linking runs PHP code: autoloaders for its parents, interfaces and traits, and error
+//! handlers for deprecations. So while the coroutine that links a class is suspended, the class is hidden from the
+//! others: they look it up, and wait (see `loading`). If they declare it themselves, by the same code, they find a
+//! stand-in, and wait as well (see `stand_ins`).
 //!
-//! The engine does not say when linking begins or ends. It is noticed at every call of an autoloader and every error, if the
-//! running code is a declaration then. And it is over when the class in the table is linked, or gone.
+//! An exception from some of this code, when a trait is loaded or a deprecation is reported, ends the request: the
+//! engine cannot undo a class that other code may have seen. So cancellations are deferred until the class is linked.
+//!
+//! The engine does not announce when linking begins or ends. The begin is noticed when an autoloader or an error
+//! handler is called and the running code is a declaration. Linking has ended when the class in the table is linked, or
+//! gone.
 
 use crate::engine::{loading, stand_ins};
 use crate::runtime::park::throw_cancellation;
@@ -21,19 +24,19 @@ use spindle_zend::{Class, Declaration, Frame, Owned, PhpStatic, Str, Thrown, cla
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
-/// A class that a coroutine links.
+/// A class that a coroutine is linking.
 struct Linking {
-    /// `None`, in the child of a fork: a coroutine of the parent's, which does not go on here.
+    /// The coroutine. `None` in the child of a fork, for a coroutine of the parent, which does not run here.
     co: Option<CoroutineId>,
-    /// What it is found by: its lower-case name; the key of its declaration, if it is anonymous.
+    /// The key by which it is looked up: its lower-case name; the key of its declaration if it is anonymous.
     name: Owned<Str>,
-    /// The key by which its declaration finds it.
+    /// The key by which its declaration looks it up.
     key: Owned<Str>,
-    /// Its key while the coroutine is suspended. Anonymous ones are not hidden, as no code asks for them by name.
+    /// Its key while the coroutine is suspended. `None` for anonymous classes, which no code looks up by name.
     hidden: Option<Owned<Str>>,
-    /// While the coroutine is suspended: what its stand-in has replaced.
+    /// The class that its stand-in has replaced, while the coroutine is suspended.
     replaced: Cell<Option<Class>>,
-    /// The fiber of the engine's that links it, by its address.
+    /// The address of the engine's fiber that links it.
     fiber: usize,
 }
 
@@ -50,7 +53,7 @@ pub fn is_any() -> bool {
     STATE.count.get() > 0
 }
 
-/// Asks the engine to report errors. At module start. Without coroutines it does nothing.
+/// Registers for the engine's errors, at module start. Has no effect without coroutines.
 pub fn install() {
     engine::observe_errors(error);
 }
@@ -70,20 +73,20 @@ fn running(rt: &'static Runtime) -> CoroutineId {
     rt.context().co.get()
 }
 
-/// Returns `true` if the running coroutine is not in the middle of linking it any more.
+/// Returns `true` if the running coroutine has finished linking a class.
 fn is_over(linking: &Linking) -> bool {
     if !is_unlinked(&linking.name) {
-        return true; // linked; or not to be linked, and the declaration has taken the name away
+        return true; // linked; or it could not be, and the declaration has removed the name
     }
     if linking.hidden.is_some() || linking.fiber != engine::fiber_address() {
         return false;
     }
-    // An anonymous one has the same key before and after.
+    // An anonymous class has the same key before and after.
     let mut calls = Frame::current().into_iter().flat_map(Frame::and_callers);
     !calls.any(|frame| frame.declaration().is_some_and(|declaration| *declaration.key == *linking.key))
 }
 
-/// Notes the class that the running code may be linking, before it runs PHP code in the middle of that.
+/// Registers the class that the running code may be linking, before PHP code is run in the middle of that.
 pub fn notice(rt: &'static Runtime) {
     let frame = Frame::current();
     let Some(declaration) = frame.as_ref().and_then(Frame::declaration) else { return };
@@ -109,12 +112,12 @@ pub fn notice(rt: &'static Runtime) {
     });
     STATE.count.set(STATE.count.get() + 1);
     rt.core.borrow_mut().shield();
-    loading::begins(bytes.to_vec(), co); // also where no autoloader was asked for it
+    loading::begins(bytes.to_vec(), co); // also if no autoloader was called for it
 }
 
-/// The running coroutine is about to be suspended, or to ask for a class: what it has linked by now is there for all.
+/// Removes the classes that the running coroutine has finished linking, before it is suspended or looks up a class.
 #[cold]
-pub fn settle(rt: &'static Runtime) {
+pub fn finish_linked(rt: &'static Runtime) {
     let co = running(rt);
     let done: Vec<Linking> = {
         let mut list = STATE.list.borrow_mut();
@@ -129,15 +132,15 @@ pub fn settle(rt: &'static Runtime) {
     }
 }
 
-/// The running code declares a class that another coroutine links, and is about to link its stand-in: waits until the class
-/// is linked, and links it where the other one could not. Called by the autoloader, for the name in
-/// [`stand_ins::is_asked_for`]. Returns the interface that the stand-in asks for; `None`: something was thrown, and the
-/// declaration fails.
+/// Waits in a declaration of a class that another coroutine is linking, when its stand-in is about to be linked: until
+/// the class is linked, or links it if the other coroutine could not. The autoloader calls this for the name in
+/// [`stand_ins::is_asked_for`]. Returns the interface that the stand-in asks for; `None` if an exception was thrown,
+/// with which the declaration fails.
 pub fn wait_for_declaration(rt: Option<&'static Runtime>) -> Option<Class> {
     let frame = Frame::current()?;
     let declaration = frame.declaration()?;
     let Declaration { name, key, parent } = declaration;
-    // The engine has given the stand-in the class's name, and will take it away from what has it when the declaration fails.
+    // The engine has given the class's name to the stand-in, and removes the name if the declaration fails.
     let is_named = !is_anonymous(&declaration);
     if is_named {
         rename(name, key);
@@ -159,20 +162,20 @@ pub fn wait_for_declaration(rt: Option<&'static Runtime>) -> Option<Class> {
     Some(engine::stringable_class())
 }
 
-/// Returns the coroutine other than the running one, which sees the class, that links this class: `Some(None)` for one of the
-/// parent process.
+/// Returns the coroutine that is linking this class, if it is not the running one, which sees the class; `Some(None)`
+/// for a coroutine of the parent process.
 fn linker(name: &Str) -> Option<Option<CoroutineId>> {
     let list = STATE.list.borrow();
     list.iter().find(|linking| *linking.name == *name).map(|linking| linking.co)
 }
 
-/// Waits until `other` links the class no more, or may not.
+/// Waits until `other` may have finished linking the class.
 ///
 /// # Errors
-/// It cannot wait, or was cancelled.
+/// The coroutine cannot wait, or was cancelled.
 fn wait(rt: Option<&'static Runtime>, other: Option<CoroutineId>, name: &Str) -> Result<(), Thrown> {
     let class = name.to_text();
-    let class = class.split('\0').next().unwrap_or_default(); // of an anonymous one a place follows
+    let class = class.split('\0').next().unwrap_or_default(); // in the name of an anonymous class a position follows
     let refused = |why: &str| {
         let text = format!("class {class} is being declared by {why}");
         Err(exception::throw_new(classes::async_exception(), &text))
@@ -193,21 +196,21 @@ fn wait(rt: Option<&'static Runtime>, other: Option<CoroutineId>, name: &Str) ->
     Ok(())
 }
 
-/// A request begins. The strings of what is left of the one before went with its memory.
+/// Clears the list at the start of a request. The strings in it were freed with the memory of the previous one.
 pub fn forget_all() {
     STATE.count.set(0);
     STATE.list.borrow_mut().drain(..).for_each(std::mem::forget);
     stand_ins::forget_all();
 }
 
-/// In the child of a fork: what other coroutines were linking is neither linked nor as it was.
+/// Marks the classes that other coroutines were linking as lost, in the child of a fork: they will not be linked.
 pub fn lose_others(me: CoroutineId) {
     for linking in STATE.list.borrow_mut().iter_mut().filter(|linking| linking.co != Some(me)) {
         linking.co = None;
     }
 }
 
-/// The coroutine is left: others do not see the classes that it links, and do not link them.
+/// Hides the classes that a coroutine is linking from others while it is suspended.
 #[cold]
 pub fn hide(co: CoroutineId) {
     for linking in STATE.list.borrow().iter().filter(|linking| linking.co == Some(co)) {
@@ -221,7 +224,7 @@ pub fn hide(co: CoroutineId) {
     }
 }
 
-/// The coroutine goes on, and sees them.
+/// Shows the classes that a coroutine is linking, which is resumed.
 #[cold]
 pub fn show(co: CoroutineId) {
     for linking in STATE.list.borrow().iter().filter(|linking| linking.co == Some(co)) {
@@ -243,7 +246,8 @@ fn is_unlinked(name: &Str) -> bool {
     unlinked(name).is_some()
 }
 
-/// Gives a class that is not linked another key, unless a class has been declared with that meanwhile: the first one stays.
+/// Moves a class that is not linked to another key, unless a class has been declared with that key meanwhile: the first
+/// one stays.
 fn rename(from: &Str, to: &Str) {
     if is_unlinked(from) {
         class_table::change_key(from, to);

@@ -1,8 +1,9 @@
-//! A coroutine that needs a class or a file which another one is loading waits until it is there.
+//! Makes coroutines wait that need a class or a file which another coroutine is loading.
 //!
-//! The engine marks a file as included when it begins to run its code, and autoloads no class twice at once. Code of
-//! files and autoloaders may suspend: to other coroutines a class would look missing, and a file would look done whose
-//! conditional functions, constants and `return` have not come yet. Circles go on at once, as in one coroutine.
+//! The engine marks a file as included when it starts to run its code, and does not autoload a class twice at once.
+//! Code of files and autoloaders may suspend: to other coroutines a class would seem missing, and a file would seem
+//! loaded although its conditional functions, its constants and its `return` have not been executed yet. Cyclic loads
+//! do not wait, as within one coroutine.
 
 use crate::engine::{linking, stand_ins};
 use crate::runtime::park::throw_cancellation;
@@ -21,14 +22,15 @@ use spindle_zend::{
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// The coroutine that runs the code of a file for the first time; the number tells it from a later one in the same slot.
+/// The coroutine that runs the code of a file for the first time. The id distinguishes it from a later one in the same
+/// slot.
 #[derive(Clone, Copy)]
 struct Loader {
     co: CoroutineId,
     id: u64,
 }
 
-/// A coroutine that waits, and the one that loads what it waits for.
+/// A waiting coroutine, the one that it waits for, and what that one loads.
 struct Wait {
     ticket: Ticket,
     loader: CoroutineId,
@@ -53,10 +55,10 @@ impl LoadTarget {
 struct State {
     /// Classes that are being loaded, by their lower-case names.
     classes: RefCell<Vec<(Vec<u8>, CoroutineId)>>,
-    /// The first loader of each file. Whether it still loads the file is looked up when it matters.
+    /// The first loader of each file. Whether it is still loading the file is determined when needed.
     files: RefCell<BTreeMap<Vec<u8>, Loader>>,
     waits: RefCell<Vec<Wait>>,
-    /// How many of the waits are for a file.
+    /// The number of waits for files.
     file_waits: Cell<u32>,
 }
 
@@ -70,21 +72,21 @@ static STATE: PhpStatic<State> = PhpStatic::new(State {
 static AUTOLOAD_HOOK: Hook<Autoload> = Hook::new(&AUTOLOAD, autoload);
 static RESOLVE_PATH_HOOK: Hook<ResolvePath> = Hook::new(&RESOLVE_PATH, resolve_path);
 
-/// Wraps the engine's functions, after every extension's own wrapping.
+/// Installs the hooks, after all extensions have installed theirs.
 pub fn install() {
     AUTOLOAD_HOOK.install();
     RESOLVE_PATH_HOOK.install();
     stand_ins::install();
 }
 
-/// Puts the originals back where ours still stand.
+/// Restores the originals, except where others have replaced the hooks.
 pub fn remove() {
     AUTOLOAD_HOOK.remove();
     RESOLVE_PATH_HOOK.remove();
     stand_ins::remove();
 }
 
-/// Forgets what was being loaded in the request before.
+/// Forgets what was being loaded in the previous request.
 pub fn forget_all() {
     STATE.classes.borrow_mut().clear();
     STATE.files.borrow_mut().clear();
@@ -93,7 +95,7 @@ pub fn forget_all() {
     linking::forget_all();
 }
 
-/// In the child of a fork: only the running coroutine loads anything.
+/// Forgets what other coroutines were loading, in the child of a fork.
 pub fn forget_others(me: CoroutineId) {
     STATE.classes.borrow_mut().retain(|(_, loader)| *loader == me);
     STATE.files.borrow_mut().retain(|_, loader| loader.co == me);
@@ -102,7 +104,7 @@ pub fn forget_others(me: CoroutineId) {
     linking::lose_others(me);
 }
 
-/// Parks until `loader` has loaded what is waited for, or may have.
+/// Parks until `loader` has loaded the target, or may have.
 fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeReason {
     let ticket = rt.begin_wait();
     let (call, files) = if target.is_file() { ("include", 1) } else { ("autoload", 0) };
@@ -135,19 +137,19 @@ extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
     class
 }
 
-/// Counts the classes that the running coroutine is in the middle of loading.
+/// Adds to the number of classes that the running coroutine is loading.
 fn count_load(rt: &'static Runtime, by: i32) {
     let loads = &rt.context().loads;
     loads.set(loads.get().wrapping_add_signed(by));
 }
 
-/// Lets the original load a class, after a coroutine that loads it already.
+/// Loads a class by the original function, after waiting for a coroutine that is loading it already.
 fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = begin(lower.as_bytes().to_vec(), me) {
         if dependencies::depends_on(loader, me) {
-            return None; // as with a class that is needed while it is being loaded
+            return None; // as for a class that is needed during its own loading
         }
         let reason = wait(rt, loader, LoadTarget::Class(lower.as_bytes().to_vec()));
         let found = class_table::find(lower);
@@ -164,7 +166,7 @@ fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Op
     class
 }
 
-/// Notes that `me` loads this class, unless another coroutine does already, which is returned.
+/// Registers `me` as the loader of a class, unless another coroutine is loading it already, which is returned.
 fn begin(name: Vec<u8>, me: CoroutineId) -> Option<CoroutineId> {
     let mut classes = STATE.classes.borrow_mut();
     let loader = classes.iter().find(|(known, _)| *known == name).map(|(_, loader)| *loader);
@@ -174,25 +176,25 @@ fn begin(name: Vec<u8>, me: CoroutineId) -> Option<CoroutineId> {
     loader
 }
 
-/// Notes that `co` has begun to link a class.
+/// Registers that `co` has started to link a class.
 pub(crate) fn begins(name: Vec<u8>, co: CoroutineId) {
     begin(name, co);
 }
 
-/// Notes that a class which was being linked is there, or is not going to be.
+/// Registers that a class which was being linked exists, or will not.
 pub(crate) fn ends(rt: &'static Runtime, name: Vec<u8>) {
     end(rt, name);
 }
 
-/// A class is loaded, or about to be before its loader suspends again: wakes those that wait for it.
+/// Wakes the coroutines that wait for a class, which is loaded, or will be before its loader suspends again.
 fn end(rt: &'static Runtime, name: Vec<u8>) {
     STATE.classes.borrow_mut().retain(|(known, _)| *known != name);
     let done = LoadTarget::Class(name);
     wake(rt, |wait| wait.target == done);
 }
 
-/// Wakes the chosen ones, and returns `true` if there are any. From now on they wait for no coroutine: others decide by that
-/// before these have run.
+/// Wakes the chosen coroutines. Returns `true` if there are any. From now on they wait for no coroutine, which others
+/// may check before these run.
 fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
     let chosen: Vec<Ticket> = {
         let waits = STATE.waits.borrow();
@@ -205,7 +207,7 @@ fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
     !chosen.is_empty()
 }
 
-/// Notes that a file was compiled, whose code the running coroutine is about to run.
+/// Registers a compiled file, whose code the running coroutine is about to run.
 pub fn compiled(code: Function) {
     let Some(rt) = scheduler::existing().filter(|rt| rt.active.get()) else { return };
     let Some(path) = code.file() else { return };
@@ -214,7 +216,7 @@ pub fn compiled(code: Function) {
     STATE.files.borrow_mut().entry(path.as_bytes().to_vec()).or_insert(Loader { co, id: core.id(co) });
 }
 
-/// Returns `true` if code of this file, not only of a function in it, is among these calls.
+/// Returns `true` if one of these calls runs code of this file, not only of a function in it.
 fn runs_file(innermost: Option<Frame>, path: &[u8]) -> bool {
     innermost
         .into_iter()
@@ -223,7 +225,7 @@ fn runs_file(innermost: Option<Frame>, path: &[u8]) -> bool {
         .any(|function| function.name().is_none() && function.file().is_some_and(|file| file.as_bytes() == path))
 }
 
-/// Returns the coroutine other than `me` that is still running the code of this file for the first time.
+/// Returns the coroutine other than `me` that is running the code of this file for the first time.
 fn loader_of(rt: &'static Runtime, path: &[u8], me: CoroutineId) -> Option<CoroutineId> {
     let loader = *STATE.files.borrow().get(path)?;
     if loader.co == me || rt.core.borrow().id(loader.co) != loader.id {
@@ -248,7 +250,7 @@ extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {
         }
         let reason = wait(rt, loader, LoadTarget::File(path.as_bytes().to_vec()));
         if reason == WakeReason::Cancelled && throw_cancellation(rt) {
-            return None; // without a path, and with an exception, the engine includes nothing
+            return None; // without a path and with an exception the engine includes nothing
         }
     }
     Some(path)
@@ -265,12 +267,12 @@ fn includes_once() -> bool {
     })
 }
 
-/// The running coroutine suspends, ends, or asks for what another one may load: wakes those that wait for a file whose code it
-/// has run by now.
+/// Wakes the coroutines that wait for a file whose code the running coroutine has run by now. Called when it suspends,
+/// ends, or looks up a class or file.
 #[inline(always)]
 pub fn may_have_loaded(rt: &'static Runtime) {
     if linking::is_any() {
-        linking::settle(rt);
+        linking::finish_linked(rt);
     }
     if STATE.file_waits.get() > 0 {
         wake_loaded(rt);
@@ -286,8 +288,8 @@ fn wake_loaded(rt: &'static Runtime) {
     });
 }
 
-/// No coroutine can run: those that load files wait for those that wait for them, in a way that is not seen. These go on
-/// without the files. Returns `true` if there are any.
+/// Resolves a stall in which coroutines that load files wait, in an undetected way, for those that wait for them: wakes
+/// these, which continue without the files. Returns `true` if there are any.
 pub fn give_up(rt: &'static Runtime) -> bool {
     let waits = STATE.waits.borrow();
     let mut files = STATE.files.borrow_mut();

@@ -1,4 +1,4 @@
-//! Hooks into the engine, and what the interposed libc calls need of the runtime.
+//! Hooks into the engine, and the `Host` of the interposed libc calls.
 
 pub mod hooks;
 pub mod host_impl;

@@ -1,10 +1,11 @@
-//! PHP code that C code calls which no exception can go through. A callback of C code that PHP's FFI has called: ext/ffi ends
-//! the request with "Throwing from FFI callbacks is not allowed". `__debugInfo()`: so does the engine, with "__debuginfo()
-//! must return an array". So a cancellation is held off while such code runs, as `Async\protect` does it, and thrown when
-//! the call into C code has returned.
+//! Defers cancellations in PHP code that is called by C code through which no exception can pass.
 //!
-//! `ffi.so` calls PHP code in one place, by `zend_call_function`: its entry for that is pointed here, and so is the one of
-//! the handlers that all objects of PHP classes have.
+//! In a callback of C code that PHP's FFI has called, ext/ffi ends the request with "Throwing from FFI callbacks is not
+//! allowed". In `__debugInfo()` the engine ends it with "__debuginfo() must return an array". So cancellations are
+//! deferred while such code runs, as by `Async\protect()`, and thrown when the call into C code has returned.
+//!
+//! `ffi.so` calls PHP code in one place, by `zend_call_function`. Its entry for that is patched, and so is the
+//! debug-info handler in the table that all objects of PHP classes share.
 
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
@@ -12,22 +13,22 @@ use spindle_interpose::patch::{self, Hook, Patcher};
 use spindle_zend::{Object, declare, engine, exception, hooks::Passed, sys};
 use std::mem::offset_of;
 
-/// Returns a patcher of these hooks, and of the entry of `ffi.so`.
+/// Returns a patcher of these hooks and of the entry of `ffi.so`.
 pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
     let name = c"zend_call_function";
     hooks.push(Hook { name, replacement: call_back as *const () as usize });
     Patcher::new(&hooks, excluded).only_in(name, "ffi.so")
 }
 
-/// Changes the handlers of objects, once a process. Returns why that could not be.
+/// Replaces the handler of objects, once per process. Returns the reason if it cannot be replaced.
 pub fn install() -> Option<String> {
-    let ours = get_debug_info as *const () as usize;
-    if engine::standard_handlers().get_debug_info.is_some_and(|now| now as usize == ours) {
+    let replacement = get_debug_info as *const () as usize;
+    if engine::standard_handlers().get_debug_info.is_some_and(|now| now as usize == replacement) {
         return None;
     }
     let place = (&raw const sys::std_object_handlers).addr() + offset_of!(sys::zend_object_handlers, get_debug_info);
     // SAFETY: our function has the type of those in the entry, and calls what stands there.
-    unsafe { patch::store(place, ours) }.err()
+    unsafe { patch::store(place, replacement) }.err()
 }
 
 declare! {
@@ -47,7 +48,8 @@ extern "C" fn get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *m
     without_cancellation(|| zend_std_get_debug_info(object, is_temporary))
 }
 
-/// Holds cancellations off while C code calls PHP code. A bailout of that ends the coroutine, shield and all.
+/// Defers cancellations during a call of PHP code by C code. A bailout from that ends the coroutine, and the shield
+/// with it.
 fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
     let Some(rt) = scheduler::existing() else { return call() };
     rt.core.borrow_mut().shield();
@@ -65,7 +67,8 @@ fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The engine may be interrupted now: throws what was held off, if the running coroutine's callback has returned.
+/// Throws, where the engine can be interrupted, a cancellation that was deferred, if the running coroutine's callback
+/// has returned.
 pub fn deliver(rt: &'static scheduler::Runtime) {
     let held_off = rt.cancelled_in_callback.get();
     if held_off == 0 || exception::is_in_flight() {

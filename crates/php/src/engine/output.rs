@@ -1,9 +1,9 @@
-//! What a SAPI does with its client is done without a switch.
+//! Output functions of the SAPI, which run without a switch.
 //!
-//! SAPIs keep what is on its way to the client in buffers of their own, and return to them after a write that waits: were
-//! their coroutine suspended there, the output of others would be lost in them, or come in the middle. So where the client is
-//! slow, all coroutines wait. The command line writes without a buffer, to pipes and terminals: there only the coroutine that
-//! writes is suspended, unless it writes a buffer that all share (`output_buffering`).
+//! SAPIs keep output for the client in buffers of their own, and continue with these after a write that waits: if the
+//! coroutine were suspended there, the output of others could be lost or inserted in the middle. So all coroutines wait
+//! for a slow client. The command line writes without a buffer, to pipes and terminals: there only the writing
+//! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`).
 
 use crate::runtime::{scheduler, suspension};
 use spindle_zend::{
@@ -20,7 +20,7 @@ static FLUSH_HOOK: Hook<SapiFlush> = Hook::new(&SAPI_FLUSH, flush);
 static SEND_HEADERS_HOOK: Hook<SapiSendHeaders> = Hook::new(&SAPI_SEND_HEADERS, send_headers);
 static READ_HOOK: Hook<SapiRead> = Hook::new(&SAPI_READ, read);
 
-/// Wraps the functions that the SAPI has. At the first `spawn` of a request.
+/// Hooks the functions that the SAPI has, at the first `spawn` of a request.
 pub fn install() {
     WRITE_HOOK.wrap();
     FLUSH_HOOK.wrap();
@@ -28,7 +28,7 @@ pub fn install() {
     READ_HOOK.wrap();
 }
 
-/// Puts the originals back, at module shutdown, where ours still stand.
+/// Restores the originals at module shutdown, except where others have replaced the hooks.
 pub fn remove() {
     WRITE_HOOK.remove();
     FLUSH_HOOK.remove();
@@ -36,7 +36,7 @@ pub fn remove() {
     READ_HOOK.remove();
 }
 
-/// Runs `what` without a switch, unless it is a write of the command line's to no shared buffer.
+/// Runs `what` without a switch, unless it is a write of the command line that does not flush a shared buffer.
 fn in_one_piece<R>(what: impl FnOnce() -> R) -> R {
     let is_unbuffered = engine::sapi_name() == c"cli" && !engine::is_output_shared();
     if is_unbuffered || scheduler::existing().is_none() { what() } else { suspension::without_switch(what) }

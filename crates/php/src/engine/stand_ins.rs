@@ -1,9 +1,11 @@
-//! Classes that stand in the engine's table while a coroutine that links the real ones is suspended. A declaration finds its
-//! class by a key of its own. Where other coroutines run the same declaration meanwhile, it would be linked twice at once, or
-//! missed there, for which the engine is not prepared.
+//! Stand-ins: classes in the engine's table in place of those that a suspended coroutine is linking.
 //!
-//! A stand-in has nothing but one interface, which does not exist. To link it the engine asks the autoloader for that, which
-//! waits (see `linking`), and then its cache of linked classes, where our hook returns the class that it stands for.
+//! A declaration looks up its class by a key of its own. If other coroutines run the same declaration meanwhile, the
+//! class would be linked twice at once, or missing, for which the engine is not prepared.
+//!
+//! A stand-in has nothing but one interface, which does not exist. To link it the engine asks the autoloader for the
+//! interface, which waits (see `linking`), and then its cache of linked classes, where the hook returns the class that
+//! the stand-in represents.
 
 use spindle_zend::{
     Class, Hook, Owned, PhpStatic, Str, class_table,
@@ -14,26 +16,28 @@ use std::cell::{RefCell, UnsafeCell};
 use std::ffi::c_char;
 use std::rc::Rc;
 
-/// What the names of the interfaces begin with.
+/// The prefix of the interfaces' names.
 const PREFIX: &[u8] = b"\0spindle declares ";
 
-/// A class, and what it refers to. The strings outlive the request in which they were made, as the list does.
+/// A stand-in, and what it refers to. Its strings outlive the request in which they were created, as the list does.
 struct StandIn {
     class: Class,
-    /// The key of the class that it stands for.
+    /// The key of the class that it represents.
     stands_for: Owned<Str>,
     _entry: Rc<UnsafeCell<sys::zend_class_entry>>,
     _interface: Rc<UnsafeCell<sys::zend_class_name>>,
     _names: [Owned<Str>; 2],
 }
 
-/// They stay where they are until the request is over: a coroutine that has begun to link one goes on with it.
+/// All stand-ins. They are kept until the end of the request: a coroutine that has started to link one continues with
+/// it.
 static ALL: PhpStatic<RefCell<Vec<StandIn>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 static GET_HOOK: Hook<InheritanceCacheGet> = Hook::new(&INHERITANCE_CACHE_GET, get);
 static ADD_HOOK: Hook<InheritanceCacheAdd> = Hook::new(&INHERITANCE_CACHE_ADD, add);
 
-/// Wraps the engine's cache of linked classes, after opcache, whose it is; without one no other class is looked for there.
+/// Hooks the engine's cache of linked classes, which belongs to opcache; without a cache no other class is looked up
+/// there.
 pub fn install() {
     GET_HOOK.install();
     if INHERITANCE_CACHE_ADD.get().is_none() {
@@ -41,25 +45,26 @@ pub fn install() {
     }
 }
 
-/// Puts the original back, where ours still stands.
+/// Restores the originals, except where others have replaced the hooks.
 pub fn remove() {
     GET_HOOK.remove();
     ADD_HOOK.remove();
 }
 
-/// Returns `true` if this is the name that the autoloader is asked for when a stand-in is linked.
+/// Returns `true` if this is the name for which the autoloader is called when a stand-in is linked.
 pub fn is_asked_for(lower: &Str) -> bool {
     lower.as_bytes().starts_with(PREFIX)
 }
 
-/// Returns the stand-in for a class that will be found by `key` when it is linked.
+/// Returns the stand-in for a class that will be at `key` when it is linked.
 pub fn of(class: Class, key: &Str) -> Class {
     let mut all = ALL.borrow_mut();
     if let Some(known) = all.iter().find(|known| *known.stands_for == *key) {
         return known.class;
     }
     let name = Str::new_lasting(class.name().as_bytes());
-    // Not the class's own name for the interface: the engine keeps in such strings which class they were found to be.
+    // The interface does not have the class's own name: the engine caches in such strings which class they were
+    // resolved to.
     let interface_name = Str::new_lasting([PREFIX, key.as_bytes()].concat());
     let interface = Rc::new(UnsafeCell::new(sys::zend_class_name {
         name: interface_name.as_raw(),
@@ -69,7 +74,7 @@ pub fn of(class: Class, key: &Str) -> Class {
     entry.type_ = sys::ZEND_USER_CLASS as c_char;
     entry.name = name.as_raw();
     entry.refcount = 1;
-    // Only of such ones the cache is asked. The engine destroys none of them.
+    // The cache is only consulted for immutable classes. The engine does not destroy them.
     entry.ce_flags = sys::ZEND_ACC_IMMUTABLE;
     entry.num_interfaces = 1;
     entry.__bindgen_anon_3.interface_names = interface.get();
@@ -86,18 +91,18 @@ pub fn of(class: Class, key: &Str) -> Class {
     class
 }
 
-/// Returns `true` if this class is a stand-in.
+/// Returns `true` if the class is a stand-in.
 pub fn is_one(class: Class) -> bool {
     ALL.borrow().iter().any(|known| known.class == class)
 }
 
-/// Returns the key of the class that this one stands for, if it is a stand-in.
+/// Returns the key of the class that a stand-in represents; `None` if the class is no stand-in.
 fn key_of(class: Class) -> Option<Owned<Str>> {
     let all = ALL.borrow();
     all.iter().find(|known| known.class == class).map(|known| known.stands_for.clone())
 }
 
-/// A request begins: no table has any of them.
+/// Frees all stand-ins at the start of a request, when no table has any of them.
 pub fn forget_all() {
     ALL.take();
 }
@@ -108,13 +113,13 @@ extern "C" fn get(
     others: Passed<'_, *mut *mut sys::zend_class_entry>,
 ) -> Option<Class> {
     match key_of(class) {
-        // Its declaration has waited, and has seen the class in the table, linked.
+        // Its declaration has waited until the class was in the table, linked.
         Some(key) => class_table::find(&key),
         None => GET_HOOK.original()?(class, parent, others),
     }
 }
 
-/// Keeps nothing.
+/// Adds nothing to the cache.
 extern "C" fn add(
     _: Class,
     _: Class,
@@ -125,7 +130,7 @@ extern "C" fn add(
     None
 }
 
-/// Puts a class into the engine's table, or takes out what is there, and returns what was there.
+/// Puts a class into the engine's table, or removes the one at this key. Returns the previous one.
 pub fn put(key: &Str, class: Option<Class>) -> Option<Class> {
     // SAFETY: classes of this request. What is taken out is a stand-in, of which the engine destroys nothing.
     unsafe { class_table::replace(key, class) }

@@ -1,6 +1,6 @@
-//! Operators in the source: it is rewritten as it is compiled, below opcache, which keeps what comes of it.
+//! Rewrites the operators in sources when they are compiled, below opcache, which stores the result.
 //!
-//! `highlight_file()`, the tokenizer and the like read sources themselves, and see them as they are.
+//! `highlight_file()`, the tokenizer and the like read sources themselves, without the rewriting.
 
 use crate::settings;
 use memchr::memmem;
@@ -37,32 +37,33 @@ fn options(start: Start) -> Options {
     Options { version: VERSION, short_tags: engine::has_short_tags(), start }
 }
 
-/// Wraps the compiler. At module start, so that opcache, which wraps it when all modules have started, is around this.
+/// Hooks the compiler, at module start, so that opcache, which hooks it after the start of all modules, is around this
+/// hook.
 pub fn install() {
     if is_on() {
         COMPILE_FILE_HOOK.install();
     }
 }
 
-/// Puts the original back, at module shutdown, where ours still stands.
+/// Restores the original at module shutdown, except where others have replaced the hook.
 pub fn remove() {
     COMPILE_FILE_HOOK.remove();
 }
 
 /// Compiles a file whose operators are rewritten first. Reading it may run PHP code (of a stream wrapper) and bail out;
-/// nothing is held then. Where the memory limit leaves no room for the new text, the list of edits is lost.
+/// nothing is held then. If the memory limit leaves no room for the new text, the list of edits leaks.
 extern "C" fn compile_file(mut file: SourceFile<'_>, kind: c_int) -> Option<Function> {
     let original = COMPILE_FILE_HOOK.original()?;
     if is_archive(&file) || source::are_recoded() {
         return original(file, kind);
     }
-    // PHP's own buffers may be larger than what the rewriter counts with.
+    // PHP's buffers may be larger than the rewriter's offsets can express.
     let Some(text) = file.text().filter(|text| text.len() <= u32::MAX as usize) else {
         return original(file, kind);
     };
     match plain(text, options(Start::Html)) {
         Ok(None) => {
-            source::set_growth(0); // a bailout while the one before was parsed has left it
+            source::set_growth(0); // a bailout during the previous parse may have left a value
             original(file, kind)
         }
         Ok(Some(plain)) => {
@@ -83,8 +84,8 @@ extern "C" fn compile_file(mut file: SourceFile<'_>, kind: c_int) -> Option<Func
     }
 }
 
-/// Returns `true` if the phar extension, to which the name says enough to look, will put a reader of its own in the place of
-/// this file. It does so for archives that are no PHP up to their contents.
+/// Returns `true` if the phar extension will replace the reader of this file with its own. It does so for files with
+/// certain names that are archives without PHP code at the start.
 fn is_archive(file: &SourceFile<'_>) -> bool {
     let name = file.name().map_or(&[][..], Str::as_bytes);
     let is_named = memchr::memchr_iter(b'.', name).any(|at| name[at..].starts_with(b".phar"));
@@ -93,7 +94,7 @@ fn is_archive(file: &SourceFile<'_>) -> bool {
     }
     let (path, mut head) = (Path::new(OsStr::from_bytes(name)), Vec::with_capacity(512));
     if !path.is_file() {
-        return false; // what is no file can be read once
+        return false; // what is not a file can be read only once
     }
     let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
     let text = head.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -101,8 +102,8 @@ fn is_archive(file: &SourceFile<'_>) -> bool {
     read.is_ok() && (!is_text || head.starts_with(b"\x1f\x8b") || head.starts_with(b"BZh"))
 }
 
-/// Throws what is wrong with an operator, as the compiler throws what is wrong with the rest. It may bail out when there is no
-/// code to throw in; the text is lost then, and the process is about to end.
+/// Throws the error about an operator as the compiler throws its own. It may bail out when there is no code in which to
+/// throw; the text leaks then, and the process is about to end.
 fn refuse(file: &Str, text: &[u8], error: SyntaxError) {
     let line = error.position(text).line as u32;
     let message = CString::new(error.message.replace('\0', "\\0")).unwrap_or_default();
@@ -110,17 +111,17 @@ fn refuse(file: &Str, text: &[u8], error: SyntaxError) {
     source::throw_parse_error(file, line, &message);
 }
 
-/// What is to be compiled in place of a string.
+/// What is compiled in place of a string.
 pub enum Source {
     /// The string itself.
     Same,
     /// Another string.
     Other(Owned<Str>),
-    /// Nothing: something was thrown.
+    /// Nothing: an exception was thrown.
     Refused,
 }
 
-/// Returns what is compiled in place of a string that `eval()` and the like are about to compile.
+/// Returns what is compiled in place of the string of an `eval()` or the like.
 pub fn of_string(string: &Str, name: &CStr, position: sys::zend_compile_position) -> Source {
     let text = string.as_bytes();
     if !is_on() || text.len() > u32::MAX as usize {
