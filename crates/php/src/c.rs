@@ -1,6 +1,6 @@
-//! Functions and variables of C that are sound to use for every argument that the types here allow: of the C glue, the engine
-//! and the C library. The comment before each group says why. See `spindle_zend` for those that have nothing to do with
-//! coroutines; all others are called through `sys` and `libc`.
+//! Functions and variables of C that are sound for all arguments that these types allow: of the C glue, the engine and
+//! the C library. The comment before each group says why. Those that have nothing to do with coroutines are in
+//! `spindle_zend`; all others are called through `sys` and `libc`.
 
 use spindle_php_sys as sys;
 use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed};
@@ -10,45 +10,46 @@ use std::{
     ptr::NonNull,
 };
 
-/// What the engine has noted on objects and arrays and was taken off for a coroutine, as only `marks.c` knows it.
+/// Marks of the engine on objects and arrays that were removed for a suspended coroutine. Only `marks.c` knows the
+/// contents.
 #[repr(transparent)]
 pub struct Marks(Cell<*mut sys::spindle_marks>);
 
 impl Marks {
-    /// Nothing.
+    /// No marks.
     pub const fn new() -> Marks {
         Marks(Cell::new(std::ptr::null_mut()))
     }
 
-    /// Returns `true` if nothing was taken off.
+    /// Returns `true` if no marks were removed.
     #[inline(always)]
     pub fn are_none(&self) -> bool {
         self.0.get().is_null()
     }
 }
 
-/// Handlers of output buffers that were taken from the engine's stack of them.
+/// Handlers of output buffers that were taken from the engine's stack of these.
 #[repr(transparent)]
 pub struct OutputHandlers(sys::zend_stack);
 
 impl OutputHandlers {
-    /// None.
+    /// No handlers.
     pub const fn new() -> OutputHandlers {
         OutputHandlers(sys::zend_stack { size: 0, top: 0, max: 0, elements: std::ptr::null_mut() })
     }
 }
 
-/// A function that stands for another one, as only the glue fills it.
+/// A proxy for another function, which only the glue fills in.
 #[repr(transparent)]
 pub struct ProxyFunction(UnsafeCell<sys::zend_internal_function>);
 
 impl ProxyFunction {
-    /// Returns one that stands for no function yet.
+    /// Returns an empty proxy.
     pub const fn new() -> ProxyFunction {
         ProxyFunction(UnsafeCell::new(zeroed()))
     }
 
-    /// Returns it as a function, which lasts as long as it does.
+    /// Returns the proxy as a function, which is valid as long as the proxy.
     pub fn function(&self) -> Function {
         // SAFETY: every kind of function begins where the union does.
         unsafe { Function::from_raw(self.0.get().cast()) }.expect("not null")
@@ -62,9 +63,9 @@ unsafe extern "C" {
     pub safe static spindle_settings: PhpStatic<Cell<sys::spindle_ini>>;
     pub safe static spindle_reserved_slot: PhpStatic<Cell<c_int>>;
     pub safe static spindle_ce: PhpStatic<Cell<sys::spindle_classes>>;
-    /// Not 0: some handle is locked, so calls that use handles are checked before they begin.
+    /// Not 0 if any handle is locked: calls that use handles are checked before they begin.
     pub safe static spindle_check_before: PhpStatic<Cell<u32>>;
-    /// Not 0: something is to be thrown when the current internal function returns.
+    /// Not 0 if an exception is to be thrown when the current internal function returns.
     pub safe static spindle_check_after: PhpStatic<Cell<u32>>;
 }
 

@@ -1,7 +1,8 @@
 //! Spindle, the PHP extension: coroutines on stock PHP.
 //!
-//! Module life, switching, bailouts, classes and engine hooks. Which coroutine runs, which is cancelled and which is notified is
-//! decided in `spindle-core`. The file `floors` beside this folder says which module may use which.
+//! It contains the life cycle of the module, switching, bailouts, classes and engine hooks. `spindle-core` decides
+//! which coroutine runs, is cancelled or is notified. The file `floors` beside this folder says which module may use
+//! which.
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 

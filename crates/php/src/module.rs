@@ -1,4 +1,4 @@
-//! Module and request life, ini, activation at the first `spawn`, and what `php --ri spindle` says.
+//! Start and end of the module and of requests, activation at the first `spawn`, and the output of `php --ri spindle`.
 
 use crate::api::operators;
 use crate::c;
@@ -29,9 +29,9 @@ struct Life {
 static LIFE: PhpStatic<Life> =
     PhpStatic::new(Life { trampolined: Cell::new(false), fork_hooked: Cell::new(false), pid: Cell::new(0) });
 
-/// The first `spawn` of a request: libc calls are interposed, internal functions trampolined, handlers of signals chained.
-/// What stays from one request to the next is done once in a process: entries lead to the hooks for good, which are plain
-/// calls while the gate is closed.
+/// Activates coroutines at the first `spawn` of a request: interposes libc calls, installs trampolines, chains signal
+/// handlers. What stays from one request to the next is done once per process: patched entries keep leading to the
+/// hooks, which are plain calls while suspension is disabled.
 #[cold]
 pub fn activate(rt: &'static Runtime) {
     rt.active.set(true);
@@ -46,7 +46,7 @@ pub fn activate(rt: &'static Runtime) {
     host::attach_thread();
     let mut unpatched = interposition::patch();
     if LIFE.pid.get() != std::process::id() {
-        rt.reactor().mark_descriptions_shared(); // a worker that was forked before its first coroutine
+        rt.reactor().mark_descriptions_shared(); // it is a worker that was forked before its first coroutine
     }
     signals::set_handler_hooks(host::AROUND_HANDLERS);
     signals::chain_all();
@@ -70,7 +70,7 @@ pub fn activate(rt: &'static Runtime) {
     if let [first, others @ ..] = &unpatched[..] {
         let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
         let text = format!("Spindle could not redirect all calls, and some will block all coroutines: {first}{more}");
-        // Without a file the engine names the place that it is at.
+        // Without a file the engine uses the position of the running code.
         engine::warn_at(None, 0, &exception::c_text(&text));
     }
 }
@@ -84,7 +84,7 @@ extern "C" fn in_forking_parent() {
 }
 
 extern "C" fn in_forked_child() {
-    // This runs on the thread that has forked, the only one of this process. It need not be PHP's.
+    // This runs on the thread that has forked, the only one of this process, which may not be PHP's.
     if host::php_thread_host().is_some()
         && let Some(rt) = scheduler::existing()
     {
@@ -96,13 +96,13 @@ fn deactivate() {
     scheduler::end_request();
     trampolines::request_ends();
     calls::forget_all();
-    persistent::settle();
+    persistent::restore_list();
     if existing().is_some_and(|rt| rt.active.replace(false)) {
         host::disable_suspension();
         scheduler::forget_events();
         overflow::remove();
         signals::unchain_all();
-        spindle_interpose::reset_wait_queues(); // of those that an `exit` has abandoned
+        spindle_interpose::reset_wait_queues(); // they may contain coroutines that an `exit` has abandoned
         host::detach_thread();
     }
 }
@@ -167,7 +167,7 @@ extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_post_deactivate() -> sys::zend_result {
-    deactivate(); // other modules may have run code since
+    deactivate(); // other modules may have run code meanwhile
     connection_groups::forget_all();
     persistent::forget_all();
     operators::forget_all();

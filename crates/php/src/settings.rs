@@ -3,7 +3,7 @@
 use crate::c;
 use spindle_php_sys as sys;
 
-/// Returns the settings of this extension, as they are now.
+/// Returns the present settings of this extension.
 #[inline(always)]
 pub fn current() -> sys::spindle_ini {
     c::spindle_settings.get()

@@ -113,7 +113,7 @@ pub(crate) fn within(group: usize, body: impl FnOnce()) {
         return body();
     }
     let view = View::open(group);
-    // If a bailout jumps over this, `settle` closes the view.
+    // If a bailout jumps over this, `restore_list` closes the view.
     calls::during(&*view, body);
     view.close();
 }
@@ -178,7 +178,7 @@ impl CallState for View {
 }
 
 /// Closes the view of a call that was abandoned in its middle, at the script's end.
-pub fn settle() {
+pub fn restore_list() {
     if let Some(innermost) = INNERMOST.take() {
         innermost.hide();
     }

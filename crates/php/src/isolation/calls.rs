@@ -1,22 +1,23 @@
-//! What a running call has set in the engine for its coroutine alone: put aside while the coroutine is not running.
+//! State that a call in progress has set in the engine for its coroutine only: exchanged when the coroutine is
+//! suspended and resumed.
 //!
-//! Such calls are on their coroutine's list as long as they run. A stack that is abandoned is never resumed, and its list is not
-//! looked at again.
+//! Such calls are on a list of their coroutine while they are in progress. A stack that is abandoned is never resumed,
+//! and its list is not used again.
 
 use spindle_zend::{PhpStatic, engine};
 use std::cell::Cell;
 use std::ptr::null;
 
-/// State of a running call.
+/// State of a call in progress.
 pub trait CallState {
-    /// The coroutine is left: puts in place what others are to see.
+    /// Restores what others are to see, when the coroutine is suspended.
     fn leave(&self);
 
-    /// The coroutine goes on: puts back what the call has set.
+    /// Restores what the call has set, when the coroutine is resumed.
     fn resume(&self);
 }
 
-/// A call that is running, on the stack of its coroutine.
+/// A call in progress, on the stack of its coroutine.
 pub(super) struct Entry<'a> {
     outer: Calls,
     state: &'a dyn CallState,
@@ -25,16 +26,16 @@ pub(super) struct Entry<'a> {
 /// The calls of a coroutine, the innermost first.
 pub(super) type Calls = *const Entry<'static>;
 
-/// Those of the running coroutine.
+/// The calls of the running coroutine.
 static RUNNING: PhpStatic<Cell<Calls>> = PhpStatic::new(Cell::new(null()));
 
-/// Makes a call, and has its state put aside whenever its coroutine is left before it returns.
+/// Makes a call, whose state is exchanged whenever its coroutine is suspended before it returns.
 pub fn during(state: &dyn CallState, call: impl FnOnce()) {
     let entry = Entry { outer: RUNNING.get(), state };
     let this: Calls = (&raw const entry).cast();
     RUNNING.set(this);
     let returned = engine::guarded(call);
-    // In a fiber that goes on in another coroutine it is on the list of the one that it began in.
+    // If it is in a fiber that was resumed in another coroutine, it is on the list of the coroutine in which it began.
     if RUNNING.get() == this {
         RUNNING.set(entry.outer);
     }
@@ -43,12 +44,12 @@ pub fn during(state: &dyn CallState, call: impl FnOnce()) {
     }
 }
 
-/// No call runs any more: the request ends.
+/// Clears the list at the end of the request.
 pub fn forget_all() {
     RUNNING.set(null());
 }
 
-/// The running coroutine is left. Returns its list, whose calls have put their state aside.
+/// Takes the list of the running coroutine, which is being suspended, after exchanging the state of its calls.
 #[inline(always)]
 pub(super) fn leave() -> Calls {
     let list = RUNNING.get();
@@ -58,7 +59,7 @@ pub(super) fn leave() -> Calls {
     list
 }
 
-/// A coroutine goes on, which had this list when it was left.
+/// Restores the list of a coroutine that is resumed, and the state of its calls.
 #[inline(always)]
 pub(super) fn resume(list: Calls) {
     RUNNING.set(list);
@@ -72,7 +73,7 @@ fn innermost(list: Calls) -> Option<&'static Entry<'static>> {
     unsafe { list.as_ref() }
 }
 
-/// The innermost first.
+/// Calls `leave` for each entry, the innermost first.
 #[cold]
 fn leave_each(list: Calls) {
     let mut next = innermost(list);
@@ -82,7 +83,7 @@ fn leave_each(list: Calls) {
     }
 }
 
-/// The outermost first. Calls within calls of these kinds are a few.
+/// Calls `resume` for each entry, the outermost first. Such calls are nested only a few levels deep.
 #[cold]
 fn resume_each(list: Calls) {
     if let Some(call) = innermost(list) {

@@ -1,6 +1,6 @@
-//! Functions of libraries that may be in the process, found by their names.
+//! Functions of libraries that may be loaded, looked up by name.
 
-/// Defines a structure of functions, with `find`, which returns it where all of them are in the process.
+/// Defines a structure of functions, with `find`, which returns it if all of them are loaded.
 macro_rules! foreign {
     ($(#[$doc:meta])* struct $name:ident { $($function:ident = $symbol:literal: $type:ty,)* }) => {
         $(#[$doc])*

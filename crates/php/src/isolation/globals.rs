@@ -1,24 +1,24 @@
-//! Extensions that keep the state of a running call in their module's globals: what such a call has changed there goes
-//! with its coroutine.
+//! Extensions that keep the state of a call in progress in their module's globals: what such a call has changed there
+//! travels with its coroutine.
 //!
-//! While one waits in `SoapClient::__call`, another one's would decode by the first one's types; the list that
-//! `imap_search()` collects would be everybody's. So the globals are copied as such a call begins. Words that differ
-//! when its coroutine is left are the call's own: they are what they were before while others run.
+//! Otherwise, while one coroutine waits in `SoapClient::__call`, another one would decode by the first one's types, and
+//! the list that `imap_search()` collects would be shared. So the globals are copied when such a call begins. Words
+//! that differ when its coroutine is suspended belong to the call: they get their previous values while others run.
 
 use super::calls::{self, CallState};
 use super::foreign::foreign;
 use spindle_zend::{Extension, Function, PhpStatic, engine};
 use std::cell::Cell;
 
-/// As many words of globals as any of them has.
+/// The maximal number of words of globals.
 const WORDS: usize = 128;
 
 /// The globals of such an extension.
 #[derive(Clone, Copy)]
 struct Globals {
     words: &'static [Cell<u64>],
-    /// So many of them, at the end, point to what a call uses up: it frees what an earlier one has left there, and makes its
-    /// own.
+    /// The number of words, at the end, that point to what a call consumes: it frees what an earlier call has left
+    /// there, and creates its own.
     used_up: usize,
 }
 
@@ -27,9 +27,9 @@ fn globals_of(extension: Extension) -> Option<Globals> {
     let (first, bytes, used_up) = match extension.name().as_str() {
         "imap" => (extension.raw().globals_ptr, extension.raw().globals_size, 0),
         "soap" => {
-            // It does not tell PHP of its globals, but each setting knows the structure it is kept in. Behind this
-            // one are four words, a table of seven, and two more; the last is the table of references, which a call
-            // that has failed leaves behind.
+            // The extension does not register its globals with PHP, but each setting knows the structure that it is
+            // kept in. After this one follow four words, a table of seven, and two more; the last is the table of
+            // references, which a failed call leaves behind.
             let setting = engine::setting_entry(c"soap.wsdl_cache_limit")?;
             (setting.mh_arg2, setting.mh_arg1 as usize + 8 + 13 * 8, 1)
         }
@@ -43,24 +43,24 @@ fn globals_of(extension: Extension) -> Option<Globals> {
     Some(Globals { words, used_up })
 }
 
-/// A call that is running.
+/// A call in progress.
 struct Call {
     globals: Globals,
-    /// What the words were before it, and what they were when its coroutine was left.
+    /// The values of the words before the call, and when its coroutine was suspended.
     before: [Cell<u64>; WORDS],
     left: [Cell<u64>; WORDS],
-    /// The same of the switch of external entities.
+    /// The same for the switch of external entities.
     entities: Cell<(bool, bool)>,
 }
 
-/// Is this the name of such an extension?
+/// Returns `true` if this is the name of such an extension.
 pub(crate) fn concerns(module: &str) -> bool {
     matches!(module, "imap" | "soap")
 }
 
 foreign! {
-    /// ext/soap parses a description with external entities switched off for the whole process, so that no file that others
-    /// open can be parsed. This switch is ext/libxml's, and not among soap's globals.
+    /// ext/soap parses a description with external entities disabled for the whole process, so that other coroutines
+    /// could not parse files meanwhile. This switch belongs to ext/libxml, and is not among soap's globals.
     struct Entities {
         switch = c"php_libxml_disable_entity_loader": extern "C" fn(bool) -> bool,
     }
@@ -68,12 +68,12 @@ foreign! {
 
 static ENTITIES: PhpStatic<Cell<Option<Entities>>> = PhpStatic::new(Cell::new(None));
 
-/// Looks for the switch. At activation.
+/// Looks up the switch, at activation.
 pub fn find() {
     ENTITIES.set(Entities::find());
 }
 
-/// Sets the switch, and returns what it was.
+/// Sets the switch, and returns its previous value.
 fn switch_entities(off: bool) -> bool {
     ENTITIES.get().is_some_and(|entities| (entities.switch)(off))
 }
@@ -91,7 +91,7 @@ impl Call {
         let entities = switch_entities(false);
         switch_entities(entities);
         let (before, left) = ([const { Cell::new(0) }; WORDS], [const { Cell::new(0) }; WORDS]);
-        // What an earlier call has left to be used up is this one's now, and no other's.
+        // What an earlier call has left to be consumed belongs to this one now.
         let kept = globals.words.len() - globals.used_up;
         for (before, word) in before.iter().zip(&globals.words[..kept]) {
             before.set(word.get());
@@ -99,7 +99,7 @@ impl Call {
         Call { globals, before, left, entities: Cell::new((entities, entities)) }
     }
 
-    /// Each word, what it was before, and what it was when the coroutine was left.
+    /// Returns each word with its value before the call and the one when the coroutine was suspended.
     fn words(&self) -> impl Iterator<Item = (&Cell<u64>, &Cell<u64>, &Cell<u64>)> {
         self.globals.words.iter().zip(&self.before).zip(&self.left).map(|((word, before), left)| (word, before, left))
     }
@@ -114,7 +114,7 @@ impl CallState for Call {
         self.entities.set((before, switch_entities(before)));
     }
 
-    /// What others have changed for good stays, and will be what it was before.
+    /// Permanent changes by others become the previous values.
     fn resume(&self) {
         let used_up_from = self.globals.words.len() - self.globals.used_up;
         for (at, (word, before, left)) in self.words().enumerate() {

@@ -1,4 +1,4 @@
-//! What a new coroutine inherits of its spawner.
+//! The state that a new coroutine inherits from its spawner.
 
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
@@ -6,7 +6,7 @@ use spindle_zend::{Collected, Value, ValueCell, engine};
 use std::cell::Cell;
 use std::mem;
 
-/// What a new coroutine inherits of its spawner.
+/// The state that a new coroutine inherits from its spawner.
 pub struct Inherited {
     error_reporting: Cell<i32>,
     handler_mask: Cell<i32>,
@@ -21,7 +21,7 @@ const SILENCED: i32 = (sys::E_ERROR
     | sys::E_RECOVERABLE_ERROR
     | sys::E_PARSE) as i32;
 
-/// Returns `EG(error_reporting)`, or what it is outside of the `@` that is in force.
+/// Returns `EG(error_reporting)`, or its value outside of the `@` that is in force.
 pub fn error_reporting() -> i32 {
     outside_of_silence(executor::error_reporting().get())
 }
@@ -41,12 +41,12 @@ pub(super) fn error_handler() -> &'static ValueCell {
 }
 
 impl Inherited {
-    /// Returns one with nothing in it.
+    /// Returns an empty state.
     pub const fn new() -> Inherited {
         Inherited { error_reporting: Cell::new(0), handler_mask: Cell::new(0), handler: ValueCell::new() }
     }
 
-    /// Takes what the running coroutine hands down.
+    /// Copies what a coroutine spawned by the running one inherits.
     #[inline(always)]
     pub fn capture(&self) {
         self.error_reporting.set(error_reporting());
@@ -54,7 +54,7 @@ impl Inherited {
         self.handler.set(error_handler().get());
     }
 
-    /// Takes what a coroutine that was left hands down.
+    /// Copies what a coroutine spawned by a suspended one inherits.
     pub(super) fn capture_from(&self, own: &Own) {
         let own = &own.executor;
         self.error_reporting.set(outside_of_silence(own.error_reporting));
@@ -68,7 +68,7 @@ impl Inherited {
     pub(super) fn hand_on(&self) {
         executor::error_reporting().set(self.error_reporting.get());
         executor::user_error_handler_error_reporting().set(self.handler_mask.get());
-        // What is there belongs to the coroutine that ran before, which has a copy of the bits.
+        // The present value belongs to the coroutine that ran before, which has a copy of its bits.
         mem::forget(error_handler().replace(self.handler.take()));
     }
 
@@ -77,7 +77,7 @@ impl Inherited {
         drop(self.handler.take());
     }
 
-    /// Tells the cycle collector of the handler.
+    /// Adds the handler for the cycle collector.
     pub fn collect(&self, values: &mut Collected) {
         values.cell(&self.handler);
     }

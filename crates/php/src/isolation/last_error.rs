@@ -1,4 +1,4 @@
-//! What `error_get_last()` answers.
+//! The last error, which `error_get_last()` returns.
 
 use super::verdicts::{Own, request};
 use spindle_php_sys as sys;
@@ -14,7 +14,7 @@ pub struct LastError {
 }
 
 impl LastError {
-    /// Takes that of the running coroutine, which has none then.
+    /// Takes the last error of the running coroutine, which has none then.
     #[inline(always)]
     pub fn take() -> Option<LastError> {
         let message = own(request::last_error_message().replace(null_mut()))?;
@@ -23,14 +23,14 @@ impl LastError {
         Some(LastError { kind, message, file, line })
     }
 
-    /// Takes that of a coroutine that was left for good.
+    /// Takes the last error of a coroutine that is never resumed.
     pub(super) fn left(of: &Own) -> Option<LastError> {
         let of = &of.request;
         let (kind, line) = (of.last_error_type, of.last_error_lineno);
         Some(LastError { kind, message: own(of.last_error_message)?, file: own(of.last_error_file), line })
     }
 
-    /// Makes it that of the running coroutine.
+    /// Makes it the last error of the running coroutine.
     pub fn become_current(self) {
         drop(LastError::take());
         request::last_error_type().set(self.kind);
@@ -40,7 +40,7 @@ impl LastError {
     }
 }
 
-/// Takes over the reference that a field of the engine's has had, or a copy of it that is not put back.
+/// Takes over the reference of a field of the engine, or of a copy of it that is not restored.
 #[inline(always)]
 pub(super) fn own(string: *mut sys::zend_string) -> Option<Owned<Str>> {
     // SAFETY: null, or a string whose reference was the field's.

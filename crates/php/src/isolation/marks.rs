@@ -1,21 +1,21 @@
-//! What the engine notes on objects, arrays and class constants against endless recursion (see `marks.c`): it means the
-//! coroutine that is inside, so it is taken off when that is left.
+//! The marks that the engine sets on objects, arrays and class constants against endless recursion (see `marks.c`).
+//! They concern the coroutine that is inside of them, so they are removed when it is suspended.
 
 use super::call_info::CallInfo;
 use crate::c;
 use spindle_php_sys as sys;
 use spindle_zend::Frame;
 
-/// What was taken off for a coroutine.
+/// The marks that were removed for a suspended coroutine.
 pub struct Marks(c::Marks);
 
 impl Marks {
-    /// Nothing.
+    /// No marks.
     pub const fn new() -> Marks {
         Marks(c::Marks::new())
     }
 
-    /// Takes off what is noted for the running coroutine, which is left. `loads`: it is in the middle of loading a class.
+    /// Removes the marks of the running coroutine, which is being suspended. `loads`: it is loading a class.
     #[inline(always)]
     pub fn leave(&self, loads: bool) {
         if !has_none() {
@@ -26,7 +26,7 @@ impl Marks {
         }
     }
 
-    /// Puts it back: the coroutine goes on.
+    /// Sets the marks again, when the coroutine is resumed.
     #[inline(always)]
     pub fn resume(&self) {
         if !self.0.are_none() {
@@ -34,13 +34,13 @@ impl Marks {
         }
     }
 
-    /// Forgets it, for a coroutine that is never resumed.
+    /// Forgets the marks of a coroutine that is never resumed.
     pub fn forget(&self) {
         c::spindle_marks_forget(&self.0);
     }
 }
 
-/// Returns `true` if nothing is noted for the running coroutine, in the common case: PHP code that was suspended before has
+/// Returns `true` if the running coroutine has no marks, in the common case: PHP code that was suspended before has
 /// called a function that suspends it.
 #[inline(always)]
 fn has_none() -> bool {

@@ -1,12 +1,12 @@
-//! What travels with a coroutine: state outside its stacks that is its own. It is taken when the coroutine is left, and put back
-//! when it goes on.
+//! The state outside its stacks that travels with a coroutine. It is saved when the coroutine is suspended, and
+//! restored when it is resumed.
 //!
 //! | is | kept in |
 //! |---|---|
 //! | fields of the engine that every coroutine has | [`verdicts::Own`]: copied at each switch |
-//! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved while it is in use |
-//! | what the engine notes on objects and arrays | [`marks`] |
-//! | what a running call has set | [`calls`]: moved as long as the call runs |
+//! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved only while it is in use |
+//! | marks of the engine on objects and arrays | [`marks`] |
+//! | what a call in progress has set | [`calls`]: exchanged until the call returns |
 
 pub mod call_info;
 pub mod calls;
@@ -33,21 +33,21 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
 
-/// How a coroutine is left.
+/// Where a coroutine is suspended.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {
-    /// In C code that has called a function of libc which blocks.
+    /// In C code that has called a blocking function of libc.
     pub in_c: bool,
-    /// In the middle of loading a class.
+    /// While it is loading a class.
     pub loads_classes: bool,
 }
 
 impl Left {
-    /// Never to be resumed.
+    /// A coroutine that is never resumed.
     const FOR_GOOD: Left = Left { in_c: false, loads_classes: false };
 }
 
-/// What travels with a coroutine, where it is kept while the coroutine is left.
+/// The state that travels with a coroutine, saved while the coroutine is suspended.
 #[repr(C)]
 pub struct Travelling {
     own: Cell<Own>,
@@ -57,12 +57,12 @@ pub struct Travelling {
 }
 
 impl Travelling {
-    /// Returns that of a coroutine that has nothing yet.
+    /// Returns the state of a coroutine that has none yet.
     pub const fn new() -> Travelling {
         Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
     }
 
-    /// Takes what belongs to the running coroutine, which is left.
+    /// Saves the state of the running coroutine, which is being suspended.
     ///
     /// # Safety
     /// It is the running coroutine's. The engine does nothing until [`Travelling::resume`] or [`Travelling::begin`] was called
@@ -74,7 +74,8 @@ impl Travelling {
         self.calls.set(calls::leave());
     }
 
-    /// As [`Travelling::leave`], of a coroutine that is never resumed: takes what [`Travelling::hand_over`] hands over.
+    /// Like [`Travelling::leave`], for a coroutine that is never resumed: takes what [`Travelling::hand_over`] passes
+    /// on.
     ///
     /// # Safety
     /// As [`Travelling::leave`].
@@ -91,7 +92,7 @@ impl Travelling {
         }
     }
 
-    /// Puts it back: the coroutine goes on.
+    /// Restores the state of a coroutine that is resumed.
     ///
     /// # Safety
     /// The coroutine was left, and what belongs to the one that ran before was taken, or that one has ended.
@@ -106,7 +107,8 @@ impl Travelling {
         calls::resume(self.calls.get());
     }
 
-    /// Gives the engine the state of a coroutine that begins on this stack, with a bottom frame in the first page of its VM stack.
+    /// Gives the engine the state of a coroutine that begins on this stack, with a bottom frame in the first page of
+    /// its VM stack.
     ///
     /// # Safety
     /// What belongs to the coroutine that ran before was taken, or that one has ended; no coroutine uses the stack.
@@ -151,26 +153,26 @@ impl Travelling {
         calls::resume(null());
     }
 
-    /// Returns the innermost frame of a coroutine that is left.
+    /// Returns the innermost frame of a suspended coroutine.
     pub fn frame(&self) -> Option<Frame> {
         // SAFETY: the coroutine is left there, and its calls have not returned.
         unsafe { Frame::from_raw(self.own.get().executor.current_execute_data) }
     }
 
-    /// Returns the context of a coroutine that is left, as the engine's fibers have it: its own, or that of a fiber in it.
+    /// Returns the fiber context of a suspended coroutine: its own, or that of a fiber in it.
     #[inline(always)]
     pub fn fiber(&self) -> Option<&FiberContext> {
         // SAFETY: the coroutine is left in it.
         unsafe { FiberContext::borrow(self.own.get().executor.current_fiber_context) }
     }
 
-    /// Puts what a coroutine that was left hands down to those that it spawns into `inherited`.
+    /// Copies into `inherited` what a suspended coroutine passes on to those that it spawns.
     pub fn hand_down(&self, inherited: &Inherited) {
         inherited.capture_from(&self.own.get());
     }
 
-    /// Makes the output buffers of a coroutine that was left for good those of the running one, on top, and its last error,
-    /// which shutdown functions look for, the last one.
+    /// Moves the output buffers of a coroutine that is never resumed on top of those of the running one, and makes its
+    /// last error, which shutdown functions look up, the current one.
     pub fn hand_over(&self) {
         if let Some(last) = LastError::left(&self.own.get()) {
             last.become_current();
@@ -180,7 +182,7 @@ impl Travelling {
         }
     }
 
-    /// Forgets what was taken off objects for a coroutine that is never resumed.
+    /// Forgets the marks of a coroutine that is never resumed.
     pub fn forget_marks(&self) {
         self.marks.forget();
     }
@@ -194,15 +196,15 @@ impl Default for Travelling {
 
 const FRAME_SLOTS: usize = size_of::<sys::zend_execute_data>().div_ceil(size_of::<sys::zval>());
 
-/// What the frame at the bottom of each coroutine seems to have called: an internal function without a name, which backtraces
-/// pass over.
+/// The function of the frame at the bottom of each coroutine: an internal function without a name, which backtraces
+/// skip.
 static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
     PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,
         ..zeroed()
     }));
 
-/// Runs `begin`, after which bailouts have the same target as before.
+/// Runs `begin`, and keeps the target of bailouts.
 #[inline(always)]
 pub fn keep_bailout_target(begin: impl FnOnce()) {
     let target = executor::bailout().get();

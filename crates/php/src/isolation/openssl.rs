@@ -1,5 +1,5 @@
-//! OpenSSL's error queue is the thread's: what C code has put there belongs to its coroutine, and travels with it when that is
-//! left in C code. Without OpenSSL 3 in the process nothing is done.
+//! OpenSSL's error queue, which is per thread: errors of C code belong to its coroutine, and travel with it when it is
+//! suspended in C code. Without OpenSSL 3 in the process this does nothing.
 
 use super::{Left, foreign::foreign, parts::Part};
 use spindle_zend::{PhpStatic, Text};
@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_int, c_ulong};
 use std::ptr::null;
 
 foreign! {
-    /// Its functions, which have had these types since OpenSSL 3.0 (`ERR_get_error_all(3)`, `ERR_put_error(3)`).
+    /// OpenSSL's functions, which have had these types since OpenSSL 3.0 (`ERR_get_error_all(3)`, `ERR_put_error(3)`).
     struct Functions {
         peek = c"ERR_peek_error": extern "C" fn() -> c_ulong,
         take = c"ERR_get_error_all": extern "C" fn(
@@ -22,7 +22,7 @@ foreign! {
 
 static FUNCTIONS: PhpStatic<Cell<Option<Functions>>> = PhpStatic::new(Cell::new(None));
 
-/// Looks for OpenSSL among what is loaded. At activation, and when a library was loaded.
+/// Looks up OpenSSL's functions, at activation and when a library was loaded.
 pub fn find() {
     if FUNCTIONS.get().is_none() {
         FUNCTIONS.set(Functions::find());
@@ -55,7 +55,7 @@ impl Part for Errors {
         Errors(functions.into_iter().flat_map(|functions| std::iter::from_fn(move || functions.next())).collect())
     }
 
-    /// Puts the errors behind whatever another coroutine has left there.
+    /// Appends the errors to those that other code has left there.
     fn put_back(self) {
         if let Some(functions) = FUNCTIONS.get() {
             for error in &self.0 {

@@ -1,4 +1,5 @@
-//! What a coroutine rarely has outside its stacks: each a part, which is moved while the coroutine has it.
+//! State outside its stacks that a coroutine rarely has: each kind is a part, which is moved only while the coroutine
+//! has it.
 
 use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{Left, openssl};
@@ -11,20 +12,20 @@ use std::ptr::{null, null_mut};
 
 /// State of the engine or of a library that a coroutine rarely has.
 pub(super) trait Part: Sized {
-    /// Returns `true` if the running coroutine has any. Asked at each switch.
+    /// Returns `true` if the running coroutine has such state. Called at each switch.
     fn is_in_use(left: Left) -> bool;
 
-    /// Takes it from the coroutine that is left, and leaves in its place what another one is to find.
+    /// Takes the state of the coroutine that is being suspended, and leaves the state that another one is to find.
     fn take() -> Self;
 
-    /// Puts it back, where the coroutine that ran before had none or has left none.
+    /// Restores the state. The coroutine that ran before had none, or has taken its own.
     fn put_back(self);
 }
 
 /// Lists all parts.
 macro_rules! parts {
     ($($name:ident: $part:ty,)*) => {
-        /// The parts that a coroutine had when it was left.
+        /// The parts that a coroutine had when it was suspended.
         pub struct Parts {
             $($name: Option<$part>,)*
         }
@@ -36,13 +37,14 @@ macro_rules! parts {
                 $(<$part>::is_in_use(left))||*
             }
 
-            /// Takes those that the running coroutine has.
+            /// Takes the parts that the running coroutine has.
             #[cold]
             pub fn take(left: Left) -> Box<Parts> {
                 Box::new(Parts { $($name: <$part>::is_in_use(left).then(<$part>::take),)* })
             }
 
-            /// Puts them back. They stay in their box, because the caller's frame stays on the stack of each coroutine that is left.
+            /// Restores them. They stay in their box to keep the caller's frame small, which is on the stack of each
+            /// suspended coroutine.
             #[cold]
             pub fn put_back(self: Box<Parts>) {
                 $(if let Some(part) = self.$name {
@@ -72,7 +74,7 @@ parts! {
     host_buffer: HostBuffer,
 }
 
-/// Defines a part that consists of fields of the engine, each with the value that other coroutines find there.
+/// Defines a part that consists of fields of the engine, with the values that other coroutines find there.
 macro_rules! fields {
     (
         $(#[$doc:meta])*
@@ -120,7 +122,7 @@ const NOT_UNSERIALIZING: sys::_php_basic_globals__bindgen_ty_2 =
     sys::_php_basic_globals__bindgen_ty_2 { data: null_mut(), level: 0 };
 
 fields! {
-    /// What `serialize()` and `unserialize()` know of the values that they have met.
+    /// The values that `serialize()` and `unserialize()` have met.
     Serialization if basic::serialize().get().level | basic::unserialize().get().level | basic::serialize_lock().get() != 0;
     basic::serialize_lock: u32 = 0,
     basic::serialize: sys::_php_basic_globals__bindgen_ty_1 = NOT_SERIALIZING,
@@ -128,7 +130,7 @@ fields! {
 }
 
 fields! {
-    /// The text that `strtok()` goes on with.
+    /// The text that `strtok()` continues with.
     Strtok if !basic::strtok_string().get().is_null();
     basic::strtok_string: *mut sys::zend_string = null_mut(),
     basic::strtok_last: *mut c_char = null_mut(),
@@ -150,7 +152,7 @@ fields! {
 }
 
 fields! {
-    /// The place that errors are given instead of that of the running code.
+    /// The position that errors get instead of that of the running code.
     PlaceOverride if !executor::filename_override().get().is_null();
     executor::filename_override: *mut sys::zend_string = null_mut(),
     executor::lineno_override: sys::zend_long = -1,
@@ -175,7 +177,7 @@ fields! {
 }
 
 fields! {
-    /// A child is being waited for whose exit status is asked for.
+    /// A wait for a child whose exit status is requested.
     ChildWait if file::pclose_wait().get() != 0;
     file::pclose_wait: i32 = 0,
 }
@@ -203,7 +205,7 @@ impl Part for Output {
 }
 
 impl Parts {
-    /// The output buffers of a coroutine that is never resumed become those of the running one, on top.
+    /// Moves the output buffers of a coroutine that is never resumed on top of those of the running one.
     pub fn hand_over(self) {
         if let Some(output) = self.output {
             output.put_back();
@@ -211,16 +213,16 @@ impl Parts {
     }
 }
 
-/// A message that libxml is in the middle of. It is reported before it is emptied.
+/// A message that libxml has not completed. It is reported before it is cleared.
 struct LibxmlMessage(sys::smart_str);
 
-/// Where ext/libxml gathers a message, piece by piece, if it is loaded.
+/// Where ext/libxml collects a message piece by piece, if it is loaded.
 static LIBXML: PhpStatic<Cell<Option<&Cell<sys::smart_str>>>> = PhpStatic::new(Cell::new(None));
 
-/// Looks for the globals of ext/libxml. At activation.
+/// Looks up the globals of ext/libxml, at activation.
 pub fn find_libxml() {
     let globals = Extension::find("libxml").map_or(null_mut(), |libxml| libxml.raw().globals_ptr);
-    // They begin with a zval, and then comes the message.
+    // They begin with a zval, after which comes the message.
     let message = globals.cast::<sys::zval>().wrapping_add(1).cast::<Cell<sys::smart_str>>();
     // SAFETY: globals of an extension, which last as long as the process.
     LIBXML.set((!globals.is_null()).then(|| unsafe { &*message }));
@@ -244,7 +246,7 @@ impl Part for LibxmlMessage {
     }
 }
 
-/// How deep in destructors the coroutine is, below which the engine switches no fibers.
+/// How many destructors the coroutine is in, below which the engine does not switch fibers.
 struct FiberBlock(u32);
 
 impl Part for FiberBlock {
@@ -271,7 +273,7 @@ impl Part for FiberBlock {
     }
 }
 
-/// The buffer that PHP resolves names into, which it keeps and frees at the next call.
+/// The buffer that PHP resolves host names into. PHP keeps it, and frees it at the next call.
 struct HostBuffer {
     buffer: *mut c_char,
     length: usize,
@@ -283,12 +285,12 @@ impl Part for HostBuffer {
         left.in_c && !file::tmp_host_buf().get().is_null()
     }
 
-    /// Without a buffer the next call makes one.
+    /// Without a buffer the next call allocates one.
     fn take() -> HostBuffer {
         HostBuffer { buffer: file::tmp_host_buf().replace(null_mut()), length: file::tmp_host_buf_len().replace(0) }
     }
 
-    /// What lies there is from a call that is over: its result was used before its coroutine could be left.
+    /// The present buffer is from a call that is over: its result was used before its coroutine could be suspended.
     fn put_back(self) {
         let other = file::tmp_host_buf().replace(self.buffer);
         file::tmp_host_buf_len().set(self.length);

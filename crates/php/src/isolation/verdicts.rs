@@ -1,17 +1,18 @@
-//! Which of the engine's globals belong to a coroutine: a verdict for every field.
+//! Verdicts on the engine's globals: which fields belong to a coroutine.
 //!
 //! | verdict | means |
 //! |---|---|
 //! | own | per coroutine, copied at each switch |
 //! | rare | per coroutine, moved only while it is in use, by one of the [`parts`](super::parts) |
-//! | shared | the process's or the request's; docs/isolation.md says where user code can see it |
-//! | closed | no switch happens while it matters |
+//! | shared | per process or request; docs/isolation.md says where user code can see it |
+//! | closed | no switch happens while it is in use |
 //! | constant | not changed after the start of the process or of the request |
 //!
-//! This is the only list: [`Own`] and the accessors that the parts use are made from it. A field of the PHP that this is built
-//! for that has no verdict is an error of the build (`missing field`), and so is a verdict on a field that it does not have. A rare field that no part moves is a function that is never used.
+//! This is the only list: [`Own`] and the accessors that the parts use are generated from it. A field of the present
+//! PHP without a verdict is a build error (`missing field`), and so is a verdict on a field that it does not have. A
+//! rare field that no part moves is reported as an unused function.
 //!
-//! The collector's own globals are closed, all of them: no switch happens below a collection.
+//! The collector's own globals are all closed: no switch happens below a collection.
 
 use spindle_php_sys as sys;
 use spindle_zend::{Zeroed, zeroed};
@@ -36,7 +37,7 @@ macro_rules! globals {
             pub mod $module {
                 use super::*;
 
-                // Never called. That the structure can be made of these fields shows that there are no others.
+                // Never called. It shows that the structure has no other fields.
                 const _: fn(sys::$structure) -> sys::$structure = |globals| sys::$structure {
                     $($(#[$own_meta])* $own: globals.$own,)*
                     $($rare: globals.$rare,)*
@@ -47,7 +48,7 @@ macro_rules! globals {
 
                 globals!(@accessors $global: $($(#[$own_meta])* $own: $own_type,)* $($rare: $rare_type,)*);
 
-                /// The own fields of a coroutine that is left.
+                /// The own fields of a suspended coroutine.
                 #[derive(Clone, Copy)]
                 #[repr(C)]
                 pub struct Own {
@@ -72,7 +73,7 @@ macro_rules! globals {
             }
         )*
 
-        /// The own fields of a coroutine that is left.
+        /// The own fields of a suspended coroutine.
         #[derive(Clone, Copy)]
         #[repr(C)]
         pub struct Own {
@@ -80,18 +81,18 @@ macro_rules! globals {
         }
 
         impl Own {
-            /// Returns those of a coroutine that has not run.
+            /// Returns the fields of a coroutine that has not run.
             pub const fn new() -> Own {
                 zeroed()
             }
 
-            /// Stores those of the running coroutine.
+            /// Saves those of the running coroutine.
             #[inline(always)]
             pub fn store(&mut self) {
                 $(self.$module.store();)*
             }
 
-            /// Makes them those of the running coroutine.
+            /// Makes them the fields of the running coroutine.
             #[inline(always)]
             pub fn load(&self) {
                 $(self.$module.load();)*

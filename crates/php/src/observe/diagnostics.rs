@@ -1,8 +1,8 @@
-//! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that wait for that, and coroutines
-//! that do not end when they are cancelled.
+//! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that have not been awaited in
+//! time, and coroutines that do not end after their cancellation.
 //!
-//! What is found is found in the middle of anything: an object dies, a timer fires. So the warnings are raised in
-//! coroutines of their own, where an error handler of user code may wait and throw.
+//! These are detected in the middle of other work: an object is freed, a timer fires. So the warnings are raised in
+//! runners, where an error handler of user code may wait and throw.
 
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
@@ -26,13 +26,13 @@ fn unawaited_warning_ms() -> i64 {
     settings::current().unawaited_warning_ms
 }
 
-/// Returns `true` for one of user code's in the global scope, where only awaiting it shows what became of it.
+/// Returns `true` for a coroutine of user code in the global scope, whose outcome is only visible by awaiting it.
 fn concerns(core: &Core, this: &CoroutineObject) -> bool {
     let co = this.co.get();
     this.job().is_none() && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
 }
 
-/// Returns `true` if it has returned, and has never been awaited.
+/// Returns `true` if the coroutine has returned and has never been awaited.
 fn is_unawaited(core: &Core, this: &CoroutineObject) -> bool {
     let co = this.co.get();
     let returned = core.state(co) == State::Done && core.outcome(co) == Outcome::Returned;
@@ -55,7 +55,7 @@ fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
     runner::warn(rt, &text, at.file(), at.line());
 }
 
-/// The object of a complete coroutine is freed.
+/// Warns if a complete coroutine whose object is being freed was never awaited.
 #[inline]
 pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
     if are_on() && rt.phase.get() != Phase::Ended && is_unawaited(&rt.core.borrow(), this) {
@@ -63,7 +63,8 @@ pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
     }
 }
 
-/// All have ended, and what user code still holds will not be awaited. Returns `true` if there is something to be run.
+/// Warns of coroutines that were never awaited and whose objects user code still holds, after all have ended. Returns
+/// `true` if a runner was queued for that.
 pub fn script_ended(rt: &'static Runtime) -> bool {
     if !are_on() {
         return false;
@@ -80,7 +81,7 @@ pub fn script_ended(rt: &'static Runtime) -> bool {
     !found.is_empty()
 }
 
-/// User code exits: what has not ended is lost. No coroutine runs again, and no error handler of user code.
+/// Warns of coroutines that an exit abandons. No coroutine runs again, and no error handler of user code.
 pub fn exits(rt: &'static Runtime) {
     if !are_on() {
         return;
@@ -110,7 +111,7 @@ pub fn exits(rt: &'static Runtime) {
     rt.allow_switch();
 }
 
-/// A coroutine was cancelled: it is to end soon.
+/// Schedules the warning for a cancelled coroutine, which should end soon.
 #[inline]
 pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     if are_on() && rt.phase.get() != Phase::Ended {
@@ -118,17 +119,17 @@ pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     }
 }
 
-/// A coroutine has failed, and waits to be awaited.
+/// Schedules the warning for a failed coroutine, which should be awaited soon.
 pub fn failed(rt: &'static Runtime, this: &CoroutineObject) {
     if are_on() && rt.phase.get() != Phase::Ended {
         rt.core.borrow_mut().schedule_unawaited_check(this.co.get(), scope::deadline(unawaited_warning_ms()));
     }
 }
 
-/// A coroutine that has failed was not awaited in time.
+/// Warns of a failed coroutine that was not awaited in time.
 pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     let Some(this) = rt.find_object(co).filter(|this| are_on() && life::is_unseen_failure(this)) else {
-        return; // it was awaited since
+        return; // it has been awaited meanwhile
     };
     let Some(failure) = this.exception.get() else { return };
     let (name, failure, ms) = (report::name(rt, &this), report::described(&failure), unawaited_warning_ms());
@@ -137,7 +138,7 @@ pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     runner::warn(rt, &text, this.spawned_at.file(), this.spawned_at.line());
 }
 
-/// A coroutine that was cancelled has not ended in time.
+/// Warns of a cancelled coroutine that has not ended in time.
 pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     let Some(this) = rt.find_object(co) else { return };
     let (id, state, started) = {
@@ -145,7 +146,7 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
         (core.id(co), core.state(co), core.is_started(co))
     };
     if matches!(state, State::Done | State::Ending) || !are_on() {
-        return; // it has ended since
+        return; // it has ended meanwhile
     }
     let spawned = match this.spawned_at.text() {
         _ if this.job().is_some() => " for callbacks or a handler".to_owned(),

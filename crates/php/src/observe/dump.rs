@@ -15,7 +15,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns the whole text. Runs no PHP code.
+/// Returns the text of the dump. Runs no PHP code.
 pub fn text(rt: &'static Runtime) -> String {
     let over = rt.phase.get() == Phase::Ended;
     let (mut scopes, mut roots, live) = {
@@ -69,7 +69,7 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
             let class = if record.is_bounded { "BoundedScope" } else { "Scope" };
             format!("{class} created at {}", record.created_at.text())
         }
-        None => "Scope".to_owned(), // it is being made
+        None => "Scope".to_owned(), // it is being created
     };
     let core = rt.core.borrow();
     text += match core.lifetime(id) {
@@ -134,24 +134,24 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     text
 }
 
-/// Returns the line of one that has failed, while user code holds it and it has not been awaited.
+/// Returns the line of a failed coroutine that has not been awaited and whose object user code holds.
 fn failed_line(rt: &'static Runtime, this: &CoroutineObject) -> String {
     let id = rt.core.borrow().id(this.co.get());
     let failure = this.exception.get().map_or(String::new(), |failure| report::described(&failure));
     format!("#{id} failed, not awaited, spawned at {}: {failure}", this.spawned_at.text())
 }
 
-/// How long standard error may keep the text from being written, in milliseconds.
+/// How long to wait until standard error is ready, in milliseconds.
 const STDERR_TIMEOUT_MS: i32 = 1000;
 
-/// Writes the text to standard error, past PHP's output: this may be in the middle of anything. The reader may be a
-/// coroutine of ours, which cannot run now: the rest is left out rather than waited for.
+/// Writes the text to standard error, bypassing PHP's output, because this may be called in the middle of anything. The
+/// reader may be a coroutine of this process, which cannot run now: if it does not read in time, the rest is dropped.
 pub fn to_stderr(rt: &'static Runtime) {
     let text = text(rt);
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
-        // So much goes into a pipe that is ready, whole.
+        // A pipe that is ready takes so many bytes at once.
         let length = rest.len().min(libc::PIPE_BUF);
         // SAFETY: one valid entry. This object's calls are libc's own, not the hooks.
         let written = match unsafe { libc::poll(&mut poll, 1, STDERR_TIMEOUT_MS) } {
@@ -172,7 +172,7 @@ functions! {
     zif_Async_dump => dump;
 }
 
-/// Output may run PHP code and wait.
+/// Implements `dump()`. Output may run PHP code and wait.
 fn dump(call: Call) -> PhpResult {
     call.no_arguments()?;
     engine::print(&text(rt()));

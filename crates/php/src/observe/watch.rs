@@ -1,7 +1,8 @@
-//! The report on what blocks the event loop (`async.block_warning_ms`): which coroutine, where in PHP, and in which library.
+//! Reports code that blocks the event loop (`async.block_warning_ms`): which coroutine, where in PHP, and in which
+//! library.
 //!
-//! The reactor's watchdog finds it out while it happens, on a thread of its own. The PHP thread reports it, once the run is
-//! over; the watchdog does only if that never ends.
+//! The reactor's watchdog detects it while it happens, on a thread of its own. The PHP thread reports it once the run
+//! is over; the watchdog reports only runs that do not end.
 
 use crate::isolation;
 use crate::runtime::{
@@ -16,21 +17,21 @@ use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::time::{Duration, Instant};
 
-/// How long a line that has been reported is not reported again.
+/// For how long a line that was reported is not reported again.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many internal functions and unnamed frames may lie over the user's code.
+/// How many frames of internal functions and unnamed code may be above user code.
 const MAX_FRAMES: usize = 100;
 
-/// How often frames that change meanwhile are read.
+/// How many times frames that change during the read are read again.
 const MAX_READS: usize = 8;
 
-/// A place in PHP code.
+/// A position in PHP code.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Place {
     file: String,
     line: u32,
-    /// The internal function that was called there, and has not returned.
+    /// The running internal function that was called there, if any.
     function: String,
 }
 
@@ -39,7 +40,7 @@ struct Reported {
     file: String,
     line: u32,
     at: Instant,
-    /// How often it has blocked since, and for how long.
+    /// How many times it has blocked since, and for how many nanoseconds.
     since: (u32, u64),
 }
 
@@ -53,32 +54,32 @@ struct Watch {
 static WATCH: PhpStatic<Watch> =
     PhpStatic::new(Watch { on: Cell::new(false), watchdog: RefCell::new(None), reported: RefCell::new(Vec::new()) });
 
-/// Returns the limit in milliseconds, 0 if it is off.
+/// Returns the limit in milliseconds; 0 if it is off.
 fn limit_ms() -> i64 {
     settings::current().block_warning_ms
 }
 
-/// At the first `spawn`: watches if the setting wants it.
+/// Starts watching at the first `spawn`, if the setting is on.
 pub fn start(rt: &'static Runtime) {
     WATCH.on.set(limit_ms() > 0);
     turn_ends(rt);
 }
 
-/// Nothing runs.
+/// Pauses watching while no code runs.
 pub fn pause() {
     if let Some(watchdog) = WATCH.watchdog.borrow().as_ref() {
         watchdog.idle();
     }
 }
 
-/// Something is about to run again.
+/// Resumes watching when code is about to run again.
 pub fn resume() {
     if let Some(watchdog) = WATCH.watchdog.borrow().as_ref() {
         watchdog.begin();
     }
 }
 
-/// PHP code was stopped between two instructions: answers where it is, if the watchdog has asked.
+/// Answers the watchdog, if it has asked for the position of PHP code, which the engine has interrupted.
 pub fn interrupted(frame: Option<Frame>) {
     if let Some(watchdog) = WATCH.watchdog.borrow().as_ref()
         && watchdog.is_asked()
@@ -89,14 +90,14 @@ pub fn interrupted(frame: Option<Frame>) {
     }
 }
 
-/// At the end of the request.
+/// Stops watching at the end of the request.
 pub fn stop() {
     WATCH.on.set(false);
     drop(WATCH.watchdog.take());
     WATCH.reported.take();
 }
 
-/// In the child of a fork, where there is no other thread. The next turn of the loop starts one.
+/// Forgets the watchdog in the child of a fork, which has no other thread. The next run starts a new one.
 pub fn after_fork() {
     drop(WATCH.watchdog.take());
 }
@@ -109,7 +110,7 @@ pub fn turn_ends(rt: &'static Runtime) {
     }
 }
 
-/// Reports the run, if it took too long, and begins the next one.
+/// Reports the run if it took too long, and begins the next one.
 #[cold]
 fn run_ends(rt: &'static Runtime) {
     let found = WATCH.watchdog.borrow().as_ref().filter(|watchdog| watchdog.has_found()).and_then(Watchdog::take);
@@ -133,7 +134,7 @@ fn run_ends(rt: &'static Runtime) {
     }
 }
 
-/// Reports what blocked, but not one line all the time.
+/// Reports what has blocked, but each line only once per interval.
 fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
     let co = rt.core.borrow().running();
     let id = rt.core.borrow().id(co);
@@ -158,8 +159,8 @@ fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
     report(rt, file, place.line, &text);
 }
 
-/// Returns how often and how long this line has blocked since it was reported last; `None`: it is too early to report it again,
-/// and this time is counted.
+/// Returns how many times and for how long this line has blocked since it was reported last; `None`, and counts this
+/// time, if it is too early for another report.
 fn since_last_report(place: &Place, elapsed: u64) -> Option<(u32, u64)> {
     let mut reported = WATCH.reported.borrow_mut();
     let now = Instant::now();
@@ -180,7 +181,7 @@ fn since_last_report(place: &Place, elapsed: u64) -> Option<(u32, u64)> {
     }
 }
 
-/// At the end of the script: reports what the limit of one report a second has held back.
+/// Reports, at the end of the script, what the limit of one report per interval has held back.
 pub fn report_rest(rt: &'static Runtime) {
     let reported = WATCH.reported.take();
     for line in reported.into_iter().filter(|line| line.since.0 > 0) {
@@ -194,10 +195,10 @@ fn more_since_last_report((times, ns): (u32, u64)) -> String {
     format!("{times} more since the last report, {} ms in all", ns / 1_000_000)
 }
 
-/// Displays and logs a warning as PHP does, at a place in user code. Its error handler is not called: what that throws
-/// would come out of a call that merely waits.
+/// Displays and logs a warning as PHP does, at a position in user code. User code's error handler is not called: its
+/// exception would come out of a call that merely waits.
 fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
-    rt.forbid_switch(); // in the middle of leaving a coroutine
+    rt.forbid_switch(); // a coroutine is being suspended
     engine::report_at(file, line, text, isolation::error_reporting());
     rt.allow_switch();
 }
@@ -215,7 +216,8 @@ fn in_what(place: &Place, native: &Native) -> String {
     text
 }
 
-/// The PHP thread, seen from the watchdog's, which reads all of it through the kernel: what goes away meanwhile is no fault.
+/// The PHP thread as seen from the watchdog's thread. All its memory is read through the kernel, so memory that is
+/// unmapped meanwhile causes no fault.
 struct PhpThread {
     context: usize,
 }
@@ -232,7 +234,7 @@ impl Subject for PhpThread {
         for _ in 0..MAX_READS {
             let again = read_place();
             if seen == again {
-                break; // it holds still
+                break; // the frames have not changed meanwhile
             }
             seen = again;
         }

@@ -1,5 +1,5 @@
-//! Tells AddressSanitizer which stack runs, in a build for it (`--cfg asan`, see `tests/asan`). It knows a thread's own
-//! stack only, and takes what lies on others for rubbish when a frame is left without returning.
+//! Announces the running stack to AddressSanitizer, in a build for it (`--cfg asan`, see `tests/asan`), which knows the
+//! thread's own stack only: frames on others that are left without returning would be reported as errors.
 
 use crate::stack::stacks::Stack;
 use core::ffi::c_void;
@@ -12,10 +12,10 @@ unsafe extern "C" {
     fn __asan_unpoison_memory_region(from: *const c_void, size: usize);
 }
 
-/// Main's stack, as it was told at the first switch, which leaves it.
+/// The bounds of main's stack, as returned at the first switch away from it.
 static MAIN: (AtomicPtr<c_void>, AtomicUsize) = (AtomicPtr::new(null_mut()), AtomicUsize::new(0));
 
-/// Before a switch to the stack of `to`. What it returns is for [`arrive`], when this stack is resumed.
+/// Announces a switch to the stack `to`. Returns the argument for [`arrive`] when this stack is resumed.
 pub fn leave(to: &Stack) -> *mut c_void {
     let mut left = null_mut();
     let (bottom, size) = match to.low.is_null() {
@@ -27,7 +27,7 @@ pub fn leave(to: &Stack) -> *mut c_void {
     left
 }
 
-/// After a switch, on the stack that runs now; null on one that has just begun.
+/// Completes a switch, on the stack that runs now; `left` is null on one that has just begun.
 pub fn arrive(left: *mut c_void) {
     let (mut bottom, mut size) = (null(), 0);
     // SAFETY: follows the start of a switch; the places live through the call.
@@ -38,7 +38,7 @@ pub fn arrive(left: *mut c_void) {
     }
 }
 
-/// Before a stack is used anew: the frames in its upper part were left without returning, and have their marks there.
+/// Removes the marks on the upper part of a stack that is reused, whose frames were left without returning.
 pub fn begin(on: &Stack) {
     const UPPER: usize = 64 << 10;
     let size = UPPER.min(on.upper_end().addr() - on.low.addr());

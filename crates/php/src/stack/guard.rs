@@ -1,4 +1,4 @@
-//! Guards: pages that nobody can touch. Since Linux 6.13 they need no mappings of their own.
+//! Guards: inaccessible pages. Since Linux 6.13 they need no mappings of their own.
 
 use crate::stack::memory::{self, errno};
 use crate::stack::stacks::Zones;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 const MADV_GUARD_INSTALL: i32 = 102;
 const MADV_GUARD_REMOVE: i32 = 103;
 
-/// Mappings that are left to others, where each guard splits one.
+/// The number of mappings that are left to other code, where each guard splits one.
 const LEFT_TO_OTHERS: usize = 4096;
 
-/// How a guard is made.
+/// How a guard is implemented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// By an advice to the kernel.
@@ -24,42 +24,42 @@ pub enum Kind {
 const UNKNOWN: u8 = 0;
 const ADVICE_WORKS: u8 = 1;
 const NO_ADVICE: u8 = 2;
-/// What is known of the kernel.
+/// What is known of the kernel's support.
 static ADVICE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Guards the zones at `start`, in a writable mapping in which others (`mapped`: how many) are guarded by mappings already.
+/// Guards the zones at `start` of a writable mapping. `mapped` is the number of guards that are mappings already.
 ///
 /// # Errors
-/// An `errno`: the kernel has no mapping left for it, or hardly any.
+/// An `errno`: the kernel has no mappings left for it, or hardly any.
 pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
     let (floor, reserve, wire) = (zones.floor as usize, zones.reserve as usize, zones.wire as usize);
     if advise(start, floor) && advise(start + floor + reserve, wire) {
         return Ok(Kind::Advised);
     }
-    // The heap needs mappings as well, and PHP does not survive without.
+    // The heap needs mappings as well, without which PHP cannot run.
     if mapped >= most_mapped() {
         return Err(libc::ENOMEM);
     }
-    // All of them at once: each mapping counts.
+    // All of them as one: the number of mappings is limited.
     if map(start, floor + reserve + wire) { Ok(Kind::Mapped) } else { Err(errno()) }
 }
 
-/// Guards pages that [`open`] has opened; or does not, if the kernel does not want to.
+/// Guards pages again that [`open`] has opened. Has no effect if the kernel refuses.
 pub fn close(start: usize, bytes: usize) {
     let _ = advise(start, bytes) || map(start, bytes);
 }
 
-/// Opens pages, however they were guarded. It can be called in a signal handler.
+/// Opens pages, however they were guarded. Can be called in a signal handler.
 pub fn open(start: usize, bytes: usize) -> bool {
-    // The advice has no effect, or is not known, where it was not used; and the mapping of an advised guard allows all access
-    // anyway.
+    // Where it was not used, the advice has no effect or is unknown; and the mapping of an advised guard allows all
+    // access anyway.
     memory::advise(start, bytes, MADV_GUARD_REMOVE);
     memory::protect(start, bytes, libc::PROT_READ | libc::PROT_WRITE)
 }
 
 fn advise(start: usize, bytes: usize) -> bool {
     let taken = ADVICE.load(Ordering::Relaxed) != NO_ADVICE && memory::advise(start, bytes, MADV_GUARD_INSTALL);
-    // There are kernels (of sandboxes) that say yes to any advice.
+    // Some kernels (of sandboxes) accept any advice.
     let works = taken && (ADVICE.load(Ordering::Relaxed) == ADVICE_WORKS || are_closed([start, start + bytes - 8]));
     ADVICE.store(if works { ADVICE_WORKS } else { NO_ADVICE }, Ordering::Relaxed);
     works
@@ -69,8 +69,8 @@ fn map(start: usize, bytes: usize) -> bool {
     memory::protect(start, bytes, libc::PROT_NONE)
 }
 
-/// Returns `true` if none of these addresses can be read. Asks the kernel to read the word there, for a pipe, which does not
-/// fault. (Valgrind looks itself at what is passed to the kernel by the function of libc, and would fault.)
+/// Returns `true` if none of these addresses can be read. Lets the kernel read the words, in a write to a pipe, which
+/// does not fault. (Valgrind itself reads what is passed to libc's function, and would fault.)
 fn are_closed(words: [usize; 2]) -> bool {
     let Ok((_reader, writer)) = std::io::pipe() else { return false };
     // SAFETY: the kernel reads the word, if it can.
@@ -78,7 +78,7 @@ fn are_closed(words: [usize; 2]) -> bool {
     words.into_iter().all(|word| write(word) == -1 && errno() == libc::EFAULT)
 }
 
-/// How many guards with mappings of their own there may be: each splits one in two.
+/// Returns how many guards may be mappings: each splits one in two.
 fn most_mapped() -> usize {
     static MOST: AtomicUsize = AtomicUsize::new(0);
     let known = MOST.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Memory for stacks: mappings of ours, and what the kernel is asked to do with their pages. Nothing alive lies in those that are
-//! changed here; and each address is that of a mapping of ours, at a multiple of the page size.
+//! Memory for stacks: mappings, and calls that change the state of their pages. Nothing alive is in the pages that are
+//! changed here; and each address is that of a mapping of this module, at a multiple of the page size.
 
 use crate::c;
 use std::ffi::c_void;
@@ -22,7 +22,7 @@ pub(super) fn map(bytes: usize, flags: i32) -> Result<usize, i32> {
     if start == libc::MAP_FAILED { Err(errno()) } else { Ok(start as usize) }
 }
 
-/// Gives pages back.
+/// Unmaps pages.
 pub(super) fn unmap(start: usize, bytes: usize) {
     if bytes > 0 {
         // SAFETY: as the module says.
@@ -30,19 +30,19 @@ pub(super) fn unmap(start: usize, bytes: usize) {
     }
 }
 
-/// Gives the kernel an advice on pages, and returns whether it has taken it.
+/// Advises the kernel about pages. Returns `true` if it has accepted the advice.
 pub(super) fn advise(start: usize, bytes: usize, advice: i32) -> bool {
     // SAFETY: as the module says.
     unsafe { libc::madvise(start as *mut c_void, bytes, advice) == 0 }
 }
 
-/// Sets what is allowed to do with pages, and returns whether it is set.
+/// Sets the access rights of pages. Returns `true` if they were set.
 pub(super) fn protect(start: usize, bytes: usize, access: i32) -> bool {
     // SAFETY: as the module says.
     unsafe { libc::mprotect(start as *mut c_void, bytes, access) == 0 }
 }
 
-/// Returns `true` if any of these pages is in memory. There is a place in `known` for each.
+/// Returns `true` if any of these pages is in memory. `known` has an entry for each.
 pub(super) fn is_any_resident(start: usize, known: &mut [u8]) -> bool {
     let bytes = known.len() * page_size();
     // SAFETY: a byte for each of the pages.

@@ -1,4 +1,4 @@
-//! C stacks: where they lie, how they are guarded, what happens when one overflows, and the switch between them.
+//! C stacks: placement, guards, overflows, and the switch between them.
 
 pub mod arch;
 #[cfg(asan)]

@@ -1,19 +1,20 @@
-//! A coroutine's C stack overflows: a PHP fatal error instead of a crash.
+//! Turns an overflow of a coroutine's C stack into a PHP fatal error instead of a crash.
 //!
-//! Below each stack are three zones ([`crate::stack::stacks::Zones`]). A fault in the uppermost, the *wire*, can have interrupted
-//! anything: a library that holds a lock, `malloc`. So the handler opens it, and what was interrupted goes on, in the wire
-//! and the *reserve* below it, as on a deeper stack. The engine is asked to interrupt PHP code, and there, where errors may
-//! arise, the fatal error is raised ([`at_interrupt`]); or the stack has shrunk by then, and the wire is closed again.
+//! Below each stack are three zones ([`crate::stack::stacks::Zones`]). A fault in the uppermost one, the *wire*, may
+//! have interrupted anything: a library that holds a lock, `malloc`. So the handler opens the wire, and the interrupted
+//! code continues in it and in the *reserve* below, as on a deeper stack. The handler requests an interrupt of PHP
+//! code, at which the fatal error is raised, because errors are safe there ([`at_interrupt`]). If the stack has shrunk
+//! by then, the wire is closed again.
 //!
-//! C code that recurses by itself (a parser, `serialize`) comes to no such place, and gets to the *floor*. If that
-//! happens in PHP's own code, the error is raised from there: the coroutine goes on in [`overflowed`], below all that
-//! it has on its stack. PHP expects an error to end it in any of its functions that allocates; its heap and its tables call
-//! nothing while they are in the middle of a change, and only calls overflow a stack. Anywhere else nobody can know what is
-//! half done and which locks are held, and what PHP does at its end would meet them: the process ends on the spot,
-//! with the same message.
+//! C code that recurses by itself (a parser, `serialize`) does not get to such a place, and reaches the *floor*. If
+//! that happens in PHP's own code, the error is raised at once: the coroutine continues in [`raise`], below all that is
+//! on its stack. PHP expects an error to leave any of its functions that allocates; its heap and its tables call
+//! nothing while they are being changed, and only calls overflow a stack. In other code it is unknown what is half done
+//! and which locks are held, and the end of the request would run into that: the process ends at once, with the same
+//! message.
 //!
-//! The handler runs on a stack of its own, allocates nothing and takes no lock. Any other fault goes to whoever handled
-//! it before, and so does a signal that somebody has sent.
+//! The handler runs on an alternate stack, allocates nothing and takes no lock. All other faults go to the previous
+//! handler, and so do signals sent by processes.
 
 use crate::c;
 use crate::stack::{
@@ -28,25 +29,25 @@ use std::mem::transmute;
 use std::ptr::{null, null_mut};
 use std::slice;
 
-/// So near to its wire a stack counts as overflowed still: what closes the wire must not need it.
+/// A stack within this distance of its wire still counts as overflowed: the code that closes the wire must not need it.
 const NEAR: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
-/// What of the floor is opened for PHP's error handling.
+/// The part of the floor that is opened for PHP's error handling.
 const ROOM: usize = 64 * 1024;
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 type Handler = extern "C" fn(i32, &libc::siginfo_t, &mut libc::ucontext_t);
 
-/// What the handler needs, made before it is installed.
+/// What the handler needs, prepared before it is installed.
 struct Prepared {
-    /// Who handled the signals before.
+    /// The previous actions of the signals.
     before: [Cell<libc::sigaction>; 2],
     /// The error, terminated by a zero.
     text: Cell<[u8; 160]>,
-    /// Where PHP's own code is.
+    /// The address range of PHP's own code.
     code: Cell<(usize, usize)>,
     zones: Cell<Zones>,
-    /// Tells whether nothing of the runtime is in the middle of a change.
+    /// Returns `true` if no part of the runtime is being changed.
     is_whole: Cell<fn() -> bool>,
 }
 
@@ -65,7 +66,7 @@ static PREPARED: Prepared = Prepared {
     is_whole: Cell::new(|| false),
 };
 
-/// Returns the action for a signal, after another one has taken its place, if there is one.
+/// Returns the previous action for a signal, and sets a new one if there is one.
 fn exchange(signal: i32, action: Option<&libc::sigaction>) -> libc::sigaction {
     let mut before = DEFAULT;
     // SAFETY: null, or an action with our handler, or one that stood there before.
@@ -73,14 +74,14 @@ fn exchange(signal: i32, action: Option<&libc::sigaction>) -> libc::sigaction {
     before
 }
 
-fn is_ours(action: &libc::sigaction) -> bool {
+fn is_handler(action: &libc::sigaction) -> bool {
     action.sa_sigaction == handler as Handler as usize
 }
 
 /// Installs the handler, and an alternate signal stack for this thread if it has none.
 pub fn install(size: usize, zones: Zones, is_whole: fn() -> bool) {
     if !has_alternate_stack() {
-        return; // an overflow is a crash then, as without us
+        return; // an overflow is a crash then, as without this module
     }
     let mut message = [0; 160];
     let room = message.len() - 1;
@@ -93,8 +94,8 @@ pub fn install(size: usize, zones: Zones, is_whole: fn() -> bool) {
     PREPARED.is_whole.set(is_whole);
     for (signal, place) in SIGNALS.into_iter().zip(&PREPARED.before) {
         let mut before = exchange(signal, None);
-        if is_ours(&before) {
-            before.sa_sigaction = libc::SIG_DFL; // other code has put back what it had found
+        if is_handler(&before) {
+            before.sa_sigaction = libc::SIG_DFL; // other code has restored what it had found
         }
         place.set(before);
     }
@@ -107,7 +108,7 @@ pub fn install(size: usize, zones: Zones, is_whole: fn() -> bool) {
     }
 }
 
-/// Returns `true` if this thread has an alternate signal stack, or has got one, which is never freed.
+/// Returns `true` if this thread has an alternate signal stack, or was given one, which is never freed.
 fn has_alternate_stack() -> bool {
     if exchange_stack(None).ss_flags & libc::SS_DISABLE == 0 {
         return true;
@@ -117,7 +118,7 @@ fn has_alternate_stack() -> bool {
     true
 }
 
-/// Returns this thread's alternate signal stack, after another one has taken its place, if there is one.
+/// Returns this thread's alternate signal stack, and sets another one if there is one.
 fn exchange_stack(stack: Option<&libc::stack_t>) -> libc::stack_t {
     let mut before = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
     // SAFETY: null, or a stack that lasts.
@@ -125,16 +126,17 @@ fn exchange_stack(stack: Option<&libc::stack_t>) -> libc::stack_t {
     before
 }
 
-/// Puts back what was there, where ours still stands. After [`install`].
+/// Restores the previous actions, except where others have replaced this one. After [`install`].
 pub fn remove() {
     for (signal, before) in SIGNALS.into_iter().zip(&PREPARED.before) {
-        if is_ours(&exchange(signal, None)) {
+        if is_handler(&exchange(signal, None)) {
             exchange(signal, Some(&before.get()));
         }
     }
 }
 
-/// Returns the executable bytes of the object that this address lies in; none if it is not found.
+/// Returns the range of executable code of the loaded object that contains this address; an empty range if it is not
+/// found.
 fn code_around(address: usize) -> (usize, usize) {
     #[repr(C)]
     struct Search {
@@ -166,7 +168,7 @@ fn code_around(address: usize) -> (usize, usize) {
     (search.start, search.end)
 }
 
-/// Where below the running stack an address is.
+/// The zone below the running stack that contains an address.
 enum Zone {
     Elsewhere,
     Wire,
@@ -181,7 +183,7 @@ fn zone(stack: &Stack, address: usize) -> Zone {
     let depth = low - address;
     let open = zones.above_floor();
     match depth {
-        // Where each guard is a mapping, the reserve is part of it.
+        // If guards are mappings, the reserve is part of them.
         _ if depth <= open => Zone::Wire,
         _ if depth <= open + zones.floor as usize => Zone::Floor,
         _ => Zone::Elsewhere,
@@ -189,7 +191,7 @@ fn zone(stack: &Stack, address: usize) -> Zone {
 }
 
 extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc::ucontext_t) {
-    let is_sent = fault.si_code <= 0; // and has no address
+    let is_sent = fault.si_code <= 0; // a sent signal has no address
     if !is_sent
         && spindle_interpose::host::php_thread_host().is_some()
         && let Some(stack) = stacks::current()
@@ -215,7 +217,7 @@ extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc
     pass_on(signal, fault, registers, is_sent);
 }
 
-/// Opens the wire of the running stack, and asks for an interrupt of PHP code.
+/// Opens the wire of the running stack, and requests an interrupt of PHP code.
 fn open(stack: &Stack) -> bool {
     let before = memory::errno();
     let room = PREPARED.zones.get().above_floor();
@@ -226,7 +228,7 @@ fn open(stack: &Stack) -> bool {
     opened
 }
 
-/// Hands a signal to the handler that it would have gone to without us.
+/// Passes a signal to the handler that would have received it without this module.
 fn pass_on(signal: i32, fault: &libc::siginfo_t, registers: &mut libc::ucontext_t, is_sent: bool) {
     let index = SIGNALS.iter().position(|s| *s == signal).unwrap_or(0);
     let before = PREPARED.before[index].get();
@@ -234,7 +236,7 @@ fn pass_on(signal: i32, fault: &libc::siginfo_t, registers: &mut libc::ucontext_
         libc::SIG_IGN if is_sent => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             exchange(signal, Some(&before));
-            // A fault repeats, and has its usual end. A signal has to be sent again.
+            // A fault is repeated, with its usual effect. A signal has to be sent again.
             if is_sent {
                 c::raise(signal);
             }
@@ -254,7 +256,7 @@ extern "C" fn raise() -> ! {
     std::process::abort()
 }
 
-/// PHP code may be interrupted here: raises the error if the running stack still reaches its wire, or nearly.
+/// Raises the error at an interrupt of PHP code, if the running stack still reaches its wire or nearly does.
 #[inline(always)]
 pub fn at_interrupt() {
     if let Some(stack) = stacks::current().filter(|stack| stack.overflowed.get()) {
@@ -272,14 +274,14 @@ fn raise_or_close(stack: &Stack) {
     }
     stack.overflowed.set(false);
     let room = PREPARED.zones.get().above_floor();
-    guard::close(low - room, room); // nothing that is alive lies there
+    guard::close(low - room, room); // nothing alive is there
 }
 
-/// Says what has happened, and ends the process: nothing else is safe.
+/// Writes the error message, and ends the process: nothing else is safe.
 fn end_at_once() -> ! {
     let text = PREPARED.text.get();
     let text = &text[..text.iter().position(|byte| *byte == 0).unwrap_or(0)];
-    // The frames of PHP are where they were when PHP code called what was interrupted.
+    // PHP's frames are those of the call of the interrupted code.
     let frame = Frame::current();
     let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or((None, 0));
     let name = file.map_or(b"Unknown".as_slice(), Str::as_bytes);

@@ -1,20 +1,21 @@
-//! C stacks for coroutines, with the first page of their VM stack, in slots carved from big mappings.
+//! C stacks for coroutines, each with the first page of a VM stack, in slots of large mappings.
 //!
 //! ```text
 //!   low                                                                                high
 //!   │ floor │ reserve │ wire │ C stack, grows down ◄──────── │ Ctx │ VM stack page, grows up ──► │
 //!   └guarded┘         └guard.┘                             one 4K page
 //! ```
-//! What a parked coroutine uses of both stacks usually lies in one page. Its place in the page varies by slot, so
-//! that ten thousand of them do not fight for the same cache sets.
+//! What a parked coroutine uses of both stacks is usually in one page. Its offset in the page varies by slot, so that
+//! thousands of coroutines do not compete for the same cache sets.
 //!
-//! Address space is all that a deep stack costs, and page tables: 4 KiB for every 2 MiB in which anything is touched or
-//! guarded. Large slots are therefore placed so that the guard of one and the top of the one below it share 2 MiB.
+//! A deep stack costs address space, and page tables: 4 KiB for each 2 MiB in which anything is touched or guarded.
+//! Large slots are therefore placed so that the guard of one and the top of the one below it share 2 MiB.
 //!
-//! A guard costs 10 to 30 ns for each of its pages, when the stack is made. Slots do not begin at multiples of their size:
-//! what the processor keeps of the pages of a thousand stacks would all be in the same few sets of its caches.
+//! A guard costs 10 to 30 ns for each of its pages when the stack is created. Slots do not begin at multiples of their
+//! size, because the processor's entries for the pages of a thousand stacks would then all be in the same few sets of
+//! its caches.
 //!
-//! What the floor, the reserve and the wire are for: see `overflow`.
+//! For the floor, the reserve and the wire see `overflow`.
 
 use crate::stack::{guard, memory};
 use crate::{c, settings};
@@ -25,39 +26,42 @@ use std::io::Error;
 use std::ptr::{self, null_mut};
 
 const VM_AREA: usize = 16 * 1024;
-/// The part of a slot, below its VM page, in which `Ctx` lies.
+/// The part of a slot, below its VM page, that contains `Ctx`.
 const CTX_AREA: usize = 4096;
 /// Where `Ctx` lies in that, or up to 448 bytes higher. The frames of a short function that awaits, sleeps or yields fit into the
 /// page on both sides: below it those of C, above it those of PHP.
 const CTX_OFFSET: usize = 2048;
 /// From this size on a stack has a large reserve.
 const LARGE: usize = 1 << 20;
-/// What a stack may have at least, and at most where main's decides.
+/// The minimal size of a stack, and the maximal one if it is derived from main's.
 const LEAST: usize = 64 * 1024;
 const MOST_AS_MAIN: usize = 64 << 20;
-/// Large slots begin up to so many pages higher than the next multiple of their size (a prime), and by which steps.
+/// Large slots begin at up to this many pages (a prime) above the next multiple of their size, in steps of `SHIFT`
+/// pages.
 const SHIFTS: usize = 139;
 const SHIFT: usize = 67;
-/// Address space that is left to others at least.
+/// Address space that is at least left to other code.
 const LEFT_TO_OTHERS: usize = 64 << 20;
-/// Free stacks that are kept for coroutines that must have one: those that carry out what others have left.
+/// The number of free stacks that are reserved for coroutines that must have one: runners and cancelled ones.
 const KEPT_FREE: usize = 1;
 
-/// So much of a free stack stays in memory.
+/// The upper part of a free stack, which stays in memory.
 const KEPT_WARM: usize = 256 * 1024;
-/// What lies below is given back if any of so much of it has been used.
+/// The part below it. If any of its pages were used, everything from there down is given back.
 const LOOKED_AT: usize = 128 * 1024;
-/// One in so many stacks that are given back is looked at; after a deep one, so many in a row, and so many of the others.
+/// One in this many stacks that are returned is checked; after a deep one, this many in a row, and as many of the other
+/// free ones.
 const LOOK_EVERY: u32 = 128;
-/// So many free stacks, the next ones to be taken, stay in memory as they are.
+/// The number of free stacks, the next ones to be taken, that stay in memory unchanged.
 const FREE_AS_THEY_ARE: usize = 16;
-/// As many stacks stay for the next request at the most.
+/// The maximal number of stacks that stay for the next request.
 const KEPT: usize = 64;
 
-/// A C stack, as it lies in memory, and where it stands while it is left. What lies at its upper end begins with this.
+/// A C stack: its place in memory, and its stack pointer while it is suspended. The structure at its upper end begins
+/// with this.
 #[repr(C)]
 pub struct Stack {
-    /// The stack pointer while it is left.
+    /// The stack pointer while the stack is suspended.
     pub sp: Cell<*mut u8>,
     /// The lowest address of the C stack, above the wire; null for main.
     pub low: *mut u8,
@@ -65,12 +69,12 @@ pub struct Stack {
     pub vm_page: sys::zend_vm_stack,
     /// The end of the VM page.
     pub vm_end: *mut u8,
-    /// Its wire is open, because it has overflowed.
+    /// Set while its wire is open, because it has overflowed.
     pub overflowed: Cell<bool>,
 }
 
 impl Stack {
-    /// Returns main's, which was not made here.
+    /// Returns main's stack, which was not created here.
     pub const fn of_main() -> Stack {
         Stack::new(null_mut(), null_mut(), null_mut())
     }
@@ -79,18 +83,18 @@ impl Stack {
         Stack { sp: Cell::new(null_mut()), low, vm_page, vm_end, overflowed: Cell::new(false) }
     }
 
-    /// Returns the upper end of the C stack, where this lies itself; not of main's.
+    /// Returns the upper end of the C stack, where this structure is. Not for main's.
     pub fn upper_end(&self) -> *mut u8 {
         self.low.with_addr((&raw const *self).addr())
     }
 }
 
-/// What lies at the upper end of each stack.
+/// A structure at the upper end of each stack.
 ///
 /// # Safety
 /// The structure is `#[repr(C)]` and begins with a [`Stack`].
 pub unsafe trait AtTop {
-    /// Returns what lies on a stack in which nothing runs yet, with main's in place of that.
+    /// Returns the structure for a stack on which nothing runs yet, with main's stack as a placeholder.
     fn new() -> Self;
 
     /// Returns the stack.
@@ -99,13 +103,13 @@ pub unsafe trait AtTop {
 
 static RUNNING: PhpStatic<Cell<*mut Stack>> = PhpStatic::new(Cell::new(null_mut()));
 
-/// Returns the stack that runs; null while there is no runtime.
+/// Returns the running stack; null if there is no runtime.
 #[inline(always)]
 pub fn running() -> *mut Stack {
     RUNNING.get()
 }
 
-/// Returns the stack that runs, if there is a runtime.
+/// Returns the running stack, if there is a runtime.
 #[inline(always)]
 pub fn current() -> Option<&'static Stack> {
     // SAFETY: null, or the running stack.
@@ -118,7 +122,7 @@ pub fn set_running<T: AtTop>(top: Option<&'static T>) {
     RUNNING.set(top.map_or(null_mut(), |top| ptr::from_ref(top).cast_mut().cast()));
 }
 
-/// Returns where the address of the running stack lies, for the watchdog.
+/// Returns the address of the variable that contains the running stack's address, for the watchdog.
 pub fn running_at() -> usize {
     RUNNING.as_ptr() as usize
 }
@@ -126,11 +130,11 @@ pub fn running_at() -> usize {
 /// The bytes below a C stack.
 #[derive(Clone, Copy)]
 pub struct Zones {
-    /// Guarded until the stack overflows. A large frame that steps over it is in the reserve, or in the floor.
+    /// Guarded until the stack overflows. A large frame that steps over it gets into the reserve or the floor.
     pub wire: u32,
-    /// Room for what runs then to come to an end. Without a guard, which would have its price.
+    /// Room for the interrupted code to complete. Not guarded, because guards have a cost.
     pub reserve: u32,
-    /// Guarded. No frame steps over it: the largest that has been seen is 262,168 bytes (LZF in phpredis).
+    /// Guarded. No frame steps over it: the largest known one has 262,168 bytes (LZF in phpredis).
     pub floor: u32,
 }
 
@@ -141,7 +145,7 @@ impl Zones {
         Zones { wire: round(16 << 10), reserve: round(reserve), floor: round(384 << 10) }
     }
 
-    /// Bytes that are opened.
+    /// Returns the number of bytes above the floor.
     pub fn above_floor(self) -> usize {
         self.wire as usize + self.reserve as usize
     }
@@ -151,7 +155,7 @@ impl Zones {
     }
 }
 
-/// The bytes of a C stack that the settings ask for.
+/// Returns the size of C stacks, by the settings.
 pub fn wanted_size() -> usize {
     match settings::current().stack_size {
         0 => size_of_main(),
@@ -159,17 +163,18 @@ pub fn wanted_size() -> usize {
     }
 }
 
-/// How deep main's stack may grow, where that is a sensible number.
+/// Returns the maximal size of main's stack, if it is a sensible number.
 fn size_of_main() -> usize {
     limit(libc::RLIMIT_STACK).unwrap_or(MOST_AS_MAIN).clamp(256 * 1024, MOST_AS_MAIN)
 }
 
-/// Address space that stacks leave to others, a share of what there is: PHP's heap has to grow as well.
+/// Returns how much address space stacks leave to other code, a share of the available one: PHP's heap has to grow as
+/// well.
 fn left_to_others() -> usize {
     (limit(libc::RLIMIT_AS).unwrap_or(0) / 4).max(LEFT_TO_OTHERS)
 }
 
-/// A limit of the process, if it has one.
+/// Returns a limit of the process, if there is one.
 fn limit(which: libc::__rlimit_resource_t) -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let known = c::getrlimit(which, &mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
@@ -184,30 +189,30 @@ pub struct Stacks<T: 'static> {
     zones: Zones,
     stride: usize,
     free: Vec<&'static T>,
-    /// The mappings: where, and how long.
+    /// The mappings: addresses and sizes.
     chunks: Vec<(usize, usize)>,
-    /// The last one, its first slot that was not made yet, and how many it has.
+    /// The last one, its first slot that was not used yet, and its number of slots.
     chunk: usize,
     slot: usize,
     slots: usize,
-    /// In how many places slots begin, in pages.
+    /// The number of offsets at which slots begin, in pages.
     shifts: usize,
     made: usize,
-    /// How many of the guards have mappings of their own.
+    /// The number of guards that are mappings.
     mapped: usize,
-    /// How many are given back until one is looked at, how many of the next ones are all looked at, and where among the
-    /// free ones to look besides.
+    /// How many stacks are returned until one is checked, how many of the next ones are all checked, and the position
+    /// among the free ones at which to check another one.
     until_look: u32,
     looks: u32,
     cursor: usize,
 }
 
-/// Why there is no further stack, by an `errno`.
+/// The reason why there is no further stack: an `errno`.
 #[derive(Clone, Copy, Debug)]
 pub enum NoStack {
     /// `mmap(2)` failed.
     Memory(i32),
-    /// The guard could not be made, or only with the last of the mappings.
+    /// The guard could not be created, or only with the last of the mappings.
     Guard(i32),
 }
 
@@ -231,8 +236,8 @@ impl std::fmt::Display for NoStack {
 }
 
 impl<T: AtTop> Stacks<T> {
-    /// C stacks of `size` bytes each at least. They get a tenth more: calls of functions that are trampolined take so much
-    /// more than on a stack without coroutines.
+    /// Returns an allocator of C stacks of at least `size` bytes each. They get a tenth more, because calls through
+    /// trampolines need that much more than without coroutines.
     pub fn new(size: usize) -> Stacks<T> {
         let page = memory::page_size();
         let size = size.max(LEAST).next_multiple_of(page);
@@ -241,7 +246,7 @@ impl<T: AtTop> Stacks<T> {
         let mut stride = zones.bytes() + size + top;
         let shifts = if stride > table(page) { SHIFTS } else { 1 };
         if shifts > 1 {
-            stride = (stride + SHIFTS * page).next_multiple_of(table(page)); // the rest makes the C stack deeper
+            stride = (stride + SHIFTS * page).next_multiple_of(table(page)); // the rest is added to the C stack
         }
         Stacks {
             size,
@@ -262,7 +267,7 @@ impl<T: AtTop> Stacks<T> {
         }
     }
 
-    /// Bytes of a C stack.
+    /// Returns the size of each C stack.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -272,24 +277,24 @@ impl<T: AtTop> Stacks<T> {
         self.size == Stacks::<T>::new(size).size
     }
 
-    /// How many have been made.
+    /// Returns how many stacks were created.
     pub fn made(&self) -> usize {
         self.made
     }
 
-    /// What lies below each.
+    /// Returns the zones below each stack.
     pub fn zones(&self) -> Zones {
         self.zones
     }
 
-    /// Returns a stack nobody uses, the last one given back first, unless it is one of those that are kept. Like all of them it
-    /// lasts as long as this: nothing of any is used when this is dropped.
+    /// Returns a free stack, the last returned one first, unless it is reserved. It is valid as long as `self`: no
+    /// stack is in use when that is dropped.
     #[inline]
     pub fn take(&mut self) -> Option<&'static T> {
         if self.free.len() > KEPT_FREE { self.free.pop() } else { None }
     }
 
-    /// A new stack; when there can be none and `last` says so, one that was kept.
+    /// Returns a new stack; if there can be none and `last` is set, a reserved one.
     ///
     /// # Errors
     /// [`NoStack`] when the kernel gives no more.
@@ -305,7 +310,7 @@ impl<T: AtTop> Stacks<T> {
         }
     }
 
-    /// Gives a stack back. It may still be the running one, at its top, until the switch that leaves it.
+    /// Returns a stack to the free ones. It may still be the running one, at its top, until the switch away from it.
     #[inline]
     pub fn put(&mut self, ctx: &'static T) {
         self.free.push(ctx);
@@ -315,8 +320,8 @@ impl<T: AtTop> Stacks<T> {
         }
     }
 
-    /// What deep calls have used of a free stack goes back to the kernel: of the one that is now too far from being taken
-    /// again, and of one more, so that the turn of all comes.
+    /// Gives memory that deep calls have used back to the kernel: of the free stack that is now far from being taken
+    /// again, and of one more, so that all are checked in the long run.
     #[cold]
     fn look(&mut self) {
         self.looks = self.looks.saturating_sub(1);
@@ -332,7 +337,7 @@ impl<T: AtTop> Stacks<T> {
         self.until_look = if self.looks > 0 { 1 } else { LOOK_EVERY };
     }
 
-    /// Gives back the pages of a free stack that has been used deeply. Returns `true` if it was.
+    /// Gives back the pages of a free stack that was used deeply. Returns `true` if it was.
     fn cool(&self, ctx: &T) -> bool {
         let low = ctx.stack().low as usize;
         let warm = (ctx.stack().upper_end() as usize - KEPT_WARM) / self.page * self.page;
@@ -366,18 +371,18 @@ impl<T: AtTop> Stacks<T> {
         Ok(unsafe { &*ctx })
     }
 
-    /// Nobody runs on any of them, and nobody will go on. Says whether they are worth keeping: few, and none of them
-    /// was left in the middle.
+    /// Returns `true` if the stacks are worth keeping: there are few, and none was abandoned. Nothing runs on any of
+    /// them, or will.
     pub fn are_worth_keeping(&self) -> bool {
         self.free.len() == self.made && self.made <= KEPT
     }
 
-    /// Where a slot of the last mapping starts, and the one below it ends.
+    /// Returns where a slot of the last mapping starts, and the one below it ends.
     fn start_of(&self, slot: usize) -> usize {
         self.chunk + slot * self.stride + slot * SHIFT % self.shifts * self.page
     }
 
-    /// Maps more slots: as many again, or as many as there is room for.
+    /// Maps as many slots again, or as many as there is room for.
     fn map(&mut self) -> Result<(), NoStack> {
         let mut count = self.made.clamp(16, 1024);
         let shifts = (self.shifts - 1) * self.page;
@@ -395,13 +400,13 @@ impl<T: AtTop> Stacks<T> {
     }
 }
 
-/// How much of the address space one page of page tables describes.
+/// Returns how much address space one page of page tables describes.
 fn table(page: usize) -> usize {
     page * (page / size_of::<usize>())
 }
 
-/// Maps `bytes`, the first `guarded` of which end where a page of page tables ends. Fails also when that would leave too
-/// little to others.
+/// Maps `bytes`, of which the first `guarded` end where a page of page tables ends. Also fails if that would leave too
+/// little to other code.
 fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let mapped = bytes + table(page) + left_to_others();
     let start = memory::map(mapped, libc::MAP_NORESERVE | libc::MAP_STACK)?;
@@ -409,13 +414,14 @@ fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let end = first + bytes;
     memory::unmap(start, first - start);
     memory::unmap(end, start + mapped - end);
-    // A huge page under every stack would cost 2 MiB each. Where there are none, it fails, and may.
+    // A huge page under each stack would cost 2 MiB. Without support for huge pages this fails, which does no harm.
     memory::advise(first, bytes, libc::MADV_NOHUGEPAGE);
     Ok(first)
 }
 
-/// Valgrind must know what is a stack, or it takes a switch for a huge frame. Outside it, this is a few rotations.
-/// The request is that of Valgrind's manual, "The Client Request mechanism": `STACK_REGISTER(start, end)`.
+/// Announces a stack to Valgrind, which would take a switch for a huge frame otherwise. Without Valgrind this is a few
+/// rotations. The request is described in Valgrind's manual, "The Client Request mechanism": `STACK_REGISTER(start,
+/// end)`.
 fn tell_valgrind(start: usize, end: usize) {
     let request: [usize; 6] = [0x1501, start, end, 0, 0, 0];
     // SAFETY: the rotations add up to a whole turn, and the exchange is of a register with itself. Valgrind, which
@@ -432,7 +438,7 @@ fn tell_valgrind(start: usize, end: usize) {
 impl<T: 'static> Drop for Stacks<T> {
     fn drop(&mut self) {
         for &(start, bytes) in &self.chunks {
-            memory::unmap(start, bytes); // what drops the stacks runs on none of them
+            memory::unmap(start, bytes); // the stacks are not dropped by code that runs on one of them
         }
     }
 }

@@ -1,10 +1,11 @@
-//! The switch of C stacks, and what else depends on the processor. A processor is a file beside this one, with
+//! The switch of C stacks, and other code that depends on the processor. Each processor has a file beside this one,
+//! with
 //!
-//! - `spindle_switch_stack` and `spindle_start_stack`: the switch, and what a stack begins with;
-//! - `Frame` and `first_frame`, which the first switch to a stack takes for what one that was left has stored;
+//! - `spindle_switch_stack` and `spindle_start_stack`: the switch, and the first code on a stack;
+//! - `Frame` and `first_frame`: what the first switch to a stack loads, as if a suspended stack had stored it;
 //! - `instruction`, `call_instead` and `prefetch`.
 //!
-//! Symmetric: a stack that is left goes on by a switch to what was stored for it.
+//! Switches are symmetric: a suspended stack is resumed by a switch to the stack pointer that was stored for it.
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("Spindle's stack switch exists for x86-64 only so far");
@@ -19,11 +20,11 @@ pub use processor::{call_instead, instruction, prefetch};
 use crate::stack::stacks::Stack;
 
 unsafe extern "C" {
-    /// Stores the callee-saved registers on the running stack and the stack pointer in `*save`, and goes on at `to`.
+    /// Stores the callee-saved registers on the running stack and the stack pointer in `*save`, and continues at `to`.
     fn spindle_switch_stack(save: *mut *mut u8, to: *mut u8);
 }
 
-/// Leaves the running stack, and goes on where `to` was left.
+/// Suspends the running stack `from`, and resumes `to`.
 ///
 /// # Safety
 /// `from` is the running stack. `to` was left by a switch and has not run since, or was made by [`prepare`]. Nothing borrowed
@@ -38,7 +39,8 @@ pub unsafe fn switch(from: &Stack, to: &Stack) {
     crate::stack::asan::arrive(left);
 }
 
-/// Makes the first switch to a stack call `entry` with the stack's upper end, which is where `stack` lies. It must not return.
+/// Makes the first switch to a stack call `entry` with the stack's upper end, where `stack` is. `entry` must not
+/// return.
 ///
 /// # Safety
 /// No coroutine runs on the stack, which is not main's.

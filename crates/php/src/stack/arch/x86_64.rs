@@ -1,7 +1,7 @@
 //! x86-64: all callee-saved registers and the floating-point control words.
 //!
 //! ```text
-//!   stack that was left          a stack that has not run yet
+//!   suspended stack              stack that has not run yet
 //!   ┌──────────────────┐ high    ┌──────────────────┐
 //!   │ return address   │         │ 0                │ ends every unwind
 //!   │ rbp              │         │ start thunk      │
@@ -66,12 +66,12 @@ unsafe extern "C" {
     fn spindle_start_stack();
 }
 
-/// What the switch stores on a stack, and the two words above.
+/// The data that the switch stores on a stack, and the two words above it.
 pub type Frame = [u64; 10];
 
-/// Returns what a stack begins with whose first switch calls `entry(argument)`. Its upper end is a multiple of 16: after the
-/// pops the stack pointer is 16 below, and the thunk's call leaves it 8 off a multiple of 16, as the ABI wants it at a
-/// function's entry.
+/// Returns the first data on a stack whose first switch calls `entry(argument)`. The upper end of the stack is a
+/// multiple of 16: after the pops the stack pointer is 16 below, and the thunk's call makes it 8 less than a multiple
+/// of 16, as the ABI demands at a function's entry.
 pub fn first_frame(entry: extern "C" fn(*mut u8) -> !, argument: *mut u8) -> Frame {
     let control: u64 = 0x1f80 | 0x037f << 32; // the ABI's initial mxcsr and x87 control word
     [
@@ -93,16 +93,16 @@ pub fn instruction(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
 }
 
-/// Makes what a signal has interrupted go on with a call of `function`, on the stack below `top`.
+/// Makes the code that a signal has interrupted continue with a call of `function`, on the stack below `top`.
 pub fn call_instead(context: &mut libc::ucontext_t, top: usize, function: extern "C" fn() -> !) {
     let registers = &mut context.uc_mcontext.gregs;
-    // As at a function's entry: 8 off a multiple of 16, and strings go upwards.
+    // As at a function's entry: 8 less than a multiple of 16, and the direction flag cleared.
     registers[libc::REG_RSP as usize] = (top & !15) as i64 - 8;
     registers[libc::REG_EFL as usize] &= !0x400;
     registers[libc::REG_RIP as usize] = function as *const () as i64;
 }
 
-/// Fetches the memory at this address, whatever it is, into the caches.
+/// Prefetches the memory at this address, which may be any.
 #[inline(always)]
 pub fn prefetch(address: *const i8) {
     // SAFETY: any address is allowed.
