@@ -93,7 +93,6 @@ declare! {
     pub safe fn spindle_signal_is_taken(signal: c_int) -> bool;
     pub safe fn spindle_signals_held() -> *const c_int;
     pub safe fn spindle_vm_interrupt_take() -> bool;
-    pub safe fn zend_fiber_switch_blocked() -> bool;
     pub safe fn php_le_stream_context() -> c_int;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
 
@@ -108,6 +107,11 @@ declare! {
     pub safe fn spindle_magic_method(function: Function) -> Option<Function>;
     pub safe fn spindle_magic_arguments(to: &mut [Value; 2], name: &Str, call: Frame, named: Option<&Array>);
     pub safe fn spindle_proxy_of(proxy: &ProxyFunction, function: Function);
+
+    // How often fibers may not be switched: a number of the engine's.
+    pub safe fn zend_fiber_switch_blocked() -> bool;
+    pub safe fn zend_fiber_switch_block();
+    pub safe fn zend_fiber_switch_unblock();
 
     // Messages and tables of text, which is copied. A reference to the exception is passed on.
     pub safe fn spindle_core_warning(text: Text<'_>);

@@ -164,7 +164,8 @@ declare! {
     );
     pub safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
 
-    // Sources.
+    // Sources. There is room for as many bytes as is asked for, and for the zeros behind them that the scanner wants.
+    pub safe fn spindle_file_room(length: usize) -> NonNull<u8>;
     pub safe fn spindle_files_are_recoded() -> bool;
     pub safe fn spindle_source_has_grown(bytes: usize);
     pub safe fn spindle_parse_error(file: &Str, line: u32, message: Text<'_>);

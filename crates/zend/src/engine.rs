@@ -7,7 +7,7 @@ use crate::{
     sys,
 };
 use std::{
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{CStr, c_int, c_void},
     mem::{ManuallyDrop, offset_of},
 };
 
@@ -126,12 +126,9 @@ pub fn has_global_variable(name: &CStr) -> bool {
 /// Returns how many files run besides the script's own: `auto_prepend_file` and `auto_append_file`.
 pub fn added_files() -> u32 {
     let files = globals::core(|pg| [pg.auto_prepend_file, pg.auto_append_file]);
-    files.into_iter().filter(|file| is_text(*file)).count() as u32
-}
-
-fn is_text(text: *const c_char) -> bool {
-    // SAFETY: null, or a terminated text.
-    !text.is_null() && unsafe { *text } != 0
+    // SAFETY: null, or terminated texts.
+    let texts = files.into_iter().filter_map(|file| unsafe { Text::from_raw(file) });
+    texts.filter(|file| !file.get().is_empty()).count() as u32
 }
 
 /// Returns `true` if sources may begin PHP code with `<?`.

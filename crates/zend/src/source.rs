@@ -1,28 +1,43 @@
 //! Files that are compiled.
 
 use crate::{Str, Text, c, sys};
-use std::{ffi::CStr, marker::PhantomData, ptr, ptr::NonNull, slice};
+use std::{ffi::CStr, marker::PhantomData, mem::offset_of, ptr, ptr::NonNull, slice};
 
 /// A file that is being compiled.
 #[repr(transparent)]
-pub struct SourceFile<'a>(NonNull<sys::zend_file_handle>, PhantomData<&'a mut sys::zend_file_handle>);
+pub struct SourceFile<'a>(NonNull<Fields<'a>>, PhantomData<&'a mut sys::zend_file_handle>);
+
+/// What is looked at of `zend_file_handle`, which holds these strings.
+#[repr(C)]
+struct Fields<'a> {
+    _handle: sys::_zend_file_handle__bindgen_ty_1,
+    name: Option<&'a Str>,
+    opened_path: Option<&'a Str>,
+}
+
+const _: () = {
+    assert!(offset_of!(Fields<'_>, name) == offset_of!(sys::zend_file_handle, filename));
+    assert!(offset_of!(Fields<'_>, opened_path) == offset_of!(sys::zend_file_handle, opened_path));
+};
 
 impl SourceFile<'_> {
-    fn raw(&self) -> &sys::zend_file_handle {
+    fn fields(&self) -> &Fields<'_> {
         // SAFETY: lasts as long as it is being compiled; borrowed only while one of its fields is read.
         unsafe { self.0.as_ref() }
     }
 
+    fn as_raw(&self) -> *mut sys::zend_file_handle {
+        self.0.as_ptr().cast()
+    }
+
     /// Returns the name by which it was asked for.
     pub fn name(&self) -> Option<&Str> {
-        // SAFETY: null, or what the file holds.
-        unsafe { Str::borrow(self.raw().filename) }
+        self.fields().name
     }
 
     /// Returns the path by which it was opened.
     pub fn opened_path(&self) -> Option<&Str> {
-        // SAFETY: null, or what the file holds.
-        unsafe { Str::borrow(self.raw().opened_path) }
+        self.fields().opened_path
     }
 
     /// Returns the whole text, which the first call reads as the compiler would, and which may run PHP code. `None`: it cannot
@@ -30,7 +45,7 @@ impl SourceFile<'_> {
     pub fn text(&self) -> Option<&[u8]> {
         let (mut text, mut length) = (ptr::null(), 0);
         // SAFETY: a file that is being compiled, and places for the answer.
-        if !unsafe { sys::spindle_file_source(self.0.as_ptr(), &mut text, &mut length) } {
+        if !unsafe { sys::spindle_file_source(self.as_raw(), &mut text, &mut length) } {
             return None;
         }
         // SAFETY: the file's buffer, which stays until the text is replaced or compiled.
@@ -44,13 +59,13 @@ impl SourceFile<'_> {
     pub fn replace_text(&mut self, text: NewText) {
         assert_eq!(text.filled, text.length, "a whole text");
         // SAFETY: the file takes the new buffer over, and frees the old one.
-        unsafe { sys::spindle_file_replace(self.0.as_ptr(), text.memory.cast(), text.length) };
+        unsafe { sys::spindle_file_replace(self.as_raw(), text.memory.as_ptr().cast(), text.length) };
     }
 }
 
 /// A new text for a file, in memory of the request's.
 pub struct NewText {
-    memory: *mut u8,
+    memory: NonNull<u8>,
     length: usize,
     filled: usize,
 }
@@ -58,9 +73,7 @@ pub struct NewText {
 impl NewText {
     /// Returns an empty one that will have this length.
     pub fn new(length: usize) -> NewText {
-        // SAFETY: makes a buffer, with the zeros behind it that the scanner wants, or ends the request.
-        let memory = unsafe { sys::spindle_file_room(length) };
-        NewText { memory: memory.cast(), length, filled: 0 }
+        NewText { memory: c::spindle_file_room(length), length, filled: 0 }
     }
 
     /// Adds a piece at the end.
@@ -69,7 +82,7 @@ impl NewText {
     /// If it gets longer than it was made for.
     pub fn push(&mut self, piece: &[u8]) {
         assert!(piece.len() <= self.length - self.filled, "as long as it was made for");
-        let end = self.memory.wrapping_add(self.filled);
+        let end = self.memory.as_ptr().wrapping_add(self.filled);
         // SAFETY: there is room for it in our own buffer.
         unsafe { end.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
         self.filled += piece.len();

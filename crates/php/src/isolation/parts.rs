@@ -258,8 +258,7 @@ impl Part for FiberBlock {
     fn take() -> FiberBlock {
         let mut depth = 0;
         while FiberBlock::is_in_use(Left::FOR_GOOD) {
-            // SAFETY: a counter, which is above zero.
-            unsafe { sys::zend_fiber_switch_unblock() };
+            c::zend_fiber_switch_unblock();
             depth += 1;
         }
         FiberBlock(depth)
@@ -267,8 +266,7 @@ impl Part for FiberBlock {
 
     fn put_back(self) {
         for _ in 0..self.0 {
-            // SAFETY: a counter.
-            unsafe { sys::zend_fiber_switch_block() };
+            c::zend_fiber_switch_block();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The child of a fork, in which only the forking coroutine lives on.
 
 use crate::runtime::scheduler::Runtime;
+use crate::stack::memory;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -34,18 +35,11 @@ pub fn mark_generation() {
 /// forks.
 fn wiped_page() -> *mut AtomicU32 {
     const PAGE: usize = 4096;
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new private mapping, at an address of the kernel's choice.
-    let page = unsafe { libc::mmap(null_mut(), PAGE, access, flags, -1, 0) };
-    if page == libc::MAP_FAILED {
-        return null_mut();
+    let Ok(page) = memory::map(PAGE, 0) else { return null_mut() };
+    if memory::advise(page, PAGE, libc::MADV_WIPEONFORK) {
+        return page as *mut AtomicU32;
     }
-    // SAFETY: the page above.
-    if unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) } == 0 {
-        return page.cast();
-    }
-    // SAFETY: as above; no other code has its address.
-    unsafe { libc::munmap(page, PAGE) };
+    memory::unmap(page, PAGE);
     null_mut()
 }
 

@@ -1,4 +1,4 @@
-//! Memory for stacks: mappings, and calls that change the state of their pages. Nothing alive is in the pages that are
+//! Memory, above all for stacks: mappings, and calls that change the state of their pages. Nothing alive is in the pages that are
 //! changed here; and each address is that of a mapping of this module, at a multiple of the page size.
 
 use crate::c;
@@ -15,7 +15,7 @@ pub fn page_size() -> usize {
 ///
 /// # Errors
 /// The `errno` of `mmap(2)`.
-pub(super) fn map(bytes: usize, flags: i32) -> Result<usize, i32> {
+pub fn map(bytes: usize, flags: i32) -> Result<usize, i32> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags);
     // SAFETY: a new mapping.
     let start = unsafe { libc::mmap(null_mut(), bytes, access, flags, -1, 0) };
@@ -23,7 +23,7 @@ pub(super) fn map(bytes: usize, flags: i32) -> Result<usize, i32> {
 }
 
 /// Unmaps pages.
-pub(super) fn unmap(start: usize, bytes: usize) {
+pub fn unmap(start: usize, bytes: usize) {
     if bytes > 0 {
         // SAFETY: as the module says.
         unsafe { libc::munmap(start as *mut c_void, bytes) };
@@ -31,7 +31,7 @@ pub(super) fn unmap(start: usize, bytes: usize) {
 }
 
 /// Advises the kernel about pages. Returns `true` if it has accepted the advice.
-pub(super) fn advise(start: usize, bytes: usize, advice: i32) -> bool {
+pub fn advise(start: usize, bytes: usize, advice: i32) -> bool {
     // SAFETY: as the module says.
     unsafe { libc::madvise(start as *mut c_void, bytes, advice) == 0 }
 }

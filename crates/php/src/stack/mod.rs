@@ -4,6 +4,6 @@ pub mod arch;
 #[cfg(asan)]
 pub mod asan;
 pub mod guard;
-mod memory;
+pub mod memory;
 pub mod overflow;
 pub mod stacks;
