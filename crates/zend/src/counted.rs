@@ -1,5 +1,6 @@
 //! References that the engine counts.
 
+use crate::{Collected, instance::Collect};
 use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr::NonNull};
 
 /// A structure of the engine's that counts references to it.
@@ -59,6 +60,7 @@ impl<T: Counted> Deref for Owned<T> {
 }
 
 impl<T: Counted> Clone for Owned<T> {
+    #[inline(always)]
     fn clone(&self) -> Owned<T> {
         Owned::of(self)
     }
@@ -105,14 +107,23 @@ impl<T: Counted> OwnedCell<T> {
     /// Returns one more reference to what is in it.
     #[inline]
     pub fn get(&self) -> Option<Owned<T>> {
-        self.with(Owned::of)
+        self.peek().map(|held| Owned::clone(&held))
     }
 
-    /// Calls `with`, which runs no other code than its own, with what is in it. No reference is counted.
+    /// Returns what is in it, whose reference stays that of the place.
     #[inline(always)]
-    pub(crate) fn with<R>(&self, with: impl FnOnce(&T) -> R) -> Option<R> {
-        // The reference stays that of the place.
-        self.0.get().map(|pointer| with(&ManuallyDrop::new(Owned(pointer))))
+    fn peek(&self) -> Option<ManuallyDrop<Owned<T>>> {
+        self.0.get().map(Owned).map(ManuallyDrop::new)
+    }
+
+    /// Tells the cycle collector of what is in it. No count changes meanwhile, as the collector's are not what they seem.
+    pub(crate) fn collect(&self, values: &mut Collected)
+    where
+        T: Collect,
+    {
+        if let Some(held) = self.peek() {
+            held.collect(values);
+        }
     }
 
     /// Puts a reference in, and returns the one that was there.

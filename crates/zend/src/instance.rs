@@ -191,7 +191,7 @@ pub(crate) type GcBuffer = Shared<sys::zend_get_gc_buffer>;
 impl Collected {
     /// Adds what is in a place.
     pub fn cell(&mut self, cell: &ValueCell) {
-        cell.with(|value| self.value(value));
+        cell.collect(self);
     }
 
     /// Adds a value.
@@ -200,29 +200,53 @@ impl Collected {
         unsafe { c::spindle_gc_add(self.0, value) };
     }
 
-    /// Adds the object in a place, if there is one. No count changes meanwhile, as the collector's are not what they seem.
+    /// Adds the object in a place, if there is one.
     pub fn object(&mut self, cell: &OwnedCell<Object>) {
-        cell.with(|object| self.owned_object(object));
+        cell.collect(self);
     }
 
     /// Adds the object of ours in a place, if there is one.
     pub fn instance<T: State>(&mut self, cell: &OwnedCell<Instance<T>>) {
-        cell.with(|instance| self.owned(instance));
+        cell.collect(self);
     }
 
     /// Adds an object that is held.
     pub fn owned_object(&mut self, object: &Object) {
-        Value::uncounted_object(object, |value| self.value(value));
+        object.collect(self);
     }
 
     /// Adds an object of ours that is held.
     pub fn owned<T: State>(&mut self, instance: &Instance<T>) {
-        self.owned_object(instance.object());
+        instance.object().collect(self);
     }
 
     /// Adds the array in a place, if there is one.
     pub fn array(&mut self, cell: &OwnedCell<Array>) {
-        cell.with(|array| Value::uncounted_array(array, |value| self.value(value)));
+        cell.collect(self);
+    }
+}
+
+/// What the cycle collector is told of.
+pub(crate) trait Collect: Counted {
+    /// Tells the cycle collector of this.
+    fn collect(&self, values: &mut Collected);
+}
+
+impl Collect for Object {
+    fn collect(&self, values: &mut Collected) {
+        Value::uncounted_object(self, |value| values.value(value));
+    }
+}
+
+impl Collect for Array {
+    fn collect(&self, values: &mut Collected) {
+        Value::uncounted_array(self, |value| values.value(value));
+    }
+}
+
+impl<T: State> Collect for Instance<T> {
+    fn collect(&self, values: &mut Collected) {
+        self.object().collect(values);
     }
 }
 

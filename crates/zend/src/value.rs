@@ -1,6 +1,6 @@
 //! Values.
 
-use crate::{Array, Class, Object, Owned, Resource, Str, c, shared::Head, sys};
+use crate::{Array, Class, Collected, Object, Owned, Resource, Str, c, shared::Head, sys};
 use std::{cell::Cell, ffi::c_void, mem::ManuallyDrop, mem::offset_of, ptr::NonNull};
 
 /// A value that owns what it refers to.
@@ -424,9 +424,9 @@ impl ValueCell {
         self.replace(Value::UNDEF)
     }
 
-    /// Calls `with`, which runs no other code than its own, with what is there.
-    pub(crate) fn with(&self, with: impl FnOnce(&Value)) {
-        with(&self.peek());
+    /// Tells the cycle collector of what is there.
+    pub(crate) fn collect(&self, values: &mut Collected) {
+        values.value(&self.peek());
     }
 
     /// Puts a value into a place of the engine's whose value needs no release.
