@@ -389,6 +389,14 @@ void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_
 	ce->create_object = create;
 }
 
+zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods)
+{
+	zend_class_entry ce;
+
+	INIT_CLASS_ENTRY_EX(ce, name, length, methods);
+	return zend_register_internal_class(&ce);
+}
+
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
 {
 	if (Z_REFCOUNTED_P(value)) {

@@ -22,6 +22,7 @@ mod call;
 mod class;
 pub mod class_table;
 mod counted;
+mod declaration;
 #[doc(hidden)]
 pub mod declare;
 pub mod engine;
@@ -47,6 +48,9 @@ pub use array::Array;
 pub use call::{Arguments, Call, Handler, Key, PhpResult, Thrown, argument_error};
 pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};
+pub use declaration::{
+    DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class, run_declared,
+};
 pub use fiber::FiberContext;
 pub use frame::{Declaration, Frame};
 pub use hooks::{Hook, HookPoint};

@@ -1,0 +1,230 @@
+//! Functions and classes that Rust code declares, without a table in C.
+
+use crate::{Call, Class, Frame, Handler, PhpResult, Thrown, Value, ValueCell, exception, globals, sys, zeroed};
+use std::{ffi::CStr, mem, ptr};
+
+/// A type in a declaration: of a parameter, which is only shown, as functions check their [`Arguments`](crate::Arguments)
+/// themselves; or of a result, which is checked when the function returns.
+#[derive(Clone, Copy)]
+pub struct Type(u32);
+
+impl Type {
+    /// Anything.
+    pub const MIXED: Type =
+        Type(Type::NULL.0 | Type::SCALAR.0 | Type::ARRAY.0 | Type::OBJECT.0 | 1 << sys::IS_RESOURCE);
+    /// Nothing: the result is `null`.
+    pub const VOID: Type = Type(1 << sys::IS_VOID);
+    /// `null`.
+    pub const NULL: Type = Type(1 << sys::IS_NULL);
+    /// `false` or `true`.
+    pub const BOOL: Type = Type(1 << sys::IS_FALSE | 1 << sys::IS_TRUE);
+    /// An integer.
+    pub const INT: Type = Type(1 << sys::IS_LONG);
+    /// A float.
+    pub const FLOAT: Type = Type(1 << sys::IS_DOUBLE);
+    /// A string.
+    pub const STRING: Type = Type(1 << sys::IS_STRING);
+    /// An array.
+    pub const ARRAY: Type = Type(1 << sys::IS_ARRAY);
+    /// An object of any class.
+    pub const OBJECT: Type = Type(1 << sys::IS_OBJECT);
+    /// Anything that can be called. As the type of a result it admits nothing.
+    pub const CALLABLE: Type = Type(1 << sys::IS_CALLABLE);
+    const SCALAR: Type = Type(Type::BOOL.0 | Type::INT.0 | Type::FLOAT.0 | Type::STRING.0);
+
+    /// Returns the type that admits `null` too.
+    #[must_use]
+    pub const fn or_null(self) -> Type {
+        Type(self.0 | Type::NULL.0)
+    }
+
+    fn admits(self, value: &Value) -> bool {
+        let types = if self.0 == Type::VOID.0 { Type::NULL.0 } else { self.0 };
+        types & 1 << value.type_number() != 0
+    }
+
+    const fn as_raw(self) -> sys::zend_type {
+        sys::zend_type { ptr: ptr::null_mut(), type_mask: self.0 }
+    }
+}
+
+/// A parameter of a declared function.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    name: &'static CStr,
+    kind: Type,
+    default: Option<&'static CStr>,
+}
+
+impl Parameter {
+    /// Returns one of this name, which ends with a zero. `default` is what PHP code would write, for one that may be left out.
+    ///
+    /// # Panics
+    /// The name does not end with its only zero.
+    pub const fn new(name: &'static str, kind: Type, default: Option<&'static CStr>) -> Parameter {
+        match CStr::from_bytes_with_nul(name.as_bytes()) {
+            Ok(name) => Parameter { name, kind, default },
+            Err(_) => panic!("a name ends with its only zero"),
+        }
+    }
+}
+
+/// A declared function or method: see [`function_table!`](crate::function_table).
+#[derive(Clone, Copy)]
+pub struct FunctionEntry {
+    name: &'static CStr,
+    parameters: &'static [Parameter],
+    result: Type,
+    handler: DeclaredHandler,
+}
+
+/// A [`Handler`] by the types of what the engine passes.
+pub type DeclaredHandler = extern "C" fn(Frame, &ValueCell);
+
+/// Returns it as the engine has it.
+pub const fn as_handler(handler: DeclaredHandler) -> Handler {
+    // SAFETY: these types of parameters have the representation of the pointers that the engine passes.
+    unsafe { mem::transmute::<DeclaredHandler, Handler>(handler) }
+}
+
+impl FunctionEntry {
+    /// Returns the entry of a function.
+    ///
+    /// # Safety
+    /// The handler is [`run_declared`] with the same type of the result.
+    pub const unsafe fn new(
+        name: &'static CStr,
+        parameters: &'static [Parameter],
+        result: Type,
+        handler: DeclaredHandler,
+    ) -> FunctionEntry {
+        FunctionEntry { name, parameters, result, handler }
+    }
+
+    /// Returns the engine's entry, which stays as long as the process.
+    fn as_raw(&self) -> sys::zend_function_entry {
+        let required =
+            self.parameters.iter().rposition(|parameter| parameter.default.is_none()).map_or(0, |last| last + 1);
+        // In front of the parameters stands the result, with their number in the place of a name.
+        let result = argument(ptr::without_provenance(required), self.result, None);
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|parameter| argument(parameter.name.as_ptr(), parameter.kind, parameter.default));
+        let arguments: Vec<_> = std::iter::once(result).chain(parameters).collect();
+        let mut entry: sys::zend_function_entry = zeroed();
+        entry.fname = self.name.as_ptr();
+        entry.handler = Some(as_handler(self.handler));
+        entry.arg_info = Vec::leak(arguments).as_ptr();
+        entry.num_args = self.parameters.len() as u32;
+        entry
+    }
+}
+
+fn argument(name: *const std::ffi::c_char, kind: Type, default: Option<&CStr>) -> sys::zend_internal_arg_info {
+    let default_value = default.map_or(ptr::null(), CStr::as_ptr);
+    sys::zend_internal_arg_info { name, type_: kind.as_raw(), default_value }
+}
+
+/// Runs the body of a declared function for a call that the engine makes.
+pub fn run_declared(frame: Frame, result: &ValueCell, declared: Type, body: impl FnOnce(Call) -> PhpResult) {
+    Call::run(frame, result, |call| checked(body(call), declared));
+}
+
+/// Returns what a body has returned, with `null` in the place of no value.
+///
+/// # Errors
+/// What it has thrown; and an `Error` if it has returned something of another type, on which the engine's optimizer relies, or
+/// an error without having thrown something.
+pub fn checked(result: PhpResult, declared: Type) -> PhpResult {
+    match result {
+        Err(_) if !exception::is_in_flight() => {
+            Err(exception::throw_error("A function has failed, and has thrown nothing"))
+        }
+        Err(thrown) => Err(thrown),
+        Ok(_) if exception::is_in_flight() => Err(Thrown::is_in_flight()),
+        Ok(value) => {
+            let value = value.some().unwrap_or(Value::NULL);
+            if !declared.admits(&value) {
+                let text = format!("A function has returned {}, against its declaration", value.type_name());
+                return Err(exception::throw_error(&text));
+            }
+            Ok(value)
+        }
+    }
+}
+
+/// Returns the engine's table of these functions, which stays as long as the process.
+fn leak(entries: impl Iterator<Item = sys::zend_function_entry>) -> *const sys::zend_function_entry {
+    Vec::leak(entries.chain([zeroed()]).collect::<Vec<_>>()).as_ptr()
+}
+
+/// Adds functions to those of an extension, which the engine registers and removes with them.
+///
+/// # Safety
+/// An extension that is not registered yet, with a table that ends with an entry without a name.
+pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Iterator<Item = &'static FunctionEntry>) {
+    // SAFETY: the caller's promise.
+    let table = unsafe { &raw mut (*module).functions };
+    // SAFETY: as above.
+    let first = unsafe { table.read() };
+    // SAFETY: as above: all entries up to the one without a name.
+    let own = (0..).map(|index| unsafe { first.wrapping_add(index).read() }).take_while(|entry| !entry.fname.is_null());
+    let all = leak(own.chain(added.map(FunctionEntry::as_raw)));
+    // SAFETY: as above.
+    unsafe { table.write(all) };
+}
+
+/// Registers a class of the extension that starts, with these methods.
+///
+/// # Panics
+/// No extension starts.
+pub fn declare_class(name: &CStr, methods: &'static [FunctionEntry]) -> Class {
+    assert!(globals::executor(|eg| !eg.current_module.is_null()), "classes are declared while the module starts");
+    let methods = leak(methods.iter().map(FunctionEntry::as_raw));
+    // SAFETY: module start; a name with its length, and a table that stays.
+    let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
+    // SAFETY: just registered, for as long as the process.
+    unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
+}
+
+/// Declares functions, or methods of a class, each with a body that takes the [`Call`] and returns a [`PhpResult`]:
+///
+/// ```no_run
+/// use spindle_zend::{Call, PhpResult, Type, function_table};
+///
+/// function_table! {
+///     /// The functions.
+///     pub static FUNCTIONS = {
+///         c"Example\\sum"(first: Type::INT, second: Type::INT => c"0") -> Type::INT => sum;
+///     }
+/// }
+///
+/// fn sum(call: Call) -> PhpResult {
+///     let arguments = call.arguments(1, 2)?;
+///     Ok((arguments.long(1)?.wrapping_add(arguments.long_or(2, 0)?)).into())
+/// }
+/// ```
+///
+/// What follows `=>` behind a parameter is its default, as PHP code would write it.
+#[macro_export]
+macro_rules! function_table {
+    ($(#[$attribute:meta])* $visibility:vis static $table:ident = {$(
+        $name:literal($($parameter:ident: $kind:expr $(=> $default:literal)?),* $(,)?) -> $result:expr => $body:expr;
+    )*}) => {
+        $(#[$attribute])*
+        $visibility static $table: &[$crate::FunctionEntry] = &[$({
+            const RESULT: $crate::Type = $result;
+            const PARAMETERS: &[$crate::Parameter] = &[$(
+                $crate::Parameter::new(concat!(stringify!($parameter), "\0"), $kind, $crate::function_table!(@ $($default)?)),
+            )*];
+            extern "C" fn handler(frame: $crate::Frame, result: &$crate::ValueCell) {
+                $crate::run_declared(frame, result, RESULT, $body);
+            }
+            // SAFETY: the handler of just this.
+            unsafe { $crate::FunctionEntry::new($name, PARAMETERS, RESULT, handler) }
+        },)*];
+    };
+    (@) => { None };
+    (@ $default:literal) => { Some($default) };
+}
