@@ -460,17 +460,19 @@ impl<X> Core<X> {
         self.ready.push_back(co.0);
     }
 
-    /// Uses a ticket: ends its park, or the one about to begin. A void ticket does nothing.
-    pub fn wake(&mut self, ticket: Ticket) {
-        let Some(coroutine) = self.coroutines.at_mut(ticket.co.0) else { return };
+    /// Uses a ticket: ends its park, or the one about to begin. Returns `false` for a void ticket, and one whose park has been
+    /// ended before, which do nothing.
+    pub fn wake(&mut self, ticket: Ticket) -> bool {
+        let Some(coroutine) = self.coroutines.at_mut(ticket.co.0) else { return false };
         if coroutine.epoch != ticket.epoch {
-            return;
+            return false;
         }
         match coroutine.state {
             State::Parked => self.make_ready(ticket.co, WakeReason::Woken),
             State::Running => coroutine.woken_early = true,
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Fires all timers that are due at `now`.

@@ -1,11 +1,15 @@
-//! The module that PHP loads, `spindle.so`: the extension of `spindle-php`, and nothing else.
+//! The module that PHP loads, `spindle.so`: the extension of `spindle-php` with the parts of further crates, and nothing else.
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+use spindle_php::Part;
 use spindle_php_sys as sys;
+
+/// What further crates add to the extension.
+static PARTS: &[Part] = &[];
 
 /// Returns what PHP looks for in an extension.
 #[unsafe(no_mangle)]
 pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
-    spindle_php::module_entry()
+    spindle_php::module_entry(PARTS)
 }

@@ -8,19 +8,16 @@
 
 mod api;
 mod c;
+pub mod coroutine;
 mod engine;
 mod handles;
 mod isolation;
 mod module;
 mod moments;
 mod observe;
+mod part;
 mod runtime;
 mod settings;
 mod stack;
 
-use spindle_php_sys as sys;
-
-/// Returns the description of the extension that PHP looks for when it loads one.
-pub fn module_entry() -> *mut sys::zend_module_entry {
-    &raw mut sys::spindle_module_entry
-}
+pub use part::{Part, module_entry};

@@ -6,10 +6,11 @@ use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, 
 use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
 use crate::isolation::calls;
 use crate::observe::watch;
+use crate::part;
 use crate::runtime::{
     context, coroutine, fork, group,
     scheduler::{self, Runtime, existing},
-    scope, timeout,
+    scope, suspension, timeout,
 };
 use crate::settings;
 use crate::stack::{overflow, stacks};
@@ -138,6 +139,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     operators::register();
     syntax::install();
     linking::install();
+    part::module_starts();
     sys::SUCCESS
 }
 
@@ -162,6 +164,7 @@ extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
         trampolines::install();
         iterators::install();
     }
+    part::request_starts();
     sys::SUCCESS
 }
 
@@ -172,12 +175,14 @@ extern "C" fn spindle_post_deactivate() -> sys::zend_result {
     persistent::forget_all();
     operators::forget_all();
     scheduler::give_back();
+    suspension::end_request();
     sys::SUCCESS
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rshutdown(_: i32, _: i32) -> sys::zend_result {
     deactivate();
+    part::request_ends();
     sys::SUCCESS
 }
 

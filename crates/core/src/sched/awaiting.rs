@@ -86,7 +86,9 @@ impl<X> Core<X> {
     /// Notifies a waiter of a completion. `failed`: the coroutine whose failure or cancellation it was.
     pub(super) fn notify(&mut self, waiter: Waiter, failed: Option<CoroutineId>) {
         match waiter {
-            Waiter::Park(ticket) => self.wake(ticket),
+            Waiter::Park(ticket) => {
+                self.wake(ticket);
+            }
             Waiter::Set(id) => self.one_of_set(id, failed),
             Waiter::Bound(scope) => self.constraint_is_complete(scope),
         }

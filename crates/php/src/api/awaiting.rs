@@ -17,7 +17,7 @@ functions! {
 fn awaitable(value: Option<&Value>) -> Result<&Object, Thrown> {
     let object = value.and_then(Value::as_object);
     if let Some(object) = object
-        && (object.is_a(classes::awaitable()) || object.is_a(classes::scope()))
+        && is_awaitable(object)
     {
         return Ok(object);
     }
@@ -28,10 +28,23 @@ fn awaitable(value: Option<&Value>) -> Result<&Object, Thrown> {
     Err(argument_error(1, true, &format!("must be of type Async\\Awaitable|Async\\Scope, {given} given")))
 }
 
+/// Returns `true` if it is of type `Awaitable|Scope`.
+#[inline(always)]
+pub fn is_awaitable(object: &Object) -> bool {
+    object.is_a(classes::awaitable()) || object.is_a(classes::scope())
+}
+
 fn await_one(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = arguments.object_or_null(2, classes::awaitable())?;
-    let awaitable = awaitable(arguments.value(1))?;
+    await_object(awaitable(arguments.value(1))?, token)
+}
+
+/// Waits for what is of type `Awaitable|Scope`, or for the token, and returns its outcome.
+///
+/// # Errors
+/// Its failure, or what has ended the wait.
+pub fn await_object(awaitable: &Object, token: Option<&Object>) -> PhpResult {
     let rt = rt();
     let wanted = target(awaitable)?;
     let limit = token.map(target).transpose()?;

@@ -1,12 +1,9 @@
 //! The functions of the namespace `Async`.
 
-use crate::runtime::coroutine::Info;
-use crate::runtime::park::{after_signal, may_wait};
+use crate::runtime::park::{self, may_wait};
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::timeout::Timeout;
-use crate::runtime::{failure, life, pending_cancel, spawn};
-use spindle_core::sched::{WaitReason, WakeReason};
-use spindle_reactor::Reactor;
+use crate::runtime::{failure, life, spawn};
 use spindle_zend::{Array, Call, Owned, PhpResult, Thrown, Value, argument_error, engine, exception, functions};
 
 functions! {
@@ -29,34 +26,13 @@ fn spawn(call: Call) -> PhpResult {
 
 fn suspend(call: Call) -> PhpResult {
     call.no_arguments()?;
-    let rt = rt();
-    if rt.can_switch() {
-        // A cancellation that is pending in the core makes `yield_now` return at once.
-        if pending_cancel::is_pending(rt.context()) || rt.yield_now() {
-            may_wait(rt)?;
-        }
-    }
+    park::suspend(rt())?;
     Ok(Value::NULL)
 }
 
 fn delay(call: Call) -> PhpResult {
-    let nanoseconds = nanoseconds(call.arguments(1, 1)?.long(1)?)?;
-    let rt = rt();
-    let deadline = Reactor::now().saturating_add(nanoseconds);
-    if !rt.can_switch() {
-        std::thread::sleep(std::time::Duration::from_nanos(nanoseconds));
-        return Ok(Value::NULL);
-    }
-    loop {
-        may_wait(rt)?;
-        rt.begin_wait();
-        let info = Info { call: "delay", since: deadline - nanoseconds, ..Info::NONE };
-        match rt.park(Some(deadline), WaitReason::Timer, true, info) {
-            WakeReason::TimedOut => return Ok(Value::NULL),
-            WakeReason::Interrupted => after_signal()?,
-            _ => {}
-        }
-    }
+    park::delay(rt(), nanoseconds(call.arguments(1, 1)?.long(1)?)?)?;
+    Ok(Value::NULL)
 }
 
 /// Returns the nanoseconds for an argument in milliseconds.

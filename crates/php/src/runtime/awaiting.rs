@@ -4,8 +4,8 @@ use crate::runtime::classes;
 use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::group::GROUP;
-use crate::runtime::park::{after_signal, may_wait};
-use crate::runtime::scheduler::{Core, Phase, Runtime};
+use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::scope::{self, SCOPE};
 use crate::runtime::timeout::TIMEOUT;
 use spindle_core::sched::{CoroutineId, Lifetime, Outcome, ScopeId, Target, WaitReason, WakeReason};
@@ -80,12 +80,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
         return Waited::Done;
     }
     if !rt.can_switch() {
-        let text = if rt.phase.get() == Phase::Ended {
-            "Cannot await here: the coroutines have ended, it would never complete"
-        } else {
-            "Cannot await here: the engine allows no switch in this place"
-        };
-        return Waited::Thrown(exception::throw_new(classes::async_exception(), text));
+        return Waited::Thrown(cannot_await(rt));
     }
     loop {
         if let Err(thrown) = may_wait(rt) {

@@ -4,14 +4,14 @@ use crate::isolation::Inherited;
 use crate::runtime::context::Context;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::position::Position;
-use crate::runtime::runner::Job;
+use crate::runtime::runner::{Job, RustEntry};
 use crate::runtime::scheduler::{self, Core};
 use crate::runtime::{classes, life};
 use spindle_core::sched::{CoroutineId, ScopeId, SetId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Array, Class, Collected, Instance, Object, Owned, OwnedCell, State, Str, Value, ValueCell, ValueList, exception,
-    object_class, sys,
+    Array, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Str, Value, ValueCell, ValueList,
+    exception, object_class, sys,
 };
 use std::cell::{Cell, OnceCell};
 use std::ptr::null_mut;
@@ -63,8 +63,8 @@ pub type CoroutineObject = Instance<Coroutine>;
 pub struct Coroutine {
     /// Its slot in the core; [`NO_SLOT`] for an object without a coroutine.
     pub co: Cell<CoroutineId>,
-    /// The work of a runner.
-    job: OnceCell<Box<Job>>,
+    /// The Rust code that it runs instead of a callable, if any.
+    entry: OnceCell<Box<RustEntry>>,
     /// User code has received its failure.
     pub seen: Cell<bool>,
     /// Whether it was spawned by the operator.
@@ -174,7 +174,7 @@ impl State for Coroutine {
         const {
             Coroutine {
                 co: Cell::new(NO_SLOT),
-                job: OnceCell::new(),
+                entry: OnceCell::new(),
                 seen: Cell::new(false),
                 is_operator: Cell::new(false),
                 is_strict: Cell::new(false),
@@ -224,12 +224,27 @@ impl Coroutine {
     /// Returns the work of a runner; `None` for a coroutine of user code.
     #[inline(always)]
     pub fn job(&self) -> Option<&Job> {
-        self.job.get().map(|job| &**job)
+        if let RustEntry::Job(job) = &**self.entry.get()? { Some(job) } else { None }
     }
 
-    /// Makes the coroutine a runner. To be called once, before it is queued.
-    pub fn set_job(&self, job: Job) {
-        let is_new = self.job.set(Box::new(job)).is_ok();
+    /// Runs the Rust body, and drops it.
+    pub fn run_body(&self) -> PhpResult {
+        let Some(RustEntry::Body(body)) = self.entry.get().map(Box::as_ref) else { return Ok(Value::NULL) };
+        let result = body.borrow_mut().as_mut().map_or(Ok(Value::NULL), |body| body());
+        exception::put_aside(|| self.drop_body());
+        result
+    }
+
+    /// Drops the Rust body, if there is one. It must not be running.
+    pub fn drop_body(&self) {
+        if let Some(RustEntry::Body(body)) = self.entry.get().map(Box::as_ref) {
+            drop(body.take());
+        }
+    }
+
+    /// Makes the coroutine one that runs Rust code. To be called once, before it is queued.
+    pub fn set_entry(&self, entry: RustEntry) {
+        let is_new = self.entry.set(Box::new(entry)).is_ok();
         debug_assert!(is_new);
     }
 

@@ -140,19 +140,20 @@ fn complete(rt: &'static Runtime, this: &CoroutineObject) {
     }
     rt.core.borrow_mut().complete(this.co.get());
     let Some(object) = rt.take_reference(this) else { return };
-    let dies = this.object().references() == 1;
+    let job = this.job();
+    if job.is_none() && this.exception.is_empty() || this.object().references() > 1 {
+        return drop(object);
+    }
+    // The object dies, and what it holds with it.
     let holds_exception_alone = this.exception.get().is_some_and(|exception| exception.references() == 2);
-    let does_more = this.job().is_some_and(|job| !job.only_releases());
-    if dies && (does_more || holds_exception_alone) {
+    if job.is_some_and(|job| !job.only_releases()) || holds_exception_alone {
         // Destructors that wait or throw would otherwise run in a coroutine that has ended.
         let work = Work::release(vec![object.into()], KeyedValues::default());
         runner::start(rt, work, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
-    } else if dies && (!this.exception.is_empty() || this.job().is_some()) {
+    } else {
         rt.forbid_switch();
         drop(object);
         rt.allow_switch();
-    } else {
-        drop(object);
     }
 }
 
@@ -322,6 +323,7 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let flying = exception::take();
     let before = exception::instruction_before();
     this.drop_call();
+    this.drop_body();
     context::coroutine_ends(this);
     this.inherited.clear();
     let mut thrown = exception::put(flying);

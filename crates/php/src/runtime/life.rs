@@ -67,6 +67,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         drop(this.result.replace(result));
     } else {
         exception = rt.discard_cancellation(co);
+        this.drop_body();
     }
     if take_thrown(&mut exception) {
         return true;

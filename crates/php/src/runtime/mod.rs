@@ -26,3 +26,4 @@ pub mod signals;
 pub mod spawn;
 pub mod suspension;
 pub mod timeout;
+pub mod wait_queue;

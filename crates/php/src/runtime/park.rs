@@ -1,8 +1,11 @@
-//! Checks around a wait: whether it may begin, and what follows when a signal has interrupted it.
+//! Checks around a wait: whether it may begin, and what follows when a signal has interrupted it. Yielding and sleeping.
 
 use crate::c;
-use crate::runtime::pending_cancel;
-use crate::runtime::scheduler::Runtime;
+use crate::runtime::coroutine::Info;
+use crate::runtime::scheduler::{Phase, Runtime};
+use crate::runtime::{classes, pending_cancel};
+use spindle_core::sched::{WaitReason, WakeReason};
+use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Thrown, exception, hooks};
 
 /// Checks that the running coroutine may wait.
@@ -25,6 +28,54 @@ fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
     match rt.take_cancellation() {
         Some(reason) => Err(exception::throw(reason)),
         None => Ok(()),
+    }
+}
+
+/// Throws the exception for an await where the running coroutine cannot be suspended.
+#[cold]
+pub fn cannot_await(rt: &'static Runtime) -> Thrown {
+    let text = if rt.phase.get() == Phase::Ended {
+        "Cannot await here: the coroutines have ended, it would never complete"
+    } else {
+        "Cannot await here: the engine allows no switch in this place"
+    };
+    exception::throw_new(classes::async_exception(), text)
+}
+
+/// Yields: the coroutines that are ready run first. Does nothing where the running one cannot be suspended.
+///
+/// # Errors
+/// The coroutine is cancelled.
+#[inline(always)]
+pub fn suspend(rt: &'static Runtime) -> Result<(), Thrown> {
+    if rt.can_switch() {
+        // A cancellation that is pending in the core makes `yield_now` return at once.
+        if pending_cancel::is_pending(rt.context()) || rt.yield_now() {
+            may_wait(rt)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sleeps for this number of nanoseconds.
+///
+/// # Errors
+/// The coroutine is cancelled, or a signal handler has thrown.
+pub fn delay(rt: &'static Runtime, nanoseconds: u64) -> Result<(), Thrown> {
+    let deadline = Reactor::now().saturating_add(nanoseconds);
+    if !rt.can_switch() {
+        std::thread::sleep(std::time::Duration::from_nanos(nanoseconds));
+        return Ok(());
+    }
+    loop {
+        may_wait(rt)?;
+        rt.begin_wait();
+        let info = Info { call: "delay", since: deadline - nanoseconds, ..Info::NONE };
+        match rt.park(Some(deadline), WaitReason::Timer, true, info) {
+            WakeReason::TimedOut => return Ok(()),
+            WakeReason::Interrupted => after_signal()?,
+            _ => {}
+        }
     }
 }
 

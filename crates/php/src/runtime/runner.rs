@@ -1,4 +1,5 @@
-//! Runners: internal coroutines that call callbacks and handlers of user code. Each has a [`Job`].
+//! Coroutines whose entry is Rust code: bodies of other crates, and runners. Runners are internal coroutines that call callbacks
+//! and handlers of user code. Each has a [`Job`].
 
 use crate::c;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
@@ -7,9 +8,24 @@ use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::{report, scope};
 use spindle_core::sched::{Outcome, ScopeId};
-use spindle_zend::{Object, Owned, OwnedCell, PhpStatic, Str, Value, engine, exception, sys, zeroed};
+use spindle_zend::{
+    Call, Frame, Object, Owned, OwnedCell, PhpResult, PhpStatic, Str, Type, Value, ValueCell, as_handler, checked,
+    engine, exception, sys, zeroed,
+};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
+
+/// The Rust code that a coroutine runs in place of a callable.
+pub enum RustEntry {
+    /// The work of a runner.
+    Job(Job),
+    /// A body, until it has ended. Borrowed while it runs, by nobody else: what it has captured is dropped with the object
+    /// where its stack is abandoned.
+    Body(RefCell<Option<Body>>),
+}
+
+/// The body of a coroutine, called once.
+pub type Body = Box<dyn FnMut() -> PhpResult>;
 
 /// What a runner does.
 pub enum Work {
@@ -103,12 +119,16 @@ pub fn start(rt: &'static Runtime, work: Work, scope: ScopeId, holds: Option<Sco
         Work::Warning(..) | Work::ScopeErrors | Work::Report => rt.inherit_from_main(&runner.inherited),
         _ => runner.inherited.capture(),
     }
-    runner.set_job(Job { work: RefCell::new(Some(Rc::new(work))), scope, level, origin });
-    runner.callable.set("Async\\runCallbacks".into());
-    let mut call = runner.call.get();
-    call.function_handler = RUNNER.get().cast();
-    runner.call.set(call);
+    set_entry(&runner, RustEntry::Job(Job { work: RefCell::new(Some(Rc::new(work))), scope, level, origin }));
     rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
+}
+
+/// Makes a new coroutine one that runs Rust code.
+pub fn set_entry(coroutine: &CoroutineObject, entry: RustEntry) {
+    coroutine.set_entry(entry);
+    let mut call = coroutine.call.get();
+    call.function_handler = RUST_ENTRY.get().cast();
+    coroutine.call.set(call);
 }
 
 /// Raises a warning soon, at a file (if it is known) and line.
@@ -116,8 +136,8 @@ pub fn warn(rt: &'static Runtime, text: &str, file: Option<Owned<Str>>, line: u3
     start(rt, Work::Warning(text.to_owned(), file, line), Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
 }
 
-/// The body of a runner: an internal function.
-unsafe extern "C" fn run(_: *mut sys::zend_execute_data, _: *mut sys::zval) {
+/// Runs the Rust code of the running coroutine, as an internal function.
+extern "C" fn run(frame: Frame, result: &ValueCell) {
     let rt = rt();
     let this = rt.running();
     if let Some(job) = this.job() {
@@ -126,6 +146,8 @@ unsafe extern "C" fn run(_: *mut sys::zend_execute_data, _: *mut sys::zval) {
             // Destructors may wait and throw: they have to run in this runner, not after its end.
             job.release();
         }
+    } else {
+        Call::run(frame, result, |_| checked(this.run_body(), Type::MIXED));
     }
 }
 
@@ -204,11 +226,11 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Obj
     failure::route(rt, exception, job.level, job.origin, &about);
 }
 
-/// The internal function that runners run. It declares no parameters.
-static RUNNER: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
+/// The internal function that coroutines with Rust code run. It declares no parameters.
+static RUST_ENTRY: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
     PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,
-        handler: Some(run),
+        handler: Some(as_handler(run)),
         module: &raw mut sys::spindle_module_entry,
         ..zeroed()
     }));

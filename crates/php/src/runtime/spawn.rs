@@ -1,10 +1,12 @@
 //! Creates coroutines from callables and arguments.
 
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
+use crate::runtime::runner::{self, Body, RustEntry};
 use crate::runtime::scheduler::{Core, Phase, rt};
 use crate::runtime::{classes, moments, scope};
 use spindle_core::sched::CoroutineId;
-use spindle_zend::{Call, Function, Owned, Thrown, exception};
+use spindle_zend::{Call, Frame, Function, Owned, Thrown, exception};
+use std::cell::RefCell;
 
 /// Checks that the current scope is not closed.
 ///
@@ -39,10 +41,24 @@ pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result
     Ok(this)
 }
 
+/// Creates a coroutine from a Rust body in the current scope, and queues it.
+pub fn spawn_body(body: Body) -> Owned<CoroutineObject> {
+    let this = COROUTINE.make();
+    runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
+    queue_from(&this, Frame::current().and_then(Frame::user_frame), Core::spawn);
+    this
+}
+
 /// Queues a new coroutine whose call is complete. `call` is the one that spawns it.
 #[inline(always)]
 pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) {
-    if let Some(frame) = call.user_frame() {
+    queue_from(this, call.user_frame(), queue);
+}
+
+/// As [`queue`], for a coroutine that the PHP code in this frame spawns, if there is one.
+#[inline(always)]
+fn queue_from(this: &Owned<CoroutineObject>, frame: Option<Frame>, queue: impl FnOnce(&mut Core) -> CoroutineId) {
+    if let Some(frame) = frame {
         this.spawned_at.set_to_code_of(Some(frame));
         // SAFETY: the function that will be called, or none.
         let function = unsafe { Function::from_raw(this.call.get().function_handler) };

@@ -1,22 +1,48 @@
-//! Where switching is forbidden, and whether the script has ended. Recorded even before there is a runtime.
+//! Where switching is forbidden, whether the script has ended, and whether a request runs on this thread. Recorded even before
+//! there is a runtime.
 
 use crate::runtime::scheduler;
+use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_zend::{PhpStatic, globals};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct State {
     /// How many nested sections forbid switching.
     forbidden: Cell<u32>,
     is_over: Cell<bool>,
+    /// How many requests have begun.
+    requests: Cell<u64>,
 }
 
-static STATE: PhpStatic<State> = PhpStatic::new(State { forbidden: Cell::new(0), is_over: Cell::new(false) });
+static STATE: PhpStatic<State> =
+    PhpStatic::new(State { forbidden: Cell::new(0), is_over: Cell::new(false), requests: Cell::new(0) });
+
+/// The thread pointer of the thread that runs a request, else 0.
+static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// Resets the state at the start of a request.
 pub fn reset() {
     STATE.forbidden.set(0);
     STATE.is_over.set(false);
+    STATE.requests.set(STATE.requests.get() + 1);
+    THREAD.store(host::thread_pointer(), Ordering::Relaxed);
+}
+
+/// Ends the request, once all its objects are gone.
+pub fn end_request() {
+    THREAD.store(0, Ordering::Relaxed);
+}
+
+/// Returns `true` on the PHP thread while a request runs, until all its objects are gone.
+pub fn is_in_request() -> bool {
+    THREAD.load(Ordering::Relaxed) == host::thread_pointer()
+}
+
+/// Returns the number of the request.
+pub fn request() -> u64 {
+    STATE.requests.get()
 }
 
 /// Returns `true` if the script's own code has ended.

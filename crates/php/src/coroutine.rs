@@ -1,0 +1,277 @@
+//! Coroutines of Rust code, for the [parts](crate::Part) of further crates: spawning them, and waiting.
+//!
+//! A body is Rust code on a coroutine's stack. It is suspended where it calls [`suspend`], [`sleep`], [`await_object`],
+//! [`Coroutine::join`], [`WaitQueue::wait_for`], [`AsyncFd::readable`] or [`AsyncFd::writable`], and in PHP code that it
+//! [calls](call); nowhere else. Functions of a part that PHP code calls wait in the same way, in whichever coroutine has called them.
+//!
+//! ```no_run
+//! use spindle_php::coroutine::{self, WaitQueue};
+//! use spindle_zend::{Call, PhpResult, Value};
+//! use std::{cell::Cell, rc::Rc, time::Duration};
+//!
+//! fn example(_: Call) -> PhpResult {
+//!     let (ready, queue) = (Rc::new(Cell::new(false)), Rc::new(WaitQueue::new()));
+//!     let shared = (Rc::clone(&ready), Rc::clone(&queue));
+//!     let other = coroutine::spawn(move || {
+//!         coroutine::sleep(Duration::from_millis(10))?; // others run meanwhile
+//!         shared.0.set(true);
+//!         shared.1.wake_one();
+//!         Ok("done".into())
+//!     })?;
+//!     queue.wait_for("example", || ready.get().then_some(()))?;
+//!     other.join()
+//! }
+//! ```
+//!
+//! # Errors
+//! A [`Thrown`] says that an exception is in flight: return it, with `?`. Until then each function here does nothing but return
+//! it again. To go on instead, take the exception away with [`exception::take`]; do so neither with an `exit` nor,
+//! ordinarily, with a cancellation.
+//!
+//! - **Cancellation** is a `CancellationException` thrown by the wait in which the coroutine is, or by its next one. A
+//!   body that was cancelled before it began is dropped, and does not run.
+//! - **`exit`** in PHP code that a body calls is an exception, too: the body returns, and then the script ends.
+//! - **A panic** aborts the process with its message, as everywhere in Spindle: it is a bug, and the state of the other stacks
+//!   is unknown.
+//!
+//! # What code may hold while it waits, or calls PHP code
+//! Others run meanwhile: no borrow of a `RefCell` and no lock that they might want, or they panic or never go on. What a closure
+//! or a stack holds of the engine's values is out of the cycle collector's sight: a cycle through it lives as long as they do.
+//!
+//! **Destructors of local variables may not run.** A fatal error in PHP code leaves the frames that have called it by a
+//! `longjmp`, and coroutines that are suspended when the request ends (by `exit` or a fatal error) are never resumed. Values of
+//! the engine, and memory, may be lost so. What must be released, such as a descriptor, does not belong into a variable, but
+//! where it is dropped at the end of the request in any case: into what a body captures (therefore it is an `FnMut`, whose
+//! captures stay where they are), the state of an object ([`State`](spindle_zend::State)), or where
+//! [`Part::on_request_end`](crate::Part::on_request_end) finds it.
+//!
+//! # Panics
+//! All functions here panic outside of a request, and on any thread but PHP's.
+
+use crate::api::awaiting;
+use crate::runtime::coroutine::CoroutineObject;
+use crate::runtime::scheduler::{self, Runtime};
+use crate::runtime::wait_queue::Tickets;
+use crate::runtime::{cancellation, classes, life, park, spawn, suspension};
+use spindle_core::sched::State;
+use spindle_interpose::{hooks::poll, host};
+use spindle_zend::{Object, Owned, PhpResult, Thrown, Value, engine, exception};
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+/// Checks that this is code of a request.
+fn check_place() {
+    assert!(suspension::is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
+}
+
+/// Returns the runtime.
+///
+/// # Errors
+/// An exception is in flight: no other code is to run.
+fn runtime() -> Result<&'static Runtime, Thrown> {
+    check_place();
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(scheduler::rt()) }
+}
+
+/// A coroutine, by its object of the class `Async\Coroutine`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Coroutine(Owned<CoroutineObject>);
+
+/// Starts a coroutine in the current scope, as `Async\spawn()` does. It begins when this one waits or has ended. The body is
+/// called once; what it has captured is dropped when it has ended, and at the end of the request at the latest.
+///
+/// # Errors
+/// The scope takes no more coroutines.
+pub fn spawn(body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
+    runtime()?;
+    spawn::scope_is_open()?;
+    Ok(Coroutine(spawn::spawn_body(Box::new(body))))
+}
+
+impl Coroutine {
+    /// Returns the object, which PHP code may await.
+    pub fn object(&self) -> &Object {
+        self.0.object()
+    }
+
+    /// Waits for the end of the coroutine, and returns its result.
+    ///
+    /// # Errors
+    /// Its failure, or what has ended the wait.
+    pub fn join(&self) -> PhpResult {
+        await_object(self.object())
+    }
+
+    /// Cancels it, unless it has ended. Also while an exception is in flight.
+    pub fn cancel(&self) {
+        check_place();
+        let rt = scheduler::rt();
+        if rt.core.borrow().state(self.0.co.get()) != State::Done {
+            exception::put_aside(|| life::cancel_by_user_code(rt, &self.0, &cancellation::default_cancellation()));
+        }
+    }
+}
+
+impl From<Coroutine> for Value {
+    fn from(coroutine: Coroutine) -> Value {
+        coroutine.0.into()
+    }
+}
+
+/// Waits for an object of type `Async\Awaitable|Async\Scope`, as `Async\await()` does, and returns its result.
+///
+/// # Errors
+/// Its failure, what has ended the wait, or it is of another type.
+pub fn await_object(object: &Object) -> PhpResult {
+    runtime()?;
+    if !awaiting::is_awaitable(object) {
+        let class = object.class().name().to_text();
+        return Err(exception::throw_error(&format!("An object of the class {class} cannot be awaited")));
+    }
+    awaiting::await_object(object, None)
+}
+
+/// Lets the coroutines that are ready run first, as `Async\suspend()` does.
+///
+/// # Errors
+/// It is cancelled.
+pub fn suspend() -> Result<(), Thrown> {
+    park::suspend(runtime()?)
+}
+
+/// Waits for this time, as `Async\delay()` does.
+///
+/// # Errors
+/// It is cancelled, or a signal handler has thrown.
+pub fn sleep(time: Duration) -> Result<(), Thrown> {
+    // Centuries are enough, and a deadline must not overflow.
+    park::delay(runtime()?, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(1 << 62))
+}
+
+/// A descriptor that coroutines wait for, such as a socket in non-blocking mode: try a call, and where it would block, wait and
+/// try again. The event loop does not see what Rust code does with it, as it does with PHP's: therefore this type.
+pub struct AsyncFd<T: AsFd>(T, PhantomData<*mut ()>);
+
+impl<T: AsFd> AsyncFd<T> {
+    /// Returns one for a new descriptor. Waits for its number that go on elsewhere end with an error.
+    pub fn new(io: T) -> AsyncFd<T> {
+        check_place();
+        if let Some(host) = host::php_thread_host() {
+            // What is known is of one that had the same number and was closed unseen.
+            host.reactor().forget(io.as_fd().as_raw_fd(), |waiter| host.wake(waiter));
+        }
+        AsyncFd(io, PhantomData)
+    }
+
+    /// Returns what was given to [`new`](AsyncFd::new).
+    pub fn get_ref(&self) -> &T {
+        &self.0
+    }
+
+    /// Waits until something may be read or accepted. Returns `false` if that was not so within the timeout.
+    ///
+    /// # Errors
+    /// It is cancelled, a signal handler has thrown, or the descriptor cannot be waited for.
+    pub fn readable(&self, timeout: Option<Duration>) -> Result<bool, Thrown> {
+        wait_for_fd(self.0.as_fd(), libc::POLLIN, timeout)
+    }
+
+    /// Waits until something may be written. Returns `false` if that was not so within the timeout.
+    ///
+    /// # Errors
+    /// As [`readable`](AsyncFd::readable).
+    pub fn writable(&self, timeout: Option<Duration>) -> Result<bool, Thrown> {
+        wait_for_fd(self.0.as_fd(), libc::POLLOUT, timeout)
+    }
+}
+
+/// Waits as a `poll()` that PHP code has got to.
+fn wait_for_fd(fd: BorrowedFd<'_>, events: i16, timeout: Option<Duration>) -> Result<bool, Thrown> {
+    let rt = runtime()?;
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    loop {
+        if rt.can_switch() {
+            park::may_wait(rt)?;
+        }
+        if let Some(host) = host::php_thread_host() {
+            host.reactor().reset_readiness(fd.as_raw_fd()); // it was read or written unseen
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let milliseconds =
+            left.map_or(-1, |left| i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX));
+        let mut one = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
+        // SAFETY: one entry, which lives through the call.
+        let ready = unsafe { poll::poll(&raw mut one, 1, milliseconds) };
+        let error = io::Error::last_os_error();
+        match ready {
+            0 if milliseconds < i32::MAX => return Ok(false),
+            0 => {}
+            1 if one.revents & libc::POLLNVAL == 0 => return Ok(true),
+            1 => return Err(cannot_wait_for(&io::Error::from_raw_os_error(libc::EBADF))),
+            _ if error.raw_os_error() == Some(libc::EINTR) => park::after_signal()?,
+            _ => {
+                park::may_wait(rt)?; // a cancellation
+                return Err(cannot_wait_for(&error));
+            }
+        }
+    }
+}
+
+fn cannot_wait_for(error: &io::Error) -> Thrown {
+    exception::throw_new(classes::async_exception(), &format!("Cannot wait for the descriptor: {error}"))
+}
+
+/// Calls a PHP callable.
+///
+/// # Errors
+/// It has thrown.
+pub fn call(callable: &Value, arguments: &mut [Value]) -> PhpResult {
+    runtime()?;
+    let result = engine::call(callable, arguments);
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+}
+
+/// Coroutines that wait until others have changed something, in order of arrival.
+pub struct WaitQueue(Tickets);
+
+impl WaitQueue {
+    /// Returns an empty queue.
+    pub const fn new() -> WaitQueue {
+        WaitQueue(Tickets::new())
+    }
+
+    /// Waits until `attempt` returns something: it is asked at once, and again whenever this coroutine is woken. `name` is what
+    /// diagnostics call the wait. If nothing can wake it any more, that is a deadlock, as with `Async\await()`.
+    ///
+    /// # Errors
+    /// It is cancelled, cannot be suspended here, or a signal handler has thrown. A wake-up that it has got wakes another
+    /// one instead.
+    pub fn wait_for<T>(&self, name: &'static str, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Thrown> {
+        loop {
+            runtime()?;
+            if let Some(result) = attempt() {
+                return Ok(result);
+            }
+            self.0.park(runtime()?, name)?; // it may have thrown
+        }
+    }
+
+    /// Wakes the coroutine that waits longest. Returns `false` if none waits.
+    pub fn wake_one(&self) -> bool {
+        check_place();
+        self.0.wake_one()
+    }
+
+    /// Wakes all that wait.
+    pub fn wake_all(&self) {
+        while self.wake_one() {}
+    }
+}
+
+impl Default for WaitQueue {
+    fn default() -> WaitQueue {
+        WaitQueue::new()
+    }
+}
