@@ -78,7 +78,7 @@ xtask: rust
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint test-rust test-loom test-phpt test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
@@ -128,6 +128,13 @@ test-loom: rust xtask
 test-phpt: build xtask
 	@echo "== phpt"
 	@$(suite) phpt tests/run-phpt
+
+# A debug build, with the assertions.
+.PHONY: test-embedding
+test-embedding: rust xtask
+	@echo "== coroutines of Rust code"
+	@$(CARGO) build -p spindle-embedding
+	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle_embedding.so $(suite) embedding tests/run-phpt tests/embedding
 
 # A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
 SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope syntax)
