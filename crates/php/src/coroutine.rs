@@ -85,9 +85,9 @@ pub struct Coroutine(Owned<CoroutineObject>);
 /// # Errors
 /// The scope takes no more coroutines.
 pub fn spawn(body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
-    runtime()?;
-    spawn::scope_is_open()?;
-    Ok(Coroutine(spawn::spawn_body(Box::new(body))))
+    let rt = runtime()?;
+    spawn::scope_is_open(rt)?;
+    Ok(Coroutine(spawn::spawn_body(rt, Box::new(body))))
 }
 
 impl Coroutine {

@@ -36,7 +36,7 @@ functions! {
     zim_Async_Coroutine_getAwaitingInfo => get_awaiting_info;
     zim_Async_Coroutine_getParent => |call| {
         let parent = with(this(&call)?, |core, co| core.parent_id(co)).unwrap_or(0);
-        Ok(scheduler::find(parent).into())
+        Ok(scheduler::find(rt(), parent).into())
     };
     zim_Async_Coroutine_getScope => |call| Ok(scope::of_coroutine(rt(), this(&call)?).into());
     zim_Async_Coroutine_getTrace => get_trace;

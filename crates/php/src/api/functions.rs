@@ -20,8 +20,9 @@ functions! {
 }
 
 fn spawn(call: Call) -> PhpResult {
-    spawn::scope_is_open()?;
-    Ok(spawn::spawn(call, Core::spawn)?.into())
+    let rt = rt();
+    spawn::scope_is_open(rt)?;
+    Ok(spawn::spawn(rt, call, Core::spawn)?.into())
 }
 
 fn suspend(call: Call) -> PhpResult {

@@ -36,7 +36,7 @@ fn spawn(call: Call) -> PhpResult {
     if is_closed {
         return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
     }
-    let member = spawn::spawn(call, |core| core.spawn_in(id))?;
+    let member = spawn::spawn(rt, call, |core| core.spawn_in(id))?;
     group.add(rt, &member);
     Ok(member.into())
 }

@@ -1,9 +1,10 @@
-//! The class `Async\Syntax\Call`: what `spawn f($x)` is compiled to calls one. It has the parameters of what it stands for,
-//! so the engine evaluates and passes the arguments as for the call itself, references and defaults included.
+//! The class `Async\Syntax\Call`. The expression `spawn f($x)` is compiled to a call of such an object. It has the
+//! parameters of `f`, so the engine evaluates and passes the arguments as for a direct call, including references and
+//! defaults.
 
 use crate::c::{self, ProxyFunction};
 use crate::runtime::coroutine::{COROUTINE, UNRESOLVED};
-use crate::runtime::scheduler::Core;
+use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::{classes, spawn};
 use spindle_zend::{
     Call, Class, Collected, Frame, Function, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Value,
@@ -19,9 +20,9 @@ use std::rc::Rc;
 
 /// The state of an object of the class.
 pub struct SpawnCall {
-    /// What will be called: a closure; none in objects made by reflection.
+    /// The closure that will be called; empty in objects made by reflection.
     closure: ValueCell,
-    /// What is called in its place; none in objects made by reflection.
+    /// The proxy that is called in its place; none in objects made by reflection.
     proxy: OnceCell<Rc<ProxyFunction>>,
 }
 
@@ -33,26 +34,26 @@ object_class!(
 functions! {
     zif_Async_Syntax_call => make;
     zim_Async_Syntax_Call___construct => |_| Ok(Value::NULL);
-    // The method in the class's table: `[$call, '__invoke']` and reflection find this one.
+    // The method in the class's table, which `[$call, '__invoke']` and reflection find.
     zim_Async_Syntax_Call___invoke => called;
 }
 
-/// Parameters, how many there are, and flags.
+/// The address of the parameters, their number, and the function's flags.
 type Signature = (usize, u32, u32);
 
-/// A proxy, and the name and type of each parameter when it was made. Names are compared by address: the engine keeps one
-/// copy of each until the request ends.
+/// A proxy, and the names and types of the parameters when it was created. Names are compared by address: the engine
+/// keeps one copy of each until the request ends.
 struct Proxy {
     parameters: Vec<(usize, u32)>,
     function: Rc<ProxyFunction>,
 }
 
-/// Proxies by what they take. The engine remembers by a function's address where its named arguments are, and compiled
-/// code which of them are references. So another address means other parameters, also where those of a function that is
-/// gone lay in the same place.
+/// Proxies by signature. The engine caches by a function's address which parameters named arguments belong to, and
+/// compiled code which arguments are references. So each list of parameters needs a proxy with an address of its own,
+/// even if it is where that of a function that is gone was before.
 struct Proxies {
     by_signature: RefCell<BTreeMap<Signature, Vec<Proxy>>>,
-    /// The proxy that was filled last, and for which function.
+    /// The proxy that was filled in last, and for which function.
     filled: Cell<Option<(Function, Function)>>,
 }
 static PROXIES: PhpStatic<Proxies> =
@@ -66,7 +67,7 @@ pub fn register() {
     });
 }
 
-/// The request is over: the functions that signatures are of are gone.
+/// Forgets all proxies at the end of the request, when the functions that they represent are gone.
 pub fn forget_all() {
     PROXIES.by_signature.borrow_mut().clear();
     PROXIES.filled.set(None);
@@ -123,18 +124,18 @@ fn make(call: Call) -> PhpResult {
     Ok(this.into())
 }
 
-/// Returns the callee itself, or what the closure `of` makes of it.
+/// Returns the callee, or the result of calling `of` with the callee: a closure.
 ///
 /// # Errors
-/// It is no closure.
+/// The result is no closure, or `of` has thrown.
 fn closure_of(callee: &Value, of: Option<&Value>) -> PhpResult {
     let mut closure = Value::UNDEF;
     let is_made = c::spindle_closure_of(callee, of, &mut closure);
     if is_made { Ok(closure) } else { Err(Thrown::is_in_flight()) }
 }
 
-/// Runs `what` as if the operator did it, and no function for it: that is in no trace of what it throws. A bailout ends the
-/// request.
+/// Runs `what` as if the caller of this internal function did it, so that the function is not in the traces of
+/// exceptions. A bailout ends the request.
 fn as_the_caller<R>(call: Call, what: impl FnOnce() -> R) -> R {
     let Some(caller) = call.caller() else { return what() };
     Frame::set_current(caller);
@@ -143,7 +144,7 @@ fn as_the_caller<R>(call: Call, what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns what takes arguments as this function does.
+/// Returns the proxy that takes arguments as this function does.
 fn proxy_of(function: Function) -> Rc<ProxyFunction> {
     let common = function.common();
     let parameters: Vec<(usize, u32)> =
@@ -161,13 +162,13 @@ fn proxy_of(function: Function) -> Rc<ProxyFunction> {
     proxy
 }
 
-/// Makes the proxy stand for this function.
+/// Makes the proxy represent this function.
 fn fill(proxy: &ProxyFunction, function: Function) {
     c::spindle_proxy_of(proxy, function);
     PROXIES.filled.set(Some((proxy.function(), function)));
 }
 
-/// What a closure calls.
+/// The target of a closure.
 #[derive(Clone, Copy)]
 struct Callee {
     class: Option<Class>,
@@ -175,7 +176,7 @@ struct Callee {
     object: *mut sys::zend_object,
 }
 
-/// Returns what the closure calls.
+/// Returns the target of the closure.
 fn resolve(this: &SpawnCall) -> Callee {
     let mut callee = Callee { class: None, function: None, object: null_mut() };
     if let Some(closure) = this.closure.get().as_object() {
@@ -184,29 +185,31 @@ fn resolve(this: &SpawnCall) -> Callee {
     callee
 }
 
-/// The call, with its arguments evaluated: they become those of a coroutine. They are moved away, and what is left in their
-/// place needs no release.
+/// Implements the call: its evaluated arguments become those of a coroutine. They are moved out of the frame, and what
+/// remains there needs no release.
 fn called(call: Call) -> PhpResult {
-    // A closure that is made of a proxy can be bound to something else; it is to nothing if it stands for a function.
+    // A closure created from a proxy can be bound to another object, or to none.
     let bound: Option<&Instance<SpawnCall>> = call.this().and_then(|object| SPAWN_CALL.of(object));
     let Some((this, proxy)) = bound.and_then(|this| Some((this, this.proxy.get()?))) else {
         return Err(exception::throw_error("This closure is not bound to the call that it was made of"));
     };
     let resolved = resolve(this);
-    // Another call may have got the same proxy since. (Its function is not at this address: this one is alive.)
+    // Another call may have used the same proxy since. (The address of its function cannot be that of this one, which
+    // is alive.)
     if let Some(function) = resolved.function.filter(|of| PROXIES.filled.get() != Some((proxy.function(), *of))) {
         fill(proxy, function);
     }
-    as_the_caller(call, spawn::scope_is_open)?;
+    let rt = rt();
+    as_the_caller(call, || spawn::scope_is_open(rt))?;
     let coroutine = COROUTINE.make();
     coroutine.callable.set(this.closure.get());
     let magic = resolved.function.and_then(|function| c::spindle_magic_method(function));
     if magic.is_none() {
         coroutine.arguments.set(call.take_arguments());
-        // A copy would lose references that are in no other hands.
+        // A copy would lose references that are only held here.
         coroutine.named.set(call.named_arguments().map(Owned::of));
     } else {
-        // The closure's own function would not take named arguments.
+        // The closure's own function does not take named arguments.
         let mut arguments = [const { Value::UNDEF }; 2];
         let name = resolved.function.as_ref().and_then(Function::name).map_or_else(|| Str::new(""), Owned::of);
         c::spindle_magic_arguments(&mut arguments, &name, *call, call.named_arguments());
@@ -221,6 +224,6 @@ fn called(call: Call) -> PhpResult {
     let caller = call.caller().and_then(Frame::function).filter(|function| function.is_php_code());
     coroutine.is_strict.set(caller.is_some_and(|caller| caller.flags() & sys::ZEND_ACC_STRICT_TYPES != 0));
     coroutine.is_operator.set(true);
-    spawn::queue(&coroutine, call, Core::spawn);
+    spawn::queue(rt, &coroutine, call, Core::spawn);
     Ok(coroutine.into())
 }

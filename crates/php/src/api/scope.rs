@@ -122,11 +122,12 @@ fn inherit(call: Call) -> PhpResult {
 
 fn spawn_in(call: Call) -> Result<(ScopeId, Owned<CoroutineObject>), Thrown> {
     let id = this(call)?;
-    let is_closed = rt().core.borrow().is_closed(id);
+    let rt = rt();
+    let is_closed = rt.core.borrow().is_closed(id);
     if is_closed {
         return Err(throw(scope::CLOSED));
     }
-    Ok((id, spawn::spawn(call, |core| core.spawn_in(id))?))
+    Ok((id, spawn::spawn(rt, call, |core| core.spawn_in(id))?))
 }
 
 /// Checks that the running coroutine may await the scope.

@@ -185,7 +185,7 @@ fn wait(rt: Option<&'static Runtime>, other: Option<CoroutineId>, name: &Str) ->
     };
     let Some(rt) = rt else { return refused("another coroutine, and this code cannot wait for it") };
     let me = rt.core.borrow().running();
-    if dependencies::depends_on(other, me) {
+    if dependencies::depends_on(rt, other, me) {
         let id = rt.core.borrow().id(other);
         return refused(&format!("coroutine #{id}, which waits for this one"));
     }

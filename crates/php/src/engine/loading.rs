@@ -148,7 +148,7 @@ fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Op
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = begin(lower.as_bytes().to_vec(), me) {
-        if dependencies::depends_on(loader, me) {
+        if dependencies::depends_on(rt, loader, me) {
             return None; // as for a class that is needed during its own loading
         }
         let reason = wait(rt, loader, LoadTarget::Class(lower.as_bytes().to_vec()));
@@ -245,7 +245,7 @@ extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = loader_of(rt, path.as_bytes(), me) {
-        if dependencies::depends_on(loader, me) {
+        if dependencies::depends_on(rt, loader, me) {
             break;
         }
         let reason = wait(rt, loader, LoadTarget::File(path.as_bytes().to_vec()));
@@ -284,7 +284,8 @@ fn wake_loaded(rt: &'static Runtime) {
     let me = rt.core.borrow().running();
     wake(rt, |wait| {
         let LoadTarget::File(path) = &wait.target else { return false };
-        wait.loader == me && !runs_file(Frame::current(), path) || dependencies::depends_on(wait.loader, wait.ticket.co)
+        wait.loader == me && !runs_file(Frame::current(), path)
+            || dependencies::depends_on(rt, wait.loader, wait.ticket.co)
     });
 }
 

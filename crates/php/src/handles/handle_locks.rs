@@ -326,7 +326,7 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
             for (id, (holder, _)) in awaits.iter_mut().zip(&lock.holders) {
                 *id = rt.core.borrow().id(*holder);
             }
-            lock.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(*holder, co))
+            lock.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(rt, *holder, co))
         };
         if let Some(holder) = cycle {
             refuse(rt, holder, call.frame());
@@ -399,7 +399,7 @@ pub fn refuse_cycles(rt: &'static Runtime) {
             lock.queue.iter().map(|waiter| waiter.ticket).collect()
         };
         let in_cycles: Vec<Ticket> =
-            waiting.into_iter().filter(|ticket| dependencies::depends_on(me, ticket.co)).collect();
+            waiting.into_iter().filter(|ticket| dependencies::depends_on(rt, me, ticket.co)).collect();
         if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
             for waiter in lock.queue.iter_mut().filter(|waiter| in_cycles.contains(&waiter.ticket)) {
                 waiter.is_refused = true;

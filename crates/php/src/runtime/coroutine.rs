@@ -5,7 +5,7 @@ use crate::runtime::context::Context;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::position::Position;
 use crate::runtime::runner::{Job, RustEntry};
-use crate::runtime::scheduler::{self, Core};
+use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::{classes, life};
 use spindle_core::sched::{CoroutineId, ScopeId, SetId};
 use spindle_reactor::Reactor;
@@ -124,16 +124,16 @@ const SPAWNERS: usize = 5;
 impl Spawners {
     /// Returns the list for a coroutine that is spawned by `this`; `None` if that is the script itself or a runner.
     #[inline(always)]
-    pub fn of(this: &Coroutine) -> Option<Rc<Spawners>> {
+    pub fn of(rt: &Runtime, this: &Coroutine) -> Option<Rc<Spawners>> {
         if !this.spawned_at.is_known() {
             return None;
         }
-        Some(Rc::clone(this.to_spawned.get_or_init(|| Spawners::make(this))))
+        Some(Rc::clone(this.to_spawned.get_or_init(|| Spawners::make(rt, this))))
     }
 
     #[cold]
-    fn make(this: &Coroutine) -> Rc<Spawners> {
-        let id = scheduler::core(|core| core.id(this.co.get()));
+    fn make(rt: &Runtime, this: &Coroutine) -> Rc<Spawners> {
+        let id = rt.core.borrow().id(this.co.get());
         let own = this.spawned_at.file().map(|file| Spawner { id, file, line: this.spawned_at.line() });
         let above = this.spawners.get().into_iter().flat_map(|above| above.0.iter()).take(SPAWNERS - 1).cloned();
         Rc::new(Spawners(own.into_iter().chain(above).collect()))

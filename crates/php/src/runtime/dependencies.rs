@@ -1,6 +1,6 @@
 //! Dependencies between waiting coroutines: a wait that would close a cycle is refused.
 
-use crate::runtime::scheduler;
+use crate::runtime::scheduler::{self, Runtime};
 use spindle_core::sched::{CoroutineId, State};
 
 /// How many steps a chain of waiting coroutines is followed.
@@ -8,13 +8,13 @@ const DEPTH: usize = 100;
 
 /// Returns `true` if `from` waits, directly or through others, for `to`: for its end, for a handle that it uses, or for
 /// a class or file that it loads.
-pub fn depends_on(from: CoroutineId, to: CoroutineId) -> bool {
+pub fn depends_on(rt: &Runtime, from: CoroutineId, to: CoroutineId) -> bool {
     let mut from = from;
     for _ in 0..DEPTH {
         if from == to {
             return true;
         }
-        match awaited(from) {
+        match awaited(rt, from) {
             Some(next) => from = next,
             None => return false,
         }
@@ -23,11 +23,10 @@ pub fn depends_on(from: CoroutineId, to: CoroutineId) -> bool {
 }
 
 /// Returns the coroutine that a parked coroutine waits for, if any.
-fn awaited(co: CoroutineId) -> Option<CoroutineId> {
-    let rt = scheduler::existing()?;
+fn awaited(rt: &Runtime, co: CoroutineId) -> Option<CoroutineId> {
     let this = rt.find_object(co)?;
     if rt.core.borrow().state(co) != State::Parked {
         return None; // it is no longer parked, and its `info` is outdated
     }
-    scheduler::find(this.info.get().awaits[0]).map(|awaited| awaited.co.get())
+    scheduler::find(rt, this.info.get().awaits[0]).map(|awaited| awaited.co.get())
 }

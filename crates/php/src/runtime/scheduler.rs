@@ -250,9 +250,8 @@ pub fn core<R>(ask: impl FnOnce(&Core) -> R) -> R {
     ask(&rt().core.borrow())
 }
 
-/// Returns the coroutine with this number, if its object is still there.
-pub fn find(id: u64) -> Option<Owned<CoroutineObject>> {
-    let rt = existing()?;
+/// Returns the coroutine with this id, if its object still exists.
+pub fn find(rt: &Runtime, id: u64) -> Option<Owned<CoroutineObject>> {
     let slot = {
         let core = rt.core.borrow();
         let objects = rt.objects.borrow();

@@ -2,7 +2,7 @@
 
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::runner::{self, Body, RustEntry};
-use crate::runtime::scheduler::{Core, Phase, rt};
+use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{classes, moments, scope};
 use spindle_core::sched::CoroutineId;
 use spindle_zend::{Call, Frame, Function, Owned, Thrown, exception};
@@ -12,9 +12,9 @@ use std::cell::RefCell;
 ///
 /// # Errors
 /// The scope is closed.
-pub fn scope_is_open() -> Result<(), Thrown> {
+pub fn scope_is_open(rt: &Runtime) -> Result<(), Thrown> {
     let closed = {
-        let core = rt().core.borrow();
+        let core = rt.core.borrow();
         core.is_cancelled(core.scope_of(core.running()))
     };
     if closed { Err(exception::throw_new(classes::async_exception(), scope::CLOSED)) } else { Ok(()) }
@@ -26,7 +26,11 @@ pub fn scope_is_open() -> Result<(), Thrown> {
 /// # Errors
 /// The first argument is not callable.
 #[inline(always)]
-pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result<Owned<CoroutineObject>, Thrown> {
+pub fn spawn(
+    rt: &'static Runtime,
+    call: Call,
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) -> Result<Owned<CoroutineObject>, Thrown> {
     let arguments = call.arguments(1, u32::MAX)?;
     let this = COROUTINE.make();
     this.callable.set(arguments.resolve(1, &this.call)?.clone());
@@ -37,27 +41,37 @@ pub fn spawn(call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) -> Result
     if let Some(named) = call.named_arguments() {
         this.named.set(Some(named.duplicate()));
     }
-    self::queue(&this, call, queue);
+    self::queue(rt, &this, call, queue);
     Ok(this)
 }
 
 /// Creates a coroutine from a Rust body in the current scope, and queues it.
-pub fn spawn_body(body: Body) -> Owned<CoroutineObject> {
+pub fn spawn_body(rt: &'static Runtime, body: Body) -> Owned<CoroutineObject> {
     let this = COROUTINE.make();
     runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
-    queue_from(&this, Frame::current().and_then(Frame::user_frame), Core::spawn);
+    queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn);
     this
 }
 
 /// Queues a new coroutine whose call is complete. `call` is the one that spawns it.
 #[inline(always)]
-pub fn queue(this: &Owned<CoroutineObject>, call: Call, queue: impl FnOnce(&mut Core) -> CoroutineId) {
-    queue_from(this, call.user_frame(), queue);
+pub fn queue(
+    rt: &'static Runtime,
+    this: &Owned<CoroutineObject>,
+    call: Call,
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) {
+    queue_from(rt, this, call.user_frame(), queue);
 }
 
-/// As [`queue`], for a coroutine that the PHP code in this frame spawns, if there is one.
+/// Like [`queue`], for a coroutine that the PHP code in this frame spawns, if there is one.
 #[inline(always)]
-fn queue_from(this: &Owned<CoroutineObject>, frame: Option<Frame>, queue: impl FnOnce(&mut Core) -> CoroutineId) {
+fn queue_from(
+    rt: &'static Runtime,
+    this: &Owned<CoroutineObject>,
+    frame: Option<Frame>,
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) {
     if let Some(frame) = frame {
         this.spawned_at.set_to_code_of(Some(frame));
         // SAFETY: the function that will be called, or none.
@@ -69,8 +83,7 @@ fn queue_from(this: &Owned<CoroutineObject>, frame: Option<Frame>, queue: impl F
         }
     }
     this.inherited.capture();
-    let rt = rt();
-    if let Some(spawners) = Spawners::of(rt.running()) {
+    if let Some(spawners) = Spawners::of(rt, rt.running()) {
         let is_new = this.spawners.set(spawners).is_ok();
         debug_assert!(is_new);
     }
