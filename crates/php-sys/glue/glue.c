@@ -1,4 +1,4 @@
-/* What must be C: setjmp frames, the engine's macros, and the tables that they make. No policy here. */
+/* Code that has to be C: setjmp frames, the engine's macros, and the tables that they define. No policy here. */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* dlinfo */
 #endif
@@ -55,10 +55,11 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
 	ZEND_UNREACHABLE();
 }
 
-/* --- what is never resumed ------------------------------------------------------------------------------ */
+/* --- abandoned stacks ---------------------------------------------------------------------------------- */
 
-/* Neither their finally blocks nor what they hold: as all else on such a stack, they go with the heap. */
-static void left_alone(zend_generator *generator)
+/* Keeps an abandoned generator from being destroyed: neither its finally blocks nor destructors run. As all on such
+ * a stack it is freed with the heap. */
+static void mark_abandoned(zend_generator *generator)
 {
 	GC_ADD_FLAGS(&generator->std, IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
 }
@@ -68,12 +69,12 @@ void spindle_abandon(zend_execute_data *frame)
 	for (; frame; frame = frame->prev_execute_data) {
 		if (frame->func) {
 			if (ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR) {
-				left_alone((zend_generator *) frame->return_value);
+				mark_abandoned((zend_generator *) frame->return_value);
 			}
 		} else if (Z_TYPE(frame->This) == IS_OBJECT && Z_OBJCE(frame->This) == zend_ce_generator) {
-			/* It delegates to the generator above, by others in between. */
+			/* It delegates to the generator above, through others in between. */
 			for (zend_generator *by = (zend_generator *) Z_OBJ(frame->This); by; by = by->node.parent) {
-				left_alone(by);
+				mark_abandoned(by);
 			}
 		}
 	}
@@ -91,7 +92,7 @@ void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack
 	EG(fake_scope) = NULL;
 	EG(error_handling) = EH_NORMAL;
 	EG(exception_class) = NULL;
-	/* Global variables are in frames that are gone. */
+	/* Values of global variables may be in frames that are gone. */
 	ZEND_HASH_FOREACH_VAL(&EG(symbol_table), global) {
 		if (Z_TYPE_P(global) == IS_INDIRECT) {
 			zval *place = Z_INDIRECT_P(global);
@@ -128,7 +129,7 @@ spindle_vm_stack spindle_running_vm_stack(void)
 
 spindle_call *spindle_calls;
 
-/* Functions that hold nothing while they wait. */
+/* For functions that hold nothing while they wait. */
 void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 {
 	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -137,7 +138,7 @@ void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
-/* What a function answers that closes a handle. */
+/* Sets the result of a function that closes a handle. */
 static void answer_closed(zend_execute_data *execute_data, zval *return_value)
 {
 	const zend_function *function = EX(func);
@@ -152,7 +153,7 @@ static void answer_closed(zend_execute_data *execute_data, zval *return_value)
 	}
 }
 
-/* What curl_multi_exec() answers when there is nothing to do yet. */
+/* Sets the result of curl_multi_exec() when there is nothing to do yet. */
 static void answer_still_running(zend_execute_data *execute_data, zval *return_value)
 {
 	if (ZEND_CALL_NUM_ARGS(execute_data) > 1) {
@@ -163,7 +164,7 @@ static void answer_still_running(zend_execute_data *execute_data, zval *return_v
 	RETVAL_LONG(0); /* CURLM_OK */
 }
 
-/* Asks whether a call may be made now; else it has its result, or something was thrown. */
+/* Returns true if a call may be made now; otherwise it has its result, or an exception was thrown. */
 static bool may_be_made(spindle_call *call, zval *return_value)
 {
 	switch (spindle_before_call(call)) {
@@ -180,7 +181,7 @@ static bool may_be_made(spindle_call *call, zval *return_value)
 	}
 }
 
-/* Functions that use handles, or what their extension keeps outside of any handle. */
+/* For functions that use handles, or state of their extension outside of any handle. */
 void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_call call = { .frame = execute_data };
@@ -201,14 +202,14 @@ void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
-/* The same for functions after which the coroutine yields now and then though they did not wait. */
+/* The same for functions after which the coroutine yields now and then, even if they did not wait. */
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	spindle_call_was_fair();
 }
 
-/* The same for functions whose result may be a further handle on the same connection. */
+/* The same for functions whose result may be another handle on the same connection. */
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -217,8 +218,8 @@ void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
-/* Fiber's methods: the calls of a fiber that is suspended are no longer those of the running code. Another coroutine may
- * resume it. What the calls use stays locked until they return. */
+/* For Fiber's methods: the calls of a suspended fiber are removed from the list of the running code, because another
+ * coroutine may resume it. The handles of these calls stay locked until they return. */
 void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
 {
 	bool suspends = Z_TYPE(EX(This)) != IS_OBJECT;
@@ -237,7 +238,7 @@ void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
 
 /* --- lists of persistent connections ---------------------------------------------------------------------- */
 
-/* Removes an entry without ending what it stands for. */
+/* Removes an entry without closing its resource. */
 static void list_forget(HashTable *list, zend_string *key)
 {
 	dtor_func_t destroy = list->pDestructor;
@@ -251,8 +252,9 @@ static bool list_key_ends_in(const zend_string *key, const char *mark, size_t le
 	return ZSTR_LEN(key) >= length && !memcmp(ZSTR_VAL(key) + ZSTR_LEN(key) - length, mark, length);
 }
 
-/* Entries of the list of persistent resources whose keys end in `shown` lose that, and those without any mark (`any` is in
- * all of them) get `hidden`. They stay in the one list: who closes one looks for it there, by what it stands for. */
+/* Removes the suffix `shown` from the keys of persistent resources that have it, and appends `hidden` to the keys
+ * without any mark (all marks contain `any`). The entries stay in the one list, because code that closes a resource
+ * searches it for the resource. */
 void spindle_list_show(const char *shown, const char *hidden, const char *any)
 {
 	HashTable *list = &EG(persistent_list);
@@ -277,7 +279,7 @@ void spindle_list_show(const char *shown, const char *hidden, const char *any)
 	zend_hash_destroy(&renamed);
 }
 
-/* Ends what the entries stand for whose keys have mark in them. The end of one may change the list. */
+/* Closes the resources whose keys contain `mark`. Closing one may change the list. */
 void spindle_list_drop(const char *mark)
 {
 	size_t length = strlen(mark);
@@ -297,7 +299,8 @@ void spindle_list_drop(const char *mark)
 
 /* --- parameters ----------------------------------------------------------------------------------------- */
 
-/* How many parameters a callable declares, those with a default counted, the variadic one not. */
+/* Returns the number of parameters that a callable declares, including those with a default, but not the variadic
+ * one. */
 uint32_t spindle_parameters_of(zval *callable)
 {
 	zend_fcall_info_cache fcc;
@@ -338,8 +341,8 @@ zval *spindle_weak_find(const HashTable *table, const zend_object *key)
 	return zend_hash_index_find(table, zend_object_to_weakref_key(key));
 }
 
-/* Destroys a table to which nothing is added any more. While a value is destroyed other entries may go. That may also happen
-   while the engine tells the tables of the death of one of these keys, as it may to its own WeakMap. */
+/* Destroys a table to which nothing is added any more. While a value is destroyed, other entries may be removed,
+ * also by the engine when it removes a freed object from all weak tables, as it may from its own WeakMap. */
 void spindle_weak_destroy(HashTable *table)
 {
 	zend_ulong key;
@@ -350,7 +353,7 @@ void spindle_weak_destroy(HashTable *table)
 	spindle_hash_destroy_free(table);
 }
 
-/* The object of a WeakReference, or null. */
+/* Returns the object of a WeakReference, or null. */
 void spindle_weak_target(zend_object *reference, zval *result)
 {
 	zend_function *get = zend_hash_str_find_ptr(&zend_ce_weakref->function_table, ZEND_STRL("get"));
@@ -372,7 +375,7 @@ void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
 
-/* Makes this memory an object, with the properties that its class declares behind it. */
+/* Initialises an object in this memory, followed by the properties that its class declares. */
 void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers)
 {
 	zend_object_std_init(object, ce);
@@ -404,7 +407,7 @@ void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
 	}
 }
 
-/* Also the properties that a class of PHP code declares: what is returned holds them. */
+/* Passes on the buffer, and returns the table of properties that a class of PHP code declares. */
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count)
 {
 	zend_get_gc_buffer_use(buffer, table, count);
@@ -434,14 +437,14 @@ void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
 	}
 }
 
-/* Where the user's code runs now; in the middle of nothing, at this place. */
+/* Raises a warning at the position of the running user code; at this position if none runs. */
 void spindle_warning_here(zend_string *file, uint32_t line, const char *text)
 {
 	spindle_warning_at(spindle_user_frame(EG(current_execute_data)) ? NULL : file, line, text);
 }
 
-/* A report of ours about code that runs at the moment: neither its error handler nor its @ nor its error mode is asked,
-   and its error_get_last() stays. */
+/* Reports on the running code, ignoring its error handler, its @ and its error mode. The result of error_get_last()
+ * does not change. */
 void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting)
 {
 	int own_reporting = EG(error_reporting), last_type = PG(last_error_type), last_line = PG(last_error_lineno);
@@ -503,8 +506,6 @@ bool spindle_signal_is_taken(int signal)
 	return handler != SIG_DFL && handler != SIG_IGN;
 }
 
-/* An extension (Xdebug, profilers) has replaced the executor: each PHP call is a C call then. */
-
 bool spindle_vm_interrupt_take(void)
 {
 	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt))) {
@@ -529,7 +530,8 @@ static struct {
 } request_handlers[4];
 static int request_handler_count;
 
-/* The context of PHP's default handler, which has none: it tells one of the request's from a later one at its address. */
+/* The context of PHP's default handler, which has none otherwise: it distinguishes the request's handler from a
+ * later one at the same address. */
 static char of_the_request;
 
 #define OUTPUT_HANDLER(i) (((php_output_handler **) zend_stack_base(&OG(handlers)))[i])
@@ -552,7 +554,7 @@ bool spindle_output_is_shared(void)
 	return request_handler_count != 0;
 }
 
-/* How many of the handlers there are now are the request's. */
+/* Returns how many of the present handlers are the request's. */
 static int shared_handlers(void)
 {
 	int count = MIN(request_handler_count, zend_stack_count(&OG(handlers))), i;
@@ -647,7 +649,7 @@ void spindle_throw_error(const char *message)
 	zend_throw_error(NULL, "%s", message);
 }
 
-/* About an argument of the function that runs: a TypeError or a ValueError. */
+/* Throws a TypeError or a ValueError about an argument of the running function. */
 void spindle_argument_error(uint32_t number, bool is_type, const char *message)
 {
 	if (is_type) {
@@ -667,7 +669,7 @@ static zval *exception_property(zend_object *exception, zend_known_string_id nam
 	return zend_read_property_ex(exception_base(exception), exception, ZSTR_KNOWN(name), true, room);
 }
 
-/* The file (borrowed) and line where it was created; the line is 0 when no code ran there. */
+/* Returns the file (borrowed) and line where an exception was created; the line is 0 if no code ran there. */
 uint32_t spindle_exception_position(zend_object *exception, zend_string **file)
 {
 	zval room, *value = exception_property(exception, ZEND_STR_FILE, &room);
@@ -686,7 +688,7 @@ void spindle_exception_set_position(zend_object *exception, zend_string *file, u
 	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_LINE), &value);
 }
 
-/* As spindle_exception_new(), with nothing of the code that happens to run: no trace, and no place. */
+/* Like spindle_exception_new(), but independent of the running code: without a trace and a position. */
 zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message)
 {
 	zend_execute_data *current = EG(current_execute_data);
@@ -697,21 +699,21 @@ zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message)
 	return exception;
 }
 
-/* The message (borrowed), or NULL where a class has made something else of it. */
+/* Returns the message (borrowed), or NULL if a class has replaced it by something else. */
 zend_string *spindle_exception_message(zend_object *exception)
 {
 	zval room, *value = exception_property(exception, ZEND_STR_MESSAGE, &room);
 	return Z_TYPE_P(value) == IS_STRING ? Z_STR_P(value) : NULL;
 }
 
-/* The previous one (borrowed), or NULL. */
+/* Returns the previous exception (borrowed), or NULL. */
 zend_object *spindle_exception_previous(zend_object *exception)
 {
 	zval room, *value = exception_property(exception, ZEND_STR_PREVIOUS, &room);
 	return Z_TYPE_P(value) == IS_OBJECT ? Z_OBJ_P(value) : NULL;
 }
 
-/* Puts another one, or none, in the place of the previous one. */
+/* Replaces the previous exception by another one, or none. */
 void spindle_exception_replace_previous(zend_object *exception, zend_object *previous)
 {
 	zval value;
@@ -723,8 +725,9 @@ void spindle_exception_replace_previous(zend_object *exception, zend_object *pre
 	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), &value);
 }
 
-/* Returns true if an exception that is thrown in these frames passes through them unchanged. It does not where another one is in
-   flight already, which becomes its previous one: that may be in finally blocks, destructors, and C code other than ours. */
+/* Returns true if an exception that is thrown in these frames passes through them unchanged. It may be changed if
+ * another one, which becomes its previous one, may be in flight: in finally blocks, destructors, and C code of other
+ * modules. */
 bool spindle_passes_unchanged(zend_execute_data *frame)
 {
 	if (!frame || !frame->func || frame->func->type != ZEND_INTERNAL_FUNCTION
@@ -750,7 +753,8 @@ bool spindle_passes_unchanged(zend_execute_data *frame)
 	return true;
 }
 
-/* Another object with the same values. No user code runs: __clone() is for clones that it asks for. */
+/* Returns a copy of an exception with the same values. No user code runs: __clone() is only called for clones that
+ * user code makes. */
 zend_object *spindle_exception_copy(zend_object *exception)
 {
 	zend_object *copy = zend_objects_new(exception->ce);
@@ -781,7 +785,7 @@ zend_object *spindle_exception_copy(zend_object *exception)
 static void (*reports_to)(int, zend_string *, const uint32_t, zend_string *);
 static const char *report_more;
 
-/* The text of a report ends in "thrown", and the engine adds the place. */
+/* Appends the details to a report, whose text ends in "thrown"; the engine adds the position. */
 static void on_report(int type, zend_string *file, const uint32_t line, zend_string *message)
 {
 	static const char end[] = "\n  thrown";
@@ -823,7 +827,7 @@ static zend_object *key_create(zend_class_entry *ce)
 	return key;
 }
 
-/* The innermost frame that runs the user's code, or NULL. */
+/* Returns the innermost frame of user code, or NULL. */
 zend_execute_data *spindle_user_frame(zend_execute_data *from)
 {
 	while (from && (!from->func || !ZEND_USER_CODE(from->func->type))) {
@@ -832,7 +836,7 @@ zend_execute_data *spindle_user_frame(zend_execute_data *from)
 	return from;
 }
 
-/* The line, and the file (borrowed; NULL: none), of that frame. */
+/* Returns the line and the file (borrowed; NULL: none) of that frame. */
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
 {
 	from = spindle_user_frame(from);
@@ -1057,7 +1061,7 @@ void spindle_register_classes(void)
 	zend_register_class_alias("Async\\AsyncCancellation", spindle_ce.cancellation);
 }
 
-/* Implementing Awaitable means being known to the scheduler. */
+/* Awaitable can only be implemented by classes that the scheduler knows. */
 static int on_implement_awaitable(zend_class_entry *interface, zend_class_entry *ce)
 {
 	if (ce->type == ZEND_USER_CLASS && !(ce->parent && instanceof_function(ce->parent, interface))) {
@@ -1070,7 +1074,7 @@ static PHP_MINIT_FUNCTION(spindle)
 {
 	REGISTER_INI_ENTRIES();
 	spindle_reserved_slot = zend_get_resource_handle("spindle");
-	/* What opcache has in a file was compiled from what we make of the source: not to be run without us. */
+	/* opcache's file cache contains rewritten code, which must not be used without this extension. */
 	zend_add_system_entropy("spindle", "version", PHP_SPINDLE_VERSION, sizeof(PHP_SPINDLE_VERSION) - 1);
 	zend_add_system_entropy("spindle", "syntax", &spindle_settings.syntax, sizeof(spindle_settings.syntax));
 	zend_result result = spindle_minit(type, module_number);

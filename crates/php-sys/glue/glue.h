@@ -1,56 +1,57 @@
-/* What the Rust side calls in C, and the Rust functions that C tables name. */
+/* Declarations of the C functions that Rust calls, and of the Rust functions that tables in C contain. */
 #ifndef SPINDLE_GLUE_H
 #define SPINDLE_GLUE_H
 
 #include "php.h"
 #include "zend_fibers.h"
 
-/* When an internal function may have flagged objects and arrays as being in use (see marks.c). */
+/* When an internal function may have marked objects and arrays as in use (see marks.c). */
 typedef enum spindle_flags {
 	SPINDLE_FLAGS_ALWAYS,
-	SPINDLE_FLAGS_AROUND_CALLBACKS, /* while PHP code runs that it has called */
+	SPINDLE_FLAGS_AROUND_CALLBACKS, /* while PHP code that it has called runs */
 	SPINDLE_FLAGS_NEVER,
 } spindle_flags;
 
-/* What is known of an internal function; its address stands in the function's reserved slot. Of one that has none,
- * nothing is known. */
+/* What is known of an internal function. Its address is in the function's reserved slot; without one, nothing is
+ * known. */
 typedef struct spindle_call_info {
 	zif_handler handler; /* the original, if it is trampolined */
 	uint32_t kind;       /* `CallKind` in classify.rs */
 	uint8_t flags;       /* spindle_flags */
-	bool found;          /* in a table of an object: its copies share this */
+	bool found;          /* found in a table of an object: its copies share this */
 } spindle_call_info;
 
-/* What is taken off when a coroutine is left, and put back when it goes on; NULL: nothing. */
+/* Marks that were removed when a coroutine was suspended, to be set again when it is resumed; NULL: none. */
 typedef struct spindle_marks spindle_marks;
-/* In a frame's call info: there was nothing to take off from it down. Reserved for the JIT, which does not use it; each new
- * frame begins without it. A frame of a generator or a fiber may have others below when it goes on, and does not get it. */
-#define SPINDLE_HAS_NOTHING (1u << 29)
-void spindle_marks_leave(spindle_marks **marks);
-void spindle_marks_leave_constants(void); /* while a class is loaded */
-void spindle_marks_go_on(spindle_marks **marks);
+/* In a frame's call info: this frame and those below it had no marks to remove. The bit is reserved for the JIT,
+ * which does not use it; each new frame begins without it. A frame of a generator or a fiber may have others below
+ * it when it is resumed, and does not get it. */
+#define SPINDLE_HAS_NO_MARKS (1u << 29)
+void spindle_marks_remove(spindle_marks **marks);
+void spindle_marks_remove_constants(void); /* while a class is loaded */
+void spindle_marks_restore(spindle_marks **marks);
 void spindle_marks_forget(spindle_marks **marks);
 
-/* A call of C code whose handles are locked while its coroutine is suspended. It lies on the C stack of the call. */
+/* A call of C code whose handles are locked while its coroutine is suspended. It is on the C stack of the call. */
 typedef struct spindle_call {
 	struct spindle_call *outer;
-	zend_execute_data *frame; /* the function's; NULL: no function was called, `key` is what it uses */
+	zend_execute_data *frame; /* the function's; NULL: no function was called, and `key` is what it uses */
 	uintptr_t key;
-	uint32_t co;    /* the coroutine that has locks by it */
-	bool is_marked; /* what it uses is locked, and so is what the outer ones use */
-	bool has_locks; /* something is locked by it */
+	uint32_t co;    /* the coroutine that holds locks for it */
+	bool is_marked; /* the locks of this call and of all outer ones have been taken */
+	bool has_locks; /* something is locked for it */
 } spindle_call;
 
-/* The innermost such call of the running coroutine. */
+/* The innermost one of the running coroutine. */
 extern spindle_call *spindle_calls;
 
 extern zend_module_entry spindle_module_entry;
 
-/* The index of our slot in zend_internal_function.reserved. */
+/* The index of this extension's slot in zend_internal_function.reserved. */
 extern int spindle_reserved_slot;
-/* Not 0: some handle is locked, so calls that use handles are checked before they begin. */
+/* Not 0 if any handle is locked: calls that use handles are checked before they begin. */
 extern uint32_t spindle_check_before;
-/* Not 0: something has to be thrown when the current internal function returns. */
+/* Not 0 if an exception has to be thrown when the current internal function returns. */
 extern uint32_t spindle_check_after;
 
 typedef struct spindle_ini {
@@ -67,12 +68,12 @@ typedef struct spindle_ini {
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
-/* Counts how deep the engine is in sections that signals must not interrupt; NULL where it has no such sections. */
+/* Returns the counter of nested sections of the engine that signals must not interrupt; NULL if there is none. */
 const int *spindle_signals_held(void);
 /* Returns true if user code, and not only the engine, handles this signal. */
 bool spindle_signal_is_taken(int signal);
 
-/* Calls function(argument) under a bailout frame of its own. false: it bailed out. */
+/* Calls function(argument) with a bailout target of its own. Returns false if it bailed out. */
 bool spindle_guarded(void (*function)(void *), void *argument);
 ZEND_COLD ZEND_NORETURN void spindle_bailout(void);
 
@@ -82,23 +83,7 @@ void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS);
 
-/* Arguments of spawn(): the callable, and what follows it. */
-typedef struct spindle_spawn_args {
-	zend_fcall_info fci;
-	zend_fcall_info_cache fcc;
-	zval *args;
-	uint32_t argc;
-	HashTable *named;
-} spindle_spawn_args;
 uint32_t spindle_parameters_of(zval *callable);
-
-/* Arguments of the methods of slots: a key, of which one is NULL, and for set() what follows it. */
-typedef struct spindle_slot_args {
-	zend_string *name;
-	zend_object *object;
-	zval *value;
-	bool replace;
-} spindle_slot_args;
 
 /* Small macros of the engine, as functions. */
 void spindle_zval_dtor(zval value);
@@ -108,11 +93,11 @@ void spindle_object_skip_destructor(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
-/* The cycle collector's buffer: adds a value if it counts references, hands the buffer over. */
+/* The cycle collector's buffer: adds a value if it is refcounted, passes the buffer on. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
-/* A lasting one outlives the request. */
+/* Returns a new string. A lasting one outlives the request. */
 zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting);
 void spindle_string_release(zend_string *string);
 void spindle_print(const zend_string *text);
@@ -123,37 +108,37 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
-/* Where the engine's stack of frames stands. */
+/* A position of the engine's stack of frames. */
 typedef struct {
 	zend_vm_stack stack;
 	zval *top, *end;
 	size_t page_size;
 } spindle_vm_stack;
 spindle_vm_stack spindle_running_vm_stack(void);
-/* What runs in these frames is never resumed: generators that do are left alone by whoever destroys objects. */
+/* Marks the code of these frames as never resumed: generators that run there are not destroyed with their objects. */
 void spindle_abandon(zend_execute_data *frame);
-/* The frames above the script's own are gone, by a bailout: it ends as by `exit`, when it returns. */
+/* Makes the script end as by `exit` when it returns, after a bailout that has dropped the frames above its own. */
 void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack);
-/* What runs ends as by `exit`. */
+/* Ends the running code as by `exit`. */
 void spindle_exits(void);
-/* Calls `each` with the file of everything that was loaded by `zend_extension`. */
+/* Calls `each` with the file of each extension that was loaded by `zend_extension`. */
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
 void spindle_vm_interrupt_set(void);
 void spindle_hash_destroy_free(HashTable *table);
 
-/* --- output buffers: those that were there before any code are the request's, and stay for whichever coroutine runs --- */
+/* --- output buffers: those that exist before any code has run are the request's, and shared by all coroutines --- */
 
-/* No code has run yet, and what handlers there are, are the request's; or, without them, none are. */
+/* Makes the present handlers the request's, before any code has run; none of them if `with_handlers` is false. */
 void spindle_output_begin(bool with_handlers);
 /* Returns true if the request has begun with handlers of its own. */
 bool spindle_output_is_shared(void);
-/* Returns true if there are others. */
+/* Returns true if there are handlers other than the request's. */
 bool spindle_output_has_own(void);
-/* Moves the others into `own`. */
+/* Moves these into `own`. */
 void spindle_output_take(zend_stack *own);
-/* Puts other handlers on top of those there are, and leaves none in `handlers`. */
+/* Moves handlers on top of the present ones, and leaves none in `handlers`. */
 void spindle_output_adopt(zend_stack *handlers);
-/* Ends all but the request's. */
+/* Ends all handlers but the request's. */
 void spindle_output_end_own(void);
 
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
@@ -171,24 +156,26 @@ void spindle_exception_replace_previous(zend_object *exception, zend_object *pre
 void spindle_report_uncaught(zend_object *exception, const char *more);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
 uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
-/* Tells observers that this new context goes on in place of the one that runs, as a fiber that is started at this place, or,
- * without a file, at the one that runs. */
+/* Announces to observers that this new context runs in place of the running one, as a fiber that is started at this
+ * position, or, without a file, at that of the running code. */
 void spindle_fiber_begins(zend_fiber_context *context, zend_string *file, uint32_t line);
 void spindle_backtrace(zval *result, zend_execute_data *from, int options, int limit);
 
-/* Reading and writing at once on an encrypted stream: ext/openssl takes it out of blocking mode for each call that waits, and
- * remembers in the stream whether it was blocking. A call that begins while another one is in progress is to find it as
- * that one has found it; one that ends is to leave it as the other one needs it. The stream is the call's first argument. */
-bool spindle_tls_begins(zend_execute_data *execute_data); /* false: it is no encrypted stream */
+/* Concurrent reads and writes on an encrypted stream. ext/openssl switches the socket to non-blocking mode for each
+ * call that waits, and stores in the stream whether it was blocking. A call that begins while another one is in
+ * progress has to find the same mode as that one did; a call that ends has to leave the mode that the other one
+ * needs. The stream is the call's first argument. */
+bool spindle_tls_begins(zend_execute_data *execute_data); /* returns false if it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);
 
 /* Lists of persistent connections: see persistent.rs. */
 void spindle_list_show(const char *shown, const char *hidden, const char *any);
 void spindle_list_drop(const char *mark);
 
-/* Tables of values, and those whose keys are objects that are held weakly: see slots.rs. */
+/* Tables of values, also with weakly held objects as keys: see keyed_values.rs. */
 HashTable *spindle_table_new(void);
-/* The value in one of the places that have been used, NULL behind the last one; undefined where an entry was removed. */
+/* Returns the value at an index that has been used, NULL after the last one. It is undefined if the entry was
+ * removed. */
 zval *spindle_table_bucket(HashTable *table, uint32_t index);
 zval *spindle_table_find(const HashTable *table, zend_string *key);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);
@@ -204,19 +191,20 @@ typedef struct spindle_classes {
 extern spindle_classes spindle_ce;
 void spindle_register_classes(void);
 
-/* Rust: module life, object handlers, and the slow halves of the trampolines. */
+/* Implemented in Rust: start and end of the module and of requests, object handlers, and the slow paths of the
+ * trampolines. */
 zend_result spindle_minit(int type, int module_number);
 zend_result spindle_mshutdown(int type, int module_number);
 zend_result spindle_rinit(int type, int module_number);
 zend_result spindle_rshutdown(int type, int module_number);
 zend_result spindle_post_deactivate(void);
 void spindle_minfo(zend_module_entry *module);
-/* What becomes of a call that was checked. */
+/* How a trampoline continues after the check of a call. */
 typedef enum spindle_before {
-	SPINDLE_CALL_MADE,       /* it is made */
-	SPINDLE_CALL_HAS_THROWN, /* it is not made: something was thrown */
-	SPINDLE_CALL_HAS_CLOSED, /* it has nothing to do, for another one has closed the handle */
-	SPINDLE_CALL_IS_RUNNING, /* it answers that nothing is ready, for another one is in progress */
+	SPINDLE_CALL_MADE,       /* the call is made */
+	SPINDLE_CALL_HAS_THROWN, /* it is not made: an exception was thrown */
+	SPINDLE_CALL_HAS_CLOSED, /* it has nothing to do: another call has closed the handle */
+	SPINDLE_CALL_IS_RUNNING, /* it returns that nothing is ready: another call is in progress */
 } spindle_before;
 spindle_before spindle_before_call(spindle_call *call);
 void spindle_release_locks(spindle_call *call);
@@ -227,35 +215,39 @@ void spindle_call_made(zend_execute_data *execute_data, zval *result);
 
 /* --- the end of a request: request_end.c --- */
 
-/* Has spindle_request_ends() called when the request ends, before its shutdown functions. Once in a request, before that. */
+/* Makes the engine call spindle_request_ends() at the end of the request, before its shutdown functions. To be
+ * called once per request. */
 void spindle_watch_request_end(void);
 void spindle_request_ends(void);
 
 /* --- the operators: syntax.c --- */
 
-/* Returns true if files are translated as they are read (zend.multibyte), from encodings in which a byte that PHP's syntax uses can
- * be half of another character. Such files are not rewritten. */
+/* Returns true if files are converted when they are read (zend.multibyte), from encodings in which a byte that PHP's
+ * syntax uses can be half of another character. Such files are not rewritten. */
 bool spindle_files_are_recoded(void);
-/* Reads a whole file, as the compiler would. false: it cannot be read, and the compiler is the one to say so. */
+/* Reads a whole file as the compiler would. Returns false if it cannot be read; the compiler reports that. */
 bool spindle_file_source(zend_file_handle *file, const char **text, size_t *length);
-/* Room for the text of a file. */
+/* Allocates room for the text of a file. */
 char *spindle_file_room(size_t length);
-/* The compiler gets what stands in this room in place of the file's text. */
+/* Makes the compiler read the text in this room instead of the file's. */
 void spindle_file_replace(zend_file_handle *file, char *text, size_t length);
-/* What is compiled next has so many bytes more than the source: its __COMPILER_HALT_OFFSET__ is less. */
+/* Sets how many bytes the next compiled text is longer than its source: its __COMPILER_HALT_OFFSET__ is reduced by
+ * that. */
 void spindle_source_has_grown(size_t bytes);
-/* As the compiler would throw it. */
+/* Throws a ParseError as the compiler does. */
 void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
-/* The callee itself, or what the closure `of` (or NULL) makes of it. false: it was no closure, something was
- * thrown; what it was is the caller's all the same. */
+/* Returns in `closure` the callee, or the result of calling `of` (or NULL) with it. Returns false if that is no
+ * closure, after throwing; the caller releases it in any case. */
 bool spindle_closure_of(zval *callee, zval *of, zval *closure);
-/* What a closure calls. */
+/* Returns the target of a closure. */
 void spindle_resolve_closure(zend_object *closure, zend_class_entry **scope, zend_function **function, zend_object **object);
-/* For what a closure of a method that does not exist calls: __call() or __callStatic() of its class; else NULL. */
+/* Returns __call() or __callStatic() of the class, for the function of a closure of a method that does not exist;
+ * else NULL. */
 zend_function *spindle_magic_method(const zend_function *function);
-/* What such a method gets, as two values: the name, and an array of the arguments of a call of an internal function. */
+/* Returns the two arguments for such a method: the name, and an array of the arguments of a call of an internal
+ * function. */
 void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *call, HashTable *named);
-/* Makes `proxy` take arguments as a function does. */
+/* Makes `proxy` take arguments as `function` does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function);
 
 #endif

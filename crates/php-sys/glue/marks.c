@@ -1,11 +1,13 @@
 /*
- * What the engine notes on objects and arrays while it is inside them, so that it does not go in circles: guards of
- * properties, set around __get() and its like (an access to the same property meanwhile is a plain one), a flag on what is
- * being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep"), and one on constants of classes.
+ * The marks that the engine sets on objects and arrays while it is inside of them, against endless recursion: guards of
+ * properties, set around __get() and its like (an access to the same property meanwhile is a plain one); a flag on
+ * values that are being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep"); and one on class
+ * constants.
  *
- * They mean the flow of control that has set them, so those of a coroutine are taken off when it is left and put back when
- * it goes on. No list says who has set one. But what is set when a coroutine is left has been set by it, since those of the
- * others are off; and guards are set only below frames of accessors, flags only below those of C code that may set them.
+ * They belong to the flow of control that has set them, so those of a coroutine are removed when it is suspended and
+ * set again when it is resumed. The engine does not record who has set a mark. But a mark that is set when a coroutine
+ * is suspended was set by it, since those of the others are removed; and guards are set only below frames of accessors,
+ * flags only below those of C code that may set them.
  */
 #include "php.h"
 #include "glue.h"
@@ -14,7 +16,7 @@ typedef struct mark {
 	uint32_t *guard; /* NULL: the flag of `counted` */
 	uint32_t bits;
 	zend_refcounted *counted;
-	zend_reference *place; /* where it is, if it is being changed in place */
+	zend_reference *place; /* the reference that contains it, if it is being changed in place */
 } mark;
 
 struct spindle_marks {
@@ -22,8 +24,8 @@ struct spindle_marks {
 	mark list[];
 };
 
-/* The lower bits of a guard are the engine's. Above them is counted how many coroutines have theirs off: the engine uses a
- * guard that is 0 for another property. */
+/* The lower bits of a guard are the engine's. The bits above count the coroutines whose bits are removed: the engine
+ * would reuse a guard that is 0 for another property. */
 #define GUARD_BITS 0xfu
 #define ONE_IS_OFF 0x100u
 
@@ -34,7 +36,7 @@ static bool note(spindle_marks **marks, mark one)
 		size_t room = count ? 2 * count : 4;
 		spindle_marks *grown = realloc(*marks, sizeof(spindle_marks) + room * sizeof(mark));
 		if (!grown) {
-			return false; /* it stays on, as it would without coroutines */
+			return false; /* the mark stays, as it would without coroutines */
 		}
 		grown->room = room;
 		*marks = grown;
@@ -58,12 +60,12 @@ static bool take_guard(spindle_marks **marks, uint32_t *guard)
 
 static uint32_t *guard_of(void *value)
 {
-	return (uint32_t *) ((uintptr_t) value & ~(uintptr_t) 1); /* the bit: it is the one in the object itself */
+	return (uint32_t *) ((uintptr_t) value & ~(uintptr_t) 1); /* the lowest bit says that it is in the object itself */
 }
 
-/* The object's guards are as zend_get_property_guard() keeps them: one in place, or several by name. The one of the property
- * that the accessor was called for; where its argument has been changed since, all that are set. Others may be those of a
- * fiber that is suspended. */
+/* Takes the guard of the property that the accessor was called for. The object's guards are stored as by
+ * zend_get_property_guard(): one in place, or several by name. If the accessor's argument has been changed since,
+ * all guards that are set are taken. Others may belong to a suspended fiber. */
 static void take_guards(spindle_marks **marks, zend_execute_data *frame)
 {
 	zend_object *object = Z_OBJ(frame->This);
@@ -98,8 +100,8 @@ static bool is_flagged(zval *value)
 		&& (GC_FLAGS(Z_COUNTED_P(value)) & GC_PROTECTED) && !(GC_FLAGS(Z_COUNTED_P(value)) & GC_IMMUTABLE);
 }
 
-/* The one reference more makes others write to an array of their own, so that they do not change this one below the feet of
- * C code that goes through it. */
+/* Takes a flag. The additional reference makes other code write to a copy of an array, so that this one does not
+ * change while C code iterates over it. */
 static void take_flag(spindle_marks **marks, zend_refcounted *counted)
 {
 	if (note(marks, (mark) {.counted = counted})) {
@@ -108,7 +110,8 @@ static void take_flag(spindle_marks **marks, zend_refcounted *counted)
 	}
 }
 
-/* C code that changes an array in place bears that others do, too: they are to find the same one, if it is still there. */
+/* Takes the flag of an array that C code changes in place, for which changes by others are allowed: they have to
+ * find the same array, if it is still there. */
 static void take_flag_in_place(spindle_marks **marks, zend_reference *place)
 {
 	zend_refcounted *counted = Z_COUNTED(place->val);
@@ -143,7 +146,8 @@ static void take_flags_in(spindle_marks **marks, HashTable *table, bool in_place
 	} ZEND_HASH_FOREACH_END();
 }
 
-/* Something that C code works on; its elements may be flagged, though it is not. A reference it may change. */
+/* Takes the flags of an operand of C code, and of its elements, which may be flagged when the operand is not. If it
+ * is a reference, the code may change it. */
 static void take_flags_of_operand(spindle_marks **marks, zval *value)
 {
 	bool in_place = Z_ISREF_P(value);
@@ -154,8 +158,8 @@ static void take_flags_of_operand(spindle_marks **marks, zval *value)
 	}
 }
 
-/* The coroutine is inside of each flagged array and object from one of the operands down. Of objects it may have got there
- * by what a method has returned: all that exist are looked at. */
+/* Takes all flags: the coroutine is inside of each flagged array and object that can be reached from one of the
+ * operands. It may have got to objects through results of methods, so all existing objects are checked. */
 static void take_flags(spindle_marks **marks)
 {
 	for (uint32_t index = 1; index < EG(objects_store).top; index++) {
@@ -216,7 +220,8 @@ static void take_flags_of_comparison(spindle_marks **marks, zend_execute_data *f
 
 static zend_always_inline bool may_set_flags(const zend_function *function, bool is_innermost)
 {
-	/* What is made for a single call, as for Closure::__invoke(), has anything in the slot. */
+	/* Functions that the engine creates for a single call, as for Closure::__invoke(), have an undefined value in
+	 * the slot. */
 	const spindle_call_info *info = (function->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE) ? NULL
 		: function->internal_function.reserved[spindle_reserved_slot];
 	switch (info ? info->flags : SPINDLE_FLAGS_ALWAYS) {
@@ -231,7 +236,7 @@ static zend_always_inline bool may_set_flags(const zend_function *function, bool
 
 /* --- constants -------------------------------------------------------------------------------------------------- */
 
-/* zend_constants.c has these to itself. */
+/* Private to zend_constants.c. */
 #define IS_BEING_EVALUATED 0x80
 
 static bool is_being_evaluated(const zval *value)
@@ -239,10 +244,11 @@ static bool is_being_evaluated(const zval *value)
 	return Z_TYPE_P(value) == IS_CONSTANT_AST && (Z_CONSTANT_FLAGS_P(value) & IS_BEING_EVALUATED);
 }
 
-/* A constant of a class that refers to a class which is loaded meanwhile: others that need it would be told that it refers to
- * itself. They evaluate it, too, to the same value; but for a case of an enumeration, which is one object. One that does refer
- * to itself is found when what it refers to has been loaded, so the flag is not put back. */
-void spindle_marks_leave_constants(void)
+/* Removes the flag of class constants whose evaluation loads another class: for other coroutines that need such a
+ * constant, the engine would report that it refers to itself. They evaluate it, too, to the same value; but not a
+ * case of an enumeration, which is one object. A constant that does refer to itself is detected when the class has
+ * been loaded, so the flag is not set again. */
+void spindle_marks_remove_constants(void)
 {
 	zend_class_entry *class;
 	ZEND_HASH_FOREACH_PTR(EG(class_table), class) {
@@ -262,7 +268,7 @@ void spindle_marks_leave_constants(void)
 
 typedef enum below {NOTHING, GUARDS, FLAGS, FLAGS_OF_A_COMPARISON} below;
 
-/* What may have been set for a frame, given the one above, if there is one. */
+/* Returns what may have been set for a frame, given the one above, if there is one. */
 static zend_always_inline below set_below(const zend_execute_data *frame, const zend_execute_data *above)
 {
 	if (!frame->func) {
@@ -300,7 +306,7 @@ static zend_never_inline ZEND_COLD void take_all(spindle_marks **marks)
 	}
 }
 
-void spindle_marks_leave(spindle_marks **marks)
+void spindle_marks_remove(spindle_marks **marks)
 {
 	zend_execute_data *frame = EG(current_execute_data);
 	const zend_execute_data *above = NULL;
@@ -310,7 +316,7 @@ void spindle_marks_leave(spindle_marks **marks)
 			return;
 		}
 		above = frame;
-		if ((ZEND_CALL_INFO(frame) & (SPINDLE_HAS_NOTHING | ZEND_CALL_GENERATOR)) == SPINDLE_HAS_NOTHING) {
+		if ((ZEND_CALL_INFO(frame) & (SPINDLE_HAS_NO_MARKS | ZEND_CALL_GENERATOR)) == SPINDLE_HAS_NO_MARKS) {
 			break;
 		}
 	}
@@ -318,11 +324,12 @@ void spindle_marks_leave(spindle_marks **marks)
 		return;
 	}
 	for (zend_execute_data *new = EG(current_execute_data); new && new != frame; new = new->prev_execute_data) {
-		ZEND_CALL_INFO(new) |= SPINDLE_HAS_NOTHING;
+		ZEND_CALL_INFO(new) |= SPINDLE_HAS_NO_MARKS;
 	}
 }
 
-/* Nothing ends in the middle of a switch: what nobody else keeps stays until the request is over. */
+/* Drops a reference, but not the last one, because nothing may be destroyed during a switch: such values stay until
+ * the request ends. */
 static void drop(zend_refcounted *counted)
 {
 	if (GC_REFCOUNT(counted) > 1) {
@@ -330,7 +337,7 @@ static void drop(zend_refcounted *counted)
 	}
 }
 
-void spindle_marks_go_on(spindle_marks **marks)
+void spindle_marks_restore(spindle_marks **marks)
 {
 	for (size_t index = (*marks)->count; index-- > 0;) {
 		mark one = (*marks)->list[index];

@@ -27,10 +27,11 @@ void spindle_watch_request_end(void)
 		function.function_name = zend_string_init("Async\\endOfRequest", strlen("Async\\endOfRequest"), true);
 		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
 	}
-	/* What is called is the cached function: nobody looks the name up. No closure: it would take the number of an object. */
+	/* The cached function is called; the name is not looked up. A closure would use up the id of an object. */
 	ZVAL_EMPTY_STRING(&entry.fci.function_name);
 	entry.fci_cache.function_handler = (zend_function *) &function;
-	/* The table's destructor is known to this function alone: ours comes into a table of its own, the others behind it. */
+	/* Only this function of the engine knows the table's destructor: the entry is added to a new table, and the
+	 * others are appended to that. */
 	BG(user_shutdown_function_names) = NULL;
 	append_user_shutdown_function(&entry);
 	if (before) {

@@ -1,16 +1,16 @@
-/* Streams: what is kept of them in structures of the engine. */
+/* Access to the state of streams in structures of the engine. */
 #include "php.h"
 #include "php_network.h"
 #include "ext/standard/file.h"
 #include "glue.h"
 
-/* How the structure of ext/openssl's sockets begins. It makes plain ones, too: those have no handle. */
+/* The first fields of ext/openssl's socket structure, which it also uses for plain sockets, without a handle. */
 typedef struct tls_socket {
 	php_netstream_data_t socket;
 	void *handle;
 } tls_socket;
 
-/* The encrypted stream that is the first argument of a call, or NULL. */
+/* Returns the encrypted stream that is the first argument of a call, or NULL. */
 static php_netstream_data_t *tls_of(zend_execute_data *execute_data)
 {
 	zval *first = ZEND_CALL_ARG(execute_data, 1);

@@ -1,4 +1,4 @@
-/* What the operators need of the engine's macros and globals. */
+/* Access to the engine's macros and globals for the operators. */
 #include "php.h"
 #include "zend_closures.h"
 #include "zend_exceptions.h"
@@ -32,7 +32,7 @@ bool spindle_file_source(zend_file_handle *file, const char **text, size_t *leng
 		*text = buffer;
 		return true;
 	}
-	/* What could be said of it has been said. Asked again, this handle fails without a word. */
+	/* The error has been reported. With this handle the compiler fails without reporting it again. */
 	if (file->type == ZEND_HANDLE_STREAM) {
 		file->handle.stream.isatty = 0;
 		file->handle.stream.fsizer = no_size;
@@ -96,7 +96,7 @@ void spindle_parse_error(zend_string *file, uint32_t line, const char *message)
 	zend_string *compiled = CG(compiled_filename);
 	uint32_t compiled_line = CG(zend_lineno);
 
-	/* Where the compiler is, is where its exceptions say they come from. */
+	/* The compiler's exceptions get the compiler's position. */
 	CG(compiled_filename) = file;
 	CG(zend_lineno) = line;
 	zend_throw_exception(zend_ce_parse_error, message, 0);
@@ -122,7 +122,7 @@ zend_function *spindle_magic_method(const zend_function *function)
 {
 	zend_class_entry *ce = function->common.scope;
 
-	/* Made by the engine for the closure; all other internal functions say what they take. */
+	/* Created by the engine for the closure; all other internal functions declare their parameters. */
 	if (function->type != ZEND_INTERNAL_FUNCTION || function->common.arg_info || !ce) {
 		return NULL;
 	}
@@ -168,7 +168,7 @@ void spindle_proxy_of(zend_internal_function *proxy, const zend_function *functi
 	memcpy(proxy->arg_flags, function->common.arg_flags, sizeof(proxy->arg_flags));
 	proxy->fn_flags = ZEND_ACC_PUBLIC | ZEND_ACC_NEVER_CACHE | (function->common.fn_flags & (ZEND_ACC_VARIADIC | ZEND_ACC_USER_ARG_INFO));
 	if (function->type == ZEND_USER_FUNCTION) {
-		/* Arguments that are left out in between stay so: the function itself has their defaults. */
+		/* Omitted arguments in between stay undefined: the function itself has their defaults. */
 		proxy->fn_flags |= ZEND_ACC_USER_ARG_INFO;
 	}
 	proxy->function_name = function->common.function_name;

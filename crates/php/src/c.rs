@@ -71,9 +71,9 @@ unsafe extern "C" {
 
 declare! {
     // Marks: the running frames are walked, and `Marks` has what `leave` has put there.
-    pub safe fn spindle_marks_leave(marks: &Marks);
-    pub safe fn spindle_marks_leave_constants();
-    pub safe fn spindle_marks_go_on(marks: &Marks);
+    pub safe fn spindle_marks_remove(marks: &Marks);
+    pub safe fn spindle_marks_remove_constants();
+    pub safe fn spindle_marks_restore(marks: &Marks);
     pub safe fn spindle_marks_forget(marks: &Marks);
 
     // Output buffers: handlers are moved. None is left in what was adopted.

@@ -19,10 +19,10 @@ impl Marks {
     #[inline(always)]
     pub fn leave(&self, loads: bool) {
         if !has_none() {
-            c::spindle_marks_leave(&self.0);
+            c::spindle_marks_remove(&self.0);
         }
         if loads {
-            c::spindle_marks_leave_constants();
+            c::spindle_marks_remove_constants();
         }
     }
 
@@ -30,7 +30,7 @@ impl Marks {
     #[inline(always)]
     pub fn resume(&self) {
         if !self.0.are_none() {
-            c::spindle_marks_go_on(&self.0);
+            c::spindle_marks_restore(&self.0);
         }
     }
 
@@ -47,7 +47,7 @@ fn has_none() -> bool {
     let Some(frame) = Frame::current() else { return false };
     let (Some(function), Some(caller)) = (frame.function(), frame.caller()) else { return false };
     function.is_internal()
-        && caller.flags() & (sys::SPINDLE_HAS_NOTHING | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NOTHING
+        && caller.flags() & (sys::SPINDLE_HAS_NO_MARKS | sys::ZEND_CALL_GENERATOR) == sys::SPINDLE_HAS_NO_MARKS
         && frame.flags() & sys::ZEND_CALL_TOP == 0
         && CallInfo::of(function).is_some_and(|info| info.flags() == sys::SPINDLE_FLAGS_NEVER as u8)
 }
