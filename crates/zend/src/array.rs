@@ -7,11 +7,11 @@ use std::{
     ptr::NonNull,
 };
 
-/// An array of the engine's.
+/// A PHP array.
 pub type Array = Shared<sys::HashTable>;
 
 impl Shared<sys::HashTable> {
-    /// Returns a new array, with room for that many values.
+    /// Returns a new array with room for so many values.
     pub fn new(room: usize) -> Owned<Array> {
         c::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
     }
@@ -23,48 +23,48 @@ impl Shared<sys::HashTable> {
         array
     }
 
-    /// Returns a copy, whose values are the same.
+    /// Returns a copy with the same values.
     pub fn duplicate(&self) -> Owned<Array> {
         c::zend_array_dup(self)
     }
 
-    /// Returns how many values there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.raw().nNumOfElements as usize
     }
 
-    /// Returns `true` if there is no value.
+    /// Returns `true` if the array is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how many places have been used, also by values that are gone: the keys of a list are below this.
+    /// Returns the number of used indices, including those of removed values. The keys of a list are less than this.
     pub fn places(&self) -> u64 {
         u64::from(self.raw().nNumUsed)
     }
 
-    /// Returns the value with this number as its key.
+    /// Returns the value with this integer key.
     pub fn at(&self, index: u64) -> Option<&Value> {
         c::zend_hash_index_find(self, index)
     }
 
-    /// Returns the value with this key, which is no number.
+    /// Returns the value with this key, which is not numeric.
     pub fn get(&self, key: &Str) -> Option<&Value> {
         c::zend_hash_find(self, key)
     }
 
-    /// Returns the value with this text, which is no number, as its key.
+    /// Returns the value with this text, which is not numeric, as its key.
     pub fn get_text(&self, key: &[u8]) -> Option<&Value> {
         // SAFETY: pointer and length of a live slice.
         unsafe { c::zend_hash_str_find(self, key.as_ptr().cast(), key.len()) }
     }
 
-    /// Returns the values in the order of their places, and undefined ones for those that are gone.
+    /// Returns the values in the array's order, and undefined ones for those that were removed.
     pub(crate) fn all_places(&self) -> impl Iterator<Item = &Value> {
         (0..).map_while(|place| c::spindle_table_bucket(self, place))
     }
 
-    /// Returns the pointers in a table of the engine's, such as those of its functions and classes.
+    /// Returns the pointers in a table of the engine, such as its functions and classes.
     pub fn pointers(&self) -> impl Iterator<Item = NonNull<c_void>> {
         self.all_places().filter_map(Value::as_pointer)
     }
@@ -76,21 +76,21 @@ impl Shared<sys::HashTable> {
 }
 
 impl Owned<Array> {
-    /// Adds a value with the next number as its key. Nobody else holds the array.
+    /// Appends a value with the next integer key. The array must not be shared.
     pub fn push(&mut self, value: Value) {
         let mut value = ManuallyDrop::new(value);
         // SAFETY: our own array, and a value that it takes over.
         unsafe { sys::zend_hash_next_index_insert(self.as_raw(), value.as_mut_raw()) };
     }
 
-    /// Sets the value with this number as its key. Nobody else holds the array.
+    /// Sets the value with this integer key. The array must not be shared.
     pub fn set_at(&mut self, index: u64, value: Value) {
         let mut value = ManuallyDrop::new(value);
         // SAFETY: as above. What it replaces is released.
         unsafe { sys::zend_hash_index_update(self.as_raw(), index, value.as_mut_raw()) };
     }
 
-    /// Sets the value with this key. Nobody else holds the array.
+    /// Sets the value with this key. The array must not be shared.
     pub fn set(&mut self, key: &CStr, value: impl Into<Value>) {
         let mut value = ManuallyDrop::new(value.into());
         // SAFETY: as above; pointer and length of a text.
@@ -98,7 +98,7 @@ impl Owned<Array> {
     }
 }
 
-// SAFETY: so it begins, and a value gives back its reference.
+// SAFETY: an array begins with its count, and a value releases its reference.
 unsafe impl WithCount for sys::HashTable {
     fn release(this: ManuallyDrop<Owned<Array>>) {
         drop(Value::from(ManuallyDrop::into_inner(this)));

@@ -1,12 +1,12 @@
 //! Functions and variables of C, declared with the types of this crate.
 //!
-//! The types say what C expects: `&Object`, `&Str`, `&Array` and `&Value` are pointers to what is alive, [`Owned`] is a pointer
-//! with a reference that changes hands, and an `Option` of these is null for `None`. A function is `safe` here if it is
-//! sound for every argument that these types allow, on the PHP thread; the comment before a group of functions says why.
-//! All others are called through `sys`.
+//! The types express what C expects: `&Object`, `&Str`, `&Array` and `&Value` are pointers to live structures,
+//! [`Owned`] is a pointer with a reference that is passed on, and an `Option` of these is null for `None`. A function
+//! is `safe` here if it is sound for all arguments that these types allow, on the PHP thread; the comment before a
+//! group of functions says why. All others are called through `sys`.
 //!
-//! That a function may run PHP code, throw or bail out does not make it unsafe (see the crate's documentation). It is
-//! not to write to what it gets as `&Value`: what it writes to is a `&mut` or a structure of the engine's, which are cells.
+//! A function may be safe and yet run PHP code, throw or bail out (see the crate's documentation). It must not write to
+//! a `&Value` argument: arguments that are written to are `&mut`, or structures of the engine, which are cells.
 
 use crate::{
     Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, declare,
@@ -40,7 +40,7 @@ unsafe extern "C" {
     pub safe static zend_ce_stringable: Global<Option<Class>>;
     pub safe static zend_ce_weakref: Global<Option<Class>>;
 
-    // Never returns, which no type of a function pointer can say.
+    // Never returns, which a function pointer's type cannot express.
     pub safe fn spindle_bailout() -> !;
     // An `int` before PHP 8.4, of which this is enough.
     pub safe fn zend_is_true(value: &Value) -> u8;
@@ -64,7 +64,7 @@ declare! {
     pub safe fn spindle_table_find<'a>(array: &'a Array, key: &Str) -> Option<&'a ValueCell>;
     pub safe fn spindle_weak_find<'a>(array: &'a Array, key: &Object) -> Option<&'a ValueCell>;
 
-    // Values, which are looked at, and the release of one.
+    // Values, which are read, and the release of one.
     pub safe fn zend_zval_type_name(value: &Value) -> Text<'static>;
     pub safe fn spindle_zval_dtor(value: ManuallyDrop<Value>);
 
@@ -85,7 +85,7 @@ declare! {
         error: &mut Option<OwnedText>,
     ) -> bool;
 
-    // Classes. They are looked at; linking is for a class that is not linked yet.
+    // Classes, which are read. Linking is for a class that is not linked yet.
     pub safe fn instanceof_function_slow(class: Class, other: Class) -> bool;
     pub unsafe fn zend_do_link_class(class: Class, parent: Option<&Str>, key: &Str) -> Option<Class>;
 
@@ -113,7 +113,7 @@ declare! {
     pub safe fn spindle_object_skip_destructor(object: &Object);
     pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
 
-    // What an object tells the cycle collector of: only what it holds.
+    // The values that an object adds for the cycle collector, which it holds.
     pub safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
     pub unsafe fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
     pub unsafe fn spindle_gc_use(
@@ -148,7 +148,7 @@ declare! {
     pub safe fn spindle_backtrace(result: &mut Value, frame: Frame, options: c_int, limit: c_int);
     pub safe fn spindle_running_vm_stack() -> sys::spindle_vm_stack;
 
-    // Interrupts, warnings, output. Texts are copied; what is called back are functions of ours.
+    // Interrupts, warnings, output. Texts are copied; callbacks are functions of this module.
     pub safe fn spindle_vm_interrupt_set();
     pub safe fn spindle_warning_at(file: Option<&Str>, line: u32, text: Text<'_>);
     pub safe fn spindle_warning_here(file: Option<&Str>, line: u32, text: Text<'_>);
@@ -157,14 +157,14 @@ declare! {
     pub safe fn spindle_output_begin(with_handlers: bool);
     pub safe fn spindle_output_is_shared() -> bool;
     pub safe fn zend_observer_error_register(observer: ErrorObserver);
-    #[allow(improper_ctypes, reason = "C hands the `Vec` on, and does not look at it")]
+    #[allow(improper_ctypes, reason = "C passes the `Vec` on, and does not read it")]
     pub safe fn spindle_each_engine_extension(
         each: for<'a> extern "C" fn(&'a mut Vec<String>, Text<'a>),
         names: &mut Vec<String>,
     );
     pub safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
 
-    // Sources. There is room for as many bytes as is asked for, and for the zeros behind them that the scanner wants.
+    // Sources. There is room for the requested number of bytes, and for the zeros after them that the scanner needs.
     pub safe fn spindle_file_room(length: usize) -> NonNull<u8>;
     pub safe fn spindle_files_are_recoded() -> bool;
     pub safe fn spindle_source_has_grown(bytes: usize);

@@ -1,4 +1,4 @@
-//! Functions and methods that PHP code calls.
+//! Functions and methods of this module that PHP code calls.
 
 use crate::{
     Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, ValueCell, c, exception::c_text, sys,
@@ -6,10 +6,10 @@ use crate::{
 };
 use std::{cell::Cell, ffi::CString, ops::Deref, ptr};
 
-/// The C code of a function: called with the frame and a place for the result, which holds null.
+/// The C code of an internal function. It is called with the frame and a place for the result, which contains null.
 pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
 
-/// An exception has been thrown: it is in flight, and the code that runs returns.
+/// Proof that an exception was thrown: it is in flight, and the running code has to return.
 #[derive(Debug)]
 #[must_use]
 pub struct Thrown(());
@@ -23,10 +23,10 @@ impl Thrown {
     }
 }
 
-/// What a function returns: its result, unless something was thrown.
+/// The result of a function, unless it has thrown.
 pub type PhpResult = Result<Value, Thrown>;
 
-/// A call of a function of ours.
+/// A call of a function of this module.
 #[derive(Clone, Copy)]
 pub struct Call(Frame);
 
@@ -46,7 +46,7 @@ impl Call {
         Call(frame)
     }
 
-    /// Runs `body` for a call that the engine makes, and stores what it returns in the engine's place for that, which holds null.
+    /// Runs `body` for a call by the engine, and stores its result in the engine's place for it, which contains null.
     #[inline(always)]
     pub fn run(frame: Frame, result: &ValueCell, body: impl FnOnce(Call) -> PhpResult) {
         if let Ok(value) = body(Call(frame)) {
@@ -75,10 +75,10 @@ impl Call {
         self.arguments(0, 0).map(drop)
     }
 
-    /// Returns the object whose method is called, of a class of ours.
+    /// Returns the object whose method is called, as an instance of this class.
     ///
     /// # Panics
-    /// If it is of another class: the engine calls methods with objects of their class only.
+    /// The object is of another class, with which the engine does not call the method.
     #[inline(always)]
     pub fn this_of<T: State>(&self, class: &ObjectClass<T>) -> &Instance<T> {
         self.0.this().and_then(|object| class.of(object)).expect("a method is called with an object of its class")
@@ -89,7 +89,7 @@ impl Call {
         self.0.arguments().as_ptr().cast_mut().cast()
     }
 
-    /// Takes the arguments out of the frame. What is left there needs no release.
+    /// Takes the arguments out of the frame. The values left there need no release.
     pub fn take_arguments(&self) -> Vec<Value> {
         let (first, count) = (self.arguments_raw().cast::<Value>(), self.argument_count() as usize);
         // SAFETY: the arguments of the call, which is the caller's: nobody else looks at them.
@@ -100,13 +100,13 @@ impl Call {
 
 #[cold]
 fn wrong_count(least: u32, most: u32) -> Thrown {
-    // The engine's number for "any".
+    // The engine's value for "any number".
     let most = if most == u32::MAX { -1 } else { most as i32 };
     c::zend_wrong_parameters_count_error(least, most as u32);
     Thrown::is_in_flight()
 }
 
-/// The arguments of a call, by their number from 1 on. Conversions are those of PHP's own functions.
+/// The arguments of a call, by their numbers from 1 on. They are converted as by PHP's own functions.
 #[derive(Clone, Copy)]
 pub struct Arguments<'a> {
     values: &'a [Value],
@@ -115,7 +115,7 @@ pub struct Arguments<'a> {
 /// The key of a value: a string or an object.
 #[derive(Clone, Copy)]
 pub enum Key<'a> {
-    /// A string as it is: `"1"` is no number.
+    /// A string, also if it is numeric.
     Name(&'a Str),
     /// An object, by its identity.
     Object(&'a Object),
@@ -128,7 +128,7 @@ impl<'a> Arguments<'a> {
         self.values.get(number as usize - 1)
     }
 
-    /// Returns all from this one on.
+    /// Returns this argument and all that follow.
     pub fn from(&self, number: u32) -> &'a [Value] {
         self.values.get(number as usize - 1..).unwrap_or_default()
     }
@@ -150,7 +150,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns an integer, or this one where none was passed.
+    /// Returns an integer, or the default if none was passed.
     ///
     /// # Errors
     /// `TypeError`.
@@ -158,7 +158,7 @@ impl<'a> Arguments<'a> {
         if self.value(number).is_none() { Ok(default) } else { self.long(number) }
     }
 
-    /// Returns a boolean, or this one where none was passed.
+    /// Returns a boolean, or the default if none was passed.
     ///
     /// # Errors
     /// `TypeError`.
@@ -205,7 +205,7 @@ impl<'a> Arguments<'a> {
         value.as_object().filter(|object| object.is_a(class)).ok_or_else(|| wrong_class(number, class, value, false))
     }
 
-    /// Returns an object of this class, or `None` where none or `null` was passed.
+    /// Returns an object of this class, or `None` if none or `null` was passed.
     ///
     /// # Errors
     /// `TypeError`.
@@ -247,8 +247,8 @@ impl<'a> Arguments<'a> {
         self.resolve(number, &Cell::new(zeroed()))
     }
 
-    /// Returns a callable, and puts what it calls in the place `call`: its function is null where that is made anew for each
-    /// call.
+    /// Returns a callable, and stores the resolved call in `call`. Its function is null if the engine creates one for
+    /// each call.
     ///
     /// # Errors
     /// `TypeError`.
@@ -257,7 +257,7 @@ impl<'a> Arguments<'a> {
         self.resolve_or(number, call, c::zend_wrong_callback_error)
     }
 
-    /// Returns a callable, or `None` where none or `null` was passed.
+    /// Returns a callable, or `None` if none or `null` was passed.
     ///
     /// # Errors
     /// `TypeError`.
@@ -310,15 +310,15 @@ fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Throw
     Thrown::is_in_flight()
 }
 
-/// Throws a `ValueError` or a `TypeError` about an argument, whose text follows "Argument #1 ($name) ".
+/// Throws a `ValueError` or a `TypeError` about an argument. The text follows "Argument #1 ($name) ".
 #[cold]
 pub fn argument_error(number: u32, is_type: bool, text: &str) -> Thrown {
     c::spindle_argument_error(number, is_type, Text::of(&c_text(text)));
     Thrown::is_in_flight()
 }
 
-/// Defines functions that the engine calls by the names of its tables (`zif_…`, `zim_…`), each with a body that takes the
-/// [`Call`] and returns a [`PhpResult`].
+/// Defines functions with the names of the engine's tables (`zif_…`, `zim_…`), each with a body that takes the [`Call`]
+/// and returns a [`PhpResult`].
 #[macro_export]
 macro_rules! functions {
     ($($(#[$attribute:meta])* $name:ident => $body:expr;)*) => {$(

@@ -23,7 +23,7 @@ impl Class {
         NonNull::new(class).map(Class)
     }
 
-    /// Returns the classes that there are now.
+    /// Returns all classes that exist now.
     pub fn all() -> impl Iterator<Item = Class> {
         Table::Classes.get().pointers().map(|class| Class(class.cast()))
     }
@@ -33,7 +33,7 @@ impl Class {
         Table::Methods(self).get().pointers().map(|function| Function(function.cast()))
     }
 
-    /// Returns the class of something that is alive, which has one.
+    /// Returns the class of a live object, which has one.
     #[inline(always)]
     pub(crate) fn of_live(class: *mut sys::zend_class_entry) -> Class {
         Class(NonNull::new(class).expect("an object has a class"))
@@ -62,17 +62,19 @@ impl Class {
         unsafe { Str::borrow(self.raw().name) }.expect("a class has a name")
     }
 
-    /// Returns `true` if it is this class or extends or implements it.
+    /// Returns `true` if it is `other`, or extends or implements it.
     pub fn is_or_extends(self, other: Class) -> bool {
         self == other || c::instanceof_function_slow(self, other)
     }
 
-    /// Returns `true` if it has its parent, interfaces and traits, as each class that is not in the middle of its declaration.
+    /// Returns `true` if its parent, interfaces and traits are resolved, which holds for all classes except during
+    /// their declaration.
     pub fn is_linked(self) -> bool {
         self.raw().ce_flags & sys::ZEND_ACC_LINKED != 0
     }
 
-    /// Links it, with the parent of this lower-case name, as its declaration with this key does. `None`: something was thrown.
+    /// Links the class, with the parent of this lower-case name, as its declaration with this key does. Returns `None`
+    /// if an exception was thrown.
     pub fn link(self, parent: Option<&Str>, key: &Str) -> Option<Class> {
         if self.is_linked() {
             return Some(self);
@@ -81,7 +83,7 @@ impl Class {
         unsafe { c::zend_do_link_class(self, parent, key) }
     }
 
-    /// Returns its parent. Of a class that is not linked yet, none.
+    /// Returns its parent; `None` for a class that is not linked yet.
     pub fn parent(self) -> Option<Class> {
         if !self.is_linked() && !self.is_internal() {
             return None;
@@ -91,12 +93,12 @@ impl Class {
         unsafe { parent.read() }
     }
 
-    /// Returns `true` if an extension or the engine has made it.
+    /// Returns `true` if the class is defined by an extension or the engine.
     pub fn is_internal(self) -> bool {
         u32::from(self.raw().type_ as u8) == sys::ZEND_INTERNAL_CLASS
     }
 
-    /// Returns the extension that has made it.
+    /// Returns the extension that defines it.
     pub fn extension(self) -> Option<Extension> {
         if !self.is_internal() {
             return None;
@@ -106,12 +108,12 @@ impl Class {
         unsafe { module.read() }
     }
 
-    /// Returns this class and those that it extends, up to the outermost.
+    /// Returns this class and those that it extends, the nearest first.
     pub fn and_parents(self) -> impl Iterator<Item = Class> {
         std::iter::successors(Some(self), |class| class.parent())
     }
 
-    /// Sets flags (`ZEND_ACC_…`). At module start.
+    /// Sets flags (`ZEND_ACC_…`), at module start.
     pub fn add_flags(self, flags: u32) {
         // SAFETY: nobody borrows it while modules start.
         unsafe { (*self.0.as_ptr()).ce_flags |= flags };
@@ -123,7 +125,7 @@ impl Class {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Function(NonNull<sys::zend_function>);
 
-/// What all kinds of functions begin with. The name is alive as long as the function, and so is the class.
+/// The first fields of all kinds of functions. Name and class live as long as the function.
 #[repr(C)]
 struct Head<'a> {
     kind: u8,
@@ -133,7 +135,7 @@ struct Head<'a> {
     class: Option<Class>,
 }
 
-/// The same, as the engine declares it.
+/// The same fields as the engine declares them.
 pub type Common = sys::_zend_function__bindgen_ty_1;
 
 const _: () = {
@@ -153,7 +155,7 @@ impl Function {
         NonNull::new(function).map(Function)
     }
 
-    /// Returns the functions that there are now, without methods.
+    /// Returns all functions that exist now, without methods.
     pub fn all() -> impl Iterator<Item = Function> {
         Table::Functions.get().pointers().map(|function| Function(function.cast()))
     }
@@ -164,21 +166,21 @@ impl Function {
         self.0.as_ptr()
     }
 
-    /// Returns what all kinds of functions have.
+    /// Returns the fields that all kinds of functions have.
     #[inline(always)]
     pub fn common(&self) -> &Common {
         // SAFETY: every kind of function begins with these fields.
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Returns the function as one of an extension, if it is.
+    /// Returns the structure of an internal function, if it is one.
     #[inline(always)]
     pub fn internal(&self) -> Option<&sys::zend_internal_function> {
         // SAFETY: the kind says which structure it is.
         self.is_internal().then(|| unsafe { self.0.cast().as_ref() })
     }
 
-    /// Returns the compiled code, if it is PHP code: of a function, a file or an `eval`.
+    /// Returns the compiled code of a function, a file or an `eval`, if it is PHP code.
     #[inline(always)]
     pub fn code(&self) -> Option<&sys::zend_op_array> {
         // SAFETY: the kind says which structure it is.
@@ -191,16 +193,16 @@ impl Function {
         unsafe { Str::borrow(self.code()?.filename) }
     }
 
-    /// Returns `true` if an extension or the engine has made it.
+    /// Returns `true` if the function is defined by an extension or the engine.
     #[inline(always)]
     pub fn is_internal(self) -> bool {
         u32::from(self.head().kind) == sys::ZEND_INTERNAL_FUNCTION
     }
 
-    /// Returns `true` if it is a function, a file or an `eval` of PHP code.
+    /// Returns `true` if it is PHP code: a function, a file or an `eval`.
     #[inline(always)]
     pub fn is_php_code(self) -> bool {
-        self.head().kind & 1 == 0 // the engine numbers the kinds so
+        self.head().kind & 1 == 0 // the engine numbers the kinds like this
     }
 
     #[inline(always)]
@@ -209,17 +211,17 @@ impl Function {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Returns its name. Files, and frames that stand for no function, have none.
+    /// Returns its name. Files, and functions of frames without a call, have none.
     pub fn name(&self) -> Option<&Str> {
         self.head().name
     }
 
-    /// Returns the class that it is a method of, or in which its closure was made.
+    /// Returns the class of a method, or the scope of a closure.
     pub fn class(self) -> Option<Class> {
         self.head().class
     }
 
-    /// Returns its parameters, and what collects the rest.
+    /// Returns its parameters, including the variadic one.
     pub fn parameters(&self) -> &[sys::zend_arg_info] {
         let common = self.common();
         let is_variadic = common.fn_flags & sys::ZEND_ACC_VARIADIC != 0;
@@ -250,7 +252,7 @@ impl Function {
         self.is_internal().then(|| self.as_raw().cast()) // every kind of function begins where the union does
     }
 
-    /// Sets what stands in the slot that the engine keeps for an extension in each internal function.
+    /// Sets the value in the slot that the engine reserves for an extension in each internal function.
     ///
     /// # Safety
     /// The slot is the caller's.
@@ -261,8 +263,8 @@ impl Function {
         }
     }
 
-    /// Returns the extension that it is of. Functions that stand in no table of an extension's may not say, and are their
-    /// class's.
+    /// Returns the extension that defines it. Functions that are not in a table of an extension may not know it; they
+    /// belong to their class's.
     pub fn extension(self) -> Option<Extension> {
         let function = self.internal()?;
         // SAFETY: null, or a loaded extension.
@@ -270,7 +272,7 @@ impl Function {
     }
 }
 
-/// An extension that is loaded.
+/// A loaded extension.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Extension(NonNull<sys::zend_module_entry>);
@@ -285,7 +287,7 @@ impl Extension {
         NonNull::new(module.cast_mut()).map(Extension)
     }
 
-    /// Returns the extensions that are loaded.
+    /// Returns all loaded extensions.
     pub fn all() -> impl Iterator<Item = Extension> {
         Table::Extensions.get().pointers().map(|module| Extension(module.cast()))
     }
@@ -295,7 +297,7 @@ impl Extension {
         Table::Extensions.get().get_text(name.as_bytes())?.as_pointer().map(|module| Extension(module.cast()))
     }
 
-    /// Returns the address, which tells it from others.
+    /// Returns the address, which identifies the extension.
     pub fn address(self) -> usize {
         self.0.as_ptr() as usize
     }

@@ -1,4 +1,4 @@
-//! The engine's table of classes: by their names in lower case, and by other keys while they are being declared.
+//! The engine's table of classes, by their lower-case names, and by other keys during their declaration.
 
 use crate::{Array, Class, Str, Value, c, globals::Table, sys};
 
@@ -15,7 +15,7 @@ pub fn find(key: &Str) -> Option<Class> {
     table().get(key).and_then(class_in)
 }
 
-/// Changes the key of a class, unless there is none, or another class has the new key.
+/// Changes the key of a class. Has no effect if there is no such class, or another class has the new key.
 pub fn change_key(from: &Str, to: &Str) {
     if let Some(place) = c::spindle_table_find(table(), from) {
         // SAFETY: a value lies at the beginning of its bucket.
@@ -23,7 +23,7 @@ pub fn change_key(from: &Str, to: &Str) {
     }
 }
 
-/// Puts a class into the table, or takes out what is there, and returns what was there.
+/// Puts a class into the table, or removes the one at this key. Returns the previous one.
 ///
 /// # Safety
 /// The class lasts as long as the request. What is taken out is one that the engine need not destroy.

@@ -1,27 +1,27 @@
-//! References that the engine counts.
+//! Reference counting by the engine.
 
 use crate::{Collected, instance::Collect};
 use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr::NonNull};
 
-/// A structure of the engine's that counts references to it.
+/// A structure of the engine with a reference count.
 ///
 /// # Safety
-/// It is alive as long as there are references: those that `add_ref` and the structure's creation have made, less those that
-/// `release` has given back.
+/// It is alive as long as there are references: those created with the structure and by `add_ref`, less those released
+/// by `release`.
 pub unsafe trait Counted: Sized {
-    /// Counts one more reference.
+    /// Adds a reference.
     fn add_ref(&self);
 
-    /// Gives back a reference. The last one ends the structure, which may run PHP code.
+    /// Releases a reference. The last one frees the structure, which may run PHP code.
     fn release(this: ManuallyDrop<Owned<Self>>);
 }
 
-/// A reference, given back when it is dropped.
+/// A reference, which is released when it is dropped.
 #[repr(transparent)]
 pub struct Owned<T: Counted>(NonNull<T>);
 
 impl<T: Counted> Owned<T> {
-    /// Returns one more reference to what is borrowed.
+    /// Returns a new reference to a borrowed structure.
     #[inline(always)]
     pub fn of(borrowed: &T) -> Owned<T> {
         borrowed.add_ref();
@@ -37,13 +37,13 @@ impl<T: Counted> Owned<T> {
         NonNull::new(pointer).map(Owned)
     }
 
-    /// Hands the reference to somebody who gives it back.
+    /// Returns the pointer, with a reference that the caller has to release.
     #[inline(always)]
     pub fn into_raw(self) -> *mut T {
         ManuallyDrop::new(self).0.as_ptr()
     }
 
-    /// Returns the address, for tables that know structures by it.
+    /// Returns the address, for tables that identify structures by it.
     pub fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()
     }
@@ -82,29 +82,30 @@ impl<T: Counted> PartialEq for Owned<T> {
 
 impl<T: Counted> Eq for Owned<T> {}
 
-/// A place for a reference, as the fields of objects of ours are. What is in it is taken out before it is released.
+/// A cell for a reference, such as the fields of this module's objects. The reference is taken out before it is
+/// released.
 #[repr(transparent)]
 pub struct OwnedCell<T: Counted>(Cell<Option<NonNull<T>>>);
 
 impl<T: Counted> OwnedCell<T> {
-    /// Returns a place with nothing in it.
+    /// Returns an empty cell.
     pub const fn new() -> OwnedCell<T> {
         OwnedCell(Cell::new(None))
     }
 
-    /// Returns `true` if there is nothing in it.
+    /// Returns `true` if the cell is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.get().is_none()
     }
 
-    /// Returns the address of what is in it, or null.
+    /// Returns the address of the structure, or null.
     #[inline(always)]
     pub fn as_ptr(&self) -> *mut T {
         self.0.get().map_or(std::ptr::null_mut(), NonNull::as_ptr)
     }
 
-    /// Returns one more reference to what is in it.
+    /// Returns a new reference to the structure.
     #[inline]
     pub fn get(&self) -> Option<Owned<T>> {
         self.peek().map(|held| Owned::clone(&held))
@@ -126,7 +127,7 @@ impl<T: Counted> OwnedCell<T> {
         }
     }
 
-    /// Puts a reference in, and returns the one that was there.
+    /// Stores a reference, and returns the previous one.
     #[inline]
     pub fn replace(&self, reference: Option<Owned<T>>) -> Option<Owned<T>> {
         let new = reference.and_then(|reference| NonNull::new(reference.into_raw()));
@@ -139,7 +140,7 @@ impl<T: Counted> OwnedCell<T> {
         self.replace(None)
     }
 
-    /// Puts a reference in, and releases the one that was there.
+    /// Stores a reference, and releases the previous one.
     #[inline]
     pub fn set(&self, reference: Option<Owned<T>>) {
         drop(self.replace(reference));

@@ -1,9 +1,9 @@
-//! Declarations of C functions that are compared with the headers of the PHP that this is built for.
+//! Declarations of C functions that are compared with the headers of the present PHP.
 
-/// The sizes of a function's parameters and of its result.
+/// The sizes of a function's parameters and result.
 #[doc(hidden)]
 pub trait Shape {
-    /// Those, the result first.
+    /// The sizes, the result first.
     const SIZES: &'static [usize];
 }
 
@@ -17,7 +17,7 @@ macro_rules! shapes {
 
 shapes! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
 
-/// Fails the build if two functions do not have the same shape.
+/// Fails the build if two functions have different shapes.
 #[doc(hidden)]
 pub const fn must_agree<F: Shape + Copy, G: Shape + Copy>(_: F, _: G) {
     let (ours, theirs) = (F::SIZES, G::SIZES);
@@ -28,8 +28,8 @@ pub const fn must_agree<F: Shape + Copy, G: Shape + Copy>(_: F, _: G) {
     }
 }
 
-/// Declares functions of C, as an `extern` block does, with types of Rust in place of pointers. The build fails if the headers
-/// declare one with another number of parameters, or with types of another size.
+/// Declares C functions, as an `extern` block does, with Rust types in place of pointers. The build fails if the
+/// headers declare one with another number of parameters, or with types of other sizes.
 #[macro_export]
 macro_rules! declare {
     (

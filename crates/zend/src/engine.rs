@@ -1,4 +1,4 @@
-//! What the engine knows and does: its classes, calls of PHP code, interrupts, warnings.
+//! Functions and state of the engine: its classes, calls of PHP code, interrupts, warnings.
 
 use crate::{
     Class, Frame, Object, Owned, Str, Text, Thrown, Value, c,
@@ -38,12 +38,12 @@ pub fn weak_reference_class() -> Class {
     class_in(&c::zend_ce_weakref)
 }
 
-/// Returns the handlers of objects of classes of PHP code, as they are now.
+/// Returns a copy of the present handlers of objects of PHP classes.
 pub fn standard_handlers() -> sys::zend_object_handlers {
     c::std_object_handlers.read(|handlers| *handlers)
 }
 
-/// Calls a callable with these arguments, and returns its result: `Value::UNDEF` if something was thrown.
+/// Calls a callable with these arguments. Returns its result, or `Value::UNDEF` if an exception was thrown.
 pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
     let mut result = Value::NULL;
     let (count, values) = (arguments.len() as u32, arguments.as_mut_ptr().cast());
@@ -52,13 +52,13 @@ pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
     result
 }
 
-/// Asks the engine to stop PHP code between two instructions, at the next occasion.
+/// Requests an interrupt: the engine stops PHP code between two instructions as soon as possible.
 #[inline(always)]
 pub fn request_interrupt() {
     c::spindle_vm_interrupt_set();
 }
 
-/// Raises a warning at a file and line; without a file where the running code is.
+/// Raises a warning at a file and line; without a file at the position of the running code.
 pub fn warn_at(file: Option<&Str>, line: u32, text: &CStr) {
     c::spindle_warning_at(file, line, Text::of(text));
 }
@@ -73,12 +73,12 @@ pub fn report_at(file: &str, line: u32, text: &str, reporting: i32) {
 /// A function that is called at each error, warning and notice: its kind (`E_…`), file, line and message.
 pub type ErrorObserver = extern "C" fn(c_int, Option<&Str>, u32, Option<&Str>);
 
-/// Lets a function be called at each error, before it is handled. At module start.
+/// Registers a function that is called at each error before it is handled. At module start.
 pub fn observe_errors(observer: ErrorObserver) {
     c::zend_observer_error_register(observer);
 }
 
-/// Raises a warning where the running code is; at this file and line where none runs.
+/// Raises a warning at the position of the running code; at this file and line if none runs.
 pub fn warn_here(file: Option<&Str>, line: u32, text: &CStr) {
     c::spindle_warning_here(file, line, Text::of(text));
 }
@@ -98,7 +98,7 @@ pub fn setting(name: &CStr) -> String {
     unsafe { Str::borrow(entry.value) }.map_or(String::new(), Str::to_text)
 }
 
-/// Returns the number that is the value of an ini setting.
+/// Returns the value of an ini setting as an integer.
 pub fn number_setting(name: &CStr) -> i64 {
     // SAFETY: a terminated name and its length.
     unsafe { sys::zend_ini_long(name.as_ptr().cast_mut(), name.count_bytes(), 0) }
@@ -123,7 +123,7 @@ pub fn has_global_variable(name: &CStr) -> bool {
     Table::Variables.get().get_text(name.to_bytes()).is_some()
 }
 
-/// Returns how many files run besides the script's own: `auto_prepend_file` and `auto_append_file`.
+/// Returns the number of files that run besides the script's own: `auto_prepend_file` and `auto_append_file`.
 pub fn added_files() -> u32 {
     let files = globals::core(|pg| [pg.auto_prepend_file, pg.auto_append_file]);
     // SAFETY: null, or terminated texts.
@@ -146,7 +146,7 @@ pub fn is_writing() -> bool {
     globals::core(|pg| pg.in_error_log) || globals::output(|og| !og.running.is_null())
 }
 
-/// Returns the address of the running fiber of the engine's, 0 outside of them.
+/// Returns the address of the engine's running fiber; 0 if there is none.
 pub fn fiber_address() -> usize {
     globals::executor(|eg| eg.active_fiber.addr())
 }
@@ -156,7 +156,7 @@ pub fn current_frame_address() -> usize {
     (&raw const sys::executor_globals).addr() + offset_of!(sys::zend_executor_globals, current_execute_data)
 }
 
-/// Calls `body`, and returns `true`; `false` if it was left by a bailout. Destructors of what was alive in it then do not run.
+/// Calls `body`. Returns `false` if it has bailed out. The destructors of values that were alive in it then do not run.
 pub fn guarded<F: FnOnce()>(body: F) -> bool {
     unsafe extern "C" fn run<F: FnOnce()>(body: *mut c_void) {
         // SAFETY: the place below, which nobody else uses meanwhile.
@@ -170,16 +170,16 @@ pub fn guarded<F: FnOnce()>(body: F) -> bool {
     unsafe { sys::spindle_guarded(Some(run::<F>), (&raw mut body).cast()) }
 }
 
-/// Leaves the running code for the innermost place that catches bailouts.
+/// Bails out: continues at the innermost place that catches bailouts.
 pub fn bail_out() -> ! {
     c::spindle_bailout()
 }
 
-/// Where the stack of frames stands.
+/// A position of the engine's stack of frames.
 pub struct VmStack(sys::spindle_vm_stack);
 
 impl VmStack {
-    /// Returns where it stands now.
+    /// Returns the present position.
     pub fn current() -> VmStack {
         VmStack(c::spindle_running_vm_stack())
     }
@@ -194,7 +194,7 @@ impl VmStack {
     }
 }
 
-/// Notes which output buffers belong to the request, before any of its code runs: those that there are now, or none.
+/// Makes the present output buffers, or none, those of the request, before any of its code runs.
 pub fn begin_output(with_handlers: bool) {
     c::spindle_output_begin(with_handlers);
 }
@@ -214,7 +214,7 @@ pub fn engine_extensions() -> Vec<String> {
     names
 }
 
-/// Returns the object that a `WeakReference` refers to, if it is still there.
+/// Returns the object that a `WeakReference` refers to, if it still exists.
 pub fn weak_target(reference: &Object) -> Value {
     let mut result = Value::NULL;
     c::spindle_weak_target(reference, &mut result);
@@ -224,7 +224,7 @@ pub fn weak_target(reference: &Object) -> Value {
 /// Returns a new object of a class, whose constructor is not called.
 ///
 /// # Errors
-/// The class is abstract, or the like.
+/// The class cannot be instantiated (it is abstract, or the like).
 pub fn new_object(class: Class) -> Result<Owned<Object>, Thrown> {
     let mut value = Value::UNDEF;
     let made = c::object_init_ex(&mut value, class);
@@ -241,14 +241,14 @@ pub fn backtrace(frame: Frame, options: i32, limit: i32) -> Value {
     result
 }
 
-/// Switches these levels of error reporting (`E_…`) off, and returns those that were on.
+/// Disables these levels of error reporting (`E_…`). Returns those that were enabled.
 pub fn silence(levels: i32) -> i32 {
     let before = globals::error_reporting().get();
     globals::error_reporting().set(before & !levels);
     before & levels
 }
 
-/// Switches these levels of error reporting on again.
+/// Enables these levels of error reporting again.
 pub fn unsilence(levels: i32) {
     globals::error_reporting().set(globals::error_reporting().get() | levels);
 }

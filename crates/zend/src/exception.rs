@@ -1,22 +1,23 @@
-//! Exceptions: made, thrown, and put aside.
+//! Exceptions: creating them, throwing them, putting them aside.
 
 use crate::{Class, Frame, Object, Owned, Str, Text, Thrown, c, globals, sys};
 use std::ffi::CString;
 
-/// How far chains of previous exceptions are followed: user code may have made a circle.
+/// How many steps chains of previous exceptions are followed, which may be circular.
 pub const CHAIN: usize = 100;
 
-/// Returns a text for C, without the zeros that would end it.
+/// Returns a text for C, with spaces in place of zero bytes.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Returns a new exception of this class, from the code that runs.
+/// Returns a new exception of this class, with the position of the running code.
 pub fn new(class: Class, message: &str) -> Owned<Object> {
     c::spindle_exception_new(class, Text::of(&c_text(message)))
 }
 
-/// Returns a new exception of this class that no running code has caused: without a position and a trace.
+/// Returns a new exception of this class without a position and a trace, for exceptions that no running code has
+/// caused.
 pub fn detached(class: Class, message: &str) -> Owned<Object> {
     c::spindle_exception_apart(class, Text::of(&c_text(message)))
 }
@@ -46,7 +47,7 @@ pub fn is_in_flight() -> bool {
     !globals::exception().is_empty()
 }
 
-/// Returns one more reference to the exception in flight.
+/// Returns a reference to the exception in flight.
 pub fn in_flight() -> Option<Owned<Object>> {
     globals::exception().get()
 }
@@ -56,17 +57,18 @@ pub fn take() -> Option<Owned<Object>> {
     put(None)
 }
 
-/// Puts an exception in flight, or none, and returns the one that was. Nothing else is done: to throw one, see [`throw`].
+/// Replaces the exception in flight by another one, or none, and returns the previous one. Does nothing else: to throw
+/// an exception, see [`throw`].
 pub fn put(exception: Option<Owned<Object>>) -> Option<Owned<Object>> {
     globals::exception().replace(exception)
 }
 
-/// Returns `true` if it stands for `exit`.
+/// Returns `true` if the exception is the engine's for `exit`.
 pub fn is_exit(exception: &Object) -> bool {
     c::zend_is_unwind_exit(exception) || c::zend_is_graceful_exit(exception)
 }
 
-/// The running code ends as by `exit`.
+/// Ends the running code as by `exit`.
 pub fn throw_exit() {
     c::spindle_exits();
 }
@@ -76,8 +78,8 @@ pub fn is_exit_in_flight() -> bool {
     in_flight().is_some_and(|exception| is_exit(&exception))
 }
 
-/// Runs `what` with the exception in flight put aside: with one set the engine calls no PHP code. One that `what` throws comes
-/// on top of it.
+/// Runs `what` without the exception in flight, because the engine calls no PHP code while there is one. It becomes the
+/// last previous exception of one that `what` throws.
 pub fn put_aside(what: impl FnOnce()) {
     let Some(before) = take() else { return what() };
     if is_exit(&before) {
@@ -95,7 +97,7 @@ pub fn put_aside(what: impl FnOnce()) {
     }
 }
 
-/// The exception in flight leaves the C code that runs: its frame, and no other, goes on from it.
+/// Makes the innermost frame of PHP code handle the exception in flight, which leaves the running C code.
 pub fn enter_frame() {
     if is_in_flight() {
         // SAFETY: an exception is in flight; only the frame's next instruction is changed.
@@ -108,39 +110,39 @@ pub fn instruction_before() -> *const sys::zend_op {
     globals::instruction_before().get()
 }
 
-/// Sets it.
+/// Sets that instruction.
 pub fn set_instruction_before(instruction: *const sys::zend_op) {
     globals::instruction_before().set(instruction);
 }
 
-/// Makes an exception the last one in the chain of another's previous ones.
+/// Appends an exception to the chain of another one's previous exceptions.
 pub fn set_last_previous(exception: &Object, previous: Owned<Object>) {
     c::zend_exception_set_previous(exception, previous);
 }
 
-/// Puts another one, or none, in the place of the previous one.
+/// Replaces the previous exception by another one, or none.
 pub fn replace_previous(exception: &Object, previous: Option<&Object>) {
     c::spindle_exception_replace_previous(exception, previous);
 }
 
-/// Returns the previous one.
+/// Returns the previous exception.
 pub fn previous(exception: &Object) -> Option<&Object> {
     c::spindle_exception_previous(exception)
 }
 
-/// Returns an exception and its previous ones.
+/// Returns an exception and the chain of its previous ones.
 pub fn chain(exception: &Object) -> impl Iterator<Item = &Object> {
     std::iter::successors(Some(exception), |at| previous(at)).take(CHAIN)
 }
 
-/// Returns the file, if it has one, and the line where it was created; `None` when no code ran there.
+/// Returns the file, if there is one, and the line where an exception was created; `None` if no code ran there.
 pub fn position(exception: &Object) -> Option<(Option<&Str>, u32)> {
     let mut file = None;
     let line = c::spindle_exception_position(exception, &mut file);
     (line != 0).then_some((file, line))
 }
 
-/// Gives an exception without a position this one.
+/// Sets the position of an exception that has none.
 pub fn set_position(exception: &Object, file: Option<&Str>, line: u32) {
     if let Some(file) = file
         && position(exception).is_none()
@@ -149,24 +151,24 @@ pub fn set_position(exception: &Object, file: Option<&Str>, line: u32) {
     }
 }
 
-/// Gives an exception without a position that of another one.
+/// Sets the position of an exception that has none to that of another one.
 pub fn set_position_as(exception: &Object, other: &Object) {
     if let Some((file, line)) = position(other) {
         set_position(exception, file, line);
     }
 }
 
-/// Returns `FILE:LINE` where it was created; nothing when that is not known.
+/// Returns the `FILE:LINE` where an exception was created; an empty text if that is unknown.
 pub fn place_of(exception: &Object) -> String {
     position(exception).map_or(String::new(), |(file, line)| place(file, line))
 }
 
-/// Returns `FILE:LINE`, or nothing.
+/// Returns `FILE:LINE`, or an empty text.
 pub fn place(file: Option<&Str>, line: u32) -> String {
     file.map_or(String::new(), |file| format!("{}:{line}", file.to_text()))
 }
 
-/// Returns `FILE:LINE` of the PHP code that runs now; nothing when there is none.
+/// Returns the `FILE:LINE` of the running PHP code; an empty text if there is none.
 pub fn here() -> String {
     let Some(frame) = Frame::current() else { return String::new() };
     frame.position().map_or(String::new(), |(file, line)| place(file, line))
@@ -178,7 +180,7 @@ pub fn text_of(exception: &Object) -> String {
     format!("{}: {message}", exception.class().name().to_text())
 }
 
-/// Returns a copy of an exception, with the same previous one. No PHP code runs.
+/// Returns a copy of an exception with the same previous one. Runs no PHP code.
 pub fn copy(exception: &Object) -> Owned<Object> {
     c::spindle_exception_copy(exception)
 }

@@ -12,19 +12,20 @@ pub struct Frame(NonNull<sys::zend_execute_data>);
 #[repr(transparent)]
 pub(crate) struct Borrowed<'a>(Frame, PhantomData<&'a Frame>);
 
-/// The declaration of a class, as an instruction of PHP code.
+/// A class declaration, which is an instruction of PHP code.
 #[derive(Clone, Copy)]
 pub struct Declaration<'a> {
-    /// What the class is found by: its name in lower case; the key, if it is anonymous.
+    /// The key by which the class is looked up: its lower-case name; the key of the declaration if it is anonymous.
     pub name: &'a Str,
-    /// What the declaration finds the class by.
+    /// The key by which the declaration looks up the class.
     pub key: &'a Str,
-    /// The name in lower case of the parent.
+    /// The lower-case name of the parent.
     pub parent: Option<&'a Str>,
 }
 
-/// What is looked at of `zend_execute_data`, with the types that it has in frames of calls in progress: a function that lasts as
-/// long as its call, the value `$this` with the flags of the call, and the caller, which returns later.
+/// The fields of `zend_execute_data` that are read, with the types that they have in frames of calls in progress: a
+/// function that lasts as long as its call, the value `$this` with the flags of the call, and the caller, which returns
+/// later.
 #[repr(C)]
 struct Fields {
     instruction: *const sys::zend_op,
@@ -62,7 +63,7 @@ impl Frame {
         globals::current_frame().get()
     }
 
-    /// Makes this the innermost frame, until it is set back. It is one of the running code's.
+    /// Makes this the innermost frame until it is set back. It must be a frame of the running code.
     pub fn set_current(frame: Frame) {
         globals::current_frame().set(Some(frame));
     }
@@ -85,7 +86,7 @@ impl Frame {
         self.fields().function
     }
 
-    /// Returns the frame of the code that has made the call.
+    /// Returns the frame of the calling code.
     #[inline(always)]
     pub fn caller(self) -> Option<Frame> {
         self.fields().caller
@@ -113,18 +114,18 @@ impl Frame {
         &self.fields().this
     }
 
-    /// Returns the class whose method is called, `static` of the code there.
+    /// Returns the class whose method is called: `static` in that code.
     pub fn called_class(self) -> Option<Class> {
         c::zend_get_called_scope(self)
     }
 
-    /// Returns how many arguments were passed.
+    /// Returns the number of passed arguments.
     #[inline(always)]
     pub fn argument_count(self) -> u32 {
         self.this_value().word_behind()
     }
 
-    /// Returns the named arguments that no parameter takes.
+    /// Returns the named arguments that match no parameter.
     pub fn named_arguments(&self) -> Option<&Array> {
         if self.flags() & sys::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS == 0 {
             return None;
@@ -133,13 +134,13 @@ impl Frame {
         unsafe { Array::borrow(self.fields().named) }
     }
 
-    /// Returns the address behind the frame, where its arguments and variables are.
+    /// Returns the address after the frame, where its arguments and variables are.
     #[inline(always)]
     fn behind(self) -> *const Value {
         self.0.as_ptr().wrapping_add(1).cast()
     }
 
-    /// Returns the arguments of a call of an internal function, one after the other.
+    /// Returns the arguments of a call of an internal function.
     #[inline(always)]
     pub fn arguments(&self) -> &[Value] {
         let first = self.behind();
@@ -156,7 +157,7 @@ impl Frame {
         std::iter::once(self.this_value()).chain(variables)
     }
 
-    /// Returns the instruction that PHP code has come to.
+    /// Returns the current instruction of PHP code.
     pub fn instruction(&self) -> Option<&sys::zend_op> {
         self.function()?.code()?;
         // SAFETY: null in a frame that has not begun, or an instruction of the code.
@@ -175,7 +176,7 @@ impl Frame {
         (line != 0).then_some((file, line))
     }
 
-    /// Returns what the code is declaring, if its instruction is the declaration of a class.
+    /// Returns the declaration that the code is executing, if its current instruction is one.
     pub fn declaration(&self) -> Option<Declaration<'_>> {
         let instruction = self.instruction()?;
         let key_at = match u32::from(instruction.opcode) {
@@ -193,7 +194,7 @@ impl Frame {
     /// Returns a constant of the code.
     ///
     /// # Safety
-    /// An operand of the instruction that PHP code has come to, which is a constant, and there are so many behind it.
+    /// `operand` is one of the current instruction of PHP code and a constant, with so many constants after it.
     unsafe fn constant(&self, operand: sys::znode_op, behind: usize) -> &Value {
         // SAFETY: the member of operands that are constants: the distance in bytes.
         let distance = unsafe { operand.constant } as i32 as isize;

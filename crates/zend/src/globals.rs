@@ -11,14 +11,14 @@ use std::{
 pub struct Global<T>(UnsafeCell<T>);
 
 impl<T> Global<T> {
-    /// Calls `read`, which runs no other code than its own, with the variable.
+    /// Calls `read`, which must not run other code, with the variable.
     #[inline(always)]
     pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         // SAFETY: on the PHP thread, and nothing is written while it is borrowed.
         read(unsafe { &*self.0.get() })
     }
 
-    /// Returns the address of a field, for cells at their distances.
+    /// Returns the address of the field at this offset.
     #[inline(always)]
     fn field<F>(&self, distance: usize) -> *mut F {
         self.0.get().wrapping_byte_add(distance).cast()
@@ -29,7 +29,7 @@ macro_rules! globals {
     ($($(#[$attribute:meta])* $read:ident: $type:ident = $name:ident;)*) => {$(
         $(#[$attribute])*
         ///
-        /// `read` runs no other code than its own.
+        /// `read` must not run other code.
         #[inline(always)]
         pub fn $read<R>(read: impl FnOnce(&sys::$type) -> R) -> R {
             c::$name.read(read)
@@ -46,9 +46,9 @@ globals! {
     core: php_core_globals = core_globals;
     /// Gives access to `OG`, the state of output buffers.
     output: zend_output_globals = output_globals;
-    /// Gives access to `BG`, the state of the standard functions.
+    /// Gives access to `BG`, the state of standard functions.
     basic: php_basic_globals = basic_globals;
-    /// Gives access to `FG`, the state of the functions for files.
+    /// Gives access to `FG`, the state of file functions.
     file: php_file_globals = file_globals;
 }
 
@@ -67,23 +67,23 @@ macro_rules! cells {
 }
 
 cells! {
-    /// Returns the place of the innermost frame of the running code.
+    /// Returns the cell of the innermost frame of the running code.
     pub(crate) current_frame: Cell<Option<Frame>> = current_execute_data;
-    /// Returns the place of the context of the running code.
+    /// Returns the cell of the context of the running code.
     pub(crate) current_context: Cell<Option<&'static FiberContext>> = current_fiber_context;
-    /// Returns the place of the exception in flight.
+    /// Returns the cell of the exception in flight.
     pub(crate) exception: OwnedCell<Object> = exception;
-    /// Returns the place of the instruction that was to be executed when the exception in flight was thrown.
+    /// Returns the cell of the instruction that was to be executed when the exception in flight was thrown.
     pub(crate) instruction_before: Cell<*const sys::zend_op> = opline_before_exception;
     /// Returns the levels of errors that are reported (`E_…`).
     pub(crate) error_reporting: Cell<i32> = error_reporting;
-    /// Returns the place of the handler of `set_exception_handler()`.
+    /// Returns the cell of the handler of `set_exception_handler()`.
     pub user_exception_handler: ValueCell = user_exception_handler;
     /// Returns the status with which the process exits.
     pub exit_status: Cell<i32> = exit_status;
 }
 
-/// A table of the engine's.
+/// A table of the engine.
 #[derive(Clone, Copy)]
 pub(crate) enum Table {
     /// Classes, by their names in lower case.

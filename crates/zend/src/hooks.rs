@@ -1,8 +1,9 @@
-//! Functions that the engine calls by pointers, which extensions may wrap.
+//! Functions that the engine calls through pointers, which extensions may replace.
 //!
-//! The functions are typed by what the engine passes: a [`Frame`] where C has a pointer to a frame that is never null, and so
-//! on. These types have the same representation as the pointers, so functions of ours and originals are called as they
-//! are. Neither is `unsafe` to call: nobody but the engine can make an argument that is not valid.
+//! The functions have Rust types for what the engine passes: a [`Frame`] where C has a pointer to a frame that is never
+//! null, and so on. These types have the same representation as the pointers, so this module's functions and the
+//! originals are called directly. Neither is `unsafe` to call: only the engine can create their arguments, which are
+//! valid.
 
 use crate::{Class, Frame, Function, Object, Owned, PhpStatic, SourceFile, Str, Text, ValueCell, declare, sys};
 use std::{
@@ -13,7 +14,7 @@ use std::{
     mem::{MaybeUninit, offset_of},
 };
 
-/// A pointer of the engine's to a function, where extensions may put functions of their own.
+/// A function pointer of the engine that extensions may replace.
 pub struct HookPoint<F>(PhpStatic<*mut Option<F>>);
 
 impl<F: Copy> HookPoint<F> {
@@ -38,87 +39,88 @@ impl<F: Copy> HookPoint<F> {
         unsafe { &*cell }
     }
 
-    /// Returns the function that stands there.
+    /// Returns the present function.
     #[inline(always)]
     pub fn get(&self) -> Option<F> {
         self.cell().get()
     }
 
-    /// Puts a function there.
+    /// Sets the function.
     #[inline(always)]
     pub fn set(&self, function: Option<F>) {
         self.cell().set(function);
     }
 }
 
-/// A function of ours for a [`HookPoint`], and what stood there before it.
+/// A replacement for the function of a [`HookPoint`], and the original.
 pub struct Hook<F: 'static> {
     point: &'static HookPoint<F>,
-    ours: F,
+    replacement: F,
     original: PhpStatic<Cell<Option<F>>>,
 }
 
 impl<F: Copy + PartialEq> Hook<F> {
     /// Returns a hook that is not installed.
-    pub const fn new(point: &'static HookPoint<F>, ours: F) -> Hook<F> {
-        Hook { point, ours, original: PhpStatic::new(Cell::new(None)) }
+    pub const fn new(point: &'static HookPoint<F>, replacement: F) -> Hook<F> {
+        Hook { point, replacement, original: PhpStatic::new(Cell::new(None)) }
     }
 
-    /// Puts our function there, and remembers what stood there, unless ours stands there already.
+    /// Replaces the function, and stores the original. Has no effect if it is installed already.
     pub fn install(&self) {
         let before = self.point.get();
-        if before != Some(self.ours) {
+        if before != Some(self.replacement) {
             self.original.set(before);
-            self.point.set(Some(self.ours));
+            self.point.set(Some(self.replacement));
         }
     }
 
-    /// Installs the hook if a function stands there.
+    /// Installs the hook if there is a function.
     pub fn wrap(&self) {
         if self.point.get().is_some() {
             self.install();
         }
     }
 
-    /// Puts back what stood there, where ours still stands. A wrapper around ours goes on calling ours.
+    /// Restores the original, unless others have replaced the hook. A wrapper around the hook continues to call it.
     pub fn remove(&self) {
-        if self.point.get() == Some(self.ours) {
+        if self.point.get() == Some(self.replacement) {
             self.point.set(self.original.get());
         }
     }
 
-    /// Returns what stood there before.
+    /// Returns the original.
     #[inline(always)]
     pub fn original(&self) -> Option<F> {
         self.original.get()
     }
 }
 
-/// An argument that a hook can do nothing with but pass it on to its original.
+/// An argument that a hook can only pass on to its original.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Passed<'a, T>(T, PhantomData<&'a T>);
 
-/// Compiles a file, which is included in some way (`ZEND_INCLUDE`, …). Returns its code, unless something was thrown.
+/// Compiles a file, which is included in this way (`ZEND_INCLUDE`, …). Returns its code, unless an exception was
+/// thrown.
 pub type CompileFile = extern "C" fn(SourceFile<'_>, c_int) -> Option<Function>;
-/// Compiles a source, with a name for it, that begins inside or outside of `<?php`. Returns its code, unless something was
+/// Compiles a source with a name, which begins inside or outside of `<?php`. Returns its code, unless an exception was
 /// thrown.
 pub type CompileString = for<'a> extern "C" fn(&'a Str, Text<'a>, sys::zend_compile_position) -> Option<Function>;
 /// Runs the code of a frame.
 pub type ExecuteEx = extern "C" fn(Frame);
 /// Handles an interrupt of the code in this frame.
 pub type Interrupt = extern "C" fn(Option<Frame>);
-/// Collects cycles, and returns how many objects and arrays it has freed.
+/// Collects cycles. Returns the number of freed objects and arrays.
 pub type CollectCycles = extern "C" fn() -> c_int;
-/// Loads a class: its name, and that in lower case.
+/// Loads a class by its name, which is also passed in lower case.
 pub type Autoload = extern "C" fn(&Str, &Str) -> Option<Class>;
 /// Returns the path of a file that is to be included.
 pub type ResolvePath = extern "C" fn(&Str) -> Option<Owned<Str>>;
-/// Returns what became of this class when it was linked before with this parent, these traits and interfaces.
+/// Returns the cached result of linking this class with this parent, these traits and interfaces.
 pub type InheritanceCacheGet =
     extern "C" fn(Class, Option<Class>, Passed<'_, *mut *mut sys::zend_class_entry>) -> Option<Class>;
-/// Keeps a linked class: the class, what it was before, its parent, its traits and interfaces, what it depends on. Returns the
-/// one that is kept.
+/// Adds a linked class to the cache: the class, the unlinked one, its parent, its traits and interfaces, and its
+/// dependencies. Returns the class in the cache.
 pub type InheritanceCacheAdd = extern "C" fn(
     Class,
     Class,
@@ -126,20 +128,21 @@ pub type InheritanceCacheAdd = extern "C" fn(
     Passed<'_, *mut *mut sys::zend_class_entry>,
     Passed<'_, *mut sys::HashTable>,
 ) -> Option<Class>;
-/// Ends a resource, whose place in the engine's table has been taken out of that.
+/// Frees a resource that was removed from the engine's table.
 pub type EndResource = extern "C" fn(&ValueCell);
-/// Writes a text of this length to the client. Returns how much was written.
+/// Writes a text of this length to the client. Returns the number of written bytes.
 pub type SapiWrite = for<'a> extern "C" fn(Passed<'a, *const c_char>, Passed<'a, usize>) -> usize;
-/// Hands on to the client what was written.
+/// Flushes the output to the client.
 pub type SapiFlush = extern "C" fn(Passed<'_, *mut c_void>);
 /// Sends the headers of the response.
 pub type SapiSendHeaders = extern "C" fn(Passed<'_, *mut sys::sapi_headers_struct>) -> c_int;
-/// Reads from the body of the request into a buffer of this size. Returns how much was read.
+/// Reads from the body of the request into a buffer of this size. Returns the number of read bytes.
 pub type SapiRead = for<'a> extern "C" fn(Passed<'a, *mut c_char>, Passed<'a, usize>) -> usize;
 
-/// Finds a method of the object in a place, where it may put another object, by its name: `zend_object_handlers.get_method`.
+/// Finds a method of an object by its name. The function may replace the object in its place.
+/// `zend_object_handlers.get_method`.
 pub type GetMethod = extern "C" fn(&Cell<&Object>, &Str, Passed<'_, *const sys::zval>) -> Option<Function>;
-/// Says what is called when an object is: `zend_object_handlers.get_closure`.
+/// Returns the function that is called when an object is called: `zend_object_handlers.get_closure`.
 pub type GetClosure = for<'a> extern "C" fn(
     &'a Object,
     &mut MaybeUninit<Class>,
@@ -170,13 +173,13 @@ declare! {
     ) -> Option<Function>;
 }
 
-/// Returns a function of ours as a table of handlers has it.
+/// Returns a function with the type of the entry in a table of handlers.
 pub fn get_method_handler(function: GetMethod) -> GetMethodInC {
     // SAFETY: these types have the representation of the pointers that the engine passes, and are made of no others.
     unsafe { mem::transmute::<GetMethod, GetMethodInC>(function) }
 }
 
-/// Returns a function of ours as a table of handlers has it.
+/// Returns a function with the type of the entry in a table of handlers.
 pub fn get_closure_handler(function: GetClosure) -> GetClosureInC {
     // SAFETY: as above; the places are the engine's, and hold nothing.
     unsafe { mem::transmute::<GetClosure, GetClosureInC>(function) }
@@ -196,13 +199,13 @@ pub static COLLECT_CYCLES: HookPoint<CollectCycles> = HookPoint::at(&raw mut sys
 pub static AUTOLOAD: HookPoint<Autoload> = HookPoint::at(&raw mut sys::zend_autoload);
 /// `zend_resolve_path`.
 pub static RESOLVE_PATH: HookPoint<ResolvePath> = HookPoint::at(&raw mut sys::zend_resolve_path);
-/// `zend_inheritance_cache_get`, which is opcache's, if anybody's.
+/// `zend_inheritance_cache_get`, which opcache defines, if loaded.
 pub static INHERITANCE_CACHE_GET: HookPoint<InheritanceCacheGet> =
     HookPoint::at(&raw mut sys::zend_inheritance_cache_get);
 /// `zend_inheritance_cache_add`.
 pub static INHERITANCE_CACHE_ADD: HookPoint<InheritanceCacheAdd> =
     HookPoint::at(&raw mut sys::zend_inheritance_cache_add);
-/// `pDestructor` of the table of resources, which is made anew for each request.
+/// `pDestructor` of the table of resources, which is created for each request.
 pub static END_RESOURCE: HookPoint<EndResource> =
     HookPoint::at((&raw mut sys::executor_globals).wrapping_byte_add(
         offset_of!(sys::zend_executor_globals, regular_list) + offset_of!(sys::HashTable, pDestructor),
@@ -216,7 +219,7 @@ pub static SAPI_SEND_HEADERS: HookPoint<SapiSendHeaders> = of_sapi(offset_of!(sy
 /// `read_post` of the SAPI.
 pub static SAPI_READ: HookPoint<SapiRead> = of_sapi(offset_of!(sys::sapi_module_struct, read_post));
 
-/// Returns the hook point at this distance in the SAPI's structure.
+/// Returns the hook point at this offset of the SAPI's structure.
 const fn of_sapi<F: Copy>(distance: usize) -> HookPoint<F> {
     HookPoint::at((&raw mut sys::sapi_module).wrapping_byte_add(distance))
 }

@@ -1,4 +1,5 @@
-//! Objects of classes of ours: how they are made, freed, compared, cloned and looked at by the cycle collector.
+//! Objects of this module's classes: how they are created, freed, compared, cloned, and traversed by the cycle
+//! collector.
 
 use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, engine, sys, zeroed};
 use std::{
@@ -8,23 +9,23 @@ use std::{
     ptr,
 };
 
-/// The state of objects of one class. What changes in it is in cells, because any code may look at it meanwhile.
+/// The state of the objects of one class. Mutable parts are in cells, because any code may read them.
 pub trait State: Sized + 'static {
     /// Returns the state of a new object, whose constructor has not run.
     fn new(class: Class) -> Self;
 
-    /// Called once when the last reference is gone, with all that the object holds still alive. It may run PHP code.
-    /// Not called when a constructor has thrown, and after a fatal error.
+    /// Called once when the last reference is gone, with everything that the object holds still alive. It may run PHP
+    /// code. Not called after a constructor has thrown, nor after a fatal error.
     const DESTRUCT: Option<fn(&Instance<Self>)> = None;
 
     /// Called once when the object is freed; its state is dropped after this.
     fn free(_this: &Instance<Self>) {}
 
-    /// Tells the cycle collector of every value that the state holds.
+    /// Adds all values that the state holds for the cycle collector.
     fn collect(&self, _values: &mut Collected) {}
 }
 
-/// An object of a class of ours: its state, and the engine's part.
+/// An object of a class of this module: its state, followed by the engine's part.
 #[repr(C)]
 pub struct Instance<T> {
     state: T,
@@ -34,7 +35,7 @@ pub struct Instance<T> {
 impl<T: State> Instance<T> {
     const OFFSET: usize = offset_of!(Instance<T>, std);
 
-    /// Returns the object as PHP code has it.
+    /// Returns the object as PHP code sees it.
     #[inline(always)]
     pub fn object(&self) -> &Object {
         &self.std
@@ -84,10 +85,10 @@ impl<T: State> From<Owned<Instance<T>>> for Value {
     }
 }
 
-/// Makes an object of a class.
+/// Creates an object of a class.
 pub type Create = extern "C" fn(Class) -> Owned<Object>;
 
-/// A class of ours, as a static: the handlers of its objects, filled at module start.
+/// A class of this module, as a static: the handlers of its objects, filled at module start.
 pub struct ObjectClass<T> {
     class: Cell<Option<Class>>,
     handlers: Cell<sys::zend_object_handlers>,
@@ -98,14 +99,14 @@ pub struct ObjectClass<T> {
 unsafe impl<T> Sync for ObjectClass<T> {}
 
 impl<T: State> ObjectClass<T> {
-    /// Returns one that is to be registered.
+    /// Returns a class that has to be registered.
     pub const fn new() -> ObjectClass<T> {
         ObjectClass { class: Cell::new(None), handlers: Cell::new(zeroed()), _state: std::marker::PhantomData }
     }
 
-    /// Makes `class` one whose objects have this state. They cannot be cloned nor serialized, and each is equal only to
-    /// itself. `create` is `create::<T>` of this static, see [`crate::object_class!`]; `change` may set further handlers. At
-    /// module start.
+    /// Gives the objects of `class` this state, at module start. They cannot be cloned nor serialized, and each is
+    /// equal only to itself. `create` is `create::<T>` of this static, see [`crate::object_class!`]; `change` may set
+    /// further handlers.
     pub fn register(
         &self,
         class: Class,
@@ -129,7 +130,7 @@ impl<T: State> ObjectClass<T> {
         self.class.set(Some(class));
     }
 
-    /// Lets objects of one more class have this state. At module start.
+    /// Gives the objects of another class this state, at module start.
     pub fn extend_to(&self, class: Class, create: Create) {
         class.add_flags(sys::ZEND_ACC_NOT_SERIALIZABLE);
         // SAFETY: a class that is being registered.
@@ -145,7 +146,7 @@ impl<T: State> ObjectClass<T> {
         self.class.get().expect("registered at module start")
     }
 
-    /// Returns the object as one of this class, or `None` if it is of another.
+    /// Returns the object as an instance of this class, or `None` if it is of another class.
     #[inline(always)]
     pub fn of<'a>(&self, object: &'a Object) -> Option<&'a Instance<T>> {
         if !ptr::eq(object.handlers(), self.handlers.as_ptr()) {
@@ -156,7 +157,7 @@ impl<T: State> ObjectClass<T> {
         unsafe { state.as_ref() }
     }
 
-    /// Returns a new object of the class or of one below it, whose constructor is not called.
+    /// Returns a new object of this class or one that extends it, without calling its constructor.
     pub fn create(&self, class: Class) -> Owned<Instance<T>> {
         let properties = class.raw().default_properties_count as usize;
         let size = size_of::<Instance<T>>() + properties * size_of::<sys::zval>();
@@ -170,7 +171,7 @@ impl<T: State> ObjectClass<T> {
         unsafe { Owned::from_raw(this) }.expect("not null")
     }
 
-    /// Returns a new object of the class itself, whose constructor is not called.
+    /// Returns a new object of this class, without calling its constructor.
     pub fn make(&self) -> Owned<Instance<T>> {
         self.create(self.class())
     }
@@ -189,7 +190,7 @@ pub struct Collected(&'static GcBuffer);
 pub(crate) type GcBuffer = Shared<sys::zend_get_gc_buffer>;
 
 impl Collected {
-    /// Adds what is in a place.
+    /// Adds the value in a cell.
     pub fn cell(&mut self, cell: &ValueCell) {
         cell.collect(self);
     }
@@ -205,22 +206,22 @@ impl Collected {
         cell.collect(self);
     }
 
-    /// Adds the object of ours in a place, if there is one.
+    /// Adds the instance in a cell, if there is one.
     pub fn instance<T: State>(&mut self, cell: &OwnedCell<Instance<T>>) {
         cell.collect(self);
     }
 
-    /// Adds an object that is held.
+    /// Adds an object to which the state has a reference.
     pub fn owned_object(&mut self, object: &Object) {
         object.collect(self);
     }
 
-    /// Adds an object of ours that is held.
+    /// Adds an instance to which the state has a reference.
     pub fn owned<T: State>(&mut self, instance: &Instance<T>) {
         instance.object().collect(self);
     }
 
-    /// Adds the array in a place, if there is one.
+    /// Adds the array in a cell, if there is one.
     pub fn array(&mut self, cell: &OwnedCell<Array>) {
         cell.collect(self);
     }
@@ -250,7 +251,7 @@ impl<T: State> Collect for Instance<T> {
     }
 }
 
-/// Returns the instance of an object that the engine calls a handler with.
+/// Returns the instance for the object that the engine passes to a handler.
 ///
 /// # Safety
 /// An object that [`ObjectClass::create`] has made, with this state.
@@ -264,7 +265,7 @@ unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<
 unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine's own argument.
     let this = unsafe { instance::<T>(object) };
-    c::zend_objects_destroy_object(this.object()); // first the destructor of a class of PHP code below ours
+    c::zend_objects_destroy_object(this.object()); // first the destructor of a PHP class that extends this one
     if let Some(destruct) = T::DESTRUCT {
         destruct(this);
     }
@@ -294,7 +295,8 @@ unsafe extern "C" fn get_gc<T: State>(
     unsafe { c::spindle_gc_use(values.0, this.object(), table, count) }
 }
 
-/// Defines the function by which the engine makes objects of a class of ours: `object_class!(CLASS: State = create_function)`.
+/// Defines a class, with the function by which the engine creates its objects: `object_class!(CLASS: State =
+/// create_function)`.
 #[macro_export]
 macro_rules! object_class {
     ($(#[$attribute:meta])* $visibility:vis static $name:ident: $state:ty = $create:ident) => {

@@ -1,18 +1,18 @@
-//! The engine's values, objects, classes, functions and frames as types of Rust.
+//! The engine's values, objects, classes, functions and frames as Rust types.
 //!
-//! PHP without threads (NTS) runs all its code on one thread, and so does everything here: each function may be called on
-//! that thread only, while a request runs or the module starts or stops. The types carry the rest:
+//! PHP without threads (NTS) runs all its code on one thread: each function of this crate may be called on that thread only,
+//! while a request runs or the module starts or stops. The types express the rest:
 //!
-//! - [`Owned`] holds a reference that the engine counts, and gives it back when it is dropped. That may run PHP code (a
-//!   destructor), which may suspend the coroutine: drop where that is allowed.
-//! - [`Value`] is a zval that owns what it refers to. A `&Value` may also be a zval of the engine's.
-//! - `&Object`, `&Str` and `&Array` are the engine's structures, alive as long as somebody holds a reference to them.
-//! - [`Class`], [`Function`], [`Extension`] and [`Frame`] are places in the engine's memory which last as long as the engine
-//!   uses them: a class and a function until the end of the request, an extension until the end of the process, a frame
-//!   until its call returns. They are made of what the engine hands out at the moment; keep none of them longer.
+//! - [`Owned`] is a counted reference, which is released when it is dropped. That may run PHP code (a destructor), which may
+//!   suspend the coroutine: drop it where that is allowed.
+//! - [`Value`] is a zval that owns what it refers to. A `&Value` may also be a zval of the engine.
+//! - `&Object`, `&Str` and `&Array` are structures of the engine, alive as long as there is a reference to them.
+//! - [`Class`], [`Function`], [`Extension`] and [`Frame`] point to memory of the engine that lasts as long as the engine uses
+//!   it: a class and a function until the end of the request, an extension until the end of the process, a frame until its
+//!   call returns. They must not be kept longer.
 //!
-//! A bailout (`longjmp`) skips destructors. What it leaves behind is memory of the request, which ends then; no value of
-//! this crate needs its destructor for anything else.
+//! A bailout (`longjmp`) skips destructors. It leaks memory of the request only, which ends then: no value of this
+//! crate needs its destructor for anything else.
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 

@@ -3,18 +3,18 @@
 use crate::{Collected, Value, sys};
 use std::{cell::Cell, mem::ManuallyDrop};
 
-/// A place for a list of values, as the fields of objects of ours are. It takes two words; most lists are empty, and few grow.
-/// What is in it is taken out before it is released.
+/// A cell for a list of values, such as the fields of this module's objects. It takes two words; most lists are empty,
+/// and few grow. Values are taken out before they are released.
 #[derive(Default)]
 pub struct ValueList(Cell<Option<Box<[Value]>>>);
 
 impl ValueList {
-    /// Returns an empty one.
+    /// Returns an empty list.
     pub const fn new() -> ValueList {
         ValueList(Cell::new(None))
     }
 
-    /// Returns `true` if there is no value.
+    /// Returns `true` if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.with(|list| list.is_empty())
     }
@@ -25,7 +25,7 @@ impl ValueList {
         self.0.take().map_or_else(Vec::new, Vec::from)
     }
 
-    /// Puts these values in, in place of those that were there.
+    /// Replaces the values of the list.
     #[inline]
     pub fn set(&self, values: Vec<Value>) {
         let values = (!values.is_empty()).then(|| values.into_boxed_slice());
@@ -39,22 +39,22 @@ impl ValueList {
         self.set(values);
     }
 
-    /// Tells the cycle collector of each value.
+    /// Adds the values for the cycle collector.
     pub fn collect(&self, collected: &mut Collected) {
         self.with(|list| list.iter().for_each(|value| collected.value(value)));
     }
 
-    /// Returns the engine's pointer to the first value, and how many there are, for a call that takes them while nobody changes
-    /// the list.
+    /// Returns the engine's pointer to the first value, and the number of values, for a call that reads them while the
+    /// list does not change.
     #[inline(always)]
     pub fn as_raw(&self) -> (*mut sys::zval, u32) {
         self.with(|list| (list.as_mut_ptr().cast(), list.len() as u32))
     }
 
-    /// Calls `f`, which runs no other code, with the values.
+    /// Calls `f`, which must not run other code, with the values.
     #[inline(always)]
     fn with<R>(&self, f: impl FnOnce(&mut [Value]) -> R) -> R {
-        // The list is out of its place meanwhile; a panic of `f` leaks it.
+        // The list is not in the cell meanwhile; a panic of `f` leaks it.
         let mut list = ManuallyDrop::new(self.0.take());
         let result = f(list.as_deref_mut().unwrap_or_default());
         self.0.set(ManuallyDrop::into_inner(list));

@@ -23,12 +23,12 @@ impl Shared<sys::zend_object> {
         Class::of_live(self.raw().ce)
     }
 
-    /// Returns `true` if it is an object of this class or of one below it.
+    /// Returns `true` if it is an instance of this class or of one that extends it.
     pub fn is_a(&self, class: Class) -> bool {
         self.class().is_or_extends(class)
     }
 
-    /// Returns the value of the property that its class has declared at this place, counted from 0.
+    /// Returns the value of the property that its class declares at this index, from 0 on.
     pub fn property(&self, place: u32) -> Option<&Value> {
         if place as i32 >= self.class().raw().default_properties_count {
             return None;
@@ -37,7 +37,7 @@ impl Shared<sys::zend_object> {
         Some(unsafe { c::spindle_object_property(self, place) })
     }
 
-    /// Sets a declared property, as code of `scope` does. Throws where that may not be.
+    /// Sets a declared property, as code of `scope` does. Throws if that is not allowed.
     pub fn set_property(&self, scope: Class, name: &CStr, value: &Value) {
         c::zend_update_property_ex(scope, self, &Str::new(name.to_bytes()), value);
     }
@@ -48,10 +48,10 @@ impl Shared<sys::zend_object> {
         c::zend_read_property_ex(scope, self, &Str::new(name.to_bytes()), true, &mut room).dereferenced().clone()
     }
 
-    /// Returns the name of the enum case that it is.
+    /// Returns the name of an enum case.
     ///
     /// # Panics
-    /// It is no object of an enum.
+    /// The object is no enum case.
     pub fn enum_case_name(&self) -> &Str {
         self.property(0).and_then(Value::as_str).expect("a case of an enum has a name")
     }
@@ -61,12 +61,12 @@ impl Shared<sys::zend_object> {
         self.raw().handlers
     }
 
-    /// Returns the number by which the engine knows it.
+    /// Returns its id, by which the engine identifies it.
     pub fn handle(&self) -> u32 {
         self.raw().handle
     }
 
-    /// Its destructor does not run any more.
+    /// Prevents its destructor from running.
     pub fn skip_destructor(&self) {
         c::spindle_object_skip_destructor(self);
     }
@@ -78,7 +78,7 @@ impl PartialEq for Object {
     }
 }
 
-// SAFETY: so it begins, and the C function gives back a reference.
+// SAFETY: an object begins with its count, and the C function releases a reference.
 unsafe impl WithCount for sys::zend_object {
     #[inline(always)]
     fn release(this: ManuallyDrop<Owned<Object>>) {

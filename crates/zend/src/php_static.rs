@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-/// A static that only the PHP thread uses. Hooks of libc functions on other threads stop before they could get at one (see
-/// `spindle_interpose::host`).
+/// A static that only the PHP thread uses. Hooks of libc functions on other threads return before they could use one
+/// (see `spindle_interpose::host`).
 #[repr(transparent)]
 pub struct PhpStatic<T>(T);
 

@@ -2,11 +2,11 @@
 
 use crate::{Shared, globals::Table, sys};
 
-/// A resource: a handle of an extension's.
+/// A PHP resource: a handle of an extension.
 pub type Resource = Shared<sys::zend_resource>;
 
 impl Shared<sys::zend_resource> {
-    /// Calls `with` with the resource of this number, if the request still has it.
+    /// Calls `with` with the resource of this number, if it still exists.
     pub fn find<R>(number: i64, with: impl FnOnce(&Resource) -> R) -> Option<R> {
         Table::Resources.get().at(number as u64)?.as_resource().map(with)
     }

@@ -6,12 +6,12 @@ use std::{
     mem::ManuallyDrop,
 };
 
-/// A structure of the engine's that is alive as long as it is borrowed. The engine may change it meanwhile.
+/// A structure of the engine, alive as long as it is borrowed. The engine may change it meanwhile.
 #[repr(transparent)]
 pub struct Shared<T>(UnsafeCell<T>);
 
 impl<T> Shared<T> {
-    /// Returns a structure of our own.
+    /// Returns a structure of this module.
     pub(crate) const fn wrapping(structure: T) -> Shared<T> {
         Shared(UnsafeCell::new(structure))
     }
@@ -32,12 +32,12 @@ impl<T> Shared<T> {
         self.0.get()
     }
 
-    /// Returns the address, which tells it from all others that are alive.
+    /// Returns the address, which identifies it among the live structures.
     pub fn address(&self) -> usize {
         self.0.get().addr()
     }
 
-    /// Returns the structure for a look at one of its fields, in which no other code runs.
+    /// Returns the structure, to read one of its fields without running other code.
     #[inline(always)]
     pub(crate) fn raw(&self) -> &T {
         // SAFETY: alive by `self`; borrowed only while one of its fields is read.
@@ -45,7 +45,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// What structures with a count of the references to them begin with: `zend_refcounted_h`.
+/// The first fields of reference-counted structures: `zend_refcounted_h`.
 #[repr(C)]
 pub(crate) struct Head {
     count: Cell<u32>,
@@ -53,7 +53,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Counts one more reference.
+    /// Adds a reference.
     #[inline(always)]
     pub fn add_ref(&self) {
         self.count.set(self.count.get() + 1);
@@ -62,15 +62,15 @@ impl Head {
 
 const _: () = assert!(size_of::<Head>() == size_of::<sys::zend_refcounted_h>());
 
-/// A structure that counts the references to it.
+/// A reference-counted structure.
 ///
 /// # Safety
-/// It begins with `zend_refcounted_h`, and `release` gives back one reference.
+/// It begins with `zend_refcounted_h`, and `release` releases one reference.
 pub unsafe trait WithCount: Sized {
-    /// The flag of those to which references are not counted.
+    /// The flag of structures whose references are not counted.
     const UNCOUNTED: u32 = 0;
 
-    /// Gives back a reference. The last one ends the structure, which may run PHP code.
+    /// Releases a reference. The last one frees the structure, which may run PHP code.
     fn release(this: ManuallyDrop<Owned<Shared<Self>>>);
 }
 
@@ -81,7 +81,7 @@ impl<T: WithCount> Shared<T> {
         unsafe { &*self.0.get().cast::<Head>() }
     }
 
-    /// Returns how many references there are.
+    /// Returns the number of references.
     #[inline(always)]
     pub fn references(&self) -> u32 {
         self.head().count.get()

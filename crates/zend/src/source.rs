@@ -1,4 +1,4 @@
-//! Files that are compiled.
+//! Files that are being compiled.
 
 use crate::{Str, Text, c, sys};
 use std::{ffi::CStr, marker::PhantomData, mem::offset_of, ptr, ptr::NonNull, slice};
@@ -7,7 +7,7 @@ use std::{ffi::CStr, marker::PhantomData, mem::offset_of, ptr, ptr::NonNull, sli
 #[repr(transparent)]
 pub struct SourceFile<'a>(NonNull<Fields<'a>>, PhantomData<&'a mut sys::zend_file_handle>);
 
-/// What is looked at of `zend_file_handle`, which holds these strings.
+/// The fields of `zend_file_handle` that are read. The handle holds these strings.
 #[repr(C)]
 struct Fields<'a> {
     _handle: sys::_zend_file_handle__bindgen_ty_1,
@@ -30,7 +30,7 @@ impl SourceFile<'_> {
         self.0.as_ptr().cast()
     }
 
-    /// Returns the name by which it was asked for.
+    /// Returns the name by which it was requested.
     pub fn name(&self) -> Option<&Str> {
         self.fields().name
     }
@@ -40,8 +40,8 @@ impl SourceFile<'_> {
         self.fields().opened_path
     }
 
-    /// Returns the whole text, which the first call reads as the compiler would, and which may run PHP code. `None`: it cannot
-    /// be read, which has been reported, and nothing is left of it to be compiled.
+    /// Returns the whole text. The first call reads it as the compiler would, which may run PHP code. Returns `None` if
+    /// it cannot be read, which has been reported; the file is empty then.
     pub fn text(&self) -> Option<&[u8]> {
         let (mut text, mut length) = (ptr::null(), 0);
         // SAFETY: a file that is being compiled, and places for the answer.
@@ -52,7 +52,7 @@ impl SourceFile<'_> {
         Some(unsafe { slice::from_raw_parts(text.cast(), length) })
     }
 
-    /// Puts another text in place of the file's.
+    /// Replaces the file's text.
     ///
     /// # Panics
     /// If a part of the new text is missing.
@@ -63,7 +63,7 @@ impl SourceFile<'_> {
     }
 }
 
-/// A new text for a file, in memory of the request's.
+/// A new text for a file, in the request's memory.
 pub struct NewText {
     memory: NonNull<u8>,
     length: usize,
@@ -71,15 +71,15 @@ pub struct NewText {
 }
 
 impl NewText {
-    /// Returns an empty one that will have this length.
+    /// Returns an empty text that will have this length.
     pub fn new(length: usize) -> NewText {
         NewText { memory: c::spindle_file_room(length), length, filled: 0 }
     }
 
-    /// Adds a piece at the end.
+    /// Appends a piece.
     ///
     /// # Panics
-    /// If it gets longer than it was made for.
+    /// The text gets longer than announced.
     pub fn push(&mut self, piece: &[u8]) {
         assert!(piece.len() <= self.length - self.filled, "as long as it was made for");
         let end = self.memory.as_ptr().wrapping_add(self.filled);
@@ -89,18 +89,19 @@ impl NewText {
     }
 }
 
-/// Returns `true` if files are translated as they are read (`zend.multibyte`), from encodings in which a byte of PHP's own
-/// signs may be half of something else.
+/// Returns `true` if files are converted when they are read (`zend.multibyte`), from encodings in which a byte that
+/// PHP's syntax uses can be half of another character.
 pub fn are_recoded() -> bool {
     c::spindle_files_are_recoded()
 }
 
-/// Says how many bytes what is compiled next has more than its original: its `__COMPILER_HALT_OFFSET__` is less by that.
+/// Sets how many bytes the next compiled text is longer than its source: its `__COMPILER_HALT_OFFSET__` is reduced by
+/// that.
 pub fn set_growth(bytes: usize) {
     c::spindle_source_has_grown(bytes);
 }
 
-/// Throws a `ParseError` at a line of a file as the compiler does. It bails out where there is no code to throw in.
+/// Throws a `ParseError` at a line of a file as the compiler does. Bails out if there is no code in which to throw.
 pub fn throw_parse_error(file: &Str, line: u32, message: &CStr) {
     c::spindle_parse_error(file, line, Text::of(message));
 }

@@ -3,11 +3,11 @@
 use crate::{Owned, Shared, c, shared::WithCount, sys};
 use std::{mem::ManuallyDrop, slice};
 
-/// A string of the engine's: bytes, often but not always UTF-8.
+/// A PHP string: bytes, often but not always UTF-8.
 pub type Str = Shared<sys::zend_string>;
 
 impl Shared<sys::zend_string> {
-    /// Returns a new string, which lives as long as the request at most.
+    /// Returns a new string, which is freed at the end of the request at the latest.
     pub fn new(text: impl AsRef<[u8]>) -> Owned<Str> {
         Str::make(text.as_ref(), false)
     }
@@ -30,7 +30,7 @@ impl Shared<sys::zend_string> {
         unsafe { slice::from_raw_parts((&raw const string.val).cast(), string.len) }
     }
 
-    /// Returns the text, with replacement characters for what is not UTF-8.
+    /// Returns the text, with replacement characters for bytes that are not UTF-8.
     pub fn to_text(&self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
@@ -43,9 +43,9 @@ impl PartialEq for Str {
     }
 }
 
-// SAFETY: so it begins, and the C function gives back a reference.
+// SAFETY: a string begins with its count, and the C function releases a reference.
 unsafe impl WithCount for sys::zend_string {
-    /// Of strings that the engine keeps once.
+    /// The flag of interned strings.
     const UNCOUNTED: u32 = sys::IS_STR_INTERNED;
 
     #[inline(always)]

@@ -1,18 +1,19 @@
-//! Tables of values, by strings or by objects.
+//! Tables of values with strings or objects as keys.
 
 use crate::{Array, Collected, Object, Str, Value, ValueCell, c, sys};
 use std::{cell::Cell, mem::ManuallyDrop, ptr::NonNull};
 
-/// Values by strings. Values are released only when they are out of the table, because that may run PHP code, which may use
-/// the same table.
+/// Values by strings. Values are released after they were removed from the table, because that may run PHP code, which
+/// may use the same table.
 #[derive(Default)]
 pub struct NameTable(Table);
 
-/// Values by objects, which are held weakly: when one dies the engine removes its entry. Otherwise as [`NameTable`].
+/// Values by objects, which are held weakly: when one is freed, the engine removes its entry. Otherwise like
+/// [`NameTable`].
 #[derive(Default)]
 pub struct WeakTable(Table);
 
-/// The engine's table, made when the first value comes.
+/// The engine's table, created for the first value.
 #[derive(Default)]
 struct Table(Cell<Option<NonNull<Array>>>);
 
@@ -40,11 +41,11 @@ impl Table {
     }
 }
 
-/// What both kinds of tables do, by their keys.
+/// Defines the methods of both kinds of tables, which differ in their keys.
 macro_rules! tables {
     ($($table:ident, $key:ident, $find:ident, $add:ident, $remove:ident, $destroy:ident;)*) => {$(
         impl $table {
-            /// Returns a table without values.
+            /// Returns an empty table.
             pub const fn new() -> $table {
                 $table(Table(Cell::new(None)))
             }
@@ -53,7 +54,7 @@ macro_rules! tables {
                 c::$find(self.0.existing()?, key)
             }
 
-            /// Returns `true` if there is a value, also `null`, for the key.
+            /// Returns `true` if the key has a value, `null` included.
             pub fn has(&self, key: &$key) -> bool {
                 self.place(key).is_some()
             }
@@ -63,7 +64,7 @@ macro_rules! tables {
                 self.place(key).map(ValueCell::get)
             }
 
-            /// Sets the value, and returns what it replaces.
+            /// Sets the value, and returns the previous one.
             pub fn set(&self, key: &$key, value: Value) -> Option<Value> {
                 if let Some(place) = self.place(key) {
                     return Some(place.replace_in_table(value));
@@ -82,8 +83,8 @@ macro_rules! tables {
                 }
             }
 
-            /// Removes and releases all values, which may run PHP code; what that puts in meanwhile stays. Does not touch
-            /// `self` once PHP code has run.
+            /// Removes and releases all values, which may run PHP code. Values that are added meanwhile stay. Does not
+            /// use `self` once PHP code has run.
             pub fn clear(&self) {
                 if let Some(table) = self.0.0.take() {
                     // SAFETY: the table is in no other hands now.
@@ -91,27 +92,27 @@ macro_rules! tables {
                 }
             }
 
-            /// Takes all values out, into a table of their own.
+            /// Moves all values into a new table.
             pub fn take(&self) -> $table {
                 $table(Table(Cell::new(self.0.0.take())))
             }
 
-            /// Lets go of the table, whose memory the request has taken with it.
+            /// Forgets the table without freeing it: the engine has freed the request's memory.
             pub fn forget(&self) {
                 self.0.0.set(None);
             }
 
-            /// Returns `true` if there is no value.
+            /// Returns `true` if the table is empty.
             pub fn is_empty(&self) -> bool {
                 self.0.len() == 0
             }
 
-            /// Calls `with` for each value. It runs no PHP code.
+            /// Calls `with` for each value. `with` must not run PHP code.
             pub fn each(&self, with: impl FnMut(&Value)) {
                 self.0.each(with);
             }
 
-            /// Tells the cycle collector of the values.
+            /// Adds the values for the cycle collector.
             pub fn collect(&self, values: &mut Collected) {
                 self.each(|value| values.value(value));
             }

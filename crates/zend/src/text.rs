@@ -1,4 +1,4 @@
-//! Texts of C.
+//! Zero-terminated texts of C.
 
 use crate::sys;
 use std::{
@@ -7,13 +7,13 @@ use std::{
     ptr::NonNull,
 };
 
-/// A terminated text, as C passes it.
+/// A zero-terminated text, as C passes it.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Text<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
 
 impl<'a> Text<'a> {
-    /// Returns the text as C passes it.
+    /// Returns a text as C passes it.
     pub fn of(text: &'a CStr) -> Text<'a> {
         Text(NonNull::from(text).cast(), PhantomData)
     }
@@ -26,7 +26,7 @@ impl<'a> Text<'a> {
         NonNull::new(text.cast_mut()).map(|text| Text(text, PhantomData))
     }
 
-    /// Returns the pointer of C.
+    /// Returns the C pointer.
     pub fn as_raw(self) -> *const c_char {
         self.0.as_ptr()
     }
@@ -38,7 +38,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A text of the engine's memory that is ours.
+/// A text in memory of the engine that this module owns.
 #[repr(transparent)]
 pub(crate) struct OwnedText(NonNull<c_char>);
 

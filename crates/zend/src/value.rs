@@ -7,10 +7,10 @@ use std::{cell::Cell, ffi::c_void, mem::ManuallyDrop, mem::offset_of, ptr::NonNu
 #[repr(transparent)]
 pub struct Value(sys::zval);
 
-/// What kind of value it is.
+/// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// No value at all.
+    /// Undefined: no value.
     Undef,
     /// `null`.
     Null,
@@ -30,7 +30,7 @@ pub enum Kind {
     Resource,
     /// A reference to a value.
     Reference,
-    /// Something of the engine's own.
+    /// An internal type of the engine.
     Internal,
 }
 
@@ -49,10 +49,10 @@ const fn typed(type_info: u32, value: sys::zend_value) -> Value {
 impl Value {
     /// `null`.
     pub const NULL: Value = typed(sys::IS_NULL, sys::zend_value { lval: 0 });
-    /// No value.
+    /// The undefined value.
     pub const UNDEF: Value = typed(sys::IS_UNDEF, sys::zend_value { lval: 0 });
 
-    /// Takes over a value of the engine's.
+    /// Takes over a value of the engine.
     ///
     /// # Safety
     /// What it refers to is alive, and the reference is the caller's.
@@ -61,14 +61,14 @@ impl Value {
         Value(value)
     }
 
-    /// Hands the value to somebody who releases it.
+    /// Returns the zval, which the caller has to release.
     #[inline(always)]
     pub fn into_raw(self) -> sys::zval {
         ManuallyDrop::new(self).bits().0
     }
 
-    /// Returns the same bits, which count no reference of their own. They are copied member by member, as the engine's own code
-    /// does: a processor that has just written the members one by one stalls when it reads them as one wide word.
+    /// Returns the same bits, without a reference of their own. They are copied member by member, as by the engine: a
+    /// processor that has just written the members one by one stalls when it reads them as one wide word.
     #[inline(always)]
     fn bits(&self) -> ManuallyDrop<Value> {
         ManuallyDrop::new(typed(self.type_info(), sys::zend_value { lval: self.word() }))
@@ -84,12 +84,12 @@ impl Value {
         unsafe { value.cast::<Value>().as_ref() }
     }
 
-    /// Calls `with`, which keeps nothing, with a value that is this object, to which no reference is counted.
+    /// Calls `with` with a value that is this object, without adding a reference. `with` must not keep it.
     pub(crate) fn uncounted_object(object: &Object, with: impl FnOnce(&Value)) {
         with(&ManuallyDrop::new(typed(sys::IS_OBJECT | COLLECTABLE, sys::zend_value { obj: object.as_raw() })));
     }
 
-    /// As [`Value::uncounted_object`], of an array.
+    /// Like [`Value::uncounted_object`], for an array.
     pub(crate) fn uncounted_array(array: &Array, with: impl FnOnce(&Value)) {
         with(&ManuallyDrop::new(typed(sys::IS_ARRAY | COLLECTABLE, sys::zend_value { arr: array.as_raw() })));
     }
@@ -100,7 +100,7 @@ impl Value {
         &self.0
     }
 
-    /// Returns the engine's pointer. Who writes there leaves a valid value.
+    /// Returns the engine's pointer. The caller must leave a valid value there.
     #[inline(always)]
     pub fn as_mut_raw(&mut self) -> *mut sys::zval {
         &mut self.0
@@ -124,7 +124,7 @@ impl Value {
         unsafe { self.0.value.ptr }
     }
 
-    /// Returns what it refers to, if that is of this type.
+    /// Returns the structure that it refers to, if it is of this type.
     #[inline(always)]
     fn target<T: Target>(&self) -> Option<&T> {
         if self.type_number() != T::TYPE {
@@ -134,7 +134,7 @@ impl Value {
         unsafe { self.pointer().cast::<T>().as_ref() }
     }
 
-    /// Returns the count of the references to what it refers to, if that has one.
+    /// Returns the reference count of the structure that it refers to, if that has one.
     #[inline(always)]
     fn head(&self) -> Option<&Head> {
         if !self.is_counted() {
@@ -144,20 +144,20 @@ impl Value {
         unsafe { self.pointer().cast::<Head>().as_ref() }
     }
 
-    /// Returns what the engine keeps behind the value.
+    /// Returns the word that the engine keeps after the value.
     #[inline(always)]
     pub(crate) fn word_behind(&self) -> u32 {
         // SAFETY: a word; all views of the union are numbers of its size.
         unsafe { self.0.u2.next }
     }
 
-    /// Returns the number by which the engine knows its type (`IS_…`).
+    /// Returns the engine's number of its type (`IS_…`).
     #[inline(always)]
     pub fn type_number(&self) -> u32 {
         self.type_info() & 0xff
     }
 
-    /// Returns its kind.
+    /// Returns its type.
     pub fn kind(&self) -> Kind {
         match self.type_number() {
             sys::IS_UNDEF => Kind::Undef,
@@ -174,24 +174,24 @@ impl Value {
         }
     }
 
-    /// Returns the name of its type, as messages have it.
+    /// Returns the name of its type for messages.
     pub fn type_name(&self) -> String {
         c::zend_zval_type_name(self).get().to_string_lossy().into_owned()
     }
 
-    /// Returns `true` if there is no value.
+    /// Returns `true` if it is undefined.
     #[inline(always)]
     pub fn is_undef(&self) -> bool {
         self.type_number() == sys::IS_UNDEF
     }
 
-    /// Returns `true` if it refers to something that counts references.
+    /// Returns `true` if it refers to a reference-counted structure.
     #[inline(always)]
     pub fn is_counted(&self) -> bool {
         self.type_info() & REFCOUNTED != 0
     }
 
-    /// Returns the value, or `None` if there is none.
+    /// Returns the value, or `None` if it is undefined.
     #[inline(always)]
     pub fn some(self) -> Option<Value> {
         (!self.is_undef()).then_some(self)
@@ -223,32 +223,32 @@ impl Value {
         self.target()
     }
 
-    /// Returns the pointer, if it is one: tables of the engine's have such values.
+    /// Returns the pointer, if it is one, as in tables of the engine.
     pub fn as_pointer(&self) -> Option<NonNull<c_void>> {
         NonNull::new(self.pointer()).filter(|_| self.type_number() == sys::IS_PTR)
     }
 
-    /// Returns `true` if PHP code takes it for `true`.
+    /// Returns `true` if PHP code treats it as true.
     pub fn is_truthy(&self) -> bool {
         c::zend_is_true(self) != 0
     }
 
-    /// Returns what it is a reference to, or itself.
+    /// Returns the value that it is a reference to, or itself.
     pub fn dereferenced(&self) -> &Value {
         self.target::<Reference>().map_or(self, |reference| &reference.value)
     }
 }
 
-/// What values of one type point to.
+/// The structure that values of one type point to.
 ///
 /// # Safety
 /// It has the representation of what these values point to.
 unsafe trait Target {
-    /// The number by which the engine knows the type.
+    /// The engine's number of the type.
     const TYPE: u32;
 }
 
-/// A reference to a value: how `zend_reference` begins.
+/// A reference to a value: the first fields of `zend_reference`.
 #[repr(C)]
 struct Reference {
     head: Head,
@@ -296,13 +296,13 @@ impl Drop for Value {
     #[inline(always)]
     fn drop(&mut self) {
         if self.is_counted() {
-            c::spindle_zval_dtor(self.bits()); // our reference, which goes with this value
+            c::spindle_zval_dtor(self.bits()); // the reference of this value
         }
     }
 }
 
 impl Default for Value {
-    /// No value.
+    /// Returns an undefined value.
     fn default() -> Value {
         Value::UNDEF
     }
@@ -358,51 +358,51 @@ impl From<Owned<Object>> for Value {
 }
 
 impl From<Class> for Value {
-    /// As the engine's table of classes has them.
+    /// Returns the value for a class in the engine's table of classes.
     fn from(class: Class) -> Value {
         typed(sys::IS_PTR, sys::zend_value { ce: class.as_raw() })
     }
 }
 
 impl From<&Str> for Value {
-    /// One more reference to the string.
+    /// Returns a new reference to the string.
     fn from(string: &Str) -> Value {
         Owned::of(string).into()
     }
 }
 
 impl From<&Object> for Value {
-    /// One more reference to the object.
+    /// Returns a new reference to the object.
     fn from(object: &Object) -> Value {
         Owned::of(object).into()
     }
 }
 
 impl<T: Into<Value>> From<Option<T>> for Value {
-    /// `null` for `None`.
+    /// Returns `null` for `None`.
     fn from(value: Option<T>) -> Value {
         value.map_or(Value::NULL, Into::into)
     }
 }
 
-/// A place for a value, as the fields of objects of ours are. What is in it is taken out before it is released: a destructor
-/// that looks here finds nothing, and not what is on its way out.
+/// A cell for a value, such as the fields of this module's objects. A value is taken out before it is released, so that
+/// a destructor that reads the cell does not find a value that is being released.
 #[repr(transparent)]
 pub struct ValueCell(Cell<sys::zval>);
 
 impl ValueCell {
-    /// Returns a place with no value in it.
+    /// Returns an empty cell.
     pub const fn new() -> ValueCell {
         ValueCell(Cell::new(raw(sys::IS_UNDEF, sys::zend_value { lval: 0 })))
     }
 
-    /// Returns what is there, whose reference stays that of the place.
+    /// Returns the value, whose reference remains the cell's.
     #[inline(always)]
     fn peek(&self) -> ManuallyDrop<Value> {
         ManuallyDrop::new(Value(self.0.get()))
     }
 
-    /// Returns a place of the engine's.
+    /// Returns a zval of the engine as a cell.
     ///
     /// # Safety
     /// There is a valid value in it, and the reference that it counts is the place's own.
@@ -412,13 +412,13 @@ impl ValueCell {
         unsafe { &*std::ptr::from_ref(place).cast() }
     }
 
-    /// Returns `true` if there is no value.
+    /// Returns `true` if the cell is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.peek().is_undef()
     }
 
-    /// Takes the value out. `Value::UNDEF` if there is none.
+    /// Takes the value out; `Value::UNDEF` if there is none.
     #[inline(always)]
     pub fn take(&self) -> Value {
         self.replace(Value::UNDEF)
@@ -429,13 +429,13 @@ impl ValueCell {
         values.value(&self.peek());
     }
 
-    /// Puts a value into a place of the engine's whose value needs no release.
+    /// Stores a value in a zval of the engine whose present value needs no release.
     #[inline(always)]
     pub(crate) fn begin(&self, value: Value) {
         self.0.set(value.into_raw());
     }
 
-    /// Puts a value in, and returns what was there.
+    /// Stores a value, and returns the previous one.
     #[inline(always)]
     pub fn replace(&self, value: Value) -> Value {
         let old = self.peek().bits();
@@ -443,25 +443,25 @@ impl ValueCell {
         ManuallyDrop::into_inner(old)
     }
 
-    /// Puts a value into this place of a table, which keeps a part of the place for itself, and returns what was there.
+    /// Stores a value in this place of a table, which uses a part of it for itself, and returns the previous one.
     pub(crate) fn replace_in_table(&self, value: Value) -> Value {
         let old = self.0.get();
         self.0.set(sys::zval { u2: old.u2, ..value.into_raw() });
         Value(old)
     }
 
-    /// Puts a value in, and releases what was there when the new one is in place, which may run PHP code.
+    /// Stores a value, then releases the previous one, which may run PHP code.
     pub fn set(&self, value: Value) {
         drop(self.replace(value));
     }
 
-    /// Returns a copy of the value. `Value::UNDEF` if there is none.
+    /// Returns a copy of the value; `Value::UNDEF` if there is none.
     #[inline]
     pub fn get(&self) -> Value {
         Value::clone(&self.peek())
     }
 
-    /// Returns the engine's pointer to the place, for calls that read it while nobody changes it.
+    /// Returns the engine's pointer to the cell, for calls that read it while it does not change.
     #[inline(always)]
     pub fn as_raw(&self) -> *mut sys::zval {
         self.0.as_ptr()

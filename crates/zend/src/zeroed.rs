@@ -1,4 +1,4 @@
-//! Structures of C that are empty when all their bytes are zero.
+//! C structures that are valid when all their bytes are zero.
 
 use crate::sys;
 
