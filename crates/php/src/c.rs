@@ -58,8 +58,8 @@ impl ProxyFunction {
 
 // SAFETY: these variables of the glue have these types.
 unsafe extern "C" {
-    // Variables of the glue, which the PHP thread alone uses: what the C code reads of them are numbers. The slot and the
-    // classes are set at module start.
+    // Variables of the glue, which only the PHP thread uses. The C code reads them as numbers. The slot and the classes
+    // are set at module start.
     pub safe static spindle_settings: PhpStatic<Cell<sys::spindle_ini>>;
     pub safe static spindle_reserved_slot: PhpStatic<Cell<c_int>>;
     pub safe static spindle_ce: PhpStatic<Cell<sys::spindle_classes>>;
@@ -70,25 +70,25 @@ unsafe extern "C" {
 }
 
 declare! {
-    // Marks: the running frames are walked, and `Marks` has what `leave` has put there.
+    // Marks: the running frames are traversed, and `Marks` has what `spindle_marks_remove` has stored there.
     pub safe fn spindle_marks_remove(marks: &Marks);
     pub safe fn spindle_marks_remove_constants();
     pub safe fn spindle_marks_restore(marks: &Marks);
     pub safe fn spindle_marks_forget(marks: &Marks);
 
-    // Output buffers: handlers are moved. None is left in what was adopted.
+    // Output buffers: handlers are moved. None is left in the adopted ones.
     pub safe fn spindle_output_has_own() -> bool;
     pub safe fn spindle_output_take(own: &mut OutputHandlers);
     pub safe fn spindle_output_adopt(handlers: &mut OutputHandlers);
     pub safe fn spindle_output_end_own();
 
-    // Frames of calls in progress, whose arguments and callers are looked at.
+    // Frames of calls in progress, whose arguments and callers are read.
     pub safe fn spindle_tls_begins(frame: Frame) -> bool;
     pub safe fn spindle_tls_ends(frame: Frame);
     pub safe fn spindle_abandon(frame: Frame);
     pub safe fn spindle_passes_unchanged(frame: Frame) -> bool;
 
-    // Questions about values, and the tables and numbers of the engine.
+    // Queries about values, and tables and numbers of the engine.
     pub safe fn spindle_parameters_of(callable: &Value) -> u32;
     pub safe fn spindle_signal_is_taken(signal: c_int) -> bool;
     pub safe fn spindle_signals_held() -> *const c_int;
@@ -96,7 +96,7 @@ declare! {
     pub safe fn php_le_stream_context() -> c_int;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
 
-    // Closures, what they call, and what stands for that. Methods that are called by any name take that and an array.
+    // Closures, their targets, and proxies for these. Methods that are called by any name take the name and an array.
     pub safe fn spindle_closure_of(callee: &Value, of: Option<&Value>, closure: &mut Value) -> bool;
     pub safe fn spindle_resolve_closure(
         closure: &Object,
@@ -108,7 +108,7 @@ declare! {
     pub safe fn spindle_magic_arguments(to: &mut [Value; 2], name: &Str, call: Frame, named: Option<&Array>);
     pub safe fn spindle_proxy_of(proxy: &ProxyFunction, function: Function);
 
-    // How often fibers may not be switched: a number of the engine's.
+    // The engine's count of sections that block switches of fibers.
     pub safe fn zend_fiber_switch_blocked() -> bool;
     pub safe fn zend_fiber_switch_block();
     pub safe fn zend_fiber_switch_unblock();
@@ -120,17 +120,17 @@ declare! {
     pub safe fn php_info_print_table_start();
     pub safe fn php_info_print_table_end();
 
-    // Persistent connections: keys are changed, and entries ended as the engine ends them.
+    // Persistent connections: keys are changed, and entries closed as the engine closes them.
     pub safe fn spindle_list_show(shown: Text<'_>, hidden: Text<'_>, any: Text<'_>);
     pub safe fn spindle_list_drop(mark: Text<'_>);
 
-    // The end of a request: asked for once more, it is announced once more.
+    // The end of a request. If it is requested twice, it is announced twice.
     pub safe fn spindle_watch_request_end();
 }
 
 // SAFETY: these are the types of the C library.
 unsafe extern "C" {
-    // The C library: questions, and calls that touch no memory of ours but what they fill.
+    // The C library: queries, and calls that write only to their arguments.
     pub safe fn sysconf(name: c_int) -> c_long;
     pub safe fn getrlimit(resource: libc::__rlimit_resource_t, limit: &mut libc::rlimit) -> c_int;
     pub safe fn __errno_location() -> NonNull<c_int>;

@@ -25,8 +25,8 @@ moments! {
         module::activate(rt);
     }
 
-    fn turn_ends(rt: &'static Runtime) {
-        watch::turn_ends(rt);
+    fn run_ends(rt: &'static Runtime) {
+        watch::end_run(rt);
     }
 
     fn loop_waits() {
@@ -46,7 +46,7 @@ moments! {
         handle_locks::refuse_cycles(rt);
     }
 
-    fn left(ctx: &Ctx) {
+    fn suspended(ctx: &Ctx) {
         ctx.calls.set(trampolines::take_calls());
         let co = ctx.co.get();
         if linking::is_any() {

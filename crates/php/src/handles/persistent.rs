@@ -162,7 +162,7 @@ fn swap_marks(shown: &CStr, hidden: &CStr) {
 }
 
 impl CallState for View {
-    fn leave(&self) {
+    fn suspend(&self) {
         if self.is_innermost.get() {
             self.hide();
             INNERMOST.take();

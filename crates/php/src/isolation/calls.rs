@@ -11,7 +11,7 @@ use std::ptr::null;
 /// State of a call in progress.
 pub trait CallState {
     /// Restores what others are to see, when the coroutine is suspended.
-    fn leave(&self);
+    fn suspend(&self);
 
     /// Restores what the call has set, when the coroutine is resumed.
     fn resume(&self);
@@ -51,10 +51,10 @@ pub fn forget_all() {
 
 /// Takes the list of the running coroutine, which is being suspended, after exchanging the state of its calls.
 #[inline(always)]
-pub(super) fn leave() -> Calls {
+pub(super) fn suspend() -> Calls {
     let list = RUNNING.get();
     if !list.is_null() {
-        leave_each(list);
+        suspend_each(list);
     }
     list
 }
@@ -69,16 +69,16 @@ pub(super) fn resume(list: Calls) {
 }
 
 fn innermost(list: Calls) -> Option<&'static Entry<'static>> {
-    // SAFETY: null, or a call that is running on the stack that is switched from or to: `during` has not returned.
+    // SAFETY: null, or a call in progress on the stack that is switched from or to: `during` has not returned.
     unsafe { list.as_ref() }
 }
 
-/// Calls `leave` for each entry, the innermost first.
+/// Calls `suspend` for each entry, the innermost first.
 #[cold]
-fn leave_each(list: Calls) {
+fn suspend_each(list: Calls) {
     let mut next = innermost(list);
     while let Some(call) = next {
-        call.state.leave();
+        call.state.suspend();
         next = innermost(call.outer);
     }
 }

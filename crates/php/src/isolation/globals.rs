@@ -48,7 +48,7 @@ struct Call {
     globals: Globals,
     /// The values of the words before the call, and when its coroutine was suspended.
     before: [Cell<u64>; WORDS],
-    left: [Cell<u64>; WORDS],
+    saved: [Cell<u64>; WORDS],
     /// The same for the switch of external entities.
     entities: Cell<(bool, bool)>,
 }
@@ -90,25 +90,30 @@ impl Call {
     fn begin(globals: Globals) -> Call {
         let entities = switch_entities(false);
         switch_entities(entities);
-        let (before, left) = ([const { Cell::new(0) }; WORDS], [const { Cell::new(0) }; WORDS]);
+        let (before, saved) = ([const { Cell::new(0) }; WORDS], [const { Cell::new(0) }; WORDS]);
         // What an earlier call has left to be consumed belongs to this one now.
         let kept = globals.words.len() - globals.used_up;
         for (before, word) in before.iter().zip(&globals.words[..kept]) {
             before.set(word.get());
         }
-        Call { globals, before, left, entities: Cell::new((entities, entities)) }
+        Call { globals, before, saved, entities: Cell::new((entities, entities)) }
     }
 
     /// Returns each word with its value before the call and the one when the coroutine was suspended.
     fn words(&self) -> impl Iterator<Item = (&Cell<u64>, &Cell<u64>, &Cell<u64>)> {
-        self.globals.words.iter().zip(&self.before).zip(&self.left).map(|((word, before), left)| (word, before, left))
+        self.globals
+            .words
+            .iter()
+            .zip(&self.before)
+            .zip(&self.saved)
+            .map(|((word, before), saved)| (word, before, saved))
     }
 }
 
 impl CallState for Call {
-    fn leave(&self) {
-        for (word, before, left) in self.words() {
-            left.set(word.replace(before.get()));
+    fn suspend(&self) {
+        for (word, before, saved) in self.words() {
+            saved.set(word.replace(before.get()));
         }
         let (before, _) = self.entities.get();
         self.entities.set((before, switch_entities(before)));
@@ -117,17 +122,17 @@ impl CallState for Call {
     /// Permanent changes by others become the previous values.
     fn resume(&self) {
         let used_up_from = self.globals.words.len() - self.globals.used_up;
-        for (at, (word, before, left)) in self.words().enumerate() {
-            let changed = left.get() != before.get() || at >= used_up_from;
+        for (at, (word, before, saved)) in self.words().enumerate() {
+            let changed = saved.get() != before.get() || at >= used_up_from;
             before.set(word.get());
             if changed {
-                word.set(left.get());
+                word.set(saved.get());
             }
         }
-        let (before, left) = self.entities.get();
-        let changed = before != left;
-        let now = switch_entities(changed && left);
-        self.entities.set((now, left));
+        let (before, saved) = self.entities.get();
+        let changed = before != saved;
+        let now = switch_entities(changed && saved);
+        self.entities.set((now, saved));
         if !changed {
             switch_entities(now);
         }

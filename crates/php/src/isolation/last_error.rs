@@ -24,7 +24,7 @@ impl LastError {
     }
 
     /// Takes the last error of a coroutine that is never resumed.
-    pub(super) fn left(of: &Own) -> Option<LastError> {
+    pub(super) fn of_abandoned(of: &Own) -> Option<LastError> {
         let of = &of.request;
         let (kind, line) = (of.last_error_type, of.last_error_lineno);
         Some(LastError { kind, message: own(of.last_error_message)?, file: own(of.last_error_file), line })

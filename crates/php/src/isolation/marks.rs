@@ -17,7 +17,7 @@ impl Marks {
 
     /// Removes the marks of the running coroutine, which is being suspended. `loads`: it is loading a class.
     #[inline(always)]
-    pub fn leave(&self, loads: bool) {
+    pub fn remove(&self, loads: bool) {
         if !has_none() {
             c::spindle_marks_remove(&self.0);
         }
@@ -28,7 +28,7 @@ impl Marks {
 
     /// Sets the marks again, when the coroutine is resumed.
     #[inline(always)]
-    pub fn resume(&self) {
+    pub fn restore(&self) {
         if !self.0.are_none() {
             c::spindle_marks_restore(&self.0);
         }

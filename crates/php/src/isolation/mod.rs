@@ -33,18 +33,18 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
 
-/// Where a coroutine is suspended.
+/// What a coroutine that is suspended is in the middle of.
 #[derive(Clone, Copy, Debug)]
-pub struct Left {
+pub struct SuspendedIn {
     /// In C code that has called a blocking function of libc.
     pub in_c: bool,
     /// While it is loading a class.
     pub loads_classes: bool,
 }
 
-impl Left {
-    /// A coroutine that is never resumed.
-    const FOR_GOOD: Left = Left { in_c: false, loads_classes: false };
+impl SuspendedIn {
+    /// Nothing: for a coroutine that is never resumed.
+    const NOTHING: SuspendedIn = SuspendedIn { in_c: false, loads_classes: false };
 }
 
 /// The state that travels with a coroutine, saved while the coroutine is suspended.
@@ -65,37 +65,37 @@ impl Travelling {
     /// Saves the state of the running coroutine, which is being suspended.
     ///
     /// # Safety
-    /// It is the running coroutine's. The engine does nothing until [`Travelling::resume`] or [`Travelling::begin`] was called
-    /// for another.
+    /// This is the state of the running coroutine. The engine does nothing until [`Travelling::resume`] or
+    /// [`Travelling::begin`] was called for another one.
     #[inline(always)]
-    pub unsafe fn leave(&self, left: Left) {
-        self.take(left);
-        self.marks.leave(left.loads_classes);
-        self.calls.set(calls::leave());
+    pub unsafe fn suspend(&self, place: SuspendedIn) {
+        self.take(place);
+        self.marks.remove(place.loads_classes);
+        self.calls.set(calls::suspend());
     }
 
-    /// Like [`Travelling::leave`], for a coroutine that is never resumed: takes what [`Travelling::hand_over`] passes
+    /// Like [`Travelling::suspend`], for a coroutine that is never resumed: takes what [`Travelling::hand_over`] passes
     /// on.
     ///
     /// # Safety
-    /// As [`Travelling::leave`].
-    pub unsafe fn leave_for_good(&self) {
-        self.take(Left::FOR_GOOD);
+    /// As [`Travelling::suspend`].
+    pub unsafe fn abandon(&self) {
+        self.take(SuspendedIn::NOTHING);
     }
 
     #[inline(always)]
-    fn take(&self, left: Left) {
+    fn take(&self, place: SuspendedIn) {
         // SAFETY: nothing else uses it meanwhile.
         unsafe { (*self.own.as_ptr()).store() };
-        if Parts::are_in_use(left) {
-            self.parts.set(Some(Parts::take(left)));
+        if Parts::are_in_use(place) {
+            self.parts.set(Some(Parts::take(place)));
         }
     }
 
     /// Restores the state of a coroutine that is resumed.
     ///
     /// # Safety
-    /// The coroutine was left, and what belongs to the one that ran before was taken, or that one has ended.
+    /// The coroutine is suspended, and the state of the one that ran before was saved, or that one has ended.
     #[inline(always)]
     pub unsafe fn resume(&self) {
         // SAFETY: as in `take`.
@@ -103,7 +103,7 @@ impl Travelling {
         if let Some(parts) = self.parts.take() {
             parts.put_back();
         }
-        self.marks.resume();
+        self.marks.restore();
         calls::resume(self.calls.get());
     }
 
@@ -111,7 +111,7 @@ impl Travelling {
     /// its VM stack.
     ///
     /// # Safety
-    /// What belongs to the coroutine that ran before was taken, or that one has ended; no coroutine uses the stack.
+    /// The state of the coroutine that ran before was saved, or that one has ended; no coroutine uses the stack.
     #[inline(always)]
     pub unsafe fn begin(&self, stack: &Stack, inherited: &Inherited, fiber: &FiberContext) {
         let page = stack.vm_page;
@@ -155,14 +155,14 @@ impl Travelling {
 
     /// Returns the innermost frame of a suspended coroutine.
     pub fn frame(&self) -> Option<Frame> {
-        // SAFETY: the coroutine is left there, and its calls have not returned.
+        // SAFETY: the coroutine is suspended there, and its calls have not returned.
         unsafe { Frame::from_raw(self.own.get().executor.current_execute_data) }
     }
 
     /// Returns the fiber context of a suspended coroutine: its own, or that of a fiber in it.
     #[inline(always)]
     pub fn fiber(&self) -> Option<&FiberContext> {
-        // SAFETY: the coroutine is left in it.
+        // SAFETY: the coroutine is suspended in it.
         unsafe { FiberContext::borrow(self.own.get().executor.current_fiber_context) }
     }
 
@@ -174,7 +174,7 @@ impl Travelling {
     /// Moves the output buffers of a coroutine that is never resumed on top of those of the running one, and makes its
     /// last error, which shutdown functions look up, the current one.
     pub fn hand_over(&self) {
-        if let Some(last) = LastError::left(&self.own.get()) {
+        if let Some(last) = LastError::of_abandoned(&self.own.get()) {
             last.become_current();
         }
         if let Some(parts) = self.parts.take() {

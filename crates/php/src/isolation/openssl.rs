@@ -1,7 +1,7 @@
 //! OpenSSL's error queue, which is per thread: errors of C code belong to its coroutine, and travel with it when it is
 //! suspended in C code. Without OpenSSL 3 in the process this does nothing.
 
-use super::{Left, foreign::foreign, parts::Part};
+use super::{SuspendedIn, foreign::foreign, parts::Part};
 use spindle_zend::{PhpStatic, Text};
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_ulong};
@@ -46,8 +46,8 @@ pub struct Errors(Vec<Error>);
 
 impl Part for Errors {
     #[inline(always)]
-    fn is_in_use(left: Left) -> bool {
-        left.in_c && FUNCTIONS.get().is_some_and(|functions| (functions.peek)() != 0)
+    fn is_in_use(place: SuspendedIn) -> bool {
+        place.in_c && FUNCTIONS.get().is_some_and(|functions| (functions.peek)() != 0)
     }
 
     fn take() -> Errors {

@@ -2,7 +2,7 @@
 //! has it.
 
 use super::verdicts::{basic, compiler, executor, file, output, request};
-use super::{Left, openssl};
+use super::{SuspendedIn, openssl};
 use crate::c::{self, OutputHandlers};
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, PhpStatic, zeroed};
@@ -13,7 +13,7 @@ use std::ptr::{null, null_mut};
 /// State of the engine or of a library that a coroutine rarely has.
 pub(super) trait Part: Sized {
     /// Returns `true` if the running coroutine has such state. Called at each switch.
-    fn is_in_use(left: Left) -> bool;
+    fn is_in_use(place: SuspendedIn) -> bool;
 
     /// Takes the state of the coroutine that is being suspended, and leaves the state that another one is to find.
     fn take() -> Self;
@@ -33,14 +33,14 @@ macro_rules! parts {
         impl Parts {
             /// Returns `true` if the running coroutine has any of them.
             #[inline(always)]
-            pub fn are_in_use(left: Left) -> bool {
-                $(<$part>::is_in_use(left))||*
+            pub fn are_in_use(place: SuspendedIn) -> bool {
+                $(<$part>::is_in_use(place))||*
             }
 
             /// Takes the parts that the running coroutine has.
             #[cold]
-            pub fn take(left: Left) -> Box<Parts> {
-                Box::new(Parts { $($name: <$part>::is_in_use(left).then(<$part>::take),)* })
+            pub fn take(place: SuspendedIn) -> Box<Parts> {
+                Box::new(Parts { $($name: <$part>::is_in_use(place).then(<$part>::take),)* })
             }
 
             /// Restores them. They stay in their box to keep the caller's frame small, which is on the stack of each
@@ -88,7 +88,7 @@ macro_rules! fields {
 
         impl Part for $name {
             #[inline(always)]
-            fn is_in_use(_: Left) -> bool {
+            fn is_in_use(_: SuspendedIn) -> bool {
                 $in_use
             }
 
@@ -189,7 +189,7 @@ struct Output {
 
 impl Part for Output {
     #[inline(always)]
-    fn is_in_use(_: Left) -> bool {
+    fn is_in_use(_: SuspendedIn) -> bool {
         output::handlers().get().top != 0 && c::spindle_output_has_own()
     }
 
@@ -230,7 +230,7 @@ pub fn find_libxml() {
 
 impl Part for LibxmlMessage {
     #[inline(always)]
-    fn is_in_use(_: Left) -> bool {
+    fn is_in_use(_: SuspendedIn) -> bool {
         LIBXML.get().is_some_and(|message| !message.get().s.is_null())
     }
 
@@ -251,13 +251,13 @@ struct FiberBlock(u32);
 
 impl Part for FiberBlock {
     #[inline(always)]
-    fn is_in_use(_: Left) -> bool {
+    fn is_in_use(_: SuspendedIn) -> bool {
         c::zend_fiber_switch_blocked()
     }
 
     fn take() -> FiberBlock {
         let mut depth = 0;
-        while FiberBlock::is_in_use(Left::FOR_GOOD) {
+        while FiberBlock::is_in_use(SuspendedIn::NOTHING) {
             c::zend_fiber_switch_unblock();
             depth += 1;
         }
@@ -279,8 +279,8 @@ struct HostBuffer {
 
 impl Part for HostBuffer {
     #[inline(always)]
-    fn is_in_use(left: Left) -> bool {
-        left.in_c && !file::tmp_host_buf().get().is_null()
+    fn is_in_use(place: SuspendedIn) -> bool {
+        place.in_c && !file::tmp_host_buf().get().is_null()
     }
 
     /// Without a buffer the next call allocates one.
@@ -292,7 +292,7 @@ impl Part for HostBuffer {
     fn put_back(self) {
         let other = file::tmp_host_buf().replace(self.buffer);
         file::tmp_host_buf_len().set(self.length);
-        // SAFETY: null, or a buffer that nobody else knows.
+        // SAFETY: null, or a buffer that nothing else refers to.
         unsafe { libc::free(other.cast()) };
     }
 }

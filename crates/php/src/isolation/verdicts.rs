@@ -116,7 +116,7 @@ macro_rules! globals {
 unsafe impl Zeroed for Own {}
 
 globals! {
-    /// `EG`: the executor's.
+    /// `EG`: the globals of the executor.
     mod executor: zend_executor_globals = executor_globals;
     own {
         bailout: *mut sys::jmp_buf,
@@ -127,7 +127,7 @@ globals! {
         current_execute_data: *mut sys::zend_execute_data,
         fake_scope: *mut sys::zend_class_entry,
         jit_trace_num: u32,
-        // So `@` is, too.
+        // Own, so that `@` is, too.
         error_reporting: i32,
         // Loads of one class wait for each other (`engine::loading`).
         in_autoload: *mut sys::HashTable,
@@ -163,7 +163,7 @@ globals! {
         persistent_functions_count,
         persistent_classes_count,
         weakrefs,
-        // Each user of these has slots of its own.
+        // Each coroutine uses entries of its own.
         objects_store,
         #[cfg(php84)] lazy_objects_store,
         regular_list,
@@ -192,25 +192,25 @@ globals! {
         active,
         flags,
         full_tables_cleanup,
-        // Of the thread, and taken up by whichever coroutine runs next.
+        // Per thread, and handled by the coroutine that runs next.
         timed_out,
         hard_timeout,
         timeout_seconds,
         vm_interrupt,
         delayed_oom,
-        // In use while its `function_name` is set: then others are allocated.
+        // It is in use while its `function_name` is set; others are allocated then.
         trampoline,
         // The engine changes it when it notifies observers of a switch, as it does for its own fibers.
         #[cfg(php84)] current_observed_frame,
     }
     closed {
-        // A collection.
+        // Used during a collection.
         get_gc_buffer,
-        // Compiling, and the start of modules.
+        // Used during compilation, and at the start of modules.
         capture_warnings_during_sccp,
         current_module,
         no_extensions,
-        // A conversion of a number.
+        // Used while a number is converted.
         #[cfg(php84)] strtod_state,
     }
     constant {
@@ -224,17 +224,17 @@ globals! {
         #[cfg(php83)] call_stack,
     }
 
-    /// `CG`: the compiler's.
+    /// `CG`: the globals of the compiler.
     mod compiler: zend_compiler_globals = compiler_globals;
     own {}
     rare {
-        // A class is linked at run time, and loads others meanwhile.
+        // Classes are linked at run time, and load others meanwhile.
         current_linking_class: *mut sys::zend_class_entry,
     }
     shared {
         function_table,
         class_table,
-        // By class; filled and taken without a switch in between.
+        // By class. Entries are added and removed without a switch in between.
         delayed_autoloads,
         delayed_variance_obligations,
         unlinked_uses,
@@ -285,7 +285,7 @@ globals! {
     }
     constant {}
 
-    /// `BG`: those of ext/standard.
+    /// `BG`: the globals of ext/standard.
     mod basic: php_basic_globals = basic_globals;
     own {}
     rare {
@@ -312,12 +312,12 @@ globals! {
         // A tick function that waits is not called again meanwhile.
         user_shutdown_function_names,
         user_tick_functions,
-        // As `clearstatcache()` has it: written after the call.
+        // The same data as `clearstatcache()` clears: written after the call.
         CurrentStatFile,
         CurrentLStatFile,
         ssb,
         lssb,
-        // `output_add_rewrite_var`: the variables go to the output in which the first was added.
+        // For `output_add_rewrite_var()`: the variables are added to the output in which the first one was added.
         url_adapt_session_ex,
         url_adapt_session_hosts_ht,
         url_adapt_output_ex,
@@ -332,10 +332,10 @@ globals! {
     }
     constant {}
 
-    /// `PG`: those of a request.
+    /// `PG`: the globals of a request.
     mod request: php_core_globals = core_globals;
     own {
-        // That of a coroutine which ends the request becomes the last one.
+        // The error of a coroutine that ends the request becomes the current one.
         last_error_type: i32,
         last_error_message: *mut sys::zend_string,
         last_error_file: *mut sys::zend_string,
@@ -421,18 +421,18 @@ globals! {
     closed {}
     constant {}
 
-    /// `OG`: those of output.
+    /// `OG`: the globals of output.
     mod output: zend_output_globals = output_globals;
     own {}
     rare {
-        // Those that the request began with (`output_buffering`) are shared.
+        // The handlers with which the request has begun (`output_buffering`) are shared.
         handlers: sys::zend_stack,
         running: *mut sys::php_output_handler,
     }
     shared {
-        // Follows `handlers`.
+        // Derived from `handlers`.
         active,
-        // What has been sent, and implicit flush.
+        // Whether output was sent, and implicit flush.
         flags,
         output_start_filename,
         output_start_lineno,
@@ -440,7 +440,7 @@ globals! {
     closed {}
     constant {}
 
-    /// `SG`: those of the server that PHP runs in.
+    /// `SG`: the globals of the SAPI.
     mod server: sapi_globals_struct = sapi_globals;
     own {}
     rare {}
@@ -467,14 +467,14 @@ globals! {
     closed {}
     constant {}
 
-    /// `FG`: those of files in ext/standard.
+    /// `FG`: the globals of files in ext/standard.
     mod file: php_file_globals = file_globals;
     own {}
     rare {
         // Set around the opening of a stream by PHP code, and around the wait for a child.
         user_stream_current_filename: *const c_char,
         pclose_wait: i32,
-        // Of a coroutine that resolves a name.
+        // Used while a name is resolved.
         tmp_host_buf: *mut c_char,
         tmp_host_buf_len: usize,
     }

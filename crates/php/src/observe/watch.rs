@@ -62,7 +62,7 @@ fn limit_ms() -> i64 {
 /// Starts watching at the first `spawn`, if the setting is on.
 pub fn start(rt: &'static Runtime) {
     WATCH.on.set(limit_ms() > 0);
-    turn_ends(rt);
+    end_run(rt);
 }
 
 /// Pauses watching while no code runs.
@@ -104,15 +104,15 @@ pub fn after_fork() {
 
 /// Ends the run of the running coroutine, which yields to the event loop.
 #[inline(always)]
-pub fn turn_ends(rt: &'static Runtime) {
+pub fn end_run(rt: &'static Runtime) {
     if WATCH.on.get() {
-        run_ends(rt);
+        finish_run(rt);
     }
 }
 
 /// Reports the run if it took too long, and begins the next one.
 #[cold]
-fn run_ends(rt: &'static Runtime) {
+fn finish_run(rt: &'static Runtime) {
     let found = WATCH.watchdog.borrow().as_ref().filter(|watchdog| watchdog.has_found()).and_then(Watchdog::take);
     if let Some((finding, elapsed)) = found {
         blocked(rt, finding, elapsed);

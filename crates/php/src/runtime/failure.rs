@@ -461,7 +461,7 @@ pub fn script_ended(rt: &'static Runtime) {
     if rt.phase.get() == Phase::Ended {
         return;
     }
-    moments::turn_ends(rt);
+    moments::run_ends(rt);
     if exception::is_exit_in_flight() {
         moments::script_over(rt);
         moments::exits(rt);

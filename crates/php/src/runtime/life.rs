@@ -29,7 +29,7 @@ fn stack_loop(ctx: &'static Ctx) {
     let rt = rt();
     loop {
         if run(rt, ctx) {
-            moments::turn_ends(rt);
+            moments::run_ends(rt);
             moments::exits(rt);
             rt.end_on_main(ctx, Leaving::Exit);
         }
@@ -84,7 +84,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     if take_thrown(&mut exception) {
         return true;
     }
-    moments::turn_ends(rt);
+    moments::run_ends(rt);
     if exception.is_none() && this.job().is_none() {
         exception = undelivered(rt, ctx, co);
         if exception.is_some() {

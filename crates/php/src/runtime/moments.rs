@@ -12,8 +12,8 @@ unsafe extern "Rust" {
     #[link_name = "spindle_moment_first_spawn"]
     pub safe fn first_spawn(rt: &'static Runtime);
     /// The running coroutine returns control to the scheduler: it parks, yields or has ended.
-    #[link_name = "spindle_moment_turn_ends"]
-    pub safe fn turn_ends(rt: &'static Runtime);
+    #[link_name = "spindle_moment_run_ends"]
+    pub safe fn run_ends(rt: &'static Runtime);
     /// The event loop is about to wait for events; no code runs.
     #[link_name = "spindle_moment_loop_waits"]
     pub safe fn loop_waits();
@@ -27,8 +27,8 @@ unsafe extern "Rust" {
     #[link_name = "spindle_moment_awaits_others"]
     pub safe fn awaits_others(rt: &'static Runtime);
     /// A coroutine was suspended: its part of the process's state was saved, and the next one's is about to be loaded.
-    #[link_name = "spindle_moment_left"]
-    pub safe fn left(ctx: &Ctx);
+    #[link_name = "spindle_moment_suspended"]
+    pub safe fn suspended(ctx: &Ctx);
     /// A coroutine is resumed or starts: its state is loaded.
     #[link_name = "spindle_moment_resumed"]
     pub safe fn resumed(ctx: &Ctx);

@@ -13,7 +13,7 @@
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
 use crate::c;
-use crate::isolation::{Inherited, Left};
+use crate::isolation::{Inherited, SuspendedIn};
 use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info};
 use crate::runtime::ctx::Ctx;
@@ -496,7 +496,7 @@ impl Runtime {
         if on == WaitReason::Coroutines {
             moments::awaits_others(self);
         }
-        self.leave(matches!(on, WaitReason::External { .. }));
+        self.suspend(matches!(on, WaitReason::External { .. }));
         this.info.set(Info { call: "", ..info });
         self.interrupt_signal_target();
         self.core.borrow_mut().resumed(cancellable)
@@ -508,7 +508,7 @@ impl Runtime {
         if fork::forked_unseen() {
             fork::in_child(self);
         }
-        moments::turn_ends(self);
+        moments::run_ends(self);
         let picks = self.picks.get().wrapping_add(1);
         self.picks.set(picks);
         if picks.is_multiple_of(PICKS_PER_POLL) || spindle_reactor::signals::pending() {
@@ -521,7 +521,7 @@ impl Runtime {
         if self.zombies_given_up.get() && self.is_over() {
             self.begin_wait();
             self.core.borrow_mut().park(None, WaitReason::Yield, false);
-            self.leave(false); // for good
+            self.suspend(false); // for good
         }
         let next = {
             let mut core = self.core.borrow_mut();
@@ -541,9 +541,9 @@ impl Runtime {
             }
             Some(Next::Start(co) | Next::CancelledBeforeStart(co)) => match self.start(me, co, false) {
                 true => self.back_on(me),
-                false => self.leave(false), // it is queued behind those that can run
+                false => self.suspend(false), // it is queued behind those that can run
             },
-            Some(Next::Idle) => self.leave(false), // it has been abandoned, or it would be ready itself
+            Some(Next::Idle) => self.suspend(false), // it has been abandoned, or it would be ready itself
         }
         self.interrupt_signal_target();
         self.core.borrow().cancellation_waits()
@@ -595,8 +595,8 @@ impl Runtime {
 
     /// Suspends the running coroutine, which the core has parked or queued, until it is picked again. `in_c`: it is in C code that
     /// has called a blocking function of libc.
-    fn leave(&'static self, in_c: bool) {
-        moments::turn_ends(self);
+    fn suspend(&'static self, in_c: bool) {
+        moments::run_ends(self);
         let me = self.context();
         loop {
             match self.pick() {
@@ -711,7 +711,7 @@ impl Runtime {
 
     /// Waits for events for at most `timeout` nanoseconds, wakes coroutines and fires timers.
     pub fn poll(&'static self, timeout: Option<u64>) {
-        moments::turn_ends(self);
+        moments::run_ends(self);
         if timeout != Some(0) {
             moments::loop_waits();
         }
@@ -804,7 +804,7 @@ impl Runtime {
     pub fn drain(&'static self) -> bool {
         self.draining.set(true);
         while !self.is_over() && !self.is_left() {
-            self.leave(false);
+            self.suspend(false);
         }
         self.draining.set(false);
         !self.is_left()
@@ -818,7 +818,7 @@ impl Runtime {
         let main: &'static Ctx = &self.main;
         observers::switch(main);
         // SAFETY: the running context, which is never resumed.
-        unsafe { ctx.travelling.leave_for_good() };
+        unsafe { ctx.travelling.abandon() };
         // SAFETY: main was left by `switch` or `start`.
         unsafe { main.travelling.resume() };
         ctx.travelling.hand_over(); // as the script's own
@@ -834,8 +834,8 @@ impl Runtime {
 #[inline(always)]
 fn depart(from: &Ctx, in_c: bool) {
     // SAFETY: the running context. The engine does nothing until another one is resumed, or begins, as both callers do next.
-    unsafe { from.travelling.leave(Left { in_c, loads_classes: from.loads.get() > 0 }) };
-    moments::left(from);
+    unsafe { from.travelling.suspend(SuspendedIn { in_c, loads_classes: from.loads.get() > 0 }) };
+    moments::suspended(from);
 }
 
 /// Makes `to` the running context and announces that.

@@ -27,8 +27,8 @@ unsafe extern "C" {
 /// Suspends the running stack `from`, and resumes `to`.
 ///
 /// # Safety
-/// `from` is the running stack. `to` was left by a switch and has not run since, or was made by [`prepare`]. Nothing borrowed
-/// is relied on across the call.
+/// `from` is the running stack. `to` was suspended by a switch and has not run since, or was prepared by [`prepare`].
+/// Nothing borrowed is relied on across the call.
 #[inline(always)]
 pub unsafe fn switch(from: &Stack, to: &Stack) {
     #[cfg(asan)]

@@ -43,7 +43,7 @@ global_asm!(
     "pop r12",
     "pop rbx",
     "pop rbp",
-    // Not `ret`: the return predictor remembers the stack that was left.
+    // Not `ret`: the return predictor has the addresses of the suspended stack.
     "pop rcx",
     "jmp rcx",
     ".cfi_endproc",
