@@ -1,8 +1,9 @@
 //! Coroutines of Rust code, for the [parts](crate::Part) of further crates: spawning them, and waiting.
 //!
 //! A body is Rust code on a coroutine's stack. It is suspended where it calls [`suspend`], [`sleep`], [`await_object`],
-//! [`Coroutine::join`], [`WaitQueue::wait_for`], [`AsyncFd::readable`] or [`AsyncFd::writable`], and in PHP code that it
-//! [calls](call); nowhere else. Functions of a part that PHP code calls wait in the same way, in whichever coroutine has called them.
+//! [`Coroutine::join`], [`WaitQueue::wait_for`], [`AsyncFd::readable`] or [`AsyncFd::writable`], and in PHP code that
+//! it [calls](call); nowhere else. Functions of a part that PHP code calls wait in the same way, in the coroutine that
+//! has called them.
 //!
 //! ```no_run
 //! use spindle_php::coroutine::{self, WaitQueue};
@@ -24,26 +25,27 @@
 //! ```
 //!
 //! # Errors
-//! A [`Thrown`] says that an exception is in flight: return it, with `?`. Until then each function here does nothing but return
-//! it again. To go on instead, take the exception away with [`exception::take`]; do so neither with an `exit` nor,
-//! ordinarily, with a cancellation.
+//! A [`Thrown`] means that an exception is in flight: return it, with `?`. Until then each function here only returns
+//! it again. To continue instead, take the exception with [`exception::take`]; but never an `exit`, and normally not a
+//! cancellation.
 //!
-//! - **Cancellation** is a `CancellationException` thrown by the wait in which the coroutine is, or by its next one. A
-//!   body that was cancelled before it began is dropped, and does not run.
+//! - **Cancellation** is a `CancellationException` thrown by the current wait of the coroutine, or by its next one. A body
+//!   that was cancelled before its start is dropped without running.
 //! - **`exit`** in PHP code that a body calls is an exception, too: the body returns, and then the script ends.
 //! - **A panic** aborts the process with its message, as everywhere in Spindle: it is a bug, and the state of the other stacks
 //!   is unknown.
 //!
 //! # What code may hold while it waits, or calls PHP code
-//! Others run meanwhile: no borrow of a `RefCell` and no lock that they might want, or they panic or never go on. What a closure
-//! or a stack holds of the engine's values is out of the cycle collector's sight: a cycle through it lives as long as they do.
+//! Other coroutines run meanwhile: hold no borrow of a `RefCell` and no lock that they may need, or they panic or wait for ever.
+//! Values of the engine that a closure or a stack holds are invisible to the cycle collector: a cycle through them is not
+//! collected while these exist.
 //!
 //! **Destructors of local variables may not run.** A fatal error in PHP code leaves the frames that have called it by a
 //! `longjmp`, and coroutines that are suspended when the request ends (by `exit` or a fatal error) are never resumed. Values of
-//! the engine, and memory, may be lost so. What must be released, such as a descriptor, does not belong into a variable, but
-//! where it is dropped at the end of the request in any case: into what a body captures (therefore it is an `FnMut`, whose
-//! captures stay where they are), the state of an object ([`State`](spindle_zend::State)), or where
-//! [`Part::on_request_end`](crate::Part::on_request_end) finds it.
+//! the engine, and memory, may leak then. Resources that must be released, such as descriptors, do not belong into local
+//! variables, but where they are dropped at the end of the request in any case: into the captures of a body (for this reason
+//! it is an `FnMut`, whose captures are not moved), the state of an object ([`State`](spindle_zend::State)), or a place that
+//! [`Part::on_request_end`](crate::Part::on_request_end) clears.
 //!
 //! # Panics
 //! All functions here panic outside of a request, and on any thread but PHP's.
@@ -61,7 +63,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Checks that this is code of a request.
+/// Panics outside of a request, and on other threads.
 fn check_place() {
     assert!(suspension::is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
 }
@@ -69,21 +71,21 @@ fn check_place() {
 /// Returns the runtime.
 ///
 /// # Errors
-/// An exception is in flight: no other code is to run.
+/// An exception is in flight, so no other code must run.
 fn runtime() -> Result<&'static Runtime, Thrown> {
     check_place();
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(scheduler::rt()) }
 }
 
-/// A coroutine, by its object of the class `Async\Coroutine`.
+/// A coroutine, represented by its object of the class `Async\Coroutine`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Coroutine(Owned<CoroutineObject>);
 
-/// Starts a coroutine in the current scope, as `Async\spawn()` does. It begins when this one waits or has ended. The body is
-/// called once; what it has captured is dropped when it has ended, and at the end of the request at the latest.
+/// Spawns a coroutine in the current scope, as `Async\spawn()` does. It starts when the running one waits or has ended.
+/// The body is called once; its captures are dropped when it has ended, and at the end of the request at the latest.
 ///
 /// # Errors
-/// The scope takes no more coroutines.
+/// The scope is closed.
 pub fn spawn(body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
     let rt = runtime()?;
     spawn::scope_is_open(rt)?;
@@ -99,12 +101,12 @@ impl Coroutine {
     /// Waits for the end of the coroutine, and returns its result.
     ///
     /// # Errors
-    /// Its failure, or what has ended the wait.
+    /// Its failure, or the exception that ended the wait.
     pub fn join(&self) -> PhpResult {
         await_object(self.object())
     }
 
-    /// Cancels it, unless it has ended. Also while an exception is in flight.
+    /// Cancels the coroutine, unless it has ended. Can be called while an exception is in flight.
     pub fn cancel(&self) {
         check_place();
         let rt = scheduler::rt();
@@ -123,7 +125,7 @@ impl From<Coroutine> for Value {
 /// Waits for an object of type `Async\Awaitable|Async\Scope`, as `Async\await()` does, and returns its result.
 ///
 /// # Errors
-/// Its failure, what has ended the wait, or it is of another type.
+/// Its failure, the exception that ended the wait, or an `Error` if it is of another type.
 pub fn await_object(object: &Object) -> PhpResult {
     runtime()?;
     if !awaiting::is_awaitable(object) {
@@ -133,10 +135,10 @@ pub fn await_object(object: &Object) -> PhpResult {
     awaiting::await_object(object, None)
 }
 
-/// Lets the coroutines that are ready run first, as `Async\suspend()` does.
+/// Yields to the coroutines that are ready, as `Async\suspend()` does.
 ///
 /// # Errors
-/// It is cancelled.
+/// The coroutine is cancelled.
 pub fn suspend() -> Result<(), Thrown> {
     park::suspend(runtime()?)
 }
@@ -144,50 +146,51 @@ pub fn suspend() -> Result<(), Thrown> {
 /// Waits for this time, as `Async\delay()` does.
 ///
 /// # Errors
-/// It is cancelled, or a signal handler has thrown.
+/// The coroutine is cancelled, or a signal handler has thrown.
 pub fn sleep(time: Duration) -> Result<(), Thrown> {
     // Centuries are enough, and a deadline must not overflow.
     park::delay(runtime()?, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(1 << 62))
 }
 
-/// A descriptor that coroutines wait for, such as a socket in non-blocking mode: try a call, and where it would block, wait and
-/// try again. The event loop does not see what Rust code does with it, as it does with PHP's: therefore this type.
+/// A descriptor that coroutines wait for, such as a socket in non-blocking mode: try a call, and if it would block,
+/// wait and try again. This type is needed because the event loop does not observe what Rust code does with a
+/// descriptor, as it does with PHP's.
 pub struct AsyncFd<T: AsFd>(T, PhantomData<*mut ()>);
 
 impl<T: AsFd> AsyncFd<T> {
-    /// Returns one for a new descriptor. Waits for its number that go on elsewhere end with an error.
+    /// Returns the type for a new descriptor. Waits of other coroutines for the same number end with an error.
     pub fn new(io: T) -> AsyncFd<T> {
         check_place();
         if let Some(host) = host::php_thread_host() {
-            // What is known is of one that had the same number and was closed unseen.
+            // The event loop's data is about a descriptor with the same number that was closed unnoticed.
             host.reactor().forget(io.as_fd().as_raw_fd(), |waiter| host.wake(waiter));
         }
         AsyncFd(io, PhantomData)
     }
 
-    /// Returns what was given to [`new`](AsyncFd::new).
+    /// Returns the argument of [`new`](AsyncFd::new).
     pub fn get_ref(&self) -> &T {
         &self.0
     }
 
-    /// Waits until something may be read or accepted. Returns `false` if that was not so within the timeout.
+    /// Waits until data can be read or a connection accepted. Returns `false` on a timeout.
     ///
     /// # Errors
-    /// It is cancelled, a signal handler has thrown, or the descriptor cannot be waited for.
+    /// The coroutine is cancelled, a signal handler has thrown, or the descriptor cannot be waited for.
     pub fn readable(&self, timeout: Option<Duration>) -> Result<bool, Thrown> {
         wait_for_fd(self.0.as_fd(), libc::POLLIN, timeout)
     }
 
-    /// Waits until something may be written. Returns `false` if that was not so within the timeout.
+    /// Waits until data can be written. Returns `false` on a timeout.
     ///
     /// # Errors
-    /// As [`readable`](AsyncFd::readable).
+    /// See [`readable`](AsyncFd::readable).
     pub fn writable(&self, timeout: Option<Duration>) -> Result<bool, Thrown> {
         wait_for_fd(self.0.as_fd(), libc::POLLOUT, timeout)
     }
 }
 
-/// Waits as a `poll()` that PHP code has got to.
+/// Waits like a `poll()` called by PHP code.
 fn wait_for_fd(fd: BorrowedFd<'_>, events: i16, timeout: Option<Duration>) -> Result<bool, Thrown> {
     let rt = runtime()?;
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -196,7 +199,7 @@ fn wait_for_fd(fd: BorrowedFd<'_>, events: i16, timeout: Option<Duration>) -> Re
             park::may_wait(rt)?;
         }
         if let Some(host) = host::php_thread_host() {
-            host.reactor().reset_readiness(fd.as_raw_fd()); // it was read or written unseen
+            host.reactor().reset_readiness(fd.as_raw_fd()); // it was read or written unnoticed
         }
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let milliseconds =
@@ -226,14 +229,14 @@ fn cannot_wait_for(error: &io::Error) -> Thrown {
 /// Calls a PHP callable.
 ///
 /// # Errors
-/// It has thrown.
+/// The callable has thrown.
 pub fn call(callable: &Value, arguments: &mut [Value]) -> PhpResult {
     runtime()?;
     let result = engine::call(callable, arguments);
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
 }
 
-/// Coroutines that wait until others have changed something, in order of arrival.
+/// A queue of coroutines that wait until others have changed something, in order of arrival.
 pub struct WaitQueue(Tickets);
 
 impl WaitQueue {
@@ -242,29 +245,30 @@ impl WaitQueue {
         WaitQueue(Tickets::new())
     }
 
-    /// Waits until `attempt` returns something: it is asked at once, and again whenever this coroutine is woken. `name` is what
-    /// diagnostics call the wait. If nothing can wake it any more, that is a deadlock, as with `Async\await()`.
+    /// Waits until `attempt` returns a value. It is called at once, and again whenever this coroutine is woken. `name`
+    /// is the wait's name in diagnostics. If nothing can wake the coroutine any more, that is a deadlock, as for
+    /// `Async\await()`.
     ///
     /// # Errors
-    /// It is cancelled, cannot be suspended here, or a signal handler has thrown. A wake-up that it has got wakes another
-    /// one instead.
+    /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown. If it was woken, the
+    /// wake-up is passed on to another one.
     pub fn wait_for<T>(&self, name: &'static str, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Thrown> {
         loop {
             runtime()?;
             if let Some(result) = attempt() {
                 return Ok(result);
             }
-            self.0.park(runtime()?, name)?; // it may have thrown
+            self.0.park(runtime()?, name)?; // `attempt` may have thrown
         }
     }
 
-    /// Wakes the coroutine that waits longest. Returns `false` if none waits.
+    /// Wakes the coroutine that has waited longest. Returns `false` if none waits.
     pub fn wake_one(&self) -> bool {
         check_place();
         self.0.wake_one()
     }
 
-    /// Wakes all that wait.
+    /// Wakes all waiting coroutines.
     pub fn wake_all(&self) {
         while self.wake_one() {}
     }

@@ -111,13 +111,14 @@ impl<T: Counted> OwnedCell<T> {
         self.peek().map(|held| Owned::clone(&held))
     }
 
-    /// Returns what is in it, whose reference stays that of the place.
+    /// Returns the reference, which remains the cell's.
     #[inline(always)]
     fn peek(&self) -> Option<ManuallyDrop<Owned<T>>> {
         self.0.get().map(Owned).map(ManuallyDrop::new)
     }
 
-    /// Tells the cycle collector of what is in it. No count changes meanwhile, as the collector's are not what they seem.
+    /// Adds the structure for the cycle collector. No reference count changes meanwhile, because the collector has
+    /// modified the counts.
     pub(crate) fn collect(&self, values: &mut Collected)
     where
         T: Collect,

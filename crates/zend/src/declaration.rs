@@ -1,10 +1,10 @@
-//! Functions and classes that Rust code declares, without a table in C.
+//! Declarations of functions and classes in Rust, without a table in C.
 
 use crate::{Call, Class, Frame, Handler, PhpResult, Thrown, Value, ValueCell, exception, globals, sys, zeroed};
 use std::{ffi::CStr, mem, ptr};
 
-/// A type in a declaration: of a parameter, which is only shown, as functions check their [`Arguments`](crate::Arguments)
-/// themselves; or of a result, which is checked when the function returns.
+/// A type in a declaration. That of a parameter is only informative, because functions check their
+/// [`Arguments`](crate::Arguments) themselves; that of a result is checked when the function returns.
 #[derive(Clone, Copy)]
 pub struct Type(u32);
 
@@ -28,11 +28,11 @@ impl Type {
     pub const ARRAY: Type = Type(1 << sys::IS_ARRAY);
     /// An object of any class.
     pub const OBJECT: Type = Type(1 << sys::IS_OBJECT);
-    /// Anything that can be called. As the type of a result it admits nothing.
+    /// A callable. As the type of a result it admits nothing.
     pub const CALLABLE: Type = Type(1 << sys::IS_CALLABLE);
     const SCALAR: Type = Type(Type::BOOL.0 | Type::INT.0 | Type::FLOAT.0 | Type::STRING.0);
 
-    /// Returns the type that admits `null` too.
+    /// Returns the type that also admits `null`.
     #[must_use]
     pub const fn or_null(self) -> Type {
         Type(self.0 | Type::NULL.0)
@@ -57,10 +57,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Returns one of this name, which ends with a zero. `default` is what PHP code would write, for one that may be left out.
+    /// Returns a parameter with this name, which ends with a zero. `default` is its default as PHP code, for one that
+    /// may be omitted.
     ///
     /// # Panics
-    /// The name does not end with its only zero.
+    /// The name does not end with a zero, or has another one.
     pub const fn new(name: &'static str, kind: Type, default: Option<&'static CStr>) -> Parameter {
         match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => Parameter { name, kind, default },
@@ -78,10 +79,10 @@ pub struct FunctionEntry {
     handler: DeclaredHandler,
 }
 
-/// A [`Handler`] by the types of what the engine passes.
+/// A [`Handler`] with the types of what the engine passes.
 pub type DeclaredHandler = extern "C" fn(Frame, &ValueCell);
 
-/// Returns it as the engine has it.
+/// Returns the handler with the engine's type.
 pub const fn as_handler(handler: DeclaredHandler) -> Handler {
     // SAFETY: these types of parameters have the representation of the pointers that the engine passes.
     unsafe { mem::transmute::<DeclaredHandler, Handler>(handler) }
@@ -101,11 +102,11 @@ impl FunctionEntry {
         FunctionEntry { name, parameters, result, handler }
     }
 
-    /// Returns the engine's entry, which stays as long as the process.
+    /// Returns the engine's entry, which lasts as long as the process.
     fn as_raw(&self) -> sys::zend_function_entry {
         let required =
             self.parameters.iter().rposition(|parameter| parameter.default.is_none()).map_or(0, |last| last + 1);
-        // In front of the parameters stands the result, with their number in the place of a name.
+        // The first element describes the result, with the number of required parameters in place of a name.
         let result = argument(ptr::without_provenance(required), self.result, None);
         let parameters = self
             .parameters
@@ -126,16 +127,16 @@ fn argument(name: *const std::ffi::c_char, kind: Type, default: Option<&CStr>) -
     sys::zend_internal_arg_info { name, type_: kind.as_raw(), default_value }
 }
 
-/// Runs the body of a declared function for a call that the engine makes.
+/// Runs the body of a declared function for a call by the engine.
 pub fn run_declared(frame: Frame, result: &ValueCell, declared: Type, body: impl FnOnce(Call) -> PhpResult) {
     Call::run(frame, result, |call| checked(body(call), declared));
 }
 
-/// Returns what a body has returned, with `null` in the place of no value.
+/// Returns the result of a body, with `null` in place of no value.
 ///
 /// # Errors
-/// What it has thrown; and an `Error` if it has returned something of another type, on which the engine's optimizer relies, or
-/// an error without having thrown something.
+/// The exception that it has thrown; or an `Error` if its result has another type, because the engine's optimizer
+/// relies on it, or if it has returned an error without having thrown an exception.
 pub fn checked(result: PhpResult, declared: Type) -> PhpResult {
     match result {
         Err(_) if !exception::is_in_flight() => {
@@ -154,15 +155,15 @@ pub fn checked(result: PhpResult, declared: Type) -> PhpResult {
     }
 }
 
-/// Returns the engine's table of these functions, which stays as long as the process.
+/// Returns the engine's table of these functions, which lasts as long as the process.
 fn leak(entries: impl Iterator<Item = sys::zend_function_entry>) -> *const sys::zend_function_entry {
     Vec::leak(entries.chain([zeroed()]).collect::<Vec<_>>()).as_ptr()
 }
 
-/// Adds functions to those of an extension, which the engine registers and removes with them.
+/// Adds functions to an extension, which the engine registers and removes with its other functions.
 ///
 /// # Safety
-/// An extension that is not registered yet, with a table that ends with an entry without a name.
+/// The extension is not registered yet, and its table ends with an entry without a name.
 pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Iterator<Item = &'static FunctionEntry>) {
     // SAFETY: the caller's promise.
     let table = unsafe { &raw mut (*module).functions };
@@ -175,10 +176,10 @@ pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Ite
     unsafe { table.write(all) };
 }
 
-/// Registers a class of the extension that starts, with these methods.
+/// Registers a class of the extension that is starting, with these methods.
 ///
 /// # Panics
-/// No extension starts.
+/// No extension is starting.
 pub fn declare_class(name: &CStr, methods: &'static [FunctionEntry]) -> Class {
     assert!(globals::executor(|eg| !eg.current_module.is_null()), "classes are declared while the module starts");
     let methods = leak(methods.iter().map(FunctionEntry::as_raw));
@@ -206,7 +207,7 @@ pub fn declare_class(name: &CStr, methods: &'static [FunctionEntry]) -> Class {
 /// }
 /// ```
 ///
-/// What follows `=>` behind a parameter is its default, as PHP code would write it.
+/// The text after `=>` is the parameter's default, as PHP code.
 #[macro_export]
 macro_rules! function_table {
     ($(#[$attribute:meta])* $visibility:vis static $table:ident = {$(

@@ -201,7 +201,7 @@ impl Collected {
         unsafe { c::spindle_gc_add(self.0, value) };
     }
 
-    /// Adds the object in a place, if there is one.
+    /// Adds the object in a cell, if there is one.
     pub fn object(&mut self, cell: &OwnedCell<Object>) {
         cell.collect(self);
     }
@@ -227,9 +227,9 @@ impl Collected {
     }
 }
 
-/// What the cycle collector is told of.
+/// A value or a container that can be added for the cycle collector.
 pub(crate) trait Collect: Counted {
-    /// Tells the cycle collector of this.
+    /// Adds it for the cycle collector.
     fn collect(&self, values: &mut Collected);
 }
 

@@ -424,7 +424,7 @@ impl ValueCell {
         self.replace(Value::UNDEF)
     }
 
-    /// Tells the cycle collector of what is there.
+    /// Adds the value for the cycle collector.
     pub(crate) fn collect(&self, values: &mut Collected) {
         values.value(&self.peek());
     }

@@ -28,7 +28,7 @@ fn awaitable(value: Option<&Value>) -> Result<&Object, Thrown> {
     Err(argument_error(1, true, &format!("must be of type Async\\Awaitable|Async\\Scope, {given} given")))
 }
 
-/// Returns `true` if it is of type `Awaitable|Scope`.
+/// Returns `true` if the object is of type `Awaitable|Scope`.
 #[inline(always)]
 pub fn is_awaitable(object: &Object) -> bool {
     object.is_a(classes::awaitable()) || object.is_a(classes::scope())
@@ -40,10 +40,10 @@ fn await_one(call: Call) -> PhpResult {
     await_object(awaitable(arguments.value(1))?, token)
 }
 
-/// Waits for what is of type `Awaitable|Scope`, or for the token, and returns its outcome.
+/// Waits for an object of type `Awaitable|Scope`, or for the token. Returns the result.
 ///
 /// # Errors
-/// Its failure, or what has ended the wait.
+/// Its failure, or the exception that ended the wait.
 pub fn await_object(awaitable: &Object, token: Option<&Object>) -> PhpResult {
     let rt = rt();
     let wanted = target(awaitable)?;

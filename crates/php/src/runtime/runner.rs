@@ -19,8 +19,8 @@ use std::rc::Rc;
 pub enum RustEntry {
     /// The work of a runner.
     Job(Job),
-    /// A body, until it has ended. Borrowed while it runs, by nobody else: what it has captured is dropped with the object
-    /// where its stack is abandoned.
+    /// A body, until it has ended. It is borrowed only while it runs. If its stack is abandoned, its captures are
+    /// dropped with the object.
     Body(RefCell<Option<Body>>),
 }
 
@@ -123,7 +123,7 @@ pub fn start(rt: &'static Runtime, work: Work, scope: ScopeId, holds: Option<Sco
     rt.enqueue(runner, |core| core.spawn_runner(scope, holds));
 }
 
-/// Makes a new coroutine one that runs Rust code.
+/// Sets the Rust code that a new coroutine runs.
 pub fn set_entry(coroutine: &CoroutineObject, entry: RustEntry) {
     coroutine.set_entry(entry);
     let mut call = coroutine.call.get();

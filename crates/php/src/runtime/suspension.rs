@@ -1,5 +1,5 @@
-//! Where switching is forbidden, whether the script has ended, and whether a request runs on this thread. Recorded even before
-//! there is a runtime.
+//! Where switching is forbidden, whether the script has ended, and whether a request runs on this thread. Recorded even
+//! before there is a runtime.
 
 use crate::runtime::scheduler;
 use spindle_interpose::host;
@@ -12,14 +12,14 @@ struct State {
     /// How many nested sections forbid switching.
     forbidden: Cell<u32>,
     is_over: Cell<bool>,
-    /// How many requests have begun.
+    /// The number of requests that have begun.
     requests: Cell<u64>,
 }
 
 static STATE: PhpStatic<State> =
     PhpStatic::new(State { forbidden: Cell::new(0), is_over: Cell::new(false), requests: Cell::new(0) });
 
-/// The thread pointer of the thread that runs a request, else 0.
+/// The thread pointer of the thread that runs a request; 0 if none does.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// Resets the state at the start of a request.
@@ -30,12 +30,12 @@ pub fn reset() {
     THREAD.store(host::thread_pointer(), Ordering::Relaxed);
 }
 
-/// Ends the request, once all its objects are gone.
+/// Records the end of the request, after all its objects were freed.
 pub fn end_request() {
     THREAD.store(0, Ordering::Relaxed);
 }
 
-/// Returns `true` on the PHP thread while a request runs, until all its objects are gone.
+/// Returns `true` on the PHP thread while a request runs, until all its objects were freed.
 pub fn is_in_request() -> bool {
     THREAD.load(Ordering::Relaxed) == host::thread_pointer()
 }

@@ -10,7 +10,7 @@ use spindle_zend::Thrown;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// The tickets of parked coroutines. Those of a request that is over are void.
+/// The tickets of parked coroutines. Those of previous requests are void.
 pub struct Tickets {
     list: RefCell<VecDeque<Ticket>>,
     request: Cell<u64>,
@@ -22,7 +22,7 @@ impl Tickets {
         Tickets { list: RefCell::new(VecDeque::new()), request: Cell::new(0) }
     }
 
-    /// Calls `with`, which runs no other code, with the tickets of this request.
+    /// Calls `with`, which must not run other code, with the tickets of this request.
     fn with<R>(&self, with: impl FnOnce(&mut VecDeque<Ticket>) -> R) -> R {
         let mut list = self.list.borrow_mut();
         if self.request.replace(suspension::request()) != suspension::request() {
@@ -31,10 +31,12 @@ impl Tickets {
         with(&mut list)
     }
 
-    /// Parks the running coroutine until it is woken; a signal ends the park too. `call` names the wait in diagnostics.
+    /// Parks the running coroutine until it is woken; a signal ends the park, too. `call` is the wait's name in
+    /// diagnostics.
     ///
     /// # Errors
-    /// It is cancelled, cannot be suspended here, or a signal handler has thrown. A wake-up that it has got is passed on.
+    /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown. If it was woken, the
+    /// wake-up is passed on to another one.
     pub fn park(&self, rt: &'static Runtime, call: &'static str) -> Result<(), Thrown> {
         if !rt.can_switch() {
             return Err(cannot_await(rt));
@@ -60,11 +62,11 @@ impl Tickets {
         may_wait(rt)
     }
 
-    /// Wakes the coroutine that waits longest. Returns `false` if none waits.
+    /// Wakes the coroutine that has waited longest. Returns `false` if none waits.
     pub fn wake_one(&self) -> bool {
         let Some(rt) = existing() else { return false };
         while let Some(ticket) = self.with(VecDeque::pop_front) {
-            // Not one that was cancelled meanwhile, or that the child of a fork does not have.
+            // A coroutine may have been cancelled meanwhile, or does not exist in the child of a fork.
             if rt.core.borrow_mut().wake(ticket) {
                 return true;
             }
