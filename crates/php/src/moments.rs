@@ -75,7 +75,7 @@ moments! {
     }
 
     fn stalled(rt: &'static Runtime) -> bool {
-        loading::give_up(rt)
+        loading::resolve_stall(rt)
     }
 
     fn forked(rt: &'static Runtime) {

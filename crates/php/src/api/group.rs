@@ -23,7 +23,7 @@ fn construct(call: Call) -> PhpResult {
     if let Some(scope) = arguments.object_or_null(1, classes::scope())?
         && let Some(state) = SCOPE.of(scope)
     {
-        state.made()?;
+        state.constructed()?;
         call.this_of(&GROUP).set_scope(scope);
     }
     Ok(Value::NULL)

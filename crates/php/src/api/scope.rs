@@ -52,7 +52,7 @@ functions! {
 /// # Errors
 /// Its constructor has not run.
 fn this(call: Call) -> Result<ScopeId, Thrown> {
-    call.this_of(&SCOPE).made()
+    call.this_of(&SCOPE).constructed()
 }
 
 /// Returns the scope whose method is called, and its record.
@@ -98,7 +98,7 @@ fn inherit(call: Call) -> PhpResult {
     let given = call.arguments(0, 1)?.object_or_null(1, classes::scope())?;
     let rt = rt();
     let parent = match given.and_then(|given| SCOPE.of(given)) {
-        Some(given) => given.made()?,
+        Some(given) => given.constructed()?,
         None => {
             let core = rt.core.borrow();
             core.scope_of(core.running())
@@ -136,7 +136,7 @@ fn may_await(rt: &'static Runtime, id: ScopeId) -> Result<(), Thrown> {
         let core = rt.core.borrow();
         id == Core::GLOBAL || core.is_within(core.running(), id)
     };
-    if within { Err(throw(&scope::within(rt, id))) } else { Ok(()) }
+    if within { Err(throw(&scope::message_within(rt, id))) } else { Ok(()) }
 }
 
 /// Throws the exception that the scope was cancelled with.

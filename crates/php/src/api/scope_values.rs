@@ -42,7 +42,7 @@ functions! {
 /// # Errors
 /// Its constructor has not run.
 fn scope_of(call: Call) -> Result<ScopeId, Thrown> {
-    call.this_of(&SCOPE).made()
+    call.this_of(&SCOPE).constructed()
 }
 
 fn record_of(call: Call) -> Result<Rc<Record>, Thrown> {

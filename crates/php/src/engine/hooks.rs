@@ -164,7 +164,7 @@ extern "C" fn execute_script(frame: Frame) {
     let end = TOP_LEVEL.end.get();
     EXECUTE_EX.set(Some(original));
     let stack = VmStack::current();
-    if !runs_through(|| original(frame)) {
+    if !run_script_code(|| original(frame)) {
         // SAFETY: the code of this frame was left by a bailout to here, and the stack stood there when it began.
         unsafe { stack.exit_from(frame) };
     }
@@ -180,7 +180,7 @@ extern "C" fn execute_script(frame: Frame) {
 
 /// Handles the end of the script's own code, with the exception in flight or none.
 fn script_ended() {
-    if !runs_through(context::script_ended) {
+    if !run_script_code(context::script_ended) {
         exception::throw_exit();
     }
     if let Some(rt) = scheduler::existing() {
@@ -213,7 +213,7 @@ extern "C" fn spindle_request_ends() {
 
 /// Runs the script's own code. Returns `false` if it was abandoned because a coroutine has exited. Other bailouts, of
 /// fatal errors, are repeated here: the caller holds nothing with a significant destructor.
-fn runs_through(code: impl FnOnce()) -> bool {
+fn run_script_code(code: impl FnOnce()) -> bool {
     if engine::guarded(code) {
         return true;
     }

@@ -55,7 +55,7 @@ fn cancelled() -> Wake {
 /// taken for the next one's.
 #[cold]
 fn cancelled_between_calls(rt: &'static Runtime) {
-    if classify::converses() {
+    if classify::is_in_exchange() {
         return;
     }
     let reason = rt.take_cancellation();
@@ -88,7 +88,7 @@ impl Host for PhpHost {
                 if let Some(reason) = reason {
                     pending_cancel::throw_on_return(rt, reason);
                 }
-                if blocked_on.fd >= 0 && classify::converses() {
+                if blocked_on.fd >= 0 && classify::is_in_exchange() {
                     // The response will still come, and must not be taken for that of the next request: not every
                     // library closes a connection because a wait has failed. Libraries that do are not affected.
                     if c::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {

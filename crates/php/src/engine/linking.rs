@@ -60,7 +60,7 @@ pub fn install() {
 
 extern "C" fn error(_: c_int, _: Option<&Str>, _: u32, _: Option<&Str>) {
     if let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) {
-        notice(rt);
+        register(rt);
     }
 }
 
@@ -87,7 +87,7 @@ fn is_over(linking: &Linking) -> bool {
 }
 
 /// Registers the class that the running code may be linking, before PHP code is run in the middle of that.
-pub fn notice(rt: &'static Runtime) {
+pub fn register(rt: &'static Runtime) {
     let frame = Frame::current();
     let Some(declaration) = frame.as_ref().and_then(Frame::declaration) else { return };
     let Declaration { name, key, .. } = declaration;
@@ -134,7 +134,7 @@ pub fn finish_linked(rt: &'static Runtime) {
 
 /// Waits in a declaration of a class that another coroutine is linking, when its stand-in is about to be linked: until
 /// the class is linked, or links it if the other coroutine could not. The autoloader calls this for the name in
-/// [`stand_ins::is_asked_for`]. Returns the interface that the stand-in asks for; `None` if an exception was thrown,
+/// [`stand_ins::is_interface_name`]. Returns the interface that the stand-in asks for; `None` if an exception was thrown,
 /// with which the declaration fails.
 pub fn wait_for_declaration(rt: Option<&'static Runtime>) -> Option<Class> {
     let frame = Frame::current()?;
@@ -204,7 +204,7 @@ pub fn forget_all() {
 }
 
 /// Marks the classes that other coroutines were linking as lost, in the child of a fork: they will not be linked.
-pub fn lose_others(me: CoroutineId) {
+pub fn forget_others(me: CoroutineId) {
     for linking in STATE.list.borrow_mut().iter_mut().filter(|linking| linking.co != Some(me)) {
         linking.co = None;
     }
@@ -228,7 +228,7 @@ pub fn hide(co: CoroutineId) {
 #[cold]
 pub fn show(co: CoroutineId) {
     for linking in STATE.list.borrow().iter().filter(|linking| linking.co == Some(co)) {
-        if class_table::find(&linking.key).is_some_and(stand_ins::is_one) {
+        if class_table::find(&linking.key).is_some_and(stand_ins::is_stand_in) {
             stand_ins::put(&linking.key, linking.replaced.get());
         }
         if let Some(hidden) = &linking.hidden {

@@ -37,7 +37,7 @@ struct Wait {
     target: LoadTarget,
 }
 
-/// What is being loaded.
+/// The class or file that is being loaded.
 #[derive(PartialEq, Eq)]
 enum LoadTarget {
     /// A class, by its lower-case name.
@@ -101,7 +101,7 @@ pub fn forget_others(me: CoroutineId) {
     STATE.files.borrow_mut().retain(|_, loader| loader.co == me);
     STATE.waits.borrow_mut().clear();
     STATE.file_waits.set(0);
-    linking::lose_others(me);
+    linking::forget_others(me);
 }
 
 /// Parks until `loader` has loaded the target, or may have.
@@ -126,11 +126,11 @@ pub(crate) fn wait_for_class(rt: &'static Runtime, loader: CoroutineId, name: Ve
 extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
     let original = AUTOLOAD_HOOK.original()?;
     let rt = scheduler::existing().filter(|rt| rt.can_switch());
-    if stand_ins::is_asked_for(lower) {
+    if stand_ins::is_interface_name(lower) {
         return linking::wait_for_declaration(rt);
     }
     let Some(rt) = rt else { return original(name, lower) };
-    linking::notice(rt);
+    linking::register(rt);
     count_load(rt, 1);
     let class = load(rt, original, name, lower);
     count_load(rt, -1);
@@ -291,7 +291,7 @@ fn wake_loaded(rt: &'static Runtime) {
 
 /// Resolves a stall in which coroutines that load files wait, in an undetected way, for those that wait for them: wakes
 /// these, which continue without the files. Returns `true` if there are any.
-pub fn give_up(rt: &'static Runtime) -> bool {
+pub fn resolve_stall(rt: &'static Runtime) -> bool {
     let waits = STATE.waits.borrow();
     let mut files = STATE.files.borrow_mut();
     for wait in waits.iter() {

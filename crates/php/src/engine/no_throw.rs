@@ -32,7 +32,7 @@ pub fn install() -> Option<String> {
 }
 
 declare! {
-    // What may only be passed on comes from the engine, or from code that calls it.
+    // Arguments of the type `Passed` come from the engine, or from code that calls it.
     safe fn zend_call_function(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result;
     safe fn zend_std_get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable;
 }

@@ -37,26 +37,26 @@ pub fn remove() {
 }
 
 /// Runs `what` without a switch, unless it is a write of the command line that does not flush a shared buffer.
-fn in_one_piece<R>(what: impl FnOnce() -> R) -> R {
+fn without_switch_unless_cli<R>(what: impl FnOnce() -> R) -> R {
     let is_unbuffered = engine::sapi_name() == c"cli" && !engine::is_output_shared();
     if is_unbuffered || scheduler::existing().is_none() { what() } else { suspension::without_switch(what) }
 }
 
 extern "C" fn write(text: Passed<'_, *const c_char>, length: Passed<'_, usize>) -> usize {
-    WRITE_HOOK.original().map_or(0, |original| in_one_piece(|| original(text, length)))
+    WRITE_HOOK.original().map_or(0, |original| without_switch_unless_cli(|| original(text, length)))
 }
 
 extern "C" fn flush(context: Passed<'_, *mut c_void>) {
     if let Some(original) = FLUSH_HOOK.original() {
-        in_one_piece(|| original(context));
+        without_switch_unless_cli(|| original(context));
     }
 }
 
 extern "C" fn send_headers(headers: Passed<'_, *mut sys::sapi_headers_struct>) -> c_int {
     const FAILED: c_int = sys::SAPI_HEADER_SEND_FAILED as c_int;
-    SEND_HEADERS_HOOK.original().map_or(FAILED, |original| in_one_piece(|| original(headers)))
+    SEND_HEADERS_HOOK.original().map_or(FAILED, |original| without_switch_unless_cli(|| original(headers)))
 }
 
 extern "C" fn read(buffer: Passed<'_, *mut c_char>, length: Passed<'_, usize>) -> usize {
-    READ_HOOK.original().map_or(0, |original| in_one_piece(|| original(buffer, length)))
+    READ_HOOK.original().map_or(0, |original| without_switch_unless_cli(|| original(buffer, length)))
 }

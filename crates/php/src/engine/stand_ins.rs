@@ -52,7 +52,7 @@ pub fn remove() {
 }
 
 /// Returns `true` if this is the name for which the autoloader is called when a stand-in is linked.
-pub fn is_asked_for(lower: &Str) -> bool {
+pub fn is_interface_name(lower: &Str) -> bool {
     lower.as_bytes().starts_with(PREFIX)
 }
 
@@ -92,7 +92,7 @@ pub fn of(class: Class, key: &Str) -> Class {
 }
 
 /// Returns `true` if the class is a stand-in.
-pub fn is_one(class: Class) -> bool {
+pub fn is_stand_in(class: Class) -> bool {
     ALL.borrow().iter().any(|known| known.class == class)
 }
 

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a call of an internal function locks while its coroutine is suspended in it.
+/// The handles that a call of an internal function locks while its coroutine is suspended in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum CallKind {
@@ -238,7 +238,7 @@ fn running_function() -> Option<Function> {
 
 /// Returns `true` if the running call is in the middle of a client's exchange with its server. Plain streams and
 /// sockets do not count: user code decides what is sent on them.
-pub fn converses() -> bool {
+pub fn is_in_exchange() -> bool {
     running_function().is_some_and(|function| {
         matches!(
             kind_of_calls(Some(function)),
@@ -265,7 +265,7 @@ pub(crate) fn name_of_call(frame: Option<Frame>) -> String {
 static DRIVERS: PhpStatic<RefCell<BTreeMap<Vec<u8>, Box<u64>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
 /// Returns the key of all connections of the driver of `new PDO(…)`, if the driver has no verdict.
-pub(crate) fn shared_driver(frame: Frame) -> Option<usize> {
+pub(crate) fn key_of_driver(frame: Frame) -> Option<usize> {
     if name_of(extension_of_call(frame)) != "pdo" {
         return None;
     }
@@ -434,7 +434,7 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
 
 /// Returns the key of a persistent connection: a hash of the arguments of the call that requests it, by which PHP looks
 /// it up. `None` if the call does not request one.
-pub(crate) fn asks_for(frame: Frame) -> Option<u64> {
+pub(crate) fn persistent_key(frame: Frame) -> Option<u64> {
     /// `PDO::ATTR_PERSISTENT`.
     const PDO_PERSISTENT: u64 = 12;
     /// `STREAM_CLIENT_PERSISTENT`.

@@ -82,10 +82,10 @@ fn set_group(object: &Object, group: Option<usize>) {
         None => GROUPS.objects.borrow_mut().remove(&object.address()),
     };
     if let Some(group) = group {
-        persistent::used(group);
+        persistent::add_user(group);
     }
     if let Some(before) = before {
-        persistent::unused(before);
+        persistent::remove_user(before);
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn link_to(object: &Object, group: usize) {
 
 /// Removes the group of an earlier object at the address of a new one. (Objects without handlers of their own are freed
 /// unnoticed.)
-pub(crate) fn is_new(object: &Object) {
+pub(crate) fn forget(object: &Object) {
     set_group(object, None);
 }
 
@@ -191,10 +191,10 @@ extern "C" fn free_object(object: &Object) {
         Some(group) => {
             // If waiting for the lock would be a deadlock, the object's own data is not freed: what it has on its
             // connection stays until that ends.
-            if handle_locks::with_lock(group, || persistent::within(group, || free_with(free, object))).is_none() {
+            if handle_locks::with_lock(group, || persistent::with_view(group, || free_with(free, object))).is_none() {
                 free_with(sys::zend_object_std_dtor, object);
             }
-            persistent::unused(group);
+            persistent::remove_user(group);
         }
     }
 }

@@ -105,12 +105,12 @@ pub fn forget_all() {
 #[inline(always)]
 pub fn suspending(rt: &'static Runtime) {
     if calls::are_any() {
-        mark(rt);
+        lock_used(rt);
     }
 }
 
 #[cold]
-fn mark(rt: &'static Runtime) {
+fn lock_used(rt: &'static Runtime) {
     // After a bailout that an extension has caught, the list may contain calls that are over. The request ends then.
     if engine::has_bailed_out() {
         return;
@@ -118,8 +118,8 @@ fn mark(rt: &'static Runtime) {
     for call in calls::running().take_while(|call| !call.is_marked()) {
         call.set_marked();
         match call.frame() {
-            None => hold(rt, call, call.key(), Mode::Both),
-            Some(frame) => handles(frame, kind_of_calls(frame.function()), |key, mode| hold(rt, call, key, mode)),
+            None => lock_one(rt, call, call.key(), Mode::Both),
+            Some(frame) => handles(frame, kind_of_calls(frame.function()), |key, mode| lock_one(rt, call, key, mode)),
         }
     }
 }
@@ -139,7 +139,7 @@ fn context_of(rt: &'static Runtime, co: CoroutineId) -> Option<&'static Ctx> {
     rt.find_object(co)?.ctx.get()
 }
 
-fn hold(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
+fn lock_one(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
     let (ctx, co) = (rt.context(), running(rt));
     if ctx.locked.borrow().iter().any(|held| held.call == call.as_raw() && held.key == key) {
         return; // it already has the lock, for which it has waited

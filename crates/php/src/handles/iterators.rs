@@ -118,7 +118,7 @@ fn functions(
     &raw const found.locking
 }
 
-/// What a function of an iterator uses.
+/// The functions and the object that an iterator uses.
 struct Over {
     functions: &'static Functions,
     /// The group of the iterated object, if there is one.

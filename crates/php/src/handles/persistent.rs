@@ -49,7 +49,7 @@ fn index(group: usize) -> Option<usize> {
 }
 
 /// Takes a partition for a request: the running coroutine's own, or one that is not in use. Returns its group id.
-/// [`unused`] has to be called at the call's end.
+/// [`remove_user`] has to be called at the call's end.
 pub(crate) fn take(asked: u64) -> usize {
     let me = scheduler::existing().map_or(Core::MAIN_ID, |rt| {
         let core = rt.core.borrow();
@@ -86,17 +86,17 @@ fn change(group: usize, change: impl FnOnce(&mut Partition)) {
 }
 
 /// Counts one more user, if the group is that of a persistent connection.
-pub(crate) fn used(group: usize) {
+pub(crate) fn add_user(group: usize) {
     change(group, |partition| partition.users += 1);
 }
 
 /// Counts one user less.
-pub(crate) fn unused(group: usize) {
+pub(crate) fn remove_user(group: usize) {
     change(group, |partition| partition.users = partition.users.saturating_sub(1));
 }
 
 /// Adds a stream, which uses the partition until it is closed.
-pub(crate) fn used_by_stream(group: usize, stream: &Resource) {
+pub(crate) fn add_stream(group: usize, stream: &Resource) {
     let known = (stream.number(), stream.address());
     change(group, |partition| {
         if !partition.streams.contains(&known) {
@@ -106,7 +106,7 @@ pub(crate) fn used_by_stream(group: usize, stream: &Resource) {
 }
 
 /// Runs `body`, which may look up its connection in the engine's list or add it there, with a view of its partition.
-pub(crate) fn within(group: usize, body: impl FnOnce()) {
+pub(crate) fn with_view(group: usize, body: impl FnOnce()) {
     let is_marked =
         index(group).is_some_and(|at| PARTITIONS.borrow().get(at).is_some_and(|partition| partition.is_marked));
     if !is_marked {

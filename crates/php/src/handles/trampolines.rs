@@ -223,10 +223,10 @@ fn is_trampoline(handler: Handler) -> bool {
 
 fn make_handle(call: Trampolined) {
     let frame = call.frame;
-    let Some(asked) = classify::asks_for(frame) else {
+    let Some(asked) = classify::persistent_key(frame) else {
         if let Some(this) = frame.this() {
-            connection_groups::is_new(this);
-            match classify::shared_driver(frame) {
+            connection_groups::forget(this);
+            match classify::key_of_driver(frame) {
                 Some(driver) => connection_groups::link_to(this, driver),
                 None => connection_groups::link(frame, this),
             }
@@ -239,14 +239,14 @@ fn make_handle(call: Trampolined) {
     }
     // The connection may be in use through a handle that was passed to another coroutine, and the call may use it at
     // once.
-    let make = || persistent::within(group, || call.call(sys::spindle_trampoline_holding));
+    let make = || persistent::with_view(group, || call.call(sys::spindle_trampoline_holding));
     handle_locks::with_lock(group, make);
     if let Some(object) = call.result().as_object() {
         connection_groups::link_to(object, group);
     } else if let Some(resource) = call.result().as_resource() {
-        persistent::used_by_stream(group, resource);
+        persistent::add_stream(group, resource);
     }
-    persistent::unused(group);
+    persistent::remove_user(group);
 }
 
 /// Links an object or a resource that a call has returned: if it is a handle, it shares the connection of the handle

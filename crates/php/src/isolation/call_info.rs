@@ -1,11 +1,11 @@
-//! What is known of an internal function, in the slot that the engine reserves for this extension in each function.
+//! Data about internal functions, in the slot that the engine reserves for this extension in each function.
 
 use crate::c;
 use spindle_php_sys as sys;
 use spindle_zend::{Function, Handler};
 use std::cell::Cell;
 
-/// What is known of an internal function: `spindle_call_info` of the C glue, which reads it.
+/// Data about an internal function: `spindle_call_info` of the C glue, which reads it.
 #[repr(transparent)]
 pub struct CallInfo(Cell<sys::spindle_call_info>);
 

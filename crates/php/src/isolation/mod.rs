@@ -33,7 +33,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
 
-/// What a coroutine that is suspended is in the middle of.
+/// The operations in the middle of which a coroutine is suspended.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendedIn {
     /// In C code that has called a blocking function of libc.

@@ -155,7 +155,9 @@ pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Resul
         Target::Set(_) if GROUP.of(object).is_some_and(|group| group.has(running)) => {
             "A coroutine cannot await a group that it is in: it would never complete".to_owned()
         }
-        Target::Scope(id) if id == Core::GLOBAL || rt.core.borrow().is_within(running, id) => scope::within(rt, id),
+        Target::Scope(id) if id == Core::GLOBAL || rt.core.borrow().is_within(running, id) => {
+            scope::message_within(rt, id)
+        }
         Target::Scope(id) if rt.core.borrow().lifetime(id) == Lifetime::Scope => {
             if object.is_a(classes::bounded_scope()) {
                 return Ok(());

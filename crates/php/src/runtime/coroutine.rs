@@ -17,7 +17,7 @@ use std::cell::{Cell, OnceCell};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-/// What a parked coroutine waits for, for diagnostics.
+/// The wait of a parked coroutine, for diagnostics.
 #[derive(Clone, Copy)]
 pub struct Info {
     /// The libc or `Async` function; empty if it waits for nothing.
@@ -87,9 +87,9 @@ pub struct Coroutine {
     pub arguments: ValueList,
     /// Its named arguments.
     pub named: OwnedCell<Array>,
-    /// What it returned.
+    /// Its result.
     pub result: ValueCell,
-    /// What it threw, or its cancellation.
+    /// The exception that it threw, or its cancellation.
     pub exception: OwnedCell<Object>,
     /// Its context, while it has a stack.
     pub ctx: Cell<Option<&'static Ctx>>,
@@ -99,7 +99,7 @@ pub struct Coroutine {
     pub context: OwnedCell<Instance<Context>>,
     /// The state that it inherits at its start.
     pub inherited: Inherited,
-    /// What it waits for.
+    /// Its wait, if it is parked.
     pub info: Cell<Info>,
     /// The coroutine that spawned it, the one that spawned that one, and so on.
     pub spawners: OnceCell<Rc<Spawners>>,

@@ -38,7 +38,7 @@ pub struct Ctx {
     pub silenced: Cell<i32>,
     /// How many parks have failed at once because of `failing`.
     pub failed_parks: Cell<u32>,
-    /// The descriptor of the connection that was given up after too many of these, or -1.
+    /// The descriptor of the connection that was shut down because of the cancellation, or -1.
     pub given_up: Cell<i32>,
     /// The state that travels with the coroutine.
     pub travelling: Travelling,

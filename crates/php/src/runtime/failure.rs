@@ -110,7 +110,7 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
                     rt.deliver(co, id, failure.clone());
                 }
                 if handled {
-                    return scope::stays(rt, &listed);
+                    return scope::leave_listed(rt, &listed);
                 }
                 let mut core = rt.core.borrow_mut();
                 let above_too =
@@ -123,7 +123,7 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
                 if let (Level::Above(id), false) = (level, listed.is_listed()) {
                     listed.add_to(rt, id); // it was thrown by its handler
                 }
-                return scope::stays(rt, &listed);
+                return scope::leave_listed(rt, &listed);
             }
             Route::Unhandled => {
                 listed.mark_known();
@@ -218,11 +218,11 @@ pub fn carry_out(rt: &'static Runtime) {
                     rt.core.borrow_mut().make_zombies(id);
                 }
             }
-            Event::Failed(set) => group::one_has_failed(rt, set),
+            Event::Failed(set) => group::member_failed(rt, set),
             Event::ZombiesDue => end_zombies(rt),
             Event::Overdue(co) => moments::overdue(rt, co),
             Event::Unawaited(co) => moments::unawaited(rt, co),
-            Event::ReportsDue => report::due(rt),
+            Event::ReportsDue => report::start_runner(rt),
             Event::Gone(id) => {
                 if !rt.core.borrow_mut().release_scope(id) {
                     continue;
@@ -361,7 +361,7 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
 pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
     report::add(rt, exception.clone(), about);
     shut_down(rt, Some(&exception));
-    report::expect(rt);
+    report::schedule(rt);
 }
 
 /// Starts graceful shutdown: cancels the coroutines in the global scope and below it, because of `cause` if there is
@@ -425,7 +425,7 @@ pub fn deadlock(rt: &'static Runtime) {
         let this = rt.object(*co);
         exception::set_position(&error, this.suspended_at.file().as_deref(), this.suspended_at.line());
         report::add(rt, error, None);
-        report::expect(rt);
+        report::schedule(rt);
     }
     rt.allow_switch();
 }
@@ -466,7 +466,7 @@ pub fn script_ended(rt: &'static Runtime) {
         moments::script_over(rt);
         moments::exits(rt);
         rt.end(); // `exit`: no coroutine runs again
-        return report::rest(rt, true);
+        return report::report_rest(rt, true);
     }
     let main = rt.object(Core::MAIN);
     let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
@@ -504,7 +504,7 @@ pub fn script_ended(rt: &'static Runtime) {
     }
     moments::script_over(rt);
     rt.end();
-    report::rest(rt, false);
+    report::report_rest(rt, false);
 }
 
 /// Adds failures that have not been awaited to the reports, when no coroutine runs again.

@@ -221,7 +221,7 @@ pub fn state_of(rt: &Runtime, member: &CoroutineObject) -> (CoroutineState, Outc
 }
 
 /// Cancels the other coroutines of a group of which the first one has failed. `set` may be no group's.
-pub fn one_has_failed(rt: &'static Runtime, set: SetId) {
+pub fn member_failed(rt: &'static Runtime, set: SetId) {
     let Some(group) = rt.groups.of_set(set) else { return };
     let text = "cancelled because another coroutine of its group has failed";
     let failed = rt.core.borrow().failed_in_set(set).and_then(|co| rt.find_object(co)?.exception.get());

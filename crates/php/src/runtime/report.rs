@@ -61,25 +61,25 @@ pub fn add(rt: &'static Runtime, exception: Owned<Object>, about: Option<&Corout
 }
 
 /// Registers a failure whose handler has thrown another one: it is reported as the cause of that one, not on its own.
-pub fn is_cause(rt: &'static Runtime, failure: &Object) {
+pub fn register_cause(rt: &'static Runtime, failure: &Object) {
     rt.reports.known.add(&cancellation::original(rt, failure), Value::from(0));
 }
 
 /// Schedules the report of the failures that were added.
-pub fn expect(rt: &'static Runtime) {
+pub fn schedule(rt: &'static Runtime) {
     let at_once = {
         let core = rt.core.borrow();
         core.is_forced() || !core.all_are_global()
     };
     if at_once {
-        due(rt);
+        start_runner(rt);
     } else if !rt.reports.expected.replace(true) {
         rt.core.borrow_mut().schedule_reports(scope::deadline(REPORT_AFTER_MS));
     }
 }
 
 /// Queues a runner that reports, if there is anything to report.
-pub fn due(rt: &'static Runtime) {
+pub fn start_runner(rt: &'static Runtime) {
     if !rt.reports.pending.borrow().is_empty() && rt.phase.get() != Phase::Ended {
         runner::start(rt, Work::Report, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
@@ -89,7 +89,7 @@ pub fn due(rt: &'static Runtime) {
 /// `error_get_last()`.
 pub fn in_runner(rt: &'static Runtime) {
     rt.forbid_switch();
-    all(rt);
+    report_all(rt);
     if let Some(last) = LastError::take() {
         rt.reports.last_error.set(Some(last));
     }
@@ -98,7 +98,7 @@ pub fn in_runner(rt: &'static Runtime) {
 
 /// Reports, on main's stack at the request's end, the failures that have not been reported. `exits`: the exit status
 /// stays.
-pub fn rest(rt: &'static Runtime, exits: bool) {
+pub fn report_rest(rt: &'static Runtime, exits: bool) {
     if let Some(last) = rt.reports.last_error.take() {
         last.become_current();
     }
@@ -107,7 +107,7 @@ pub fn rest(rt: &'static Runtime, exits: bool) {
     }
     let thrown = exception::take();
     let status = globals::exit_status().get();
-    all(rt);
+    report_all(rt);
     if thrown.is_some() {
         drop(exception::put(thrown));
     }
@@ -116,7 +116,7 @@ pub fn rest(rt: &'static Runtime, exits: bool) {
     }
 }
 
-fn all(rt: &'static Runtime) {
+fn report_all(rt: &'static Runtime) {
     loop {
         let next = {
             let mut pending = rt.reports.pending.borrow_mut();
@@ -125,7 +125,7 @@ fn all(rt: &'static Runtime) {
             }
             pending.remove(0)
         };
-        if !one(rt, &next.exception, next.more) {
+        if !report_one(rt, &next.exception, next.more) {
             return;
         }
     }
@@ -140,7 +140,7 @@ fn call_user_handler() {
 }
 
 /// Reports an exception as PHP does. Returns `false` if user code's handler exits.
-fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> bool {
+fn report_one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> bool {
     drop(exception::put(Some(exception.clone())));
     call_user_handler();
     if let Some(left) = exception::in_flight() {
@@ -148,7 +148,7 @@ fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> boo
             return false;
         }
         let is_same = left == *exception;
-        let cut = if is_same { cut(rt, &left) } else { None };
+        let cut = if is_same { detach_reported(rt, &left) } else { None };
         if let Some((_, cause)) = &cut {
             more = format!("\n  after {}{}", described(cause), more);
         }
@@ -171,7 +171,7 @@ fn one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> boo
 
 /// Detaches the part of the chain of previous exceptions that was reported before. Returns the exception that it was
 /// detached from, and the first exception of that part.
-fn cut(rt: &'static Runtime, exception: &Object) -> Option<(Owned<Object>, Owned<Object>)> {
+fn detach_reported(rt: &'static Runtime, exception: &Object) -> Option<(Owned<Object>, Owned<Object>)> {
     for holder in exception::chain(exception) {
         let previous = exception::previous(holder)?;
         if rt.reports.known.has(&cancellation::original(rt, previous)) {

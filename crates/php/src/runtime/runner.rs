@@ -27,7 +27,7 @@ pub enum RustEntry {
 /// The body of a coroutine, called once.
 pub type Body = Box<dyn FnMut() -> PhpResult>;
 
-/// What a runner does.
+/// The work of a runner.
 pub enum Work {
     /// Calls callbacks with a coroutine that has completed.
     CallbacksOf(Vec<Value>, Owned<CoroutineObject>),
@@ -88,8 +88,7 @@ impl Job {
         drop(self.work.take());
     }
 
-    /// Returns the outcome of a runner that cannot run, for which `failed` routes the failure that it would have
-    /// handled.
+    /// Returns the outcome of a runner that cannot run. `failed` then routes a failure that it would have handled.
     pub fn outcome_unless_started(&self) -> Outcome {
         match self.work().as_deref() {
             Some(Work::Handler(..)) => Outcome::Cancelled,
@@ -213,7 +212,7 @@ pub fn failed(rt: &'static Runtime, this: &CoroutineObject, exception: Owned<Obj
                 // The failure that the handler was called for is kept as the last previous exception of what it has
                 // thrown.
                 if let Some(failure) = failure.take() {
-                    report::is_cause(rt, &failure);
+                    report::register_cause(rt, &failure);
                     exception::set_last_previous(&exception, failure);
                 }
             }

@@ -226,7 +226,7 @@ impl Runtime {
     fn begin_request(&'static self) {
         *self.core.borrow_mut() = new_core();
         let size = stacks::wanted_size();
-        if !self.stacks.borrow().are_of(size) {
+        if !self.stacks.borrow().have_size(size) {
             *self.stacks.borrow_mut() = Stacks::new(size);
         }
         self.phase.set(if suspension::script_is_over() { Phase::Ended } else { Phase::Running });
@@ -580,7 +580,7 @@ impl Runtime {
             if why == Leaving::Over {
                 failure::report_unseen(self);
             }
-            crate::runtime::report::rest(self, why != Leaving::Over);
+            crate::runtime::report::report_rest(self, why != Leaving::Over);
             if self.draining.get() && self.is_left() {
                 return; // `drain` says so
             }
@@ -859,6 +859,6 @@ impl Runtime {
     /// Returns how many stacks there are, and the bytes of each C stack.
     pub fn stack_figures(&self) -> (usize, usize) {
         let stacks = self.stacks.borrow();
-        (stacks.made(), stacks.size())
+        (stacks.count(), stacks.size())
     }
 }

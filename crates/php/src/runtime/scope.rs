@@ -43,7 +43,7 @@ pub fn register() {
     SCOPE.extend_to(classes::bounded_scope(), create);
 }
 
-/// What the runtime keeps of a scope.
+/// The data of a scope that the runtime keeps.
 pub struct Record {
     /// User code's object, held weakly; null when there is none.
     object: Cell<*const ScopeObject>,
@@ -203,7 +203,7 @@ impl Failed {
 }
 
 /// Leaves a failure on the lists it is on. The last of these scopes warns if it is not known when the scope finishes.
-pub fn stays(rt: &'static Runtime, failed: &Failed) {
+pub fn leave_listed(rt: &'static Runtime, failed: &Failed) {
     let Some(id) = failed.last else { return };
     failed.note.warns.set(Some(id));
     if rt.core.borrow().is_finished(id) {
@@ -350,7 +350,7 @@ impl Scope {
     ///
     /// # Errors
     /// Its constructor has not run.
-    pub fn made(&self) -> Result<ScopeId, Thrown> {
+    pub fn constructed(&self) -> Result<ScopeId, Thrown> {
         let text = "This scope was not constructed: call parent::__construct() in its constructor";
         self.id.get().ok_or_else(|| exception::throw_new(classes::async_exception(), text))
     }
@@ -444,7 +444,7 @@ pub fn created(rt: &'static Runtime, id: ScopeId) -> String {
 }
 
 /// Returns the message for a coroutine that would await a scope that it is in.
-pub fn within(rt: &'static Runtime, id: ScopeId) -> String {
+pub fn message_within(rt: &'static Runtime, id: ScopeId) -> String {
     let created = created(rt, id);
     format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
 }

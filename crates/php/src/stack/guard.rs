@@ -10,7 +10,7 @@ const MADV_GUARD_INSTALL: i32 = 102;
 const MADV_GUARD_REMOVE: i32 = 103;
 
 /// The number of mappings that are left to other code, where each guard splits one.
-const LEFT_TO_OTHERS: usize = 4096;
+const RESERVED_MAPPINGS: usize = 4096;
 
 /// How a guard is implemented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
         return Ok(Kind::Advised);
     }
     // The heap needs mappings as well, without which PHP cannot run.
-    if mapped >= most_mapped() {
+    if mapped >= max_mapped() {
         return Err(libc::ENOMEM);
     }
     // All of them as one: the number of mappings is limited.
@@ -79,7 +79,7 @@ fn are_closed(words: [usize; 2]) -> bool {
 }
 
 /// Returns how many guards may be mappings: each splits one in two.
-fn most_mapped() -> usize {
+fn max_mapped() -> usize {
     static MOST: AtomicUsize = AtomicUsize::new(0);
     let known = MOST.load(Ordering::Relaxed);
     if known != 0 {
@@ -87,7 +87,7 @@ fn most_mapped() -> usize {
     }
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
     let all: usize = text.trim().parse().unwrap_or(65_530);
-    let most = ((all - LEFT_TO_OTHERS.min(all / 4)) / 2).max(1);
+    let most = ((all - RESERVED_MAPPINGS.min(all / 4)) / 2).max(1);
     MOST.store(most, Ordering::Relaxed);
     most
 }

@@ -30,15 +30,15 @@ use std::ptr::{null, null_mut};
 use std::slice;
 
 /// A stack within this distance of its wire still counts as overflowed: the code that closes the wire must not need it.
-const NEAR: usize = 16 * 1024;
+const NEAR_WIRE: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
 /// The part of the floor that is opened for PHP's error handling.
-const ROOM: usize = 64 * 1024;
+const ERROR_ROOM: usize = 64 * 1024;
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 type Handler = extern "C" fn(i32, &libc::siginfo_t, &mut libc::ucontext_t);
 
-/// What the handler needs, prepared before it is installed.
+/// The handler's data, prepared before it is installed.
 struct Prepared {
     /// The previous actions of the signals.
     before: [Cell<libc::sigaction>; 2],
@@ -201,13 +201,13 @@ extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc
         match zone(stack, address) {
             Zone::Elsewhere => {}
             Zone::Wire if !stack.overflowed.get() && open(stack) => return,
-            Zone::Wire => end_at_once(),
+            Zone::Wire => abort_with_message(),
             Zone::Floor => {
                 let code = PREPARED.code.get();
                 let in_php = (code.0..code.1).contains(&arch::instruction(registers)); // of the PHP thread, on this stack
                 let floor = stack.low as usize - PREPARED.zones.get().above_floor();
-                if !in_php || !PREPARED.is_whole.get()() || !guard::open(floor - ROOM, ROOM) {
-                    end_at_once();
+                if !in_php || !PREPARED.is_whole.get()() || !guard::open(floor - ERROR_ROOM, ERROR_ROOM) {
+                    abort_with_message();
                 }
                 arch::call_instead(registers, floor, raise);
                 return;
@@ -269,7 +269,7 @@ pub fn at_interrupt() {
 fn raise_or_close(stack: &Stack) {
     let here = 0u8;
     let low = stack.low as usize;
-    if (&raw const here).addr() < low + NEAR {
+    if (&raw const here).addr() < low + NEAR_WIRE {
         raise();
     }
     stack.overflowed.set(false);
@@ -278,7 +278,7 @@ fn raise_or_close(stack: &Stack) {
 }
 
 /// Writes the error message, and ends the process: nothing else is safe.
-fn end_at_once() -> ! {
+fn abort_with_message() -> ! {
     let text = PREPARED.text.get();
     let text = &text[..text.iter().position(|byte| *byte == 0).unwrap_or(0)];
     // PHP's frames are those of the call of the interrupted code.

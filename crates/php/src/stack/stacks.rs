@@ -28,34 +28,34 @@ use std::ptr::{self, null_mut};
 const VM_AREA: usize = 16 * 1024;
 /// The part of a slot, below its VM page, that contains `Ctx`.
 const CTX_AREA: usize = 4096;
-/// Where `Ctx` lies in that, or up to 448 bytes higher. The frames of a short function that awaits, sleeps or yields fit into the
-/// page on both sides: below it those of C, above it those of PHP.
+/// The offset of `Ctx` in that part, to which up to 448 bytes are added. The frames of a short function that awaits,
+/// sleeps or yields fit into the page on both sides: those of C below, those of PHP above.
 const CTX_OFFSET: usize = 2048;
 /// From this size on a stack has a large reserve.
 const LARGE: usize = 1 << 20;
 /// The minimal size of a stack, and the maximal one if it is derived from main's.
-const LEAST: usize = 64 * 1024;
-const MOST_AS_MAIN: usize = 64 << 20;
+const MIN_SIZE: usize = 64 * 1024;
+const MAX_SIZE_OF_MAIN: usize = 64 << 20;
 /// Large slots begin at up to this many pages (a prime) above the next multiple of their size, in steps of `SHIFT`
 /// pages.
 const SHIFTS: usize = 139;
 const SHIFT: usize = 67;
 /// Address space that is at least left to other code.
-const LEFT_TO_OTHERS: usize = 64 << 20;
+const RESERVED_SPACE: usize = 64 << 20;
 /// The number of free stacks that are reserved for coroutines that must have one: runners and cancelled ones.
-const KEPT_FREE: usize = 1;
+const RESERVED_FREE: usize = 1;
 
 /// The upper part of a free stack, which stays in memory.
-const KEPT_WARM: usize = 256 * 1024;
+const KEPT_RESIDENT: usize = 256 * 1024;
 /// The part below it. If any of its pages were used, everything from there down is given back.
-const LOOKED_AT: usize = 128 * 1024;
+const CHECKED: usize = 128 * 1024;
 /// One in this many stacks that are returned is checked; after a deep one, this many in a row, and as many of the other
 /// free ones.
-const LOOK_EVERY: u32 = 128;
+const CHECK_EVERY: u32 = 128;
 /// The number of free stacks, the next ones to be taken, that stay in memory unchanged.
-const FREE_AS_THEY_ARE: usize = 16;
+const UNTRIMMED: usize = 16;
 /// The maximal number of stacks that stay for the next request.
-const KEPT: usize = 64;
+const MAX_KEPT: usize = 64;
 
 /// A C stack: its place in memory, and its stack pointer while it is suspended. The structure at its upper end begins
 /// with this.
@@ -165,13 +165,13 @@ pub fn wanted_size() -> usize {
 
 /// Returns the maximal size of main's stack, if it is a sensible number.
 fn size_of_main() -> usize {
-    limit(libc::RLIMIT_STACK).unwrap_or(MOST_AS_MAIN).clamp(256 * 1024, MOST_AS_MAIN)
+    limit(libc::RLIMIT_STACK).unwrap_or(MAX_SIZE_OF_MAIN).clamp(256 * 1024, MAX_SIZE_OF_MAIN)
 }
 
 /// Returns how much address space stacks leave to other code, a share of the available one: PHP's heap has to grow as
 /// well.
-fn left_to_others() -> usize {
-    (limit(libc::RLIMIT_AS).unwrap_or(0) / 4).max(LEFT_TO_OTHERS)
+fn reserved_space() -> usize {
+    (limit(libc::RLIMIT_AS).unwrap_or(0) / 4).max(RESERVED_SPACE)
 }
 
 /// Returns a limit of the process, if there is one.
@@ -202,8 +202,8 @@ pub struct Stacks<T: 'static> {
     mapped: usize,
     /// How many stacks are returned until one is checked, how many of the next ones are all checked, and the position
     /// among the free ones at which to check another one.
-    until_look: u32,
-    looks: u32,
+    until_check: u32,
+    checks: u32,
     cursor: usize,
 }
 
@@ -240,7 +240,7 @@ impl<T: AtTop> Stacks<T> {
     /// trampolines need that much more than without coroutines.
     pub fn new(size: usize) -> Stacks<T> {
         let page = memory::page_size();
-        let size = size.max(LEAST).next_multiple_of(page);
+        let size = size.max(MIN_SIZE).next_multiple_of(page);
         let zones = Zones::of(size, page);
         let top = (size / 10 + VM_AREA + CTX_AREA).next_multiple_of(page);
         let mut stride = zones.bytes() + size + top;
@@ -261,8 +261,8 @@ impl<T: AtTop> Stacks<T> {
             shifts,
             made: 0,
             mapped: 0,
-            until_look: LOOK_EVERY,
-            looks: 0,
+            until_check: CHECK_EVERY,
+            checks: 0,
             cursor: 0,
         }
     }
@@ -273,12 +273,12 @@ impl<T: AtTop> Stacks<T> {
     }
 
     /// Returns `true` if stacks of the wanted size `size` are of this size.
-    pub fn are_of(&self, size: usize) -> bool {
+    pub fn have_size(&self, size: usize) -> bool {
         self.size == Stacks::<T>::new(size).size
     }
 
     /// Returns how many stacks were created.
-    pub fn made(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.made
     }
 
@@ -291,7 +291,7 @@ impl<T: AtTop> Stacks<T> {
     /// stack is in use when that is dropped.
     #[inline]
     pub fn take(&mut self) -> Option<&'static T> {
-        if self.free.len() > KEPT_FREE { self.free.pop() } else { None }
+        if self.free.len() > RESERVED_FREE { self.free.pop() } else { None }
     }
 
     /// Returns a new stack; if there can be none and `last` is set, a reserved one.
@@ -300,7 +300,7 @@ impl<T: AtTop> Stacks<T> {
     /// [`NoStack`] when the kernel gives no more.
     #[cold]
     pub fn make_or_last(&mut self, last: bool) -> Result<&'static T, NoStack> {
-        while self.free.len() < KEPT_FREE && self.made < KEPT_FREE {
+        while self.free.len() < RESERVED_FREE && self.made < RESERVED_FREE {
             let kept = self.make()?;
             self.free.push(kept);
         }
@@ -314,35 +314,35 @@ impl<T: AtTop> Stacks<T> {
     #[inline]
     pub fn put(&mut self, ctx: &'static T) {
         self.free.push(ctx);
-        self.until_look -= 1;
-        if self.until_look == 0 {
-            self.look();
+        self.until_check -= 1;
+        if self.until_check == 0 {
+            self.trim_some();
         }
     }
 
     /// Gives memory that deep calls have used back to the kernel: of the free stack that is now far from being taken
     /// again, and of one more, so that all are checked in the long run.
     #[cold]
-    fn look(&mut self) {
-        self.looks = self.looks.saturating_sub(1);
-        if self.free.len() > FREE_AS_THEY_ARE && self.size >= KEPT_WARM + LOOKED_AT + self.page {
-            let others = self.free.len() - FREE_AS_THEY_ARE;
+    fn trim_some(&mut self) {
+        self.checks = self.checks.saturating_sub(1);
+        if self.free.len() > UNTRIMMED && self.size >= KEPT_RESIDENT + CHECKED + self.page {
+            let others = self.free.len() - UNTRIMMED;
             self.cursor = (self.cursor + 1) % others;
             for ctx in [self.free[others - 1], self.free[self.cursor]] {
-                if self.cool(ctx) {
-                    self.looks = LOOK_EVERY;
+                if self.trim(ctx) {
+                    self.checks = CHECK_EVERY;
                 }
             }
         }
-        self.until_look = if self.looks > 0 { 1 } else { LOOK_EVERY };
+        self.until_check = if self.checks > 0 { 1 } else { CHECK_EVERY };
     }
 
     /// Gives back the pages of a free stack that was used deeply. Returns `true` if it was.
-    fn cool(&self, ctx: &T) -> bool {
+    fn trim(&self, ctx: &T) -> bool {
         let low = ctx.stack().low as usize;
-        let warm = (ctx.stack().upper_end() as usize - KEPT_WARM) / self.page * self.page;
-        let mut known = [0u8; LOOKED_AT / 4096];
-        memory::is_any_resident(warm - LOOKED_AT, &mut known[..LOOKED_AT / self.page])
+        let warm = (ctx.stack().upper_end() as usize - KEPT_RESIDENT) / self.page * self.page;
+        let mut known = [0u8; CHECKED / 4096];
+        memory::is_any_resident(warm - CHECKED, &mut known[..CHECKED / self.page])
             && memory::advise(low, warm - low, libc::MADV_DONTNEED)
     }
 
@@ -366,7 +366,7 @@ impl<T: AtTop> Stacks<T> {
         unsafe { ctx.write(T::new()) };
         // SAFETY: what lies there begins with its stack.
         unsafe { ctx.cast::<Stack>().write(stack) };
-        tell_valgrind(start + self.zones.floor as usize, ctx as usize);
+        announce_to_valgrind(start + self.zones.floor as usize, ctx as usize);
         // SAFETY: just made. It lasts as long as `self`, see `take`.
         Ok(unsafe { &*ctx })
     }
@@ -374,7 +374,7 @@ impl<T: AtTop> Stacks<T> {
     /// Returns `true` if the stacks are worth keeping: there are few, and none was abandoned. Nothing runs on any of
     /// them, or will.
     pub fn are_worth_keeping(&self) -> bool {
-        self.free.len() == self.made && self.made <= KEPT
+        self.free.len() == self.made && self.made <= MAX_KEPT
     }
 
     /// Returns where a slot of the last mapping starts, and the one below it ends.
@@ -408,7 +408,7 @@ fn table(page: usize) -> usize {
 /// Maps `bytes`, of which the first `guarded` end where a page of page tables ends. Also fails if that would leave too
 /// little to other code.
 fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
-    let mapped = bytes + table(page) + left_to_others();
+    let mapped = bytes + table(page) + reserved_space();
     let start = memory::map(mapped, libc::MAP_NORESERVE | libc::MAP_STACK)?;
     let first = (start + guarded).next_multiple_of(table(page)) - guarded;
     let end = first + bytes;
@@ -422,7 +422,7 @@ fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
 /// Announces a stack to Valgrind, which would take a switch for a huge frame otherwise. Without Valgrind this is a few
 /// rotations. The request is described in Valgrind's manual, "The Client Request mechanism": `STACK_REGISTER(start,
 /// end)`.
-fn tell_valgrind(start: usize, end: usize) {
+fn announce_to_valgrind(start: usize, end: usize) {
     let request: [usize; 6] = [0x1501, start, end, 0, 0, 0];
     // SAFETY: the rotations add up to a whole turn, and the exchange is of a register with itself. Valgrind, which
     // recognises the sequence, reads six words at rax and answers in rdx.
