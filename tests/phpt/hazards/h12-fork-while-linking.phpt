@@ -43,8 +43,8 @@ echo implode(' ', array_map(get_parent_class(...), T\all($links))), "\n";
 ?>
 --EXPECT--
 child: Own
-Async\AsyncException: class others@anonymous is being declared by a coroutine of the parent process, which does not go on in this one
-Async\AsyncException: class named is being declared by a coroutine of the parent process, which does not go on in this one
+Async\AsyncException: class others@anonymous is being declared by a coroutine of the parent process, which does not run in this one
+Async\AsyncException: class named is being declared by a coroutine of the parent process, which does not run in this one
 cancelled, as it has linked its class
 parent: Own
 Others NamedParent

@@ -181,7 +181,7 @@ fn wait(rt: Option<&'static Runtime>, other: Option<CoroutineId>, name: &Str) ->
         Err(exception::throw_new(classes::async_exception(), &text))
     };
     let Some(other) = other else {
-        return refused("a coroutine of the parent process, which does not go on in this one");
+        return refused("a coroutine of the parent process, which does not run in this one");
     };
     let Some(rt) = rt else { return refused("another coroutine, and this code cannot wait for it") };
     let me = rt.core.borrow().running();
