@@ -88,7 +88,8 @@ impl Tree {
             if path.is_dir() && !path.is_symlink() {
                 self.collect(&path)?;
             } else if is_source && let Ok(text) = fs::read_to_string(&path) {
-                let words = text.split(|c: char| !is_word(c)).map(str::to_owned).collect();
+                let words = text.lines().map(code_of).flat_map(|code| code.split(|c: char| !is_word(c)));
+                let words = words.map(str::to_owned).collect();
                 let named = if path.file_stem().is_some_and(|stem| stem == "mod") { folder } else { &path };
                 let module = named.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 self.sources.push(Source { module, words });
@@ -116,6 +117,12 @@ impl Tree {
             Mention::Target(target) => self.targets.contains(target),
         }
     }
+}
+
+/// Returns what is not a comment in a line of a source: a name in a comment alone does not exist.
+fn code_of(line: &str) -> &str {
+    let line = line.trim_start();
+    if line.starts_with("/*") || line.starts_with("* ") { "" } else { line.split("//").next().unwrap_or_default() }
 }
 
 fn is_word(c: char) -> bool {
@@ -162,7 +169,7 @@ fn mention(code: &str) -> Option<Mention> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mention, Source, Tree, mention, mentions};
+    use super::{Mention, Source, Tree, code_of, mention, mentions};
     use std::{collections::HashSet, path::PathBuf};
 
     #[test]
@@ -185,6 +192,15 @@ mod tests {
         ] {
             assert_eq!(mention(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn comments_are_no_code() {
+        assert_eq!(code_of("    let a = b; // c"), "let a = b; ");
+        for comment in ["/// A", "    //! b", "/* c", " * d"] {
+            assert_eq!(code_of(comment), "", "{comment}");
+        }
+        assert_eq!(code_of("*place = value;"), "*place = value;");
     }
 
     #[test]
