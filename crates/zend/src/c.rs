@@ -11,6 +11,7 @@
 use crate::{
     Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, declare,
     engine::ErrorObserver,
+    fiber::SwitchObserver,
     frame::Borrowed,
     globals::Global,
     instance::{Create, GcBuffer},
@@ -163,6 +164,7 @@ declare! {
         names: &mut Vec<String>,
     );
     pub safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
+    pub safe fn zend_observer_fiber_switch_register(observer: SwitchObserver);
 
     // Sources. There is room for the requested number of bytes, and for the zeros after them that the scanner needs.
     pub safe fn spindle_file_room(length: usize) -> NonNull<u8>;

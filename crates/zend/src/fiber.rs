@@ -69,6 +69,14 @@ impl Shared<sys::zend_fiber_context> {
     }
 }
 
+/// A function that is called when the first context is about to be suspended, and the second one to be resumed or started.
+pub type SwitchObserver = extern "C" fn(&FiberContext, &FiberContext);
+
+/// Registers a function that is called at each switch between contexts, for the rest of the process.
+pub fn observe(observer: SwitchObserver) {
+    c::zend_observer_fiber_switch_register(observer);
+}
+
 impl Default for FiberContext {
     fn default() -> FiberContext {
         FiberContext::new()

@@ -27,7 +27,7 @@ mod declaration;
 pub mod declare;
 pub mod engine;
 pub mod exception;
-mod fiber;
+pub mod fiber;
 mod frame;
 pub mod globals;
 pub mod hooks;

@@ -84,3 +84,49 @@ with_coroutines('the client works after a cancellation', function (Check $check)
     $answer = $client->double(3);
     $answer === 6 or $check->problem('it answers ' . \json_encode($answer));
 });
+
+// A fiber in the middle of a call, with what that has set, may continue in another coroutine than the one in which it began.
+final class Yielding extends \SoapClient
+{
+    public function __doRequest(string $request, string $location, string $action, int $version, bool $one_way = false): ?string
+    {
+        \Fiber::suspend();
+        return '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:d="http://www.w3.org/2001/XMLSchema">'
+            . '<e:Body><r:fResponse xmlns:r="urn:x"><return i:type="d:string">text</return></r:fResponse></e:Body></e:Envelope>';
+    }
+}
+with_coroutines('fibers that continue in another coroutine', function (Check $check): void {
+    $type = ['type_ns' => 'http://www.w3.org/2001/XMLSchema', 'type_name' => 'string'];
+    $fiber = fn(int $i) => new \Fiber(fn() => (new Yielding(null, ['uri' => 'urn:x', 'location' => 'x', 'typemap' => [$type + [
+        'from_xml' => fn(string $xml) => "$i: " . \strip_tags($xml),
+    ]]]))->f());
+    $fibers = [];
+    $first = Async\spawn(function () use ($fiber, &$fibers): string {
+        for ($i = 0; $i < 4; $i++) {
+            $fibers[$i] = $fiber($i);
+            $fibers[$i]->start();
+        }
+        Async\suspend(); // the fibers end meanwhile
+        $own = $fiber(9);
+        $own->start();
+        Async\suspend();
+        $own->resume();
+        return $own->getReturn();
+    });
+    $second = Async\spawn(function () use (&$fibers): array {
+        while (\count($fibers) < 4) {
+            Async\suspend();
+        }
+        foreach ([2, 0, 3, 1] as $i) {
+            $fibers[$i]->resume();
+        }
+        $got = \array_map(fn($fiber) => $fiber->getReturn(), $fibers);
+        $fibers = [];
+        Async\suspend();
+        return $got;
+    });
+    $got = finished($second);
+    $got === ['0: text', '1: text', '2: text', '3: text'] or $check->problem('the fibers return ' . \json_encode($got));
+    $got = finished($first);
+    $got === '9: text' or $check->problem('the one after them returns ' . \json_encode($got));
+});

@@ -1,71 +1,78 @@
-//! State that a call in progress has set in the engine for its coroutine only: exchanged when the coroutine is
-//! suspended and resumed.
+//! State that a call in progress has set in the engine for itself only: exchanged when its stack is suspended and resumed.
 //!
-//! Such calls are on a list of their coroutine while they are in progress. A stack that is abandoned is never resumed,
-//! and its list is not used again.
+//! Such calls are on a list of the fiber context in which they run: a coroutine's, or that of one of the engine's fibers
+//! in it, which may be resumed in another coroutine. All switches between contexts are announced to observers, and this
+//! module is one of them from the first such call in a process on. A context that ends has no calls any more; one that is
+//! abandoned, at the end of a request, is never resumed.
 
-use spindle_zend::{PhpStatic, engine};
-use std::cell::Cell;
+use spindle_zend::{FiberContext, PhpStatic, engine, fiber};
+use std::cell::{Cell, RefCell};
 use std::ptr::null;
 
 /// State of a call in progress.
 pub trait CallState {
-    /// Restores what others are to see, when the coroutine is suspended.
+    /// Restores what others are to see, when the call is suspended.
     fn suspend(&self);
 
-    /// Restores what the call has set, when the coroutine is resumed.
+    /// Restores what the call has set, when it is resumed.
     fn resume(&self);
 }
 
-/// A call in progress, on the stack of its coroutine.
-pub(super) struct Entry<'a> {
+/// A call in progress, on its stack.
+struct Entry<'a> {
     outer: Calls,
     state: &'a dyn CallState,
 }
 
-/// The calls of a coroutine, the innermost first.
-pub(super) type Calls = *const Entry<'static>;
+/// The calls of a context, the innermost first.
+type Calls = *const Entry<'static>;
 
-/// The calls of the running coroutine.
+/// The calls of the running context.
 static RUNNING: PhpStatic<Cell<Calls>> = PhpStatic::new(Cell::new(null()));
 
-/// Makes a call, whose state is exchanged whenever its coroutine is suspended before it returns.
+/// Those of suspended contexts, by the addresses of these, where there are any.
+static SUSPENDED: PhpStatic<RefCell<Vec<(usize, Calls)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// Whether switches are observed.
+static IS_OBSERVER: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
+/// Makes a call, whose state is exchanged whenever its stack is suspended before it returns.
 pub fn during(state: &dyn CallState, call: impl FnOnce()) {
-    let entry = Entry { outer: RUNNING.get(), state };
-    let this: Calls = (&raw const entry).cast();
-    RUNNING.set(this);
-    let returned = engine::guarded(call);
-    // If it is in a fiber that was resumed in another coroutine, it is on the list of the coroutine in which it began.
-    if RUNNING.get() == this {
-        RUNNING.set(entry.outer);
+    if !IS_OBSERVER.replace(true) {
+        fiber::observe(switches);
     }
+    let entry = Entry { outer: RUNNING.get(), state };
+    RUNNING.set((&raw const entry).cast());
+    let returned = engine::guarded(call);
+    RUNNING.set(entry.outer);
     if !returned {
         engine::bail_out();
     }
 }
 
-/// Clears the list at the end of the request.
+/// Clears the lists at the end of the request.
 pub fn forget_all() {
     RUNNING.set(null());
+    SUSPENDED.borrow_mut().clear();
 }
 
-/// Takes the list of the running coroutine, which is being suspended, after exchanging the state of its calls.
-#[inline(always)]
-pub(super) fn suspend() -> Calls {
-    let list = RUNNING.get();
+/// Exchanges the state of calls when the context `from` is about to be suspended, and `to` to be resumed or started.
+extern "C" fn switches(from: &FiberContext, to: &FiberContext) {
+    let list = RUNNING.replace(null());
     if !list.is_null() {
         suspend_each(list);
+        SUSPENDED.borrow_mut().push((from.address(), list));
     }
-    list
-}
-
-/// Restores the list of a coroutine that is resumed, and the state of its calls.
-#[inline(always)]
-pub(super) fn resume(list: Calls) {
-    RUNNING.set(list);
-    if !list.is_null() {
+    if let Some(list) = take_list_of(to) {
+        RUNNING.set(list);
         resume_each(list);
     }
+}
+
+fn take_list_of(context: &FiberContext) -> Option<Calls> {
+    let mut suspended = SUSPENDED.borrow_mut();
+    let place = suspended.iter().position(|(address, _)| *address == context.address())?;
+    Some(suspended.swap_remove(place).1)
 }
 
 fn innermost(list: Calls) -> Option<&'static Entry<'static>> {
@@ -74,7 +81,6 @@ fn innermost(list: Calls) -> Option<&'static Entry<'static>> {
 }
 
 /// Calls `suspend` for each entry, the innermost first.
-#[cold]
 fn suspend_each(list: Calls) {
     let mut next = innermost(list);
     while let Some(call) = next {
@@ -84,7 +90,6 @@ fn suspend_each(list: Calls) {
 }
 
 /// Calls `resume` for each entry, the outermost first. Such calls are nested only a few levels deep.
-#[cold]
 fn resume_each(list: Calls) {
     if let Some(call) = innermost(list) {
         resume_each(call.outer);

@@ -6,7 +6,9 @@
 //! | fields of the engine that every coroutine has | [`verdicts::Own`]: copied at each switch |
 //! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved only while it is in use |
 //! | marks of the engine on objects and arrays | [`marks`] |
-//! | what a call in progress has set | [`calls`]: exchanged until the call returns |
+//!
+//! What a call in progress has set for itself is exchanged with its stack, which may be that of a fiber in a coroutine: see
+//! [`calls`].
 
 pub mod call_info;
 pub mod calls;
@@ -24,7 +26,6 @@ pub use last_error::LastError;
 
 use crate::c;
 use crate::stack::stacks::Stack;
-use calls::Calls;
 use marks::Marks;
 use parts::Parts;
 use spindle_php_sys as sys;
@@ -53,13 +54,12 @@ pub struct Travelling {
     own: Cell<Own>,
     parts: Cell<Option<Box<Parts>>>,
     marks: Marks,
-    calls: Cell<Calls>,
 }
 
 impl Travelling {
     /// Returns the state of a coroutine that has none yet.
     pub const fn new() -> Travelling {
-        Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new(), calls: Cell::new(null()) }
+        Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new() }
     }
 
     /// Saves the state of the running coroutine, which is being suspended.
@@ -71,7 +71,6 @@ impl Travelling {
     pub unsafe fn suspend(&self, place: SuspendedIn) {
         self.take(place);
         self.marks.remove(place.loads_classes);
-        self.calls.set(calls::suspend());
     }
 
     /// Like [`Travelling::suspend`], for a coroutine that is never resumed: takes what [`Travelling::hand_over`] passes
@@ -104,7 +103,6 @@ impl Travelling {
             parts.put_back();
         }
         self.marks.restore();
-        calls::resume(self.calls.get());
     }
 
     /// Gives the engine the state of a coroutine that begins on this stack, with a bottom frame in the first page of
@@ -150,7 +148,6 @@ impl Travelling {
         }
         request::last_error_message().set(null_mut());
         request::last_error_file().set(null_mut());
-        calls::resume(null());
     }
 
     /// Returns the innermost frame of a suspended coroutine.
