@@ -51,13 +51,16 @@ with_coroutines('in the middle of an answer that is there', function (Check $che
         'phpredis' => [redis(...), fn($redis) => $redis->eval("local t = {} for i = 1, 30000 do t[i] = string.rep('WRONG', 200) end return t"), fn($redis) => $redis->echo('right')],
     ];
     foreach ($ways as $name => [$connect, $asks, $asks_again]) {
-        $handle = $connect();
-        $job = Async\spawn($asks, $handle);
-        // It has given way: it is suspended, and waits for nothing.
+        // Until one was seen that has yielded: it is suspended, and waits for nothing. Where the server is slower than the
+        // client, a call may have to wait for each part of its answer.
         do {
-            Async\suspend();
-            $was_seen = $job->isSuspended() && $job->getAwaitingInfo() === [];
-        } while (!$job->isCompleted() && !$was_seen);
+            $handle = $connect();
+            $job = Async\spawn($asks, $handle);
+            do {
+                Async\suspend();
+                $was_seen = $job->isSuspended() && $job->getAwaitingInfo() === [];
+            } while (!$job->isCompleted() && !$was_seen);
+        } while (!$was_seen);
         $job->cancel();
         try {
             finished($job);
@@ -68,8 +71,8 @@ with_coroutines('in the middle of an answer that is there', function (Check $che
         } catch (\Exception) {
             $answer = 'an error';
         }
-        if (!\in_array($answer, ['right', 'an error'], true) || !$was_seen) {
-            $check->problem("$name answers " . \json_encode($answer) . ($was_seen ? '' : ', and has never given way'));
+        if (!\in_array($answer, ['right', 'an error'], true)) {
+            $check->problem("$name answers " . \json_encode($answer));
         }
     }
 });
