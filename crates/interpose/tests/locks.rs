@@ -166,6 +166,41 @@ fn timed_locks_time_out() {
 }
 
 #[test]
+fn a_lock_is_waited_for_by_the_clock_that_is_named() {
+    with_machine(|machine| {
+        let (m, l) = (mutex(libc::PTHREAD_MUTEX_NORMAL), rwlock());
+        // SAFETY: valid locks.
+        machine.spawn(move || unsafe {
+            assert_eq!((pthread_mutex_lock(m), pthread_rwlock_wrlock(l)), (0, 0));
+            nap(60);
+            pthread_rwlock_unlock(l);
+            pthread_mutex_unlock(m);
+        });
+        for clock in [libc::CLOCK_MONOTONIC, libc::CLOCK_REALTIME] {
+            // SAFETY: valid locks and times.
+            machine.spawn(move || unsafe {
+                let mut until = std::mem::zeroed::<libc::timespec>();
+                libc::clock_gettime(clock, &mut until);
+                assert_eq!(pthread_mutex_clocklock(m, clock, &until), libc::ETIMEDOUT);
+                assert_eq!(pthread_rwlock_clockrdlock(l, clock, &until), libc::ETIMEDOUT);
+                assert_eq!(pthread_rwlock_clockwrlock(l, clock, &until), libc::ETIMEDOUT);
+                until.tv_sec += 1000;
+                assert_eq!(pthread_mutex_clocklock(m, clock, &until), 0);
+                assert_eq!(pthread_rwlock_clockwrlock(l, clock, &until), 0);
+                nap(1);
+                assert_eq!((pthread_rwlock_unlock(l), pthread_mutex_unlock(m)), (0, 0));
+                assert_eq!(pthread_rwlock_clockrdlock(l, clock, &until), 0);
+                pthread_rwlock_unlock(l);
+                until.tv_nsec = -1;
+                assert_eq!(pthread_mutex_clocklock(m, clock, &until), 0, "not looked at when the lock is free");
+                pthread_mutex_unlock(m);
+            });
+        }
+        machine.run();
+    });
+}
+
+#[test]
 fn readers_share_and_writers_do_not() {
     with_machine(|machine| {
         let (l, log) = (rwlock(), Log::default());

@@ -7,6 +7,19 @@ pub mod once;
 pub mod semaphore;
 
 use crate::registry::HookedCall;
+use std::ffi::CStr;
+
+/// Returns a function that older C libraries do not have. Where a caller of a hook has found it, this does.
+///
+/// # Safety
+/// `F` is the type of the function of this name.
+unsafe fn newer<F: Copy>(name: &CStr) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<*mut libc::c_void>()) };
+    // SAFETY: a terminated name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    // SAFETY: the caller's promise.
+    (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
+}
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {

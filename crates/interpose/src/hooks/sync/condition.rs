@@ -15,6 +15,7 @@
 use super::mutex::{
     LOCK, TRACKED, pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock,
 };
+use super::newer;
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
@@ -164,13 +165,12 @@ pub unsafe extern "C" fn pthread_cond_clockwait(
         // SAFETY: the caller's own.
         return unsafe { wait(host, condition, mutex, Some(deadline), "pthread_cond_clockwait") };
     }
-    // SAFETY: a literal. (Older C libraries do not have it; a caller found it, so this one does.)
-    let original = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pthread_cond_clockwait".as_ptr()) };
-    if original.is_null() {
-        return libc::ENOSYS;
+    // SAFETY: the type of the function of this name.
+    match unsafe { newer::<Clockwait>(c"pthread_cond_clockwait") } {
+        // SAFETY: the caller's own arguments.
+        Some(original) => unsafe { original(condition, mutex, clock, until) },
+        None => libc::ENOSYS,
     }
-    // SAFETY: the function of this name has this type; the caller's own arguments.
-    unsafe { std::mem::transmute::<*mut libc::c_void, Clockwait>(original)(condition, mutex, clock, until) }
 }
 
 /// `pthread_cond_signal(3)`.

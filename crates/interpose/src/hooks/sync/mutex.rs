@@ -19,16 +19,18 @@
 //!
 //! Readers overtake writers that wait, as by default in libc. Condition variables are in `condition`; a wait for one in
 //! place keeps the tracking right, since no coroutine runs between the release of the mutex and taking it again. Spin
-//! locks, barriers and the `clocklock` functions are not hooked.
+//! locks and barriers are not hooked.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
+use super::newer;
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use crate::wait::time::deadline_of;
+use crate::wait::time::{deadline_of, deadline_on};
 use crate::wait::{self, Ticket, WaitQueue};
-use libc::{c_int, pthread_mutex_t, pthread_rwlock_t, timespec};
+use libc::{c_int, clockid_t, pthread_mutex_t, pthread_rwlock_t, timespec};
 use spindle_reactor::{Reactor, Waiter};
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Of calls that take a lock.
@@ -47,12 +49,15 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     hooked_calls![
         c"pthread_mutex_lock" => pthread_mutex_lock, LOCK;
         c"pthread_mutex_timedlock" => pthread_mutex_timedlock, LOCK;
+        c"pthread_mutex_clocklock" => pthread_mutex_clocklock, LOCK;
         c"pthread_mutex_trylock" => pthread_mutex_trylock, TRACKED;
         c"pthread_mutex_unlock" => pthread_mutex_unlock, TRACKED;
         c"pthread_rwlock_rdlock" => pthread_rwlock_rdlock, LOCK;
         c"pthread_rwlock_wrlock" => pthread_rwlock_wrlock, LOCK;
         c"pthread_rwlock_timedrdlock" => pthread_rwlock_timedrdlock, LOCK;
         c"pthread_rwlock_timedwrlock" => pthread_rwlock_timedwrlock, LOCK;
+        c"pthread_rwlock_clockrdlock" => pthread_rwlock_clockrdlock, LOCK;
+        c"pthread_rwlock_clockwrlock" => pthread_rwlock_clockwrlock, LOCK;
         c"pthread_rwlock_tryrdlock" => pthread_rwlock_tryrdlock, TRACKED;
         c"pthread_rwlock_trywrlock" => pthread_rwlock_trywrlock, TRACKED;
         c"pthread_rwlock_unlock" => pthread_rwlock_unlock, TRACKED;
@@ -351,6 +356,38 @@ pub unsafe extern "C" fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, un
     acquire(lock_of(mutex, Mode::Exclusive), Some(deadline), "pthread_mutex_timedlock", lock, attempt)
 }
 
+/// Takes a lock until a time of this clock, by the function of this name where libc is to wait.
+fn acquire_by_clock<T>(
+    name: &'static CStr,
+    held: Held,
+    object: *mut T,
+    clock: clockid_t,
+    until: *const timespec,
+    attempt: impl Fn() -> c_int,
+) -> c_int {
+    let lock = || {
+        // SAFETY: the functions that are named have this type.
+        match unsafe { newer::<unsafe extern "C" fn(*mut T, clockid_t, *const timespec) -> c_int>(name) } {
+            // SAFETY: the caller's own arguments.
+            Some(original) => unsafe { original(object, clock, until) },
+            None => libc::ENOSYS,
+        }
+    };
+    let Some(deadline) = (if holds_any() { deadline_on(clock, until) } else { Some(u64::MAX) }) else { return lock() };
+    acquire(held, Some(deadline), name.to_str().unwrap_or_default(), lock, attempt)
+}
+
+/// `pthread_mutex_clocklock(3)`.
+pub unsafe extern "C" fn pthread_mutex_clocklock(
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's own mutex.
+    let attempt = || unsafe { libc::pthread_mutex_trylock(mutex) };
+    acquire_by_clock(c"pthread_mutex_clocklock", lock_of(mutex, Mode::Exclusive), mutex, clock, until, attempt)
+}
+
 /// `pthread_mutex_trylock(3)`.
 pub unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's own mutex.
@@ -399,6 +436,28 @@ pub unsafe extern "C" fn pthread_rwlock_timedwrlock(object: *mut pthread_rwlock_
     let attempt = || unsafe { libc::pthread_rwlock_trywrlock(object) };
     let Some(deadline) = (if holds_any() { deadline_of(until) } else { Some(u64::MAX) }) else { return lock() };
     acquire(lock_of(object, Mode::Exclusive), Some(deadline), "pthread_rwlock_timedwrlock", lock, attempt)
+}
+
+/// `pthread_rwlock_clockrdlock(3)`.
+pub unsafe extern "C" fn pthread_rwlock_clockrdlock(
+    object: *mut pthread_rwlock_t,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's own lock.
+    let attempt = || unsafe { libc::pthread_rwlock_tryrdlock(object) };
+    acquire_by_clock(c"pthread_rwlock_clockrdlock", lock_of(object, Mode::Shared), object, clock, until, attempt)
+}
+
+/// `pthread_rwlock_clockwrlock(3)`.
+pub unsafe extern "C" fn pthread_rwlock_clockwrlock(
+    object: *mut pthread_rwlock_t,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's own lock.
+    let attempt = || unsafe { libc::pthread_rwlock_trywrlock(object) };
+    acquire_by_clock(c"pthread_rwlock_clockwrlock", lock_of(object, Mode::Exclusive), object, clock, until, attempt)
 }
 
 /// `pthread_rwlock_tryrdlock(3)`.

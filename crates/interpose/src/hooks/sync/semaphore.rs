@@ -2,6 +2,7 @@
 //! another process may have posted.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
+use super::newer;
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::time::{deadline_of, deadline_on};
@@ -95,13 +96,12 @@ pub unsafe extern "C" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, 
         // SAFETY: the caller's own.
         return unsafe { wait_for(host, semaphore, Some(deadline), "sem_clockwait") };
     }
-    // SAFETY: a literal. (Older C libraries do not have it; a caller found it, so this one does.)
-    let original = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"sem_clockwait".as_ptr()) };
-    if original.is_null() {
-        return fail(libc::ENOSYS);
+    // SAFETY: the type of the function of this name.
+    match unsafe { newer::<Clockwait>(c"sem_clockwait") } {
+        // SAFETY: the caller's own arguments.
+        Some(original) => unsafe { original(semaphore, clock, until) },
+        None => fail(libc::ENOSYS),
     }
-    // SAFETY: the function of this name has this type; the caller's own arguments.
-    unsafe { std::mem::transmute::<*mut libc::c_void, Clockwait>(original)(semaphore, clock, until) }
 }
 
 /// `sem_post(3)`.
