@@ -23,7 +23,8 @@ $asleep = spawn(function() use (&$log) {
     return [$left >= 10, $before <= 1, count($log)];
 });
 T\parked($asleep);
-shell_exec("kill -USR1 $me");
+// Not while this process still runs on its way to the wait for the shell: the signal would be for what comes next.
+shell_exec("until grep -q ') S ' /proc/$me/stat; do :; done; kill -USR1 $me");
 echo json_encode(await($asleep)), "\n";
 
 // noted while everybody waits; one coroutine calls for all
