@@ -23,8 +23,9 @@ $asleep = spawn(function() use (&$log) {
     return [$left >= 10, $before <= 1, count($log)];
 });
 T\parked($asleep);
-// Not while this process still runs on its way to the wait for the shell: the signal would be for what comes next.
-shell_exec("until grep -q ') S ' /proc/$me/stat; do :; done; kill -USR1 $me");
+// not by a command that is waited for: its end and the signal may come at once, and the signal is for that wait then
+$killer = proc_open(['sh', '-c', "kill -USR1 $me"], [], $pipes);
+T\until(fn() => $asleep->isCompleted());
 echo json_encode(await($asleep)), "\n";
 
 // noted while everybody waits; one coroutine calls for all
