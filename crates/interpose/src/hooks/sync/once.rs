@@ -1,8 +1,8 @@
 //! `pthread_once` and C11's `call_once`. `std::call_once` of C++ calls the first.
 //!
-//! Who finds the routine running waits for it in libc, and a coroutine of the thread that runs it would wait for ever. So
-//! while the routine runs, its coroutine holds a lock of the control's address (see `mutex`), and other coroutines wait
-//! for that lock before they ask libc. A routine that another *thread* runs is waited for in place.
+//! A caller that finds the routine running waits for it in libc. A coroutine of the thread that runs it would wait for ever.
+//! So while the routine runs, its coroutine holds a lock of the control's address (see `mutex`), and other coroutines
+//! wait for that lock before they call libc. A routine that another *thread* runs is waited for in place.
 //!
 //! The routine of C++ may throw. Then libc resets the control, the exception passes through the frames here, and the
 //! next coroutine that waits runs it.
@@ -53,7 +53,8 @@ impl Drop for Running {
 }
 
 extern "C-unwind" fn run() {
-    let here = php_thread_host().expect("it is called on the PHP thread, by libc below pthread_once()");
+    // It is called on the PHP thread, by libc below `pthread_once`. A panic must not pass through libc.
+    let Some(here) = php_thread_host() else { std::process::abort() };
     let (control, routine) = LATEST.with(here, |latest| *latest);
     hold(here, control);
     let _running = Running(control);
