@@ -105,7 +105,7 @@ fn by_pidfd(
             continue;
         }
         if waited == WaitOutcome::Ready {
-            return Err(()); // ended, but cannot be reaped yet (it is traced, or has threads left) (it is traced, or has threads left)
+            return Err(()); // ended, but cannot be reaped yet (it is traced, or has threads left)
         }
     }
 }
