@@ -9,6 +9,7 @@
  */
 
 (static function (): void {
+    require __DIR__ . '/seeded.php';
     $ended = false;
     $turns = 0;
     register_shutdown_function(static function () use (&$turns): void {
