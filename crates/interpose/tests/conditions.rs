@@ -12,8 +12,8 @@ use spindle_interpose::host::{errno, set_errno};
 use spindle_reactor::Reactor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A counter, and who waits for it to change; leaked.
@@ -325,8 +325,12 @@ fn the_locks_of_c11_are_the_coroutines() {
     });
 }
 
+/// What the threads below wait for: it only goes on if joining them suspends.
+static TICKS: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
+
 extern "C" fn slow(value: *mut c_void) -> *mut c_void {
-    std::thread::sleep(Duration::from_millis(150));
+    let ticks = TICKS.lock().expect("no thread has panicked").clone().expect("set by the test");
+    ticks_go_on(&ticks);
     value
 }
 
@@ -334,6 +338,7 @@ extern "C" fn slow(value: *mut c_void) -> *mut c_void {
 fn threads_are_joined_while_the_rest_runs() {
     with_machine(|machine| {
         let (ticks, on) = ticking(machine);
+        *TICKS.lock().expect("no thread has panicked") = Some(Arc::clone(&ticks));
         machine.spawn(move || {
             let start = |value: usize| {
                 let mut thread = 0;

@@ -3,7 +3,7 @@
 mod common;
 mod sockets;
 
-use common::Test;
+use common::{Caller, Test};
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use sockets::*;
 use spindle_interpose::hooks::{fd, net};
@@ -210,9 +210,12 @@ fn wait_all() {
         let parks = both(|calls| {
             let (a, b) = pair();
             ORIGINAL.send(a, b"ab", 0);
+            let caller = Caller::this();
             let peer = soon(move || {
                 ORIGINAL.send(a, b"cd", 0);
-                soon(move || ORIGINAL.send(a, b"efgh", 0)).join().unwrap()
+                until_received(b);
+                caller.asleep();
+                ORIGINAL.send(a, b"efgh", 0)
             });
             let six = calls.recv(b, 6, MSG_WAITALL);
             peer.join().unwrap();
@@ -393,9 +396,11 @@ fn a_signal_interrupts() {
     // With SA_RESTART it goes on.
     action.sa_flags = libc::SA_RESTART;
     spindle_reactor::signals::action(libc::SIGUSR1, Some(&action), None);
+    let caller = Caller::this();
     let other = soon(move || {
         kill();
-        soon(move || ORIGINAL.send(b, b"k", 0)).join().unwrap()
+        caller.asleep();
+        ORIGINAL.send(b, b"k", 0)
     });
     assert_eq!(HOOKED.recv(a, 1, 0).2, b"k");
     other.join().unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Test, outcome};
+use common::{Test, outcome, soon};
 use libc::{c_char, c_int, stat as Stat, statfs as StatFs, statvfs as StatVfs, statx as StatX};
 use spindle_interpose::hooks::{fd, file, path};
 use spindle_interpose::host::{errno, set_errno};
@@ -358,8 +358,8 @@ fn slow_open() {
     let fd = leased.as_raw_fd();
     // SAFETY: numbers only.
     assert_eq!(unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) }, 0);
-    let giver = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(30));
+    let giver = soon(move || {
+        std::thread::sleep(Duration::from_millis(30)); // what makes it slow
         // SAFETY: numbers only; the file is open until this has ended.
         unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
     });

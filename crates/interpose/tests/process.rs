@@ -6,6 +6,7 @@ use common::{Test, outcome};
 use libc::{c_int, pid_t};
 use spindle_interpose::hooks::process;
 use spindle_interpose::host::{Wake, errno};
+use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 /// A child that ends with `code` after `ms`.
@@ -42,11 +43,54 @@ fn until_ended(pid: libc::pid_t) {
     }
 }
 
+/// A child that ends with `code` at the first park from now on.
+fn child_until_park(test: &Test, code: c_int) -> pid_t {
+    let mut pipe = [0; 2];
+    // SAFETY: room for two.
+    assert_eq!(unsafe { libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC) }, 0);
+    let [reader, writer] = pipe;
+    // SAFETY: the child makes system calls only. It reads until all writers are closed, its own first.
+    let pid = unsafe {
+        match libc::fork() {
+            0 => {
+                libc::close(writer);
+                libc::read(reader, [0u8; 1].as_mut_ptr().cast(), 1);
+                libc::_exit(code)
+            }
+            pid => pid,
+        }
+    };
+    // SAFETY: our own descriptor.
+    unsafe { libc::close(reader) };
+    test.at_park(1, move || {
+        // SAFETY: as above; it happens once.
+        unsafe { libc::close(writer) };
+    });
+    pid
+}
+
+/// A FIFO, which a shell reads until the first park from now on.
+fn fifo_until_park(test: &Test) -> String {
+    let path = format!("{}/spindle-fifo-{}-{}", std::env::temp_dir().display(), std::process::id(), test.parks());
+    let name = CString::new(path.clone()).expect("no zero");
+    // SAFETY: a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    test.at_park(1, move || {
+        // SAFETY: a C string.
+        let writer = unsafe { libc::open(name.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) }; // when the shell has opened it
+        assert!(writer >= 0);
+        // SAFETY: as above; it happens once.
+        unsafe { libc::close(writer) };
+        let _ = std::fs::remove_file(name.to_str().expect("UTF-8"));
+    });
+    path
+}
+
 #[test]
 fn one_child_is_waited_for_by_its_pidfd() {
     let test = Test::new();
-    let pid = child(40, 7);
     let before = descriptors();
+    let pid = child_until_park(&test, 7);
     assert_eq!(waitpid(pid, libc::WNOHANG).0, 0);
     assert_eq!(waitpid(pid, 0), (pid, 0, 7));
     assert_eq!(test.parks(), 1);
@@ -62,12 +106,10 @@ fn one_child_is_waited_for_by_its_pidfd() {
 #[test]
 fn any_child_is_waited_for_by_the_signal() {
     let test = Test::new();
-    let pid = child(60, 4);
-    let started = Instant::now();
+    let pid = child_until_park(&test, 4);
     assert_eq!(waitpid(-1, 0), (pid, 0, 4));
-    assert!(started.elapsed() >= Duration::from_millis(50));
     assert!(test.parks() >= 1);
-    let pid = child(20, 5);
+    let pid = child_until_park(&test, 5);
     let mut status = 0;
     // SAFETY: places of our own.
     unsafe {
@@ -76,9 +118,9 @@ fn any_child_is_waited_for_by_the_signal() {
         assert_eq!(process::wait3(&mut status, 0, &mut usage), pid);
         assert_eq!(libc::WEXITSTATUS(status), 5);
         assert!(usage.ru_maxrss >= 0, "filled");
-        let pid = child(20, 6);
+        let pid = child_until_park(&test, 6);
         assert_eq!(process::wait(&mut status), pid);
-        let pid = child(20, 7);
+        let pid = child_until_park(&test, 7);
         assert_eq!(process::wait4(0, &mut status, 0, &mut usage), pid);
         assert_eq!(outcome(process::wait(&mut status)), (-1, libc::ECHILD));
     }
@@ -88,12 +130,12 @@ fn any_child_is_waited_for_by_the_signal() {
 fn a_lost_signal_delays_only() {
     let test = Test::new();
     // Somebody else's handler, set behind our back after ours was.
-    let pid = child(30, 1);
     test.at_park(1, || {
         extern "C" fn nothing(_: c_int) {}
         // SAFETY: a handler that does nothing.
         unsafe { libc::signal(libc::SIGCHLD, nothing as *const () as usize) };
     });
+    let pid = child_until_park(&test, 1); // after that
     assert_eq!(waitpid(-1, 0), (pid, 0, 1));
     // SAFETY: the default is put back.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -142,7 +184,7 @@ fn stopped_children_are_told_of() {
 #[test]
 fn waitid_fills_its_answer() {
     let test = Test::new();
-    let pid = child(30, 11);
+    let pid = child_until_park(&test, 11);
     // SAFETY: places of our own.
     unsafe {
         let mut info = std::mem::zeroed::<libc::siginfo_t>();
@@ -159,9 +201,11 @@ fn waitid_fills_its_answer() {
 #[test]
 fn pclose_gives_the_status() {
     let test = Test::new();
+    let gate = fifo_until_park(&test);
+    let command = CString::new(format!("read line <{gate}; exit 5")).expect("no zero");
     // SAFETY: C strings; each stream is closed once.
     unsafe {
-        let stream = process::popen(c"sleep 0.05; exit 5".as_ptr(), c"r".as_ptr());
+        let stream = process::popen(command.as_ptr(), c"r".as_ptr());
         assert_eq!(libc::WEXITSTATUS(process::pclose(stream)), 5);
         assert_eq!(test.last_park().call, "pclose");
         let stream = process::popen(c"exec sleep 2".as_ptr(), c"r".as_ptr());
@@ -190,7 +234,6 @@ fn system_is_as_it_is() {
     }
     // SAFETY: a null command only asks.
     assert_ne!(unsafe { process::system(std::ptr::null()) }, 0);
-    assert!(test.parks() >= 1);
     // SAFETY: asking only.
     let interrupt = || unsafe {
         let mut action = std::mem::zeroed::<libc::sigaction>();
@@ -198,10 +241,14 @@ fn system_is_as_it_is() {
         action.sa_sigaction
     };
     let before = interrupt(); // a background job of a shell ignores it
+    let parks = test.parks();
     test.at_park(1, move || assert_eq!(interrupt(), libc::SIG_IGN));
     // The shell's signals are not ignored and not blocked.
+    let command = format!("read line <{}; kill -TERM $$; exit 1", fifo_until_park(&test));
+    let command = CString::new(command).expect("no zero");
     // SAFETY: a C string.
-    let status = unsafe { process::system(c"sleep 0.02; kill -TERM $$; exit 1".as_ptr()) };
+    let status = unsafe { process::system(command.as_ptr()) };
+    assert!(test.parks() > parks);
     assert_eq!(libc::WTERMSIG(status), libc::SIGTERM);
     assert_eq!(interrupt(), before);
     test.inject(1, Wake::Cancelled);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Test, outcome};
+use common::{Test, outcome, soon};
 use libc::{c_int, c_void, iovec};
 use spindle_interpose::hooks::fd::refs;
 use spindle_interpose::hooks::{file, rw};
@@ -81,10 +81,7 @@ fn a_pipe_read_waits_for_its_writer() {
     let test = Test::new();
     let (reader, writer) = pipe(0);
     let mut late = std::fs::File::from(writer.try_clone().expect("a duplicate"));
-    let thread = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(30));
-        late.write_all(b"late").expect("a write");
-    });
+    let thread = soon(move || late.write_all(b"late").expect("a write"));
     assert_eq!(read(&reader, 10), (4, 0, b"late".to_vec()));
     assert!(test.parks() >= 1);
     assert_eq!((test.last_park().call, test.last_park().on_signal), ("read", OnSignal::Restart));
@@ -124,10 +121,7 @@ fn errno_survives_a_success() {
     let _test = Test::new();
     let (reader, writer) = pipe(0);
     spindle_interpose::host::set_errno(77);
-    let thread = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(10));
-        std::fs::File::from(writer).write_all(b"x").expect("a write");
-    });
+    let thread = soon(move || std::fs::File::from(writer).write_all(b"x").expect("a write"));
     let mut byte = 0u8;
     // SAFETY: one byte.
     assert_eq!(unsafe { rw::read(reader.as_raw_fd(), (&raw mut byte).cast(), 1) }, 1);

@@ -12,6 +12,39 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURNS: Mutex<()> = Mutex::new(());
 
+/// A thread for whose wait others wait.
+#[derive(Clone, Copy)]
+pub struct Caller(libc::pid_t);
+
+impl Caller {
+    /// The thread that asks.
+    pub fn this() -> Caller {
+        // SAFETY: a call without pointers.
+        Caller(unsafe { libc::gettid() })
+    }
+
+    /// Waits until the thread sleeps in the kernel, and has taken the signals that were sent to it.
+    pub fn asleep(self) {
+        let sleeps = |status: String| {
+            let of =
+                |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("").trim().to_owned();
+            of("State:").starts_with('S') && of("SigPnd:").chars().all(|digit| digit == '0')
+        };
+        while !std::fs::read_to_string(format!("/proc/self/task/{}/status", self.0)).is_ok_and(sleeps) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
+/// Runs `then` on another thread when the caller waits.
+pub fn soon<T: Send + 'static>(then: impl FnOnce() -> T + Send + 'static) -> std::thread::JoinHandle<T> {
+    let caller = Caller::this();
+    std::thread::spawn(move || {
+        caller.asleep();
+        then()
+    })
+}
+
 /// A park without deadline that lasts longer has lost its wake-up.
 const PATIENCE: u64 = 20_000_000_000;
 

@@ -5,7 +5,8 @@ use libc::{c_int, c_void, msghdr, sockaddr, socklen_t};
 use spindle_interpose::hooks::net;
 use spindle_interpose::host;
 use std::thread::JoinHandle;
-use std::time::Duration;
+
+pub use crate::common::soon;
 
 type Transfer = unsafe extern "C" fn(c_int, *mut c_void, usize, c_int) -> isize;
 type Output = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
@@ -214,15 +215,16 @@ pub fn set_timeout(fd: c_int, option: c_int, ms: i64) {
     assert_eq!(unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const time).cast(), length) }, 0);
 }
 
-/// Runs `then` on another thread in a moment, when the caller is most likely waiting.
-pub fn soon<T: Send + 'static>(then: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_millis(30));
-        then()
-    })
+/// Waits until what was sent to a socket has been received.
+pub fn until_received(fd: c_int) {
+    let mut left: c_int = 1;
+    // SAFETY: FIONREAD writes an int.
+    while unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut left) } == 0 && left > 0 {
+        std::thread::yield_now();
+    }
 }
 
-/// Receives on another thread until the end of the stream; the bytes.
+/// Receives on another thread, when the caller waits, until the end of the stream; the bytes.
 pub fn drain(fd: c_int) -> JoinHandle<Vec<u8>> {
     soon(move || {
         let mut all = Vec::new();
