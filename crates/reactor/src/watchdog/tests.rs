@@ -124,7 +124,9 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
 fn a_stuck_thread_is_seen_with_its_system_call_and_library() {
     let (watchdog, _told) = watchdog();
     watchdog.begin();
-    std::thread::sleep(Duration::from_millis(300));
+    while !watchdog.has_found() {
+        std::thread::sleep(Duration::from_millis(300)); // again where its thread does not get the processor
+    }
     let (finding, elapsed) = watchdog.take().unwrap();
     assert_eq!(finding.place, "seen");
     assert_eq!(finding.native.call.as_deref(), Some("clock_nanosleep"));
