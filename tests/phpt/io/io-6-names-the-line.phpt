@@ -143,6 +143,10 @@ foreach (['interpreter' => '', 'JIT' => $jit] as $engine => $options) {
         // Where the process stood still at another line, that one is reported, too.
         $problems = ['none'];
         foreach ($found as [, , $who, $ms, $call, $file, $line]) {
+            if ($name === 'library' && $call === '' && (int) $line === $expected[$name][1] + 1) {
+                $problems = []; // the watchdog had no processor until the call had returned
+                break;
+            }
             // Compiled code says the line of the loop around it at times, or a function that the loop calls.
             $off = abs($line - $expected[$name][1]);
             $problems = array_keys(array_filter([
