@@ -69,10 +69,11 @@ unlink('sent');
 unlink('go');
 $lock = fopen('lock', 'r');
 flock($lock, LOCK_EX);
-$owner = spawn(function() use ($throw) {
+$other = fopen('lock', 'r'); // here: on a busy machine files are opened by workers
+$owner = spawn(function() use ($throw, $other) {
     pcntl_signal(SIGUSR2, $throw, false);
     try {
-        return flock(fopen('lock', 'r'), LOCK_EX);
+        return flock($other, LOCK_EX);
     } catch (DomainException $e) {
         return $e->getMessage();
     }
