@@ -24,6 +24,18 @@ return [
         }
         file_put_contents("$folder/wp-config.php", "{$code}require_once ABSPATH . 'wp-settings.php';\n");
         @mkdir("$folder/wp-content/uploads");
+        // Pages say whether an event is overdue, which one that is due at once is a second later.
+        @mkdir("$folder/wp-content/mu-plugins");
+        file_put_contents("$folder/wp-content/mu-plugins/events.php", <<<'PHP'
+            <?php
+            add_filter('schedule_event', static function ($event) {
+                if ($event) {
+                    $event->timestamp += 10 * 24 * 3600;
+                }
+                return $event;
+            });
+
+            PHP);
     },
     'visit' => static function (Visitor $visitor): void {
         $visitor->visit('/wp-admin/install.php');
