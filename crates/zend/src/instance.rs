@@ -274,12 +274,13 @@ unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
 unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine calls it once, when the object is freed.
     let this = unsafe { instance::<T>(object) };
+    // First, because it clears the weak references: code that runs when the state is dropped must not get at the object.
+    // SAFETY: as above.
+    unsafe { sys::zend_object_std_dtor(object) };
     T::free(this);
     let state = (&raw const this.state).cast_mut();
     // SAFETY: nobody uses it after this.
     unsafe { state.drop_in_place() };
-    // SAFETY: as above.
-    unsafe { sys::zend_object_std_dtor(object) };
 }
 
 unsafe extern "C" fn get_gc<T: State>(
