@@ -18,6 +18,7 @@ fn main() {
     for file in [
         "glue/wrapper.h",
         "glue/glue.c",
+        "glue/generators.c",
         "glue/marks.c",
         "glue/request_end.c",
         "glue/streams.c",
@@ -41,6 +42,7 @@ fn main() {
 
     let mut glue = cc::Build::new();
     glue.file("glue/glue.c")
+        .file("glue/generators.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")
         .file("glue/streams.c")

@@ -32,6 +32,7 @@ mod list;
 mod scopes;
 mod signals;
 mod types;
+mod wait_sets;
 
 use types::Waiter;
 pub use types::*;
@@ -146,6 +147,7 @@ pub struct Core<X> {
     ready: VecDeque<u32>,
     timeouts: Arena<awaiting::Timeout>,
     sets: Arena<awaiting::Set>,
+    wait_sets: Arena<wait_sets::WaitSet>,
     scopes: Arena<Scope>,
     events: VecDeque<Event>,
     deliveries: Vec<(CoroutineId, ScopeId, X)>,
@@ -153,6 +155,7 @@ pub struct Core<X> {
     order: Order,
     running: CoroutineId,
     next_id: u64,
+    next_wait_key: u32,
     parks: u64,
     live: usize,
     /// The number of parks that wait for something outside.
@@ -179,6 +182,7 @@ impl<X> Core<X> {
             ready: VecDeque::new(),
             timeouts: Arena::new(),
             sets: Arena::new(),
+            wait_sets: Arena::new(),
             scopes: Arena::new(),
             events: VecDeque::new(),
             deliveries: Vec::new(),
@@ -186,6 +190,7 @@ impl<X> Core<X> {
             order,
             running: Self::MAIN,
             next_id: Self::MAIN_ID,
+            next_wait_key: 0,
             parks: 0,
             live: 0,
             outside: 0,
@@ -657,6 +662,7 @@ impl<X> Core<X> {
             dropped.push(CoroutineId(key.index));
         }
         self.forget_waiters_but_for(running);
+        self.lose_wait_sets();
         self.coroutine_mut(running).awaited = false; // the awaiters are in the parent process
         self.live = 1;
         self.zombies = usize::from(self.coroutine(running).zombie);

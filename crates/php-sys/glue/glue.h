@@ -250,4 +250,26 @@ void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *cal
 /* Makes `proxy` take arguments as `function` does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function);
 
+/* generators.c */
+bool spindle_generator_is_finished(zend_object *object);
+bool spindle_generator_is_running(zend_object *object);
+void spindle_generator_current(zend_object *object, zval *result);
+void spindle_generator_send(zend_object *object, zval *value, zval *result);
+void spindle_generator_throw(zend_object *object, zend_object *exception, zval *result);
+void spindle_generator_returned(zend_object *object, zval *result);
+void spindle_generator_end(zend_object *object);
+bool spindle_is_generator(zend_object *object);
+
+/* streams.c */
+int spindle_stream_descriptor(zval *resource); /* -1: it has none, or is no open stream */
+bool spindle_is_stream(zval *value);
+bool spindle_stream_has_buffered(zval *resource);
+
+/* The mark of a type that is given by a class's name, in declarations of functions. */
+#ifdef _ZEND_TYPE_LITERAL_NAME_BIT
+enum { SPINDLE_TYPE_NAME = _ZEND_TYPE_LITERAL_NAME_BIT };
+#else
+enum { SPINDLE_TYPE_NAME = _ZEND_TYPE_NAME_BIT };
+#endif
+
 #endif

@@ -45,3 +45,39 @@ void spindle_tls_ends(zend_execute_data *execute_data)
 		socket->is_blocked = 0;
 	}
 }
+
+static php_stream *stream_of(zval *resource)
+{
+	if (Z_TYPE_P(resource) != IS_RESOURCE) {
+		return NULL;
+	}
+	int type = Z_RES_TYPE_P(resource);
+	return type == php_file_le_stream() || type == php_file_le_pstream() ? Z_RES_VAL_P(resource) : NULL;
+}
+
+int spindle_stream_descriptor(zval *resource)
+{
+	php_stream *stream = stream_of(resource);
+	php_socket_t descriptor = -1;
+
+	if (!stream) {
+		return -1;
+	}
+	/* A user wrapper's stream_cast() is called here. */
+	int how = PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL;
+	if (php_stream_cast(stream, how, (void **) &descriptor, 0) != SUCCESS || descriptor < 0) {
+		return -1;
+	}
+	return (int) descriptor;
+}
+
+bool spindle_is_stream(zval *value)
+{
+	return stream_of(value) != NULL;
+}
+
+bool spindle_stream_has_buffered(zval *resource)
+{
+	php_stream *stream = stream_of(resource);
+	return stream && stream->writepos > stream->readpos;
+}

@@ -51,13 +51,15 @@
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
 use crate::api::awaiting;
+pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
-use crate::runtime::scheduler::{self, Runtime};
+use crate::runtime::scheduler::{self, Phase, Runtime};
 use crate::runtime::wait_queue::Tickets;
-use crate::runtime::{cancellation, classes, life, park, spawn, suspension};
-use spindle_core::sched::State;
+pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
+use crate::runtime::{cancellation, classes, completion, life, park, spawn, suspension};
+use spindle_core::sched::{Outcome, State};
 use spindle_interpose::{hooks::poll, host};
-use spindle_zend::{Object, Owned, PhpResult, Thrown, Value, engine, exception};
+use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -106,6 +108,13 @@ impl Coroutine {
         await_object(self.object())
     }
 
+    /// Marks its failure as received, now or when it fails.
+    pub fn mark_awaited(&self) {
+        check_place();
+        self.0.seen.set(true);
+        scheduler::rt().core.borrow_mut().mark_awaited(self.0.co.get());
+    }
+
     /// Cancels the coroutine, unless it has ended. Can be called while an exception is in flight.
     pub fn cancel(&self) {
         check_place();
@@ -133,6 +142,58 @@ pub fn await_object(object: &Object) -> PhpResult {
         return Err(exception::throw_error(&format!("An object of the class {class} cannot be awaited")));
     }
     awaiting::await_object(object, None)
+}
+
+/// Declares a class of a part whose objects can be awaited. Its class implements the interface [`awaitable`]. At module
+/// start.
+pub fn declare_awaitable(class: AwaitableClass) {
+    completion::register(class);
+}
+
+/// Returns the interface `Async\Awaitable`.
+pub fn awaitable() -> Class {
+    classes::awaitable()
+}
+
+/// Returns the class `Async\AsyncException`.
+pub fn async_exception() -> Class {
+    classes::async_exception()
+}
+
+/// Returns a new exception of the class `Async\CancellationException`.
+pub fn new_cancellation(message: &str) -> Owned<Object> {
+    exception::new(classes::cancellation(), message)
+}
+
+/// What an exception means that no code has caught.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// A failure.
+    Failure,
+    /// A cancellation of something else, which ends silently what has not caught it.
+    Cancellation,
+    /// The cancellation of the running coroutine: what has received it in its place passes it on.
+    OwnCancellation,
+}
+
+/// Returns what an exception means that no code has caught.
+pub fn meaning_of(exception: &Object) -> Meaning {
+    check_place();
+    let rt = scheduler::rt();
+    let running = rt.core.borrow().running();
+    if life::outcome_of(rt, running, Some(exception)) != Outcome::Cancelled {
+        Meaning::Failure
+    } else if rt.core.borrow().is_cancel_requested(running) {
+        Meaning::OwnCancellation
+    } else {
+        Meaning::Cancellation
+    }
+}
+
+/// Returns `true` if no coroutine starts any more: the script has ended.
+pub fn have_ended() -> bool {
+    check_place();
+    scheduler::existing().map_or_else(suspension::has_script_ended, |rt| rt.phase.get() == Phase::Ended)
 }
 
 /// Yields to the coroutines that are ready, as `Async\suspend()` does.

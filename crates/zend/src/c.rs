@@ -69,6 +69,20 @@ declare! {
     pub safe fn zend_zval_type_name(value: &Value) -> Text<'static>;
     pub safe fn spindle_zval_dtor(value: ManuallyDrop<Value>);
 
+    // Generators and streams: they are of this kind, or the answer says that they are not. What is written is a place
+    // without a counted value.
+    pub safe fn spindle_is_generator(object: &Object) -> bool;
+    pub safe fn spindle_generator_is_finished(generator: &Object) -> bool;
+    pub safe fn spindle_generator_is_running(generator: &Object) -> bool;
+    pub safe fn spindle_generator_current(generator: &Object, result: &mut Value);
+    pub safe fn spindle_generator_send(generator: &Object, value: &Value, result: &mut Value);
+    pub safe fn spindle_generator_throw(generator: &Object, exception: &Object, result: &mut Value);
+    pub safe fn spindle_generator_returned(generator: &Object, result: &mut Value);
+    pub safe fn spindle_generator_end(generator: &Object);
+    pub safe fn spindle_stream_descriptor(stream: &Value) -> c_int;
+    pub safe fn spindle_is_stream(value: &Value) -> bool;
+    pub safe fn spindle_stream_has_buffered(stream: &Value) -> bool;
+
     // Arguments: what they are converted to, and what is thrown for the function that is being called.
     pub safe fn zend_parse_arg_long_slow(value: &Value, long: &mut i64, number: u32) -> bool;
     pub safe fn zend_parse_arg_bool_slow(value: &Value, truth: &mut bool, number: u32) -> bool;

@@ -113,6 +113,12 @@ impl Class {
         std::iter::successors(Some(self), |class| class.parent())
     }
 
+    /// Makes it implement an interface, at module start.
+    pub fn implement(self, interface: Class) {
+        // SAFETY: a class that is being registered, and one interface, as the count says.
+        unsafe { sys::zend_class_implements(self.as_raw(), 1, interface.as_raw()) };
+    }
+
     /// Sets flags (`ZEND_ACC_…`), at module start.
     pub fn add_flags(self, flags: u32) {
         // SAFETY: nobody borrows it while modules start.

@@ -6,45 +6,65 @@ use std::{ffi::CStr, mem, ptr};
 /// A type in a declaration. That of a parameter is only informative, because functions check their
 /// [`Arguments`](crate::Arguments) themselves; that of a result is checked when the function returns.
 #[derive(Clone, Copy)]
-pub struct Type(u32);
+pub struct Type(u32, Option<&'static CStr>);
 
 impl Type {
+    /// No declared type: that of constructors, which return nothing.
+    pub const NONE: Type = Type::of(0);
     /// Anything.
     pub const MIXED: Type =
-        Type(Type::NULL.0 | Type::SCALAR.0 | Type::ARRAY.0 | Type::OBJECT.0 | 1 << sys::IS_RESOURCE);
+        Type::of(Type::NULL.0 | Type::SCALAR.0 | Type::ARRAY.0 | Type::OBJECT.0 | 1 << sys::IS_RESOURCE);
     /// Nothing: the result is `null`.
-    pub const VOID: Type = Type(1 << sys::IS_VOID);
+    pub const VOID: Type = Type::of(1 << sys::IS_VOID);
     /// `null`.
-    pub const NULL: Type = Type(1 << sys::IS_NULL);
+    pub const NULL: Type = Type::of(1 << sys::IS_NULL);
     /// `false` or `true`.
-    pub const BOOL: Type = Type(1 << sys::IS_FALSE | 1 << sys::IS_TRUE);
+    pub const BOOL: Type = Type::of(1 << sys::IS_FALSE | 1 << sys::IS_TRUE);
     /// An integer.
-    pub const INT: Type = Type(1 << sys::IS_LONG);
+    pub const INT: Type = Type::of(1 << sys::IS_LONG);
     /// A float.
-    pub const FLOAT: Type = Type(1 << sys::IS_DOUBLE);
+    pub const FLOAT: Type = Type::of(1 << sys::IS_DOUBLE);
     /// A string.
-    pub const STRING: Type = Type(1 << sys::IS_STRING);
+    pub const STRING: Type = Type::of(1 << sys::IS_STRING);
     /// An array.
-    pub const ARRAY: Type = Type(1 << sys::IS_ARRAY);
+    pub const ARRAY: Type = Type::of(1 << sys::IS_ARRAY);
     /// An object of any class.
-    pub const OBJECT: Type = Type(1 << sys::IS_OBJECT);
+    pub const OBJECT: Type = Type::of(1 << sys::IS_OBJECT);
     /// A callable. As the type of a result it admits nothing.
-    pub const CALLABLE: Type = Type(1 << sys::IS_CALLABLE);
-    const SCALAR: Type = Type(Type::BOOL.0 | Type::INT.0 | Type::FLOAT.0 | Type::STRING.0);
+    pub const CALLABLE: Type = Type::of(1 << sys::IS_CALLABLE);
+    const SCALAR: Type = Type::of(Type::BOOL.0 | Type::INT.0 | Type::FLOAT.0 | Type::STRING.0);
 
     /// Returns the type that also admits `null`.
     #[must_use]
     pub const fn or_null(self) -> Type {
-        Type(self.0 | Type::NULL.0)
+        Type(self.0 | Type::NULL.0, self.1)
+    }
+
+    /// Returns the type of objects of the class with this name.
+    pub const fn class(name: &'static CStr) -> Type {
+        Type(sys::SPINDLE_TYPE_NAME, Some(name))
+    }
+
+    const fn of(types: u32) -> Type {
+        Type(types, None)
     }
 
     fn admits(self, value: &Value) -> bool {
-        let types = if self.0 == Type::VOID.0 { Type::NULL.0 } else { self.0 };
+        let types = match self.0 {
+            types if types == Type::VOID.0 || types == Type::NONE.0 => Type::NULL.0,
+            types if self.1.is_some() => types | Type::OBJECT.0,
+            types => types,
+        };
         types & 1 << value.type_number() != 0
     }
 
     const fn as_raw(self) -> sys::zend_type {
-        sys::zend_type { ptr: ptr::null_mut(), type_mask: self.0 }
+        // The engine replaces the name by a string of its own when it registers the function.
+        let name = match self.1 {
+            Some(name) => name.as_ptr(),
+            None => ptr::null(),
+        };
+        sys::zend_type { ptr: name.cast_mut().cast(), type_mask: self.0 }
     }
 }
 

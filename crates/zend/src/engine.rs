@@ -52,6 +52,18 @@ pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
     result
 }
 
+/// Compiles and evaluates an expression of PHP code. `name` is the name of its file in messages.
+///
+/// # Errors
+/// The code has thrown, or is none.
+pub fn evaluate(code: &str, name: &CStr) -> Result<Value, Thrown> {
+    let code = c_text(code);
+    let mut result = Value::NULL;
+    // SAFETY: terminated texts, the length of the first one, and a place for the result.
+    unsafe { sys::zend_eval_stringl(code.as_ptr(), code.count_bytes(), result.as_mut_raw(), name.as_ptr()) };
+    if globals::exception().is_empty() { Ok(result) } else { Err(Thrown::is_in_flight()) }
+}
+
 /// Requests an interrupt: the engine stops PHP code between two instructions as soon as possible.
 #[inline(always)]
 pub fn request_interrupt() {

@@ -29,6 +29,7 @@ pub mod engine;
 pub mod exception;
 pub mod fiber;
 mod frame;
+mod generator;
 pub mod globals;
 pub mod hooks;
 mod instance;
@@ -53,6 +54,7 @@ pub use declaration::{
 };
 pub use fiber::FiberContext;
 pub use frame::{Declaration, Frame};
+pub use generator::{Generator, Resumed};
 pub use hooks::{Hook, HookPoint};
 pub use instance::{Collected, Instance, ObjectClass, State};
 pub use list::ValueList;

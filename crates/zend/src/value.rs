@@ -228,6 +228,21 @@ impl Value {
         NonNull::new(self.pointer()).filter(|_| self.type_number() == sys::IS_PTR)
     }
 
+    /// Returns `true` if it is a stream that has not been closed.
+    pub fn is_open_stream(&self) -> bool {
+        c::spindle_is_stream(self)
+    }
+
+    /// Returns `true` if it is a stream of which data was read ahead.
+    pub fn has_buffered(&self) -> bool {
+        c::spindle_stream_has_buffered(self)
+    }
+
+    /// Returns the descriptor by which a stream can be polled, if it has one. Code of a user wrapper may run, and throw.
+    pub fn stream_descriptor(&self) -> Option<i32> {
+        Some(c::spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)
+    }
+
     /// Returns `true` if PHP code treats it as true.
     pub fn is_truthy(&self) -> bool {
         c::zend_is_true(self) != 0

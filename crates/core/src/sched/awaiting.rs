@@ -75,12 +75,14 @@ impl<X> Core<X> {
         self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
     }
 
+    /// Returns `false` if it was no waiter.
     #[inline]
-    pub(super) fn remove_waiter(&mut self, target: Target, waiter: Waiter) {
-        let Some(waiters) = self.waiters(target) else { return };
-        let Some(at) = waiters.iter().position(|other| *other == waiter) else { return };
+    pub(super) fn remove_waiter(&mut self, target: Target, waiter: Waiter) -> bool {
+        let Some(waiters) = self.waiters(target) else { return false };
+        let Some(at) = waiters.iter().position(|other| *other == waiter) else { return false };
         waiters.remove(at);
         self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
+        true
     }
 
     /// Notifies a waiter of a completion. `failed`: the coroutine whose failure or cancellation it was.
@@ -91,6 +93,7 @@ impl<X> Core<X> {
             }
             Waiter::Set(id) => self.one_of_set(id, failed),
             Waiter::Bound(scope) => self.constraint_is_complete(scope),
+            Waiter::Member(id, key) => self.signal(id, key),
         }
     }
 
@@ -168,6 +171,31 @@ impl<X> Core<X> {
             }
             self.notify(waiter, failed);
         }
+    }
+
+    /// Adds a set without coroutines, which completes by [`Core::complete_set`].
+    pub fn add_open_set(&mut self) -> SetId {
+        SetId(self.sets.insert(Set { pending: 1, failed: None, fails_fast: false, waiters: Vec::new() }))
+    }
+
+    /// Completes an open set and drops it. `fails`: what it stands for has failed. Returns `true` if something awaits it, which
+    /// then takes the failure.
+    pub fn complete_set(&mut self, id: SetId, fails: bool) -> bool {
+        let Some(set) = self.sets.get_mut(id.0) else { return false };
+        let waiters = std::mem::take(&mut set.waiters);
+        self.sets.vacate(id.0);
+        let mut awaited = false;
+        for waiter in waiters {
+            awaited |= self.takes_outcome(&waiter);
+            if let Waiter::Park(ticket) = waiter
+                && fails
+                && self.will_take(ticket)
+            {
+                self.coroutine_mut(ticket.co).wake_prioritized = true;
+            }
+            self.notify(waiter, None);
+        }
+        awaited
     }
 
     /// The first coroutine of a set that failed or was cancelled.
@@ -254,7 +282,7 @@ impl<X> Core<X> {
             set.pending = 0;
         }
         let waiters = &mut self.coroutines[running.0].waiters;
-        waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_)));
+        waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_) | Waiter::Member(..)));
         for waiter in waiters {
             if let Waiter::Set(id) = waiter
                 && let Some(set) = self.sets.get_mut(id.0)

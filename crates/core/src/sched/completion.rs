@@ -79,11 +79,18 @@ impl<X> Core<X> {
     /// Returns `true` if a coroutine or a set will take its outcome.
     #[inline]
     fn has_awaiters(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).waiters.iter().any(|waiter| match waiter {
+        self.coroutine(co).waiters.iter().any(|waiter| self.takes_outcome(waiter))
+    }
+
+    /// Returns `true` if the waiter will take the outcome of what it waits for.
+    #[inline]
+    pub(super) fn takes_outcome(&self, waiter: &Waiter) -> bool {
+        match waiter {
             Waiter::Park(ticket) => self.will_take(*ticket),
             Waiter::Set(_) => true,
             Waiter::Bound(_) => false,
-        })
+            Waiter::Member(id, _) => self.is_served(*id),
+        }
     }
 
     /// Completes a coroutine that has ended: wakes its awaiters and leaves its scope, which may be finished by that.

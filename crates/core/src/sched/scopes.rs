@@ -431,7 +431,7 @@ impl<X> Core<X> {
         for (_, scope) in self.scopes.iter_mut() {
             scope.active = 0;
             scope.members = List::EMPTY;
-            scope.waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_)));
+            scope.waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_) | Waiter::Member(..)));
             scope.collectors.retain(|co| *co == running);
             scope.runners = 0;
             if scope.handle == Handle::GoneQueued {

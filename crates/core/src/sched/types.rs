@@ -177,6 +177,8 @@ pub(super) enum Waiter {
     Set(SetId),
     /// A scope that it bounds.
     Bound(ScopeId),
+    /// A wait set, of which this key is signalled.
+    Member(WaitSetId, u32),
 }
 
 /// The state of a coroutine.
@@ -227,6 +229,10 @@ pub struct TimeoutId(pub(super) Key);
 /// Names a set of coroutines. After [`super::Core::drop_set`] it names nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SetId(pub(super) Key);
+
+/// Names a wait set. After [`super::Core::drop_wait_set`] it names nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitSetId(pub(super) Key);
 
 impl SetId {
     /// Its index: unique among the sets that exist.

@@ -9,7 +9,7 @@ use crate::runtime::{
     pending_cancel,
     scheduler::{self, Runtime, rt},
 };
-use spindle_core::sched::{Ticket, WaitReason, WakeReason};
+use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
@@ -114,7 +114,7 @@ impl Host for PhpHost {
     }
 
     fn wake(&self, waiter: Waiter) {
-        rt().core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+        rt().core.borrow_mut().wake_number(waiter.0);
     }
 
     fn yield_if_due(&self) {

@@ -1,6 +1,7 @@
 //! Waits for awaitables.
 
 use crate::runtime::classes;
+use crate::runtime::completion;
 use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::group::GROUP;
@@ -34,8 +35,10 @@ pub fn target(object: &Object) -> Result<Target, Thrown> {
         timeout.target()
     } else if let Some(group) = GROUP.of(object) {
         Some(group.target())
+    } else if let Some(scope) = SCOPE.of(object) {
+        scope.id().map(Target::Scope)
     } else {
-        SCOPE.of(object).and_then(|scope| scope.id()).map(Target::Scope)
+        completion::target(object)
     };
     target.ok_or_else(never_spawned)
 }
@@ -180,7 +183,7 @@ pub fn deliver(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
         if let Some(id) = SCOPE.of(awaitable).and_then(|scope| scope.id()) {
             scope::throw_failure_of(rt, id)?;
         }
-        return Ok(Value::NULL);
+        return completion::deliver(awaitable).unwrap_or(Ok(Value::NULL));
     };
     this.seen.set(true);
     let outcome = {

@@ -53,7 +53,7 @@ pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
 }
 
 /// Routes the failure of a coroutine that is not awaited.
-fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
+pub fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
     let Some(failure) = this.exception.get() else { return };
     let co = this.co.get();
     let id = rt.core.borrow().scope_of(co);

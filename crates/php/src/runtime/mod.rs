@@ -3,6 +3,7 @@
 pub mod awaiting;
 pub mod cancellation;
 pub mod classes;
+pub mod completion;
 pub mod context;
 pub mod coroutine;
 pub mod ctx;
@@ -27,3 +28,4 @@ pub mod spawn;
 pub mod suspension;
 pub mod timeout;
 pub mod wait_queue;
+pub mod wait_set;

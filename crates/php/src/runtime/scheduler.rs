@@ -716,7 +716,7 @@ impl Runtime {
             moments::loop_waits();
         }
         let turn = self.reactor().turn(timeout, |waiter| {
-            self.core.borrow_mut().wake(Ticket::from_u64(waiter.0));
+            self.core.borrow_mut().wake_number(waiter.0);
         });
         if timeout != Some(0) {
             moments::loop_wakes();

@@ -1,0 +1,139 @@
+//! Wait sets: many waits of one coroutine at once, for awaitables and for what the host signals, each with a key.
+//!
+//! A wait is registered once and is over when its key is signalled; the coroutine that serves the set takes the keys one by
+//! one. So its cost depends on how many waits end, not on how many there are. Keys are not reused: one that is signalled
+//! after its wait was left is known to nobody.
+
+use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter};
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub(super) struct WaitSet {
+    signalled: VecDeque<u32>,
+    /// The park of the coroutine that serves the set, while it waits for a key.
+    parked: Option<Ticket>,
+    /// A coroutine serves the set: failures of what it waits for will be received.
+    served: bool,
+    /// A fork has dropped the registrations.
+    lost: bool,
+}
+
+/// The bit in the number of a ticket's coroutine, of which there are fewer, that marks the number of a key.
+const KEY: u64 = 1 << 31;
+
+impl<X> Core<X> {
+    /// Adds a wait set.
+    pub fn add_wait_set(&mut self) -> WaitSetId {
+        WaitSetId(self.wait_sets.insert(WaitSet::default()))
+    }
+
+    /// Drops a wait set. Waits that are left in it end unseen.
+    pub fn drop_wait_set(&mut self, id: WaitSetId) {
+        if let Some(set) = self.wait_sets.get_mut(id.0) {
+            *set = WaitSet::default();
+            self.wait_sets.vacate(id.0);
+        }
+    }
+
+    /// Returns a key for a new wait, in any set.
+    pub fn next_wait_key(&mut self) -> u32 {
+        self.next_wait_key = self.next_wait_key.wrapping_add(1);
+        self.next_wait_key
+    }
+
+    /// Signals the key when `target` completes. The caller has seen that it is not complete.
+    pub fn watch(&mut self, id: WaitSetId, target: Target, key: u32) {
+        self.add_waiter(target, Waiter::Member(id, key));
+    }
+
+    /// Takes back a [`Core::watch`]. Returns `false` if the key was signalled, or was never registered.
+    pub fn unwatch(&mut self, id: WaitSetId, target: Target, key: u32) -> bool {
+        self.remove_waiter(target, Waiter::Member(id, key))
+    }
+
+    /// The number for [`Core::wake_number`] that signals this key.
+    pub fn wait_number(id: WaitSetId, key: u32) -> u64 {
+        u64::from(key) << 32 | KEY | u64::from(id.0.index)
+    }
+
+    /// Uses the ticket, or signals the key, that this number stands for.
+    #[inline]
+    pub fn wake_number(&mut self, number: u64) {
+        if number & KEY == 0 {
+            self.wake(Ticket::from_u64(number));
+        } else {
+            let index = (number & (KEY - 1)) as u32;
+            // If the entry is another set's, that one does not know the key.
+            if self.wait_sets.at_mut(index).is_some() {
+                self.signal(WaitSetId(self.wait_sets.key(index)), (number >> 32) as u32);
+            }
+        }
+    }
+
+    /// Signals a key, and wakes the coroutine that waits for one.
+    pub fn signal(&mut self, id: WaitSetId, key: u32) {
+        let Some(set) = self.wait_sets.get_mut(id.0) else { return };
+        set.signalled.push_back(key);
+        if let Some(ticket) = set.parked.take() {
+            self.wake(ticket);
+        }
+    }
+
+    /// Takes the key that was signalled first.
+    pub fn next_signalled(&mut self, id: WaitSetId) -> Option<u32> {
+        self.wait_sets.get_mut(id.0)?.signalled.pop_front()
+    }
+
+    /// Declares whether a coroutine takes the keys of this set. While none does, its waits do not count as awaiting.
+    pub fn serve(&mut self, id: WaitSetId, served: bool) {
+        if let Some(set) = self.wait_sets.get_mut(id.0) {
+            set.served = served;
+        }
+    }
+
+    pub(super) fn is_served(&self, id: WaitSetId) -> bool {
+        self.wait_sets.get(id.0).is_some_and(|set| set.served)
+    }
+
+    /// Begins a wait of the running coroutine ([`Core::begin_wait`]) that the next key ends. Returns `false`, and begins none,
+    /// if a key was signalled or registrations were lost.
+    pub fn begin_wait_for_key(&mut self, id: WaitSetId) -> bool {
+        let ready = |set: &WaitSet| !set.signalled.is_empty() || set.lost;
+        if self.wait_sets.get(id.0).is_none_or(ready) {
+            return false;
+        }
+        let ticket = self.begin_wait();
+        if let Some(set) = self.wait_sets.get_mut(id.0) {
+            set.parked = Some(ticket);
+        }
+        true
+    }
+
+    /// Ends a [`Core::begin_wait_for_key`].
+    pub fn end_wait_for_key(&mut self, id: WaitSetId) {
+        if let Some(set) = self.wait_sets.get_mut(id.0) {
+            set.parked = None;
+        }
+    }
+
+    /// Returns `true`, once, if a fork has dropped the registrations of this set: they have to be made again.
+    pub fn take_lost(&mut self, id: WaitSetId) -> bool {
+        self.wait_sets.get_mut(id.0).is_some_and(|set| std::mem::take(&mut set.lost))
+    }
+
+    /// In the child of a fork: forgets keys and marks all registrations as lost.
+    pub(super) fn lose_wait_sets(&mut self) {
+        for (_, set) in self.wait_sets.iter_mut() {
+            set.signalled.clear();
+            set.lost = true;
+        }
+    }
+
+    /// Takes back that a failed coroutine counts as awaited because of a wait that was left before it took the outcome.
+    /// Returns `true` if the failure is to be routed again.
+    pub fn unmark_awaited(&mut self, co: CoroutineId) -> bool {
+        let coroutine = self.coroutine_mut(co);
+        let failed = coroutine.state == super::State::Done && coroutine.outcome == super::Outcome::Failed;
+        failed && std::mem::take(&mut coroutine.awaited)
+    }
+}

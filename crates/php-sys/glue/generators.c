@@ -1,0 +1,73 @@
+/* Generators: their state, and their methods without a call by name. */
+#include "php.h"
+#include "zend_generators.h"
+#include "zend_interfaces.h"
+#include "glue.h"
+
+/* Returns the generator whose code runs when this one is resumed: the last one of a chain of `yield from`. Unlike
+ * zend_generator_get_current() it changes nothing. */
+static zend_generator *innermost(zend_generator *generator)
+{
+	while (generator->node.parent) {
+		generator = generator->node.parent;
+	}
+	return generator;
+}
+
+bool spindle_generator_is_finished(zend_object *object)
+{
+	return ((zend_generator *) object)->execute_data == NULL;
+}
+
+bool spindle_generator_is_running(zend_object *object)
+{
+	zend_generator *generator = (zend_generator *) object;
+	return ((generator->flags | innermost(generator)->flags) & ZEND_GENERATOR_CURRENTLY_RUNNING) != 0;
+}
+
+/* Calls a method of a class of the engine, which is found once. */
+static void call(zend_function **method, const char *name, zend_object *object, zval *argument, zval *result)
+{
+	if (!*method) {
+		*method = zend_hash_str_find_ptr(&zend_ce_generator->function_table, name, strlen(name));
+	}
+	zend_call_known_function(*method, object, object->ce, result, argument ? 1 : 0, argument, NULL);
+}
+
+void spindle_generator_current(zend_object *object, zval *result)
+{
+	static zend_function *method;
+	call(&method, "current", object, NULL, result);
+}
+
+void spindle_generator_send(zend_object *object, zval *value, zval *result)
+{
+	static zend_function *method;
+	call(&method, "send", object, value, result);
+}
+
+void spindle_generator_throw(zend_object *object, zend_object *exception, zval *result)
+{
+	static zend_function *method;
+	zval argument;
+
+	ZVAL_OBJ(&argument, exception);
+	call(&method, "throw", object, &argument, result);
+}
+
+/* Stores what a generator has returned, or leaves the place undefined if it has not returned. */
+void spindle_generator_returned(zend_object *object, zval *result)
+{
+	ZVAL_COPY_DEREF(result, &((zend_generator *) object)->retval);
+}
+
+/* Ends a generator as when its last reference is dropped: its finally blocks run. It must not be running. */
+void spindle_generator_end(zend_object *object)
+{
+	object->handlers->dtor_obj(object);
+}
+
+bool spindle_is_generator(zend_object *object)
+{
+	return object->ce == zend_ce_generator;
+}

@@ -1,0 +1,133 @@
+//! The end of tasks: what is released then, and where a failure goes.
+
+use crate::generators;
+use crate::run;
+use crate::scheduler;
+use crate::task::{Status, TaskObject};
+use spindle_php::coroutine::{self, Meaning};
+use spindle_zend::{Object, Owned, Value, exception};
+
+/// Releases a value where an exception may be in flight, which stays there. Returns what a destructor has thrown. If that is
+/// an `exit`, it is in flight.
+pub fn release<T>(value: T) -> Option<Owned<Object>> {
+    let before = exception::take();
+    drop(value);
+    let thrown = exception::take();
+    match thrown {
+        Some(exit) if exception::is_exit(&exit) => {
+            drop(exception::put(Some(exit)));
+            None
+        }
+        thrown => {
+            drop(exception::put(before));
+            thrown
+        }
+    }
+}
+
+/// Ends a task before its end. If its code runs, it ends when that returns.
+pub fn kill(task: &TaskObject) {
+    match task.status.get() {
+        Status::Finished => return,
+        Status::Running => {
+            task.is_killed.set(true);
+            forget(task);
+            return;
+        }
+        Status::Waiting => {
+            if let Some(scheduler) = scheduler::of_task(task) {
+                run::leave_wait(&scheduler, task);
+            }
+        }
+        Status::Idle | Status::Queued => {}
+    }
+    task.is_killed.set(true);
+    conclude(task, Ok(Value::UNDEF), false);
+}
+
+/// Removes a task from its scheduler.
+fn forget(task: &TaskObject) {
+    if let Some(scheduler) = scheduler::of_task(task) {
+        drop(scheduler.remove(task)); // the caller has a reference, too
+        scheduler.interrupt();
+    }
+}
+
+/// Ends a task whose code does not run: ends its generators, stores the outcome and wakes what awaits it. A failure that
+/// nothing awaits is reported, unless it is `seen`. In flight after this is an `exit`, the cancellation of the running
+/// coroutine, or what cannot be reported any more.
+pub fn conclude(task: &TaskObject, outcome: Result<Value, Owned<Object>>, seen: bool) {
+    let _keep = Owned::of(task);
+    if !task.finish() {
+        return;
+    }
+    forget(task);
+    let before = exception::take();
+    let mut outcome = outcome;
+    // The generators first: the `finally` block of one may use what the task holds.
+    let generators = task.take_generators();
+    generators::end_all(generators);
+    fail(&mut outcome);
+    drop(task.take_held());
+    fail(&mut outcome);
+    if exception::is_in_flight() {
+        return; // an `exit`
+    }
+    let failure = outcome.as_ref().err().cloned();
+    let awaited = task.complete(outcome);
+    drop(exception::put(before));
+    if let Some(failure) = failure
+        && !awaited
+        && !seen
+    {
+        report(task, failure);
+    }
+}
+
+/// Reports an exception that was thrown for a task when it had ended.
+pub fn failed_after_end(task: &TaskObject, thrown: Owned<Object>) {
+    report(task, thrown);
+}
+
+/// Makes what is in flight the outcome, unless it is an `exit`.
+fn fail(outcome: &mut Result<Value, Owned<Object>>) {
+    while !exception::is_exit_in_flight()
+        && let Some(thrown) = exception::take()
+    {
+        match std::mem::replace(outcome, Err(thrown.clone())) {
+            Err(first) => exception::set_last_previous(&thrown, first),
+            Ok(value) => drop(value), // its destructor may throw, too
+        }
+    }
+}
+
+/// Reports a failure that nothing awaits as that of a coroutine. The scheduler keeps the task until `run()` returns, so that it
+/// can still be awaited.
+fn report(task: &TaskObject, failure: Owned<Object>) {
+    let meaning = coroutine::meaning_of(&failure);
+    if meaning == Meaning::Cancellation {
+        return;
+    }
+    let mut unreported = Some(failure);
+    if meaning == Meaning::Failure && !coroutine::have_ended() {
+        exception::put_aside(|| {
+            let thrown = unreported.clone();
+            let body = move || Err(thrown.clone().map_or_else(|| exception::throw_error(""), exception::throw));
+            match coroutine::spawn(body) {
+                Ok(reporter) => {
+                    task.set_reporter(reporter);
+                    unreported = None;
+                }
+                Err(_) => drop(exception::take()), // the scope is closed
+            }
+        });
+    }
+    match unreported {
+        None => {
+            if let Some(scheduler) = scheduler::of_task(task) {
+                scheduler.failed.borrow_mut().push(Owned::of(task));
+            }
+        }
+        Some(failure) => exception::put_aside(|| drop(exception::throw(failure))),
+    }
+}

@@ -1,0 +1,62 @@
+//! Generator tasks: a scheduler for generators, which are suspended at their `yield`s only and need no stack.
+//!
+//! ```text
+//!                     newTask(), schedule()            run()
+//!       (a generator) ─────────────────────► Queued ─────────► Running ─► Finished
+//!                                              ▲                  │
+//!                        it is over            │                  │ yields …
+//!              Waiting ────────────────────────┤                  │
+//!                 ▲                            ├── null ──────────┤
+//!                 │ an awaitable, a stream     │                  │
+//!                 └────────────────────────────┼──────────────────┤
+//!                                    schedule()│                  │
+//!                                            Idle ◄───────────────┘ a system call
+//! ```
+//! A task that yields a generator calls it: the task keeps a stack of generators, and the innermost one is resumed. This stack
+//! is a list, so neither its depth nor the number of tasks uses a stack of PHP or C.
+//!
+//! # Exceptions
+//! Each PHP value is released where an exception in flight is then taken ([`task::take_thrown`]) and given to the task at
+//! hand: thrown by its `yield`, or its failure if it has ended. None reaches the scheduler or another task. Only `exit` and the
+//! cancellation of the coroutine that runs the scheduler end `run()`.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+mod calls;
+mod ends;
+mod generators;
+mod run;
+mod scheduler;
+mod socket;
+mod stacked;
+mod task;
+mod turn;
+mod waits;
+
+use spindle_php::Part;
+use spindle_zend::{FunctionEntry, Object, Owned, Str, class_table, exception};
+
+/// The part of the module.
+// SAFETY: no destructor here is needed for memory safety, no thread is started, and the state that outlives a request are
+// numbers.
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(module_starts).on_request_start(request_starts);
+
+const FUNCTIONS: &[FunctionEntry] = calls::FUNCTIONS;
+
+fn request_starts() {
+    generators::forget_all();
+    scheduler::forget_all();
+}
+
+fn module_starts() {
+    calls::register();
+    task::register();
+    scheduler::register();
+    socket::register();
+}
+
+/// Returns a new exception of a class of the engine or its extensions, by the lower-case name of the class.
+fn new_exception(class: &str, message: &str) -> Owned<Object> {
+    let class = class_table::find(&Str::new(class)).expect("a class that PHP always has");
+    exception::new(class, message)
+}

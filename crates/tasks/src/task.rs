@@ -1,0 +1,432 @@
+//! The class `Async\Task\Task`: a stack of generators, of which the innermost one is resumed.
+
+use crate::ends;
+use crate::generators::{self, Owner};
+use crate::waits::Wait;
+use spindle_php::coroutine::{self, AwaitableClass, Completion, Coroutine};
+use spindle_zend::{
+    Call, Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value,
+    ValueCell, argument_error, declare_class, exception, function_table, object_class, sys,
+};
+use std::cell::{Cell, RefCell};
+
+/// What a task is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// Nothing, until it is scheduled.
+    Idle,
+    /// It is in the queue of its scheduler.
+    Queued,
+    /// Its code runs, or code for it.
+    Running,
+    /// It waits for an awaitable or a stream.
+    Waiting,
+    /// It has ended.
+    Finished,
+}
+
+/// The state of an object of the class.
+pub struct Task {
+    id: Cell<i64>,
+    /// The number of the scheduler that it belongs to; 0 for none.
+    pub owner: Cell<u64>,
+    pub status: Cell<Status>,
+    /// It was killed while it runs, and ends when its code returns.
+    pub is_killed: Cell<bool>,
+    /// The innermost generator has not begun.
+    is_fresh: Cell<bool>,
+    /// The innermost generator, which is resumed next.
+    innermost: RefCell<Option<Owner>>,
+    /// The generators that wait for it, the outermost first.
+    callers: RefCell<Vec<Owner>>,
+    /// What its `yield` returns; its result when it has ended.
+    value: ValueCell,
+    /// What its `yield` throws; its failure when it has ended.
+    exception: OwnedCell<Object>,
+    /// What it waits for.
+    pub wait: RefCell<Option<Box<Wait>>>,
+    completion: Completion,
+    /// The coroutine that reports a failure which nothing awaits.
+    reporter: RefCell<Option<Coroutine>>,
+}
+
+object_class!(
+    /// The class.
+    pub static TASK: Task = create
+);
+
+/// An object of the class.
+pub type TaskObject = Instance<Task>;
+
+/// How the code of a task has returned to its scheduler.
+pub enum Step {
+    /// It has yielded a value that is neither a generator nor of `retval()`.
+    Yielded(Value),
+    /// It has ended with this result.
+    Ended(Value),
+    /// It has ended with this failure.
+    Failed(Owned<Object>),
+    /// It was killed while it ran.
+    Killed,
+    /// It exits.
+    Exits(Thrown),
+}
+
+/// Takes what PHP code has thrown for the task at hand, after that code ran or a value was released.
+///
+/// # Errors
+/// It is an `exit`, which stays in flight.
+pub fn take_thrown() -> Result<Option<Owned<Object>>, Thrown> {
+    if exception::is_exit_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(exception::take()) }
+}
+
+function_table! {
+    static METHODS = {
+        c"__construct"(taskId: Type::INT, coroutine: Type::class(c"Generator")) -> Type::NONE => construct;
+        c"getTaskId"() -> Type::INT => |call| {
+            call.no_arguments()?;
+            Ok(call.this_of(&TASK).id().into())
+        };
+        c"setSendValue"(sendValue: Type::MIXED) -> Type::VOID => |call| {
+            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or_default();
+            let task = call.this_of(&TASK);
+            if task.status.get() != Status::Finished {
+                task.value.set(value);
+            }
+            Ok(Value::NULL)
+        };
+        c"setException"(exception: Type::class(c"Throwable")) -> Type::VOID => |call| {
+            let thrown = call.arguments(1, 1)?.object(1, spindle_zend::engine::throwable_class())?;
+            let task = call.this_of(&TASK);
+            if task.status.get() != Status::Finished {
+                task.exception.set(Some(Owned::of(thrown)));
+            }
+            Ok(Value::NULL)
+        };
+        c"run"() -> Type::MIXED => run_by_hand;
+        c"isFinished"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            Ok((call.this_of(&TASK).status.get() == Status::Finished).into())
+        };
+    }
+}
+
+/// Registers the class. At module start.
+pub fn register() {
+    let class = declare_class(c"Async\\Task\\Task", METHODS);
+    class.implement(coroutine::awaitable());
+    TASK.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    coroutine::declare_awaitable(AwaitableClass { completion: completion_of, deliver });
+}
+
+fn completion_of(object: &Object) -> Option<&Completion> {
+    TASK.of(object).map(|task| &task.completion)
+}
+
+impl State for Task {
+    const DESTRUCT: Option<fn(&TaskObject)> = Some(|task| ends::kill(task));
+
+    fn new(_: Class) -> Task {
+        Task {
+            id: Cell::new(0),
+            owner: Cell::new(0),
+            status: Cell::new(Status::Finished),
+            is_killed: Cell::new(false),
+            is_fresh: Cell::new(true),
+            innermost: RefCell::default(),
+            callers: RefCell::default(),
+            value: ValueCell::new(),
+            exception: OwnedCell::new(),
+            wait: RefCell::default(),
+            completion: Completion::new(),
+            reporter: RefCell::default(),
+        }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        for owner in self.innermost.borrow().iter().chain(self.callers.borrow().iter()) {
+            values.owned_object(owner.generator().object());
+        }
+        values.cell(&self.value);
+        values.object(&self.exception);
+        if let Some(wait) = &*self.wait.borrow() {
+            wait.collect(values);
+        }
+        if let Some(reporter) = &*self.reporter.borrow() {
+            values.owned_object(reporter.object());
+        }
+    }
+}
+
+/// Returns a generator that is an argument.
+pub fn generator_of(call: &Call, number: u32) -> Result<Generator, Thrown> {
+    let argument = call.arguments(0, u32::MAX)?.value(number);
+    argument.and_then(Value::as_object).and_then(Generator::of).ok_or_else(|| {
+        let given = argument.map_or_else(|| "none".to_owned(), describe);
+        argument_error(number, true, &format!("must be of type Generator, {given} given"))
+    })
+}
+
+/// Returns the type of a value for messages.
+pub fn describe(value: &Value) -> String {
+    value.as_object().map_or_else(|| value.type_name(), |object| object.class().name().to_text())
+}
+
+fn construct(call: Call) -> PhpResult {
+    let id = call.arguments(2, 2)?.long(1)?;
+    let generator = generator_of(&call, 2)?;
+    let task = call.this_of(&TASK);
+    if task.innermost.borrow().is_some() || task.completion.is_complete() {
+        return Err(exception::throw_error("A task is constructed once"));
+    }
+    task.begin(id, generator)?;
+    Ok(Value::NULL)
+}
+
+/// Returns a new task.
+///
+/// # Errors
+/// The generator belongs to another one.
+pub fn make(id: i64, generator: Generator) -> Result<Owned<TaskObject>, Thrown> {
+    let task = TASK.make();
+    task.begin(id, generator)?;
+    Ok(task)
+}
+
+/// Returns the result of a task that has ended, or throws its failure.
+fn deliver(object: &Object) -> PhpResult {
+    let Some(task) = TASK.of(object) else { return Ok(Value::NULL) };
+    if let Some(reporter) = &*task.reporter.borrow() {
+        reporter.mark_awaited();
+    }
+    if task.exception.is_empty() && task.is_killed.get() {
+        task.exception.set(Some(coroutine::new_cancellation("The task was killed")));
+    }
+    match task.exception.get() {
+        Some(failure) => Err(exception::throw(failure)),
+        None => Ok(task.value.get().some().into()),
+    }
+}
+
+/// `Task::run()`: runs a task that no scheduler has queued to its next `yield`, and returns what it yields.
+fn run_by_hand(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let task = Owned::of(call.this_of(&TASK));
+    match task.status.get() {
+        Status::Idle => {}
+        Status::Finished => return Ok(Value::NULL),
+        Status::Running => return Err(exception::throw_error("The task is running")),
+        Status::Queued | Status::Waiting => {
+            return Err(exception::throw_error("A task that is queued, or waits, is run by its scheduler"));
+        }
+    }
+    match task.step() {
+        Step::Yielded(value) => {
+            task.status.set(Status::Idle);
+            Ok(value)
+        }
+        Step::Ended(value) => {
+            ends::conclude(&task, Ok(value), false);
+            ended_by_hand()
+        }
+        Step::Failed(failure) => {
+            // The caller receives it, so it is not reported for the task.
+            ends::conclude(&task, Err(failure.clone()), true);
+            ended_by_hand()?;
+            Err(exception::throw(failure))
+        }
+        Step::Killed => {
+            ends::conclude(&task, Ok(Value::UNDEF), false);
+            ended_by_hand()
+        }
+        Step::Exits(thrown) => Err(thrown),
+    }
+}
+
+fn ended_by_hand() -> PhpResult {
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
+}
+
+impl Task {
+    /// Returns its id.
+    pub fn id(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn begin(&self, id: i64, generator: Generator) -> Result<(), Thrown> {
+        let owner = Owner::of(generator).map_err(exception::throw)?;
+        self.id.set(id);
+        self.innermost.replace(Some(owner));
+        self.status.set(Status::Idle);
+        Ok(())
+    }
+
+    /// Sets what its `yield` returns. Returns the value that this replaces.
+    #[must_use]
+    pub fn put_value(&self, value: Value) -> Value {
+        self.value.replace(value)
+    }
+
+    /// Sets what its `yield` throws. An exception that it was to throw becomes the last previous one.
+    pub fn put_exception(&self, thrown: Owned<Object>) {
+        if let Some(before) = self.exception.take()
+            && before != thrown
+        {
+            exception::set_last_previous(&thrown, before);
+        }
+        self.exception.set(Some(thrown));
+    }
+
+    /// Returns the innermost generator.
+    fn current(&self) -> Option<Generator> {
+        self.innermost.borrow().as_ref().map(|owner| owner.generator().clone())
+    }
+
+    /// Calls a generator, whose result the present one gets.
+    fn push(&self, generator: Generator) -> Result<(), Owned<Object>> {
+        let owner = Owner::of(generator)?;
+        if let Some(caller) = self.innermost.replace(Some(owner)) {
+            self.callers.borrow_mut().push(caller);
+        }
+        self.is_fresh.set(true);
+        Ok(())
+    }
+
+    /// Removes the innermost generator. Returns it, and whether one is left.
+    fn pop(&self) -> (Option<Owner>, bool) {
+        let caller = self.callers.borrow_mut().pop();
+        let is_left = caller.is_some();
+        self.is_fresh.set(false);
+        (self.innermost.replace(caller), is_left)
+    }
+
+    /// Runs the code of the task to its next `yield` of something that is not about its generators. It is running after this,
+    /// until the caller has said what it does next.
+    pub fn step(&self) -> Step {
+        self.status.set(Status::Running);
+        match self.step_or_exit() {
+            Ok(step) => step,
+            Err(thrown) => Step::Exits(thrown),
+        }
+    }
+
+    fn step_or_exit(&self) -> Result<Step, Thrown> {
+        loop {
+            let Some(generator) = self.current() else { return Ok(Step::Ended(Value::NULL)) };
+            let mut turn = crate::turn::resume(self, &generator)?;
+            drop(generator);
+            if let Some(thrown) = take_thrown()? {
+                turn = turn.fail(thrown);
+            }
+            if let Some(step) = self.follow(turn)? {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Acts upon what the innermost generator has done. Returns `None` if one is to be resumed.
+    fn follow(&self, turn: crate::turn::Turn) -> Result<Option<Step>, Thrown> {
+        use crate::turn::Turn;
+        if self.is_killed.get() {
+            let mut failure = None;
+            if let Turn::Returned { result: Err(thrown), .. } | Turn::Again(thrown) = &turn {
+                failure = Some(thrown.clone());
+            }
+            drop(turn);
+            if let Some(thrown) = take_thrown()? {
+                failure = Some(thrown);
+            }
+            return Ok(Some(failure.map_or(Step::Killed, Step::Failed)));
+        }
+        match turn {
+            Turn::Yielded(value) => return Ok(Some(Step::Yielded(value))),
+            Turn::Called(generator) => {
+                if let Err(refused) = self.push(generator) {
+                    self.put_exception(refused);
+                }
+                Ok(None)
+            }
+            Turn::Again(thrown) => {
+                self.put_exception(thrown);
+                Ok(None)
+            }
+            Turn::Returned { mut result, end } => {
+                let (left, has_caller) = self.pop();
+                if let Some(owner) = left {
+                    if end {
+                        generators::end_all(vec![owner]);
+                    } else {
+                        drop(owner);
+                    }
+                }
+                if let Some(thrown) = take_thrown()? {
+                    result = match result {
+                        Err(first) => {
+                            exception::set_last_previous(&thrown, first);
+                            Err(thrown)
+                        }
+                        Ok(value) => {
+                            drop(value); // its destructor may throw, too
+                            if let Some(later) = take_thrown()? {
+                                exception::set_last_previous(&later, thrown);
+                                Err(later)
+                            } else {
+                                Err(thrown)
+                            }
+                        }
+                    };
+                }
+                match result {
+                    Ok(value) if !has_caller => return Ok(Some(Step::Ended(value))),
+                    Err(thrown) if !has_caller => return Ok(Some(Step::Failed(thrown))),
+                    Ok(value) => drop(self.put_value(value)),
+                    Err(thrown) => self.put_exception(thrown),
+                }
+                if let Some(thrown) = take_thrown()? {
+                    self.put_exception(thrown);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes what its `yield` returns or throws.
+    pub fn take_input(&self) -> (bool, Option<Owned<Object>>, Value) {
+        if self.is_fresh.replace(false) {
+            return (true, None, Value::UNDEF); // it has no `yield` yet
+        }
+        (false, self.exception.take(), self.value.take().some().unwrap_or(Value::NULL))
+    }
+
+    /// Marks it as ended, so that nothing acts upon it while its values are released. Returns `false` if it has ended.
+    pub fn finish(&self) -> bool {
+        self.status.replace(Status::Finished) != Status::Finished
+    }
+
+    /// Takes its generators, the outermost first.
+    pub fn take_generators(&self) -> Vec<Owner> {
+        let mut all = self.callers.take();
+        all.extend(self.innermost.take());
+        all
+    }
+
+    /// Takes what it was to be sent or thrown.
+    pub fn take_held(&self) -> (Value, Option<Owned<Object>>) {
+        (self.value.take(), self.exception.take())
+    }
+
+    /// Stores how it has ended, and wakes what awaits it. Returns `true` if something does.
+    pub fn complete(&self, outcome: Result<Value, Owned<Object>>) -> bool {
+        let fails = outcome.is_err() || self.is_killed.get();
+        match outcome {
+            Ok(value) => self.value.set(value),
+            Err(failure) => self.exception.set(Some(failure)),
+        }
+        self.completion.complete(fails)
+    }
+
+    /// Sets the coroutine that reports its failure.
+    pub fn set_reporter(&self, reporter: Coroutine) {
+        self.reporter.replace(Some(reporter));
+    }
+}
