@@ -71,3 +71,33 @@ bool spindle_is_generator(zend_object *object)
 {
 	return object->ce == zend_ce_generator;
 }
+
+/* A throw makes the innermost frame of PHP code handle the exception, by replacing its instruction. Who takes that exception
+ * restores the instruction. */
+void spindle_position_save(spindle_position *position)
+{
+	zend_execute_data *frame = EG(current_execute_data);
+
+	position->frame = frame && frame->func && ZEND_USER_CODE(frame->func->type) ? frame : NULL;
+	if (EG(exception)) {
+		position->opline = EG(opline_before_exception);
+	} else {
+		position->opline = position->frame ? frame->opline : NULL;
+	}
+}
+
+void spindle_position_restore(const spindle_position *position)
+{
+	if (!EG(exception)) {
+		if (position->frame) {
+			position->frame->opline = position->opline;
+		}
+		return;
+	}
+	if (position->opline) {
+		EG(opline_before_exception) = position->opline;
+	}
+	if (position->frame) {
+		position->frame->opline = EG(exception_op);
+	}
+}

@@ -250,6 +250,14 @@ void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *cal
 /* Makes `proxy` take arguments as `function` does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function);
 
+/* The instruction at which the innermost frame goes on, if that is one of PHP code. */
+typedef struct spindle_position {
+	zend_execute_data *frame;
+	const zend_op *opline;
+} spindle_position;
+void spindle_position_save(spindle_position *position);
+void spindle_position_restore(const spindle_position *position);
+
 /* generators.c */
 bool spindle_generator_is_finished(zend_object *object);
 bool spindle_generator_is_running(zend_object *object);

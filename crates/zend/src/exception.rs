@@ -97,6 +97,17 @@ pub fn put_aside(what: impl FnOnce()) {
     }
 }
 
+/// Runs `what`, which may throw and take exceptions, where an object is destroyed. Code of PHP code's own, not of an internal
+/// function, may be the innermost there, and it goes on where it was unless an exception is in flight after `what`.
+pub fn contained(what: impl FnOnce()) {
+    let mut position = sys::spindle_position { frame: std::ptr::null_mut(), opline: std::ptr::null() };
+    // SAFETY: a place for the position.
+    unsafe { sys::spindle_position_save(&mut position) };
+    what();
+    // SAFETY: the frame is the innermost one again, as whatever `what` has called has returned.
+    unsafe { sys::spindle_position_restore(&position) };
+}
+
 /// Makes the innermost frame of PHP code handle the exception in flight, which leaves the running C code.
 pub fn enter_frame() {
     if is_in_flight() {
