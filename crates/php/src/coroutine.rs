@@ -196,6 +196,11 @@ pub fn have_ended() -> bool {
     scheduler::existing().map_or_else(suspension::has_script_ended, |rt| rt.phase.get() == Phase::Ended)
 }
 
+/// Returns `true` if the object is a `Async\Scope`, whose failures only a coroutine that awaits it receives.
+pub fn is_scope(object: &Object) -> bool {
+    object.is_a(classes::scope())
+}
+
 /// Yields to the coroutines that are ready, as `Async\suspend()` does.
 ///
 /// # Errors

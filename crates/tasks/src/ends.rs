@@ -2,9 +2,9 @@
 
 use crate::generators;
 use crate::run;
-use crate::scheduler;
+use crate::scheduler::{self, SchedulerObject};
 use crate::task::{Status, TaskObject};
-use spindle_php::coroutine::{self, Meaning};
+use spindle_php::coroutine::{self, Coroutine, Meaning};
 use spindle_zend::{Object, Owned, Value, exception};
 
 /// Releases a value where an exception may be in flight, which stays there. Returns what a destructor has thrown. If that is
@@ -101,33 +101,43 @@ fn fail(outcome: &mut Result<Value, Owned<Object>>) {
     }
 }
 
+/// Releases a reference to a task. What the destructor of its result throws is reported.
+pub fn release_task(scheduler: &SchedulerObject, task: Owned<TaskObject>) {
+    if let Some(thrown) = release(task)
+        && let Some(reporter) = spawn_reporter(thrown)
+    {
+        scheduler.failed.borrow_mut().push(reporter.into());
+    }
+}
+
 /// Reports a failure that nothing awaits as that of a coroutine. The scheduler keeps the task until `run()` returns, so that it
 /// can still be awaited.
 fn report(task: &TaskObject, failure: Owned<Object>) {
-    let meaning = coroutine::meaning_of(&failure);
-    if meaning == Meaning::Cancellation {
-        return;
+    let Some(reporter) = spawn_reporter(failure) else { return };
+    task.set_reporter(reporter);
+    if let Some(scheduler) = scheduler::of_task(task) {
+        scheduler.failed.borrow_mut().push(task.object().into());
     }
-    let mut unreported = Some(failure);
-    if meaning == Meaning::Failure && !coroutine::have_ended() {
-        exception::put_aside(|| {
-            let thrown = unreported.clone();
-            let body = move || Err(thrown.clone().map_or_else(|| exception::throw_error(""), exception::throw));
-            match coroutine::spawn(body) {
-                Ok(reporter) => {
-                    task.set_reporter(reporter);
-                    unreported = None;
-                }
+}
+
+/// Spawns a coroutine that fails with this. In flight after this is the cancellation of the running coroutine, or what no
+/// coroutine can report any more.
+fn spawn_reporter(failure: Owned<Object>) -> Option<Coroutine> {
+    let meaning = coroutine::meaning_of(&failure);
+    let mut spawned = None;
+    match meaning {
+        Meaning::Cancellation => return None,
+        Meaning::Failure if !coroutine::have_ended() => exception::put_aside(|| {
+            let thrown = failure.clone();
+            match coroutine::spawn(move || Err(exception::throw(thrown.clone()))) {
+                Ok(reporter) => spawned = Some(reporter),
                 Err(_) => drop(exception::take()), // the scope is closed
             }
-        });
+        }),
+        Meaning::Failure | Meaning::OwnCancellation => {}
     }
-    match unreported {
-        None => {
-            if let Some(scheduler) = scheduler::of_task(task) {
-                scheduler.failed.borrow_mut().push(Owned::of(task));
-            }
-        }
-        Some(failure) => exception::put_aside(|| drop(exception::throw(failure))),
+    if spawned.is_none() {
+        exception::put_aside(|| drop(exception::throw(failure)));
     }
+    spawned
 }

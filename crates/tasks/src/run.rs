@@ -83,7 +83,7 @@ fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
             Step::Exits(thrown) => return Err(thrown),
         }
     }
-    drop(task); // a task that ends here with its last reference reports its own failures
+    ends::release_task(this, task);
     nothing_in_flight()
 }
 
@@ -96,7 +96,7 @@ fn yielded(this: &SchedulerObject, task: &TaskObject, value: Value) -> Result<()
             None => Ok(Value::NULL),
         },
         Some(object) if object.is_a(coroutine::awaitable()) => {
-            scheduler::wait(this, task, Wait::of_awaitable(Owned::of(object)))
+            Wait::of_awaitable(Owned::of(object)).and_then(|wait| scheduler::wait(this, task, wait))
         }
         _ => {
             let text = format!(
@@ -196,7 +196,7 @@ fn end_waits(this: &SchedulerObject) -> Result<(), Thrown> {
         task.status.set(Status::Running);
         wait.signalled(&this.waits);
         proceed(this, &task, wait);
-        drop(task);
+        ends::release_task(this, task);
         nothing_in_flight()?;
     }
     Ok(())
@@ -210,7 +210,7 @@ pub fn leave_wait(this: &SchedulerObject, task: &TaskObject) {
     if let Some(key) = wait.key.get() {
         drop(this.waiting.borrow_mut().remove(&key)); // the caller has a reference, too
     }
-    wait.leave(&this.waits);
+    wait.abandon(&this.waits);
     this.interrupt();
     if let Some(thrown) = release(wait) {
         task.put_exception(thrown);

@@ -30,8 +30,8 @@ pub struct Scheduler {
     pub is_active: Cell<bool>,
     /// `run()` waits for a wait to end.
     pub is_suspended: Cell<bool>,
-    /// Tasks whose failures nothing has awaited, until `run()` returns.
-    pub failed: RefCell<Vec<Owned<TaskObject>>>,
+    /// Tasks whose failures nothing has awaited, and coroutines that report failures, until `run()` returns.
+    pub failed: RefCell<Vec<Value>>,
 }
 
 object_class!(
@@ -116,7 +116,7 @@ impl State for Scheduler {
         self.tasks.borrow().values().for_each(|task| values.owned(task));
         self.queue.borrow().iter().for_each(|task| values.owned(task));
         self.waiting.borrow().values().for_each(|task| values.owned(task));
-        self.failed.borrow().iter().for_each(|task| values.owned(task));
+        self.failed.borrow().iter().for_each(|held| values.value(held));
     }
 }
 
@@ -179,6 +179,7 @@ pub fn kill(this: &SchedulerObject, id: i64) -> bool {
     let task = this.tasks.borrow().get(&id).cloned();
     let Some(task) = task else { return false };
     ends::kill(&task);
+    ends::release_task(this, task);
     true
 }
 

@@ -1,6 +1,6 @@
 //! What a task waits for.
 
-use spindle_php::coroutine::{self, Direction, Key, WaitSet};
+use spindle_php::coroutine::{self, Coroutine, Direction, Key, WaitSet};
 use spindle_zend::{Collected, Object, Owned, Str, Thrown, Value, exception};
 use std::cell::Cell;
 
@@ -13,7 +13,14 @@ pub struct Wait {
 
 enum Target {
     Awaitable(Owned<Object>),
-    Stream { stream: Value, direction: Direction, descriptor: Cell<i32>, then: Operation },
+    /// A scope, which this coroutine awaits.
+    Scope(Coroutine),
+    Stream {
+        stream: Value,
+        direction: Direction,
+        descriptor: Cell<i32>,
+        then: Operation,
+    },
 }
 
 /// What is done when a stream is ready.
@@ -53,8 +60,16 @@ pub enum Begun {
 
 impl Wait {
     /// Returns a wait for an object of type `Async\Awaitable`.
-    pub fn of_awaitable(object: Owned<Object>) -> Wait {
-        Wait { key: Cell::new(None), target: Target::Awaitable(object) }
+    ///
+    /// # Errors
+    /// It is a scope, and no coroutine can be spawned to await it.
+    pub fn of_awaitable(object: Owned<Object>) -> Result<Wait, Thrown> {
+        let target = if coroutine::is_scope(&object) {
+            Target::Scope(coroutine::spawn(move || coroutine::await_object(&object))?)
+        } else {
+            Target::Awaitable(object)
+        };
+        Ok(Wait { key: Cell::new(None), target })
     }
 
     /// Returns a wait for a stream, and what follows.
@@ -67,6 +82,7 @@ impl Wait {
     pub fn collect(&self, values: &mut Collected) {
         match &self.target {
             Target::Awaitable(object) => values.owned_object(object),
+            Target::Scope(waiter) => values.owned_object(waiter.object()),
             Target::Stream { stream, .. } => values.value(stream),
         }
     }
@@ -78,6 +94,7 @@ impl Wait {
     pub fn begin(&self, set: &WaitSet) -> Result<Begun, Thrown> {
         let key = match &self.target {
             Target::Awaitable(object) => set.watch(object)?,
+            Target::Scope(waiter) => set.watch(waiter.object())?,
             Target::Stream { stream, direction, descriptor, .. } => {
                 if !stream.is_open_stream() {
                     return Err(closed());
@@ -109,12 +126,21 @@ impl Wait {
         Ok(key.map_or(Begun::Over, Begun::Waiting))
     }
 
-    /// Removes the registration of a wait whose task no longer waits, or begins anew.
+    /// Removes the registration. The wait can begin again.
     pub fn leave(&self, set: &WaitSet) {
         let Some(key) = self.key.take() else { return };
         match &self.target {
             Target::Awaitable(object) => set.unwatch(object, key),
+            Target::Scope(waiter) => set.unwatch(waiter.object(), key),
             Target::Stream { descriptor, .. } => set.unwatch_descriptor(descriptor.get(), key),
+        }
+    }
+
+    /// Ends a wait whose task no longer waits.
+    pub fn abandon(&self, set: &WaitSet) {
+        self.leave(set);
+        if let Target::Scope(waiter) = &self.target {
+            waiter.cancel();
         }
     }
 
@@ -135,6 +161,7 @@ impl Wait {
     pub fn result(&self, set: &WaitSet, stalls: u32) -> Result<Option<Value>, Thrown> {
         match &self.target {
             Target::Awaitable(object) => set.take(object).map(Some),
+            Target::Scope(waiter) => set.take(waiter.object()).map(Some),
             Target::Stream { then, .. } if stalls > MAX_STALLS => {
                 let text = format!("The stream is ready, but does not {}", then.name());
                 Err(exception::throw_new(coroutine::async_exception(), &text))

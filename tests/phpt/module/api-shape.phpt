@@ -19,6 +19,13 @@ foreach ($extension->getDependencies() as $name => $kind) echo "$kind: $name\n";
 ?>
 --EXPECT--
 function Async\Syntax\call(mixed $callee, Closure $of = UNKNOWN): ?Async\Syntax\Call
+function Async\Task\getTaskId(): Async\Task\SystemCall
+function Async\Task\killTask(int $tid): Async\Task\SystemCall
+function Async\Task\newTask(Generator $coroutine): Async\Task\SystemCall
+function Async\Task\retval(mixed $value): Async\Task\CoroutineReturnValue
+function Async\Task\stackedCoroutine(Generator $gen): Generator
+function Async\Task\waitForRead(mixed $socket): Async\Task\SystemCall
+function Async\Task\waitForWrite(mixed $socket): Async\Task\SystemCall
 function Async\await(Async\Awaitable|Async\Scope $awaitable, ?Async\Awaitable $cancellation = null): mixed
 function Async\awaitChildren(?Async\Awaitable $cancellation = null): void
 function Async\currentCoroutine(): Async\Coroutine
@@ -136,6 +143,32 @@ class Async\Scope
 final class Async\Syntax\Call
     private function __construct()
     public function __invoke(mixed &...$args): Async\Coroutine
+final class Async\Task\CoSocket
+    public function __construct(mixed $socket)
+    public function accept(): Async\Task\SystemCall
+    public function read(int $size): Async\Task\SystemCall
+    public function write(string $string): Async\Task\SystemCall
+    public function close(): void
+final class Async\Task\CoroutineReturnValue
+    public function __construct(mixed $value)
+    public function getValue(): mixed
+final class Async\Task\Scheduler
+    public function newTask(Generator $coroutine): int
+    public function schedule(Async\Task\Task $task): void
+    public function killTask(int $tid): bool
+    public function waitForRead(mixed $socket, Async\Task\Task $task): void
+    public function waitForWrite(mixed $socket, Async\Task\Task $task): void
+    public function run(): void
+final class Async\Task\SystemCall
+    public function __construct(callable $callback)
+    public function __invoke(Async\Task\Task $task, Async\Task\Scheduler $scheduler): mixed
+final class Async\Task\Task implements Async\Awaitable
+    public function __construct(int $taskId, Generator $coroutine)
+    public function getTaskId(): int
+    public function setSendValue(mixed $sendValue): void
+    public function setException(Throwable $exception): void
+    public function run(): mixed
+    public function isFinished(): bool
 final class Async\Timeout implements Async\Awaitable
     private function __construct()
     public function isCompleted(): bool

@@ -1,5 +1,5 @@
 --TEST--
-What is loaded is what stubs/spindle.stub.php says: a PHP without the extension that runs the stub has the same functions and classes
+What is loaded is what the stubs say: a PHP without the extension that runs them has the same functions and classes
 --FILE--
 <?php
 require __DIR__ . '/api.inc';
@@ -10,7 +10,7 @@ $loaded = Api\shape($extension->getFunctions(), $extension->getClasses());
 $code = <<<'PHP'
     require $argv[1];
     $known = [...get_declared_classes(), ...get_declared_interfaces(), ...get_defined_functions()['user']];
-    require $argv[2];
+    foreach (array_slice($argv, 2) as $stub) require $stub;
     $classes = array_diff([...get_declared_classes(), ...get_declared_interfaces()], $known);
     $functions = array_diff(get_defined_functions()['user'], $known);
     echo Api\shape(
@@ -18,7 +18,9 @@ $code = <<<'PHP'
         array_map(fn($name) => new ReflectionClass($name), $classes),
     );
     PHP;
-$command = [PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-r', $code, __DIR__ . '/api.inc', getenv('SPINDLE_ROOT') . '/stubs/spindle.stub.php'];
+$main = getenv('SPINDLE_ROOT') . '/stubs/spindle.stub.php';
+$others = array_diff(glob(dirname($main) . '/*.stub.php'), [$main]);
+$command = [PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-r', $code, __DIR__ . '/api.inc', $main, ...$others];
 exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $stub, $status);
 
 $loaded = explode("\n", rtrim($loaded));

@@ -42,12 +42,12 @@ impl<X> Core<X> {
     }
 
     /// Signals the key when `target` completes. The caller has seen that it is not complete.
-    pub fn watch(&mut self, id: WaitSetId, target: Target, key: u32) {
+    pub fn watch_key(&mut self, id: WaitSetId, target: Target, key: u32) {
         self.add_waiter(target, Waiter::Member(id, key));
     }
 
-    /// Takes back a [`Core::watch`]. Returns `false` if the key was signalled, or was never registered.
-    pub fn unwatch(&mut self, id: WaitSetId, target: Target, key: u32) -> bool {
+    /// Takes back a [`Core::watch_key`]. Returns `false` if the key was signalled, or was never registered.
+    pub fn unwatch_key(&mut self, id: WaitSetId, target: Target, key: u32) -> bool {
         self.remove_waiter(target, Waiter::Member(id, key))
     }
 

@@ -106,7 +106,7 @@ impl WaitSet {
             return Ok(None);
         }
         let key = core.next_wait_key();
-        core.watch(id, target, key);
+        core.watch_key(id, target, key);
         Ok(Some(key))
     }
 
@@ -114,7 +114,7 @@ impl WaitSet {
     pub fn unwatch(&self, awaitable: &Object, key: Key) {
         let (Some(rt), Some(id)) = (existing(), self.existing_id()) else { return };
         let Ok(target) = awaiting::target(awaitable) else { return };
-        let was_pending = rt.core.borrow_mut().unwatch(id, target, key);
+        let was_pending = rt.core.borrow_mut().unwatch_key(id, target, key);
         if let (false, Target::Coroutine(co), Some(this)) = (was_pending, target, COROUTINE.of(awaitable)) {
             let route = !this.seen.get() && rt.core.borrow_mut().unmark_awaited(co);
             if route {
