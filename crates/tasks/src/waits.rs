@@ -97,7 +97,7 @@ impl Wait {
             Target::Scope(waiter) => set.watch(waiter.object())?,
             Target::Stream { stream, direction, descriptor, .. } => {
                 if !stream.is_open_stream() {
-                    return Err(closed());
+                    return Err(closed(descriptor.get() >= 0));
                 }
                 if *direction == Direction::Read && stream.has_buffered() {
                     return Ok(Begun::Over);
@@ -111,7 +111,7 @@ impl Wait {
                     let text = if stream.is_open_stream() {
                         "Cannot wait for this stream: it has no descriptor that could be polled"
                     } else {
-                        return Err(closed());
+                        return Err(closed(descriptor.get() >= 0));
                     };
                     return Err(exception::throw_new(coroutine::async_exception(), text));
                 };
@@ -176,6 +176,7 @@ impl Wait {
     }
 }
 
-fn closed() -> Thrown {
-    exception::throw_new(coroutine::async_exception(), "The stream was closed while a task waited for it")
+fn closed(has_waited: bool) -> Thrown {
+    let text = if has_waited { "The stream was closed while a task waited for it" } else { "The stream is closed" };
+    exception::throw_new(coroutine::async_exception(), text)
 }
