@@ -339,7 +339,7 @@ impl Task {
             return Ok(Some(failure.map_or(Step::Killed, Step::Failed)));
         }
         match turn {
-            Turn::Yielded(value) => return Ok(Some(Step::Yielded(value))),
+            Turn::Yielded(value) => Ok(Some(Step::Yielded(value))),
             Turn::Called(generator) => {
                 if let Err(refused) = self.push(generator) {
                     self.put_exception(refused);

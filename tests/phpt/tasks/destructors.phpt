@@ -1,5 +1,7 @@
 --TEST--
 Exceptions of destructors of values that are yielded, sent, returned and waited for belong to the task at hand
+--INI--
+zend.exception_ignore_args=1
 --FILE--
 <?php
 use Async\Task\{Scheduler, SystemCall, Task};
