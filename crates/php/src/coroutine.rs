@@ -55,6 +55,7 @@ pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 use crate::runtime::wait_queue::Tickets;
+pub use crate::runtime::hand_off::{Begun, Parked, Wait, Waker};
 pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
 use crate::runtime::{cancellation, classes, completion, life, park, spawn, suspension};
 use spindle_core::sched::{Outcome, State};

@@ -14,14 +14,32 @@ pub(super) struct Set {
     /// The number of its coroutines that are not complete.
     pending: usize,
     failed: Option<CoroutineId>,
+    /// Something that it contains has failed, which need not be a coroutine.
+    has_failure: bool,
     /// The first failure completes the set.
     fails_fast: bool,
+    /// It completes by something outside the process's own coroutines.
+    external: bool,
+    /// It completes by [`Core::complete_set`].
+    open: bool,
     waiters: Vec<Waiter>,
 }
 
 impl Set {
+    fn new(pending: usize) -> Set {
+        Set {
+            pending,
+            failed: None,
+            has_failure: false,
+            fails_fast: false,
+            external: false,
+            open: false,
+            waiters: Vec::new(),
+        }
+    }
+
     fn is_complete(&self) -> bool {
-        self.pending == 0 || self.fails_fast && self.failed.is_some()
+        self.pending == 0 || self.fails_fast && self.has_failure
     }
 }
 
@@ -70,19 +88,30 @@ impl<X> Core<X> {
             coroutine.ever_awaited |= waits(&waiter);
             return;
         }
+        let external = self.is_external(target);
         let Some(waiters) = self.waiters(target) else { return };
         waiters.push(waiter);
-        self.awaited += usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
+        self.awaited += usize::from(external && waits(&waiter));
     }
 
     /// Returns `false` if it was no waiter.
     #[inline]
     pub(super) fn remove_waiter(&mut self, target: Target, waiter: Waiter) -> bool {
+        let external = self.is_external(target);
         let Some(waiters) = self.waiters(target) else { return false };
         let Some(at) = waiters.iter().position(|other| *other == waiter) else { return false };
         waiters.remove(at);
-        self.awaited -= usize::from(matches!(target, Target::Timeout(_)) && waits(&waiter));
+        self.awaited -= usize::from(external && waits(&waiter));
         true
+    }
+
+    /// Returns `true` if the target completes without any coroutine's help.
+    fn is_external(&self, target: Target) -> bool {
+        match target {
+            Target::Timeout(_) => true,
+            Target::Set(id) => self.sets.get(id.0).is_some_and(|set| set.external),
+            Target::Coroutine(_) | Target::Scope(_) => false,
+        }
     }
 
     /// Notifies a waiter of a completion. `failed`: the coroutine whose failure or cancellation it was.
@@ -91,7 +120,7 @@ impl<X> Core<X> {
             Waiter::Park(ticket) => {
                 self.wake(ticket);
             }
-            Waiter::Set(id) => self.one_of_set(id, failed),
+            Waiter::Set(id) => self.one_of_set(id, failed, failed.is_some()),
             Waiter::Bound(scope) => self.constraint_is_complete(scope),
             Waiter::Member(id, key) => self.signal(id, key),
         }
@@ -134,7 +163,7 @@ impl<X> Core<X> {
     /// Adds a set of coroutines, which completes when the last of them does, or with `fails_fast` at the first failure. It
     /// counts as an awaiter of each.
     pub fn add_set(&mut self, fails_fast: bool) -> SetId {
-        SetId(self.sets.insert(Set { pending: 0, failed: None, fails_fast, waiters: Vec::new() }))
+        SetId(self.sets.insert(Set { fails_fast, ..Set::new(0) }))
     }
 
     /// Adds a coroutine to a set.
@@ -145,15 +174,16 @@ impl<X> Core<X> {
         if coroutine.state == State::Done {
             coroutine.awaited = true;
             let failed = coroutine.outcome != Outcome::Returned;
-            self.one_of_set(id, failed.then_some(co));
+            self.one_of_set(id, failed.then_some(co), failed);
         } else {
             self.add_waiter(Target::Coroutine(co), Waiter::Set(id));
         }
     }
 
-    fn one_of_set(&mut self, id: SetId, failed: Option<CoroutineId>) {
+    fn one_of_set(&mut self, id: SetId, failed: Option<CoroutineId>, fails: bool) {
         let Some(set) = self.sets.get_mut(id.0) else { return };
-        set.pending -= 1;
+        set.pending = set.pending.saturating_sub(1); // more than it waits for may complete
+        set.has_failure |= fails;
         if failed.is_some() && set.failed.is_none() {
             set.failed = failed;
             self.events.push_back(Event::Failed(id));
@@ -161,7 +191,7 @@ impl<X> Core<X> {
         if !set.is_complete() {
             return;
         }
-        let fails = set.failed.is_some();
+        let fails = set.has_failure;
         for waiter in std::mem::take(&mut set.waiters) {
             if let Waiter::Park(ticket) = waiter
                 && fails
@@ -175,7 +205,31 @@ impl<X> Core<X> {
 
     /// Adds a set without coroutines, which completes by [`Core::complete_set`].
     pub fn add_open_set(&mut self) -> SetId {
-        SetId(self.sets.insert(Set { pending: 1, failed: None, fails_fast: false, waiters: Vec::new() }))
+        SetId(self.sets.insert(Set { open: true, ..Set::new(1) }))
+    }
+
+    /// Adds an open set that something outside the process's own coroutines completes: who awaits it is not deadlocked.
+    pub fn add_external_set(&mut self) -> SetId {
+        SetId(self.sets.insert(Set { open: true, external: true, ..Set::new(1) }))
+    }
+
+    /// Adds a set that completes when so many of the targets that [`Core::watch`] adds have, or with `fails_fast` at the first
+    /// failure. It counts as an awaiter of each.
+    pub fn add_watch(&mut self, pending: usize, fails_fast: bool) -> SetId {
+        SetId(self.sets.insert(Set { fails_fast, ..Set::new(pending) }))
+    }
+
+    /// Adds a target, which is not complete, to a set of [`Core::add_watch`].
+    pub fn watch(&mut self, id: SetId, target: Target) {
+        self.add_waiter(target, Waiter::Set(id));
+    }
+
+    /// Drops a set of [`Core::add_watch`]. `targets` are those of its targets that may be incomplete.
+    pub fn drop_watch(&mut self, id: SetId, targets: impl IntoIterator<Item = Target>) {
+        for target in targets {
+            self.remove_waiter(target, Waiter::Set(id));
+        }
+        self.sets.vacate(id.0);
     }
 
     /// Completes an open set and drops it. `fails`: what it stands for has failed. Returns `true` if something awaits it, which
@@ -183,9 +237,11 @@ impl<X> Core<X> {
     pub fn complete_set(&mut self, id: SetId, fails: bool) -> bool {
         let Some(set) = self.sets.get_mut(id.0) else { return false };
         let waiters = std::mem::take(&mut set.waiters);
+        let external = set.external;
         self.sets.vacate(id.0);
         let mut awaited = false;
         for waiter in waiters {
+            self.awaited -= usize::from(external && waits(&waiter));
             awaited |= self.takes_outcome(&waiter);
             if let Waiter::Park(ticket) = waiter
                 && fails
@@ -193,7 +249,10 @@ impl<X> Core<X> {
             {
                 self.coroutine_mut(ticket.co).wake_prioritized = true;
             }
-            self.notify(waiter, None);
+            match waiter {
+                Waiter::Set(outer) => self.one_of_set(outer, None, fails),
+                waiter => self.notify(waiter, None),
+            }
         }
         awaited
     }
@@ -279,7 +338,7 @@ impl<X> Core<X> {
         }
         for (_, set) in self.sets.iter_mut() {
             set.waiters.clear();
-            set.pending = 0;
+            set.pending = usize::from(set.open);
         }
         let waiters = &mut self.coroutines[running.0].waiters;
         waiters.retain(|waiter| !matches!(waiter, Waiter::Park(_) | Waiter::Member(..)));

@@ -223,7 +223,7 @@ pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
 }
 
 /// Returns the same for a token that is a scope and has failed with this failure.
-fn token_has_failed(failure: Owned<Object>) -> Thrown {
+pub fn token_has_failed(failure: Owned<Object>) -> Thrown {
     let exception = exception::new(classes::await_cancelled(), TOKEN);
     exception::set_last_previous(&exception, failure);
     exception::throw(exception)

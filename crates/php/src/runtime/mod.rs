@@ -12,6 +12,7 @@ pub mod describe;
 pub mod failure;
 pub mod fork;
 pub mod group;
+pub mod hand_off;
 pub mod keyed_values;
 pub mod life;
 pub mod moments;

@@ -1,0 +1,88 @@
+//! Semaphores: permits handed to waiters in order of arrival.
+
+use crate::wait_list::{Place, WaitList};
+
+/// One that waits for a permit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting(Place);
+
+/// How a wait has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// It has a permit, which it has to use or to release.
+    Granted,
+    /// It has none. `true`: it was passed over.
+    Pending(bool),
+}
+
+/// A number of permits, whose waiters are named by `W`. A permit that is released goes to the one that has waited longest, and
+/// cannot be taken by another in between.
+#[derive(Debug)]
+pub struct Semaphore<W> {
+    permits: usize,
+    held: usize,
+    waiters: WaitList<W, bool>,
+}
+
+impl<W: Copy> Semaphore<W> {
+    /// Returns a semaphore with so many permits.
+    pub const fn new(permits: usize) -> Semaphore<W> {
+        Semaphore { permits, held: 0, waiters: WaitList::new() }
+    }
+
+    /// Returns how many permits nobody holds.
+    pub fn available(&self) -> usize {
+        self.permits
+    }
+
+    /// Returns how many permits are held.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Returns how many wait.
+    pub fn waiters(&self) -> usize {
+        self.waiters.len()
+    }
+
+    /// Takes a permit, if there is one.
+    pub fn try_acquire(&mut self) -> bool {
+        let available = self.permits > 0;
+        if available {
+            self.permits -= 1;
+            self.held += 1;
+        }
+        available
+    }
+
+    /// Releases a permit to the one that has waited longest. Returns `false` if none is held.
+    pub fn release(&mut self, wake: impl FnMut(W) -> bool) -> bool {
+        if self.held == 0 {
+            return false;
+        }
+        if let Some(place) = self.waiters.wake_first(wake)
+            && let Some(granted) = self.waiters.get_mut(place)
+        {
+            *granted = true;
+            return true;
+        }
+        self.held -= 1;
+        self.permits += 1;
+        true
+    }
+
+    /// Adds one that waits. `first`: before all others, because it was passed over while it waited.
+    pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
+        Waiting(if first { self.waiters.push_front(waiter, false) } else { self.waiters.push_back(waiter, false) })
+    }
+
+    /// Removes one that waits, and returns how its wait has ended.
+    pub fn end(&mut self, waiting: Waiting) -> Ended {
+        let queued = self.waiters.is_queued(waiting.0);
+        match self.waiters.remove(waiting.0) {
+            Some(true) => Ended::Granted,
+            Some(false) => Ended::Pending(!queued),
+            None => Ended::Pending(false),
+        }
+    }
+}

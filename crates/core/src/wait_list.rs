@@ -1,0 +1,175 @@
+//! Waiters in order of arrival, each with something that is handed to it.
+
+/// The end of a list.
+const NONE: u32 = u32::MAX;
+
+/// Names a waiter on a [`WaitList`] until it is removed. A name that was removed names nothing, even if its place is used again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    index: u32,
+    generation: u32,
+}
+
+#[derive(Debug)]
+struct Entry<W, P> {
+    generation: u32,
+    /// On the list; otherwise the waiter was woken, or could not be.
+    queued: bool,
+    previous: u32,
+    next: u32,
+    /// `None` for a free place.
+    content: Option<(W, P)>,
+}
+
+/// Waiters in order of arrival. Each keeps its place, and what was handed to it there, until the waiter itself removes it. A
+/// waiter is added, woken and removed in constant time, without an allocation once there is room.
+#[derive(Debug)]
+pub struct WaitList<W, P> {
+    entries: Vec<Entry<W, P>>,
+    free: u32,
+    first: u32,
+    last: u32,
+    queued: usize,
+}
+
+impl<W: Copy, P> WaitList<W, P> {
+    /// Returns an empty list.
+    pub const fn new() -> WaitList<W, P> {
+        WaitList { entries: Vec::new(), free: NONE, first: NONE, last: NONE, queued: 0 }
+    }
+
+    /// Returns how many wait.
+    pub fn len(&self) -> usize {
+        self.queued
+    }
+
+    /// Returns `true` if none waits.
+    pub fn is_empty(&self) -> bool {
+        self.queued == 0
+    }
+
+    /// Adds a waiter behind all others.
+    pub fn push_back(&mut self, waiter: W, content: P) -> Place {
+        let index = self.occupy(waiter, content);
+        let last = self.last;
+        self.link(index, last, NONE);
+        self.place(index)
+    }
+
+    /// Adds a waiter before all others.
+    pub fn push_front(&mut self, waiter: W, content: P) -> Place {
+        let index = self.occupy(waiter, content);
+        let first = self.first;
+        self.link(index, NONE, first);
+        self.place(index)
+    }
+
+    /// Takes the first waiter off the list that `wake` wakes, and returns its place. Those before it, which cannot be woken, are
+    /// taken off, too.
+    pub fn wake_first(&mut self, mut wake: impl FnMut(W) -> bool) -> Option<Place> {
+        while self.first != NONE {
+            let index = self.first;
+            self.unlink(index);
+            if let Some((waiter, _)) = &self.entries[index as usize].content
+                && wake(*waiter)
+            {
+                return Some(self.place(index));
+            }
+        }
+        None
+    }
+
+    /// Returns what a waiter holds.
+    pub fn get_mut(&mut self, place: Place) -> Option<&mut P> {
+        let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
+        entry.content.as_mut().map(|(_, content)| content)
+    }
+
+    /// Returns `true` if the waiter is on the list: it was neither woken nor taken off.
+    pub fn is_queued(&self, place: Place) -> bool {
+        self.entries.get(place.index as usize).is_some_and(|entry| entry.generation == place.generation && entry.queued)
+    }
+
+    /// Replaces how a waiter on the list is woken. Its turn stays the same. Returns `false` if it is not on the list.
+    pub fn renew(&mut self, place: Place, waiter: W) -> bool {
+        if !self.is_queued(place) {
+            return false;
+        }
+        if let Some((old, _)) = &mut self.entries[place.index as usize].content {
+            *old = waiter;
+        }
+        true
+    }
+
+    /// Removes a waiter, and returns what it holds.
+    pub fn remove(&mut self, place: Place) -> Option<P> {
+        let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
+        let (_, content) = entry.content.take()?;
+        if entry.queued {
+            self.unlink(place.index);
+        }
+        let free = self.free;
+        let entry = &mut self.entries[place.index as usize];
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.next = free;
+        self.free = place.index;
+        Some(content)
+    }
+
+    /// Returns what the waiters hold, those that were woken included, in no particular order.
+    pub fn contents(&self) -> impl Iterator<Item = &P> {
+        self.entries.iter().filter_map(|entry| entry.content.as_ref().map(|(_, content)| content))
+    }
+
+    fn place(&self, index: u32) -> Place {
+        Place { index, generation: self.entries[index as usize].generation }
+    }
+
+    fn occupy(&mut self, waiter: W, content: P) -> u32 {
+        let content = Some((waiter, content));
+        if self.free != NONE {
+            let index = self.free;
+            let entry = &mut self.entries[index as usize];
+            self.free = entry.next;
+            entry.content = content;
+            return index;
+        }
+        self.entries.push(Entry { generation: 0, queued: false, previous: NONE, next: NONE, content });
+        self.entries.len() as u32 - 1
+    }
+
+    fn link(&mut self, index: u32, previous: u32, next: u32) {
+        let entry = &mut self.entries[index as usize];
+        (entry.previous, entry.next, entry.queued) = (previous, next, true);
+        match self.entries.get_mut(previous as usize) {
+            Some(before) => before.next = index,
+            None => self.first = index,
+        }
+        match self.entries.get_mut(next as usize) {
+            Some(after) => after.previous = index,
+            None => self.last = index,
+        }
+        self.queued += 1;
+    }
+
+    fn unlink(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        entry.queued = false;
+        let (previous, next) = (entry.previous, entry.next);
+        match self.entries.get_mut(previous as usize) {
+            Some(before) => before.next = next,
+            None => self.first = next,
+        }
+        match self.entries.get_mut(next as usize) {
+            Some(after) => after.previous = previous,
+            None => self.last = previous,
+        }
+        self.queued -= 1;
+    }
+}
+
+impl<W: Copy, P> Default for WaitList<W, P> {
+    fn default() -> WaitList<W, P> {
+        WaitList::new()
+    }
+}

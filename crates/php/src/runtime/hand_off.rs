@@ -1,0 +1,220 @@
+//! Waits that another coroutine ends by handing something over: it wakes one certain coroutine, or learns that it cannot.
+
+use crate::runtime::awaiting;
+use crate::runtime::coroutine::Info;
+use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::scheduler::{Runtime, existing, rt};
+use spindle_core::sched::{ScopeId, Target, Ticket, WaitReason, WakeReason};
+use spindle_reactor::Reactor;
+use spindle_zend::{Object, Owned, Thrown};
+
+/// Wakes one wait of one coroutine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waker(Ticket);
+
+impl Waker {
+    /// Ends the wait. Returns `false` if it has ended, or is about to end by something else: what was to be handed over
+    /// goes to another one. Runs no other code.
+    #[inline]
+    pub fn wake(self) -> bool {
+        existing().is_some_and(|rt| rt.core.borrow_mut().wake(self.0))
+    }
+}
+
+/// What a coroutine waits for.
+#[derive(Clone, Copy)]
+pub struct Wait<'a> {
+    /// The wait's name in diagnostics.
+    pub name: &'static str,
+    /// The ids of the coroutines that hold what it waits for; 0 for none.
+    pub holders: [u64; 2],
+    /// A cancellation token, whose completion ends the wait.
+    pub token: Option<&'a Object>,
+    /// Being woken has an effect that cannot be given back: once woken, the wait ends so, and a cancellation that comes later
+    /// is delivered at the next one.
+    pub keeps: bool,
+}
+
+impl<'a> Wait<'a> {
+    /// Returns the description of a wait that a token may end.
+    pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
+        Wait { name, holders: [0; 2], token, keeps: false }
+    }
+
+    /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, or cannot be suspended here, or the token is complete.
+    pub fn begin(self) -> Result<Begun<'a>, Thrown> {
+        let rt = rt();
+        let target = self.token.map(awaiting::target).transpose()?;
+        if let (Some(token), Some(target)) = (self.token, target)
+            && rt.core.borrow().is_done(target)
+        {
+            return Err(awaiting::token_was_first(rt, token));
+        }
+        if !rt.can_switch() {
+            return Err(cannot_await(rt));
+        }
+        may_wait(rt)?;
+        let ticket = rt.begin_wait();
+        if self.keeps {
+            rt.core.borrow_mut().prioritize_wake();
+        }
+        Ok(Begun { rt, wait: self, ticket, target })
+    }
+}
+
+/// A wait that has begun.
+pub struct Begun<'a> {
+    rt: &'static Runtime,
+    wait: Wait<'a>,
+    ticket: Ticket,
+    target: Option<Target>,
+}
+
+impl<'a> Begun<'a> {
+    /// Returns what wakes it.
+    pub fn waker(&self) -> Waker {
+        Waker(self.ticket)
+    }
+
+    /// Adds an awaitable that is not complete, whose completion wakes it, too.
+    ///
+    /// # Errors
+    /// It can never complete.
+    pub fn watch(&self, awaitable: &Object) -> Result<(), Thrown> {
+        let target = awaiting::target(awaitable)?;
+        self.rt.core.borrow_mut().subscribe(target, self.ticket);
+        Ok(())
+    }
+
+    /// Removes an awaitable.
+    pub fn unwatch(&self, awaitable: &Object) {
+        if let Ok(target) = awaiting::target(awaitable) {
+            self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
+            awaiting::pass_on(self.rt, &[target]);
+        }
+    }
+
+    /// Suspends the coroutine until it is woken, is cancelled, or the token is complete. The caller then looks at what it was
+    /// handed, before anything else runs.
+    pub fn park(&self) -> Parked<'a> {
+        if let Some(target) = self.target {
+            self.rt.core.borrow_mut().subscribe(target, self.ticket);
+        }
+        let info =
+            Info { call: self.wait.name, awaits: self.wait.holders, since: Reactor::recently(), ..Info::NONE };
+        let reason = self.rt.park(None, WaitReason::Coroutines, true, info);
+        let mut delivered = None;
+        if let Some(target) = self.target {
+            self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
+            if let Target::Scope(id) = target {
+                delivered = self.rt.take_delivery(id).map(|failure| (id, failure));
+            }
+        }
+        Parked { rt: self.rt, token: self.wait.token, target: self.target, reason, delivered }
+    }
+}
+
+/// A wait that has been parked. It has to be ended by one of its methods.
+#[must_use]
+pub struct Parked<'a> {
+    rt: &'static Runtime,
+    token: Option<&'a Object>,
+    target: Option<Target>,
+    reason: WakeReason,
+    delivered: Option<(ScopeId, Owned<Object>)>,
+}
+
+impl Parked<'_> {
+    /// Returns `true` if the coroutine is cancelled, and the wait fails, whatever it was handed: that is to be given back.
+    pub fn is_cancelled(&self) -> bool {
+        self.reason == WakeReason::Cancelled
+    }
+
+    /// Ends a wait that was handed something, which the caller takes.
+    pub fn taken(self) {
+        self.pass_on();
+    }
+
+    /// Ends a wait that was handed nothing, or has given it back. If this returns, it has to begin again.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, the token was first, or a signal handler has thrown.
+    pub fn failed(mut self) -> Result<(), Thrown> {
+        if self.reason == WakeReason::Cancelled {
+            let rt = self.rt;
+            self.pass_on();
+            return may_wait(rt);
+        }
+        if let Some((_, failure)) = self.delivered.take() {
+            let thrown = awaiting::token_has_failed(failure);
+            self.pass_on();
+            return Err(thrown);
+        }
+        if let (Some(token), Some(target)) = (self.token, self.target)
+            && self.rt.core.borrow().is_done(target)
+        {
+            return Err(awaiting::token_was_first(self.rt, token));
+        }
+        if self.reason == WakeReason::Interrupted {
+            after_signal()?;
+        }
+        Ok(())
+    }
+
+    /// Routes the failure of a token that is a scope to others.
+    fn pass_on(mut self) {
+        if let Some((id, failure)) = self.delivered.take() {
+            crate::runtime::failure::route(
+                self.rt,
+                failure,
+                crate::runtime::failure::Level::Beyond(id),
+                id,
+                self.rt.running(),
+            );
+        }
+        if let Some(target) = self.target {
+            awaiting::pass_on(self.rt, &[target]);
+        }
+    }
+}
+
+/// Waits for many awaitables at once, until `count` of them are complete, or with `fails_fast` until one has failed.
+///
+/// # Errors
+/// The coroutine is cancelled, or the token was first.
+pub fn wait_for_some(wait: Wait<'_>, targets: &[Target], count: usize, fails_fast: bool) -> Result<(), Thrown> {
+    let rt = rt();
+    let limit = wait.token.map(awaiting::target).transpose()?;
+    let set = {
+        let mut core = rt.core.borrow_mut();
+        let open = targets.iter().filter(|target| !core.is_done(**target)).count();
+        let set = core.add_watch(count.min(open), fails_fast);
+        for target in targets {
+            if !core.is_done(*target) {
+                core.watch(set, *target);
+            }
+        }
+        set
+    };
+    let info = Info { call: wait.name, ..awaiting::info_of(rt, Target::Set(set), limit) };
+    let over = |core: &crate::runtime::scheduler::Core| {
+        core.is_done(Target::Set(set)) || limit.is_some_and(|limit| core.is_done(limit))
+    };
+    let (both, alone) = ([Target::Set(set), limit.unwrap_or(Target::Set(set))], [Target::Set(set)]);
+    let waited = awaiting::wait(rt, if limit.is_some() { &both } else { &alone }, info, over);
+    let in_time = {
+        let mut core = rt.core.borrow_mut();
+        let in_time = core.is_done(Target::Set(set));
+        core.drop_watch(set, targets.iter().copied());
+        in_time
+    };
+    match (waited, wait.token) {
+        (awaiting::Waited::Thrown(thrown), _) => Err(thrown),
+        (awaiting::Waited::Failure(_, failure), _) => Err(awaiting::token_has_failed(failure)),
+        (awaiting::Waited::Done, Some(token)) if !in_time => Err(awaiting::token_was_first(rt, token)),
+        (awaiting::Waited::Done, _) => Ok(()),
+    }
+}
