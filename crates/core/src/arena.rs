@@ -112,6 +112,12 @@ impl<T> Arena<T> {
 
     /// The value at an index, if there ever was one.
     #[inline]
+    pub(crate) fn at(&self, index: u32) -> Option<&T> {
+        self.entries.get(index as usize).map(|entry| &entry.value)
+    }
+
+    /// The value at an index, if there ever was one.
+    #[inline]
     pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut T> {
         self.entries.get_mut(index as usize).map(|entry| &mut entry.value)
     }

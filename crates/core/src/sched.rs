@@ -480,6 +480,13 @@ impl<X> Core<X> {
         true
     }
 
+    /// Returns `true` if [`Core::wake`] would end a park by this ticket.
+    pub fn can_wake(&self, ticket: Ticket) -> bool {
+        self.coroutines.at(ticket.co.0).is_some_and(|coroutine| {
+            coroutine.epoch == ticket.epoch && matches!(coroutine.state, State::Parked | State::Running)
+        })
+    }
+
     /// Fires all timers that are due at `now`.
     pub fn expire(&mut self, now: u64) {
         if self.timers.next_deadline().is_none_or(|d| d > now) {

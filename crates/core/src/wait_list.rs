@@ -79,6 +79,16 @@ impl<W: Copy, P> WaitList<W, P> {
         None
     }
 
+    /// Returns those on the list, in their order.
+    pub fn queue(&self) -> impl Iterator<Item = W> {
+        let mut at = self.first;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(at as usize)?;
+            at = entry.next;
+            entry.content.as_ref().map(|(waiter, _)| *waiter)
+        })
+    }
+
     /// Returns what a waiter holds.
     pub fn get_mut(&mut self, place: Place) -> Option<&mut P> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;

@@ -53,11 +53,15 @@
 use crate::api::awaiting;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
+pub use crate::runtime::ends::{hold, register as on_coroutine_end};
+pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 use crate::runtime::scheduler::{self, Phase, Runtime};
+pub use crate::runtime::signal_waits::SignalWait;
 use crate::runtime::wait_queue::Tickets;
-pub use crate::runtime::hand_off::{Begun, Parked, Wait, Waker};
 pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
-use crate::runtime::{cancellation, classes, completion, life, park, spawn, suspension};
+use crate::runtime::{
+    awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension,
+};
 use spindle_core::sched::{Outcome, State};
 use spindle_interpose::{hooks::poll, host};
 use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
@@ -96,6 +100,12 @@ pub fn spawn(body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thr
 }
 
 impl Coroutine {
+    /// Returns `true` if it has ended.
+    pub fn is_done(&self) -> bool {
+        check_place();
+        scheduler::rt().core.borrow().state(self.0.co.get()) == State::Done
+    }
+
     /// Returns the object, which PHP code may await.
     pub fn object(&self) -> &Object {
         self.0.object()
@@ -143,6 +153,92 @@ pub fn await_object(object: &Object) -> PhpResult {
         return Err(exception::throw_error(&format!("An object of the class {class} cannot be awaited")));
     }
     awaiting::await_object(object, None)
+}
+
+/// Waits as [`await_object`] does, or until the token completes.
+///
+/// # Errors
+/// As [`await_object`]; or the token was first.
+pub fn await_object_until(object: &Object, token: Option<&Object>) -> PhpResult {
+    runtime()?;
+    awaiting::await_object(object, token)
+}
+
+/// Returns `true` if the object, an `Async\Awaitable`, is complete.
+///
+/// # Errors
+/// It can never complete.
+pub fn is_complete(object: &Object) -> Result<bool, Thrown> {
+    let rt = runtime()?;
+    let target = wait_targets::target(object)?;
+    let is_done = rt.core.borrow().is_done(target);
+    Ok(is_done)
+}
+
+/// Returns the result of an `Async\Awaitable` that is complete.
+///
+/// # Errors
+/// Its failure.
+pub fn result_of(object: &Object) -> PhpResult {
+    wait_targets::deliver(runtime()?, object)
+}
+
+/// Waits until so many of the awaitables are complete, or with `fails_fast` until one of those has failed. Their results are
+/// taken by [`result_of`].
+///
+/// # Errors
+/// The coroutine is cancelled, the token was first, or one of them must not be awaited here.
+pub fn await_some(wait: Wait<'_>, objects: &[Owned<Object>], count: usize, fails_fast: bool) -> Result<(), Thrown> {
+    let rt = runtime()?;
+    let mut targets = Vec::with_capacity(objects.len());
+    for object in objects {
+        let target = wait_targets::target(object)?;
+        wait_targets::may_await(rt, target, object)?;
+        targets.push(target);
+    }
+    hand_off::wait_for_some(wait, &targets, count, fails_fast)
+}
+
+/// Returns the id of the running coroutine.
+pub fn current_id() -> u64 {
+    check_place();
+    let core = scheduler::rt().core.borrow();
+    core.id(core.running())
+}
+
+/// Returns `true` if no coroutine runs any more: the request ends.
+pub fn is_over() -> bool {
+    scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
+}
+
+/// Throws the cancellation of the running coroutine that is pending, if there is one.
+///
+/// # Errors
+/// There is one.
+pub fn check_cancellation() -> Result<(), Thrown> {
+    park::may_wait(runtime()?)
+}
+
+/// Returns the class `Async\CancellationException`.
+pub fn cancellation_exception() -> Class {
+    classes::cancellation()
+}
+
+/// Returns the class `Async\ChannelException`.
+pub fn channel_exception() -> Class {
+    classes::channel_exception()
+}
+
+/// Returns the class `Async\CoroutineGroup`.
+pub fn group_class() -> Class {
+    classes::group()
+}
+
+/// Returns a `CompositeException` of these exceptions.
+pub fn composite_exception(message: &str, exceptions: Value) -> Owned<Object> {
+    let composite = exception::new(classes::composite(), message);
+    composite.set_property(classes::composite(), c"exceptions", &exceptions);
+    composite
 }
 
 /// Declares a class of a part whose objects can be awaited. Its class implements the interface [`awaitable`]. At module

@@ -5,7 +5,7 @@ use crate::engine::{linking, loading};
 use crate::handles::{handle_locks, trampolines};
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
-use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, pending_cancel, scheduler::Runtime};
+use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, ends, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_zend::Frame;
@@ -72,6 +72,7 @@ moments! {
     fn ended(rt: &'static Runtime, ctx: &Ctx) {
         loading::may_have_loaded(rt);
         trampolines::coroutine_ends(rt, ctx);
+        ends::announce(ctx.id.get());
     }
 
     fn stalled(rt: &'static Runtime) -> bool {

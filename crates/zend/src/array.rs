@@ -75,7 +75,43 @@ impl Shared<sys::HashTable> {
     }
 }
 
+impl Shared<sys::HashTable> {
+    /// Returns the key and the value at this position or the next one that is used, and moves the position behind it; `None` at
+    /// the end. The position of the first one is 0. It stays valid when the array changes.
+    pub fn next_from(&self, position: &mut u32) -> Option<(Value, &Value)> {
+        // SAFETY: a live array, whose current position is searched from there.
+        let value = unsafe { sys::zend_hash_get_current_data_ex(self.as_raw(), position) };
+        // SAFETY: null, or a value of the array's.
+        let value = unsafe { Value::borrow(value) }?;
+        let mut key = Value::NULL;
+        // SAFETY: as above; a place for the key, which gets a reference of its own.
+        unsafe { sys::zend_hash_get_current_key_zval_ex(self.as_raw(), key.as_mut_raw(), position) };
+        // SAFETY: as above.
+        unsafe { sys::zend_hash_move_forward_ex(self.as_raw(), position) };
+        Some((key, value.dereferenced()))
+    }
+}
+
 impl Owned<Array> {
+    /// Sets the value with this key, as PHP code does. A key that is neither an integer nor a string is replaced by the next
+    /// integer. The array must not be shared.
+    pub fn set_key(&mut self, key: &Value, value: Value) {
+        if let Some(index) = key.as_long() {
+            return self.set_at(index as u64, value);
+        }
+        let Some(text) = key.as_str() else { return self.push(value) };
+        let (bytes, mut index) = (text.as_bytes(), 0);
+        // SAFETY: pointer and length of a string, and a place for the number.
+        if !bytes.is_empty()
+            && unsafe { sys::_zend_handle_numeric_str_ex(bytes.as_ptr().cast(), bytes.len(), &raw mut index) }
+        {
+            return self.set_at(index, value);
+        }
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: our own array, a live string, and a value that it takes over.
+        unsafe { sys::zend_hash_update(self.as_raw(), text.as_raw().cast(), value.as_mut_raw()) };
+    }
+
     /// Appends a value with the next integer key. The array must not be shared.
     pub fn push(&mut self, value: Value) {
         let mut value = ManuallyDrop::new(value);

@@ -40,6 +40,10 @@ unsafe extern "C" {
     pub safe static zend_ce_throwable: Global<Option<Class>>;
     pub safe static zend_ce_stringable: Global<Option<Class>>;
     pub safe static zend_ce_weakref: Global<Option<Class>>;
+    pub safe static zend_ce_aggregate: Global<Option<Class>>;
+    pub safe static zend_ce_iterator: Global<Option<Class>>;
+    pub safe static zend_ce_countable: Global<Option<Class>>;
+    pub safe static zend_ce_value_error: Global<Option<Class>>;
 
     // Never returns, which a function pointer's type cannot express.
     pub safe fn spindle_bailout() -> !;

@@ -1,7 +1,7 @@
 //! Functions and methods of this module that PHP code calls.
 
 use crate::{
-    Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, ValueCell, c, exception::c_text, sys,
+    Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, ValueCell, c, exception::c_text, sys,
     text::OwnedText, zeroed,
 };
 use std::{cell::Cell, ffi::CString, ops::Deref, ptr};
@@ -194,6 +194,30 @@ impl<'a> Arguments<'a> {
         // SAFETY: what the argument holds now.
         let found = if is_one { unsafe { Str::borrow(string) } } else { None };
         found.ok_or_else(|| wrong_type(number, expected, value))
+    }
+
+    /// Returns an array.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn array(&self, number: u32) -> Result<&'a Array, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        value.as_array().ok_or_else(|| wrong_type(number, sys::Z_EXPECTED_ARRAY, value))
+    }
+
+    /// Returns an array or a `Traversable`.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn iterable(&self, number: u32) -> Result<&'a Value, Thrown> {
+        let value = self.value(number).unwrap_or(const { &Value::NULL });
+        let is_traversable = |object: &Object| {
+            object.is_a(crate::engine::iterator_class()) || object.is_a(crate::engine::aggregate_class())
+        };
+        if value.as_array().is_some() || value.as_object().is_some_and(is_traversable) {
+            return Ok(value);
+        }
+        Err(wrong_type(number, sys::Z_EXPECTED_ITERABLE, value))
     }
 
     /// Returns an object of this class.

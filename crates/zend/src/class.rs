@@ -119,6 +119,12 @@ impl Class {
         unsafe { sys::zend_class_implements(self.as_raw(), 1, interface.as_raw()) };
     }
 
+    /// Makes it known by another name, at module start.
+    pub fn add_alias(self, name: &CStr) {
+        // SAFETY: a name with its length, and a class that is being registered.
+        unsafe { sys::zend_register_class_alias_ex(name.as_ptr(), name.count_bytes(), self.as_raw(), true) };
+    }
+
     /// Sets flags (`ZEND_ACC_…`), at module start.
     pub fn add_flags(self, flags: u32) {
         // SAFETY: nobody borrows it while modules start.

@@ -34,6 +34,9 @@ impl Type {
     pub const CALLABLE: Type = Type::of(1 << sys::IS_CALLABLE);
     const SCALAR: Type = Type::of(Type::BOOL.0 | Type::INT.0 | Type::FLOAT.0 | Type::STRING.0);
 
+    /// `iterable`: an array or a `Traversable`.
+    pub const ITERABLE: Type = Type(sys::SPINDLE_TYPE_NAME | Type::ARRAY.0, Some(c"Traversable"));
+
     /// Returns the type that also admits `null`.
     #[must_use]
     pub const fn or_null(self) -> Type {
@@ -201,8 +204,25 @@ pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Ite
 /// # Panics
 /// No extension is starting.
 pub fn declare_class(name: &CStr, methods: &'static [FunctionEntry]) -> Class {
+    declare_class_with_statics(name, methods, &[])
+}
+
+/// Registers a class of the extension that is starting, with these methods and static methods.
+///
+/// # Panics
+/// No extension is starting.
+pub fn declare_class_with_statics(
+    name: &CStr,
+    methods: &'static [FunctionEntry],
+    statics: &'static [FunctionEntry],
+) -> Class {
     assert!(globals::executor(|eg| !eg.current_module.is_null()), "classes are declared while the module starts");
-    let methods = leak(methods.iter().map(FunctionEntry::as_raw));
+    let statics = statics.iter().map(|entry| {
+        let mut entry = entry.as_raw();
+        entry.flags = sys::ZEND_ACC_PUBLIC | sys::ZEND_ACC_STATIC;
+        entry
+    });
+    let methods = leak(methods.iter().map(FunctionEntry::as_raw).chain(statics));
     // SAFETY: module start; a name with its length, and a table that stays.
     let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
     // SAFETY: just registered, for as long as the process.

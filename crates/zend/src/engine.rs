@@ -38,6 +38,26 @@ pub fn weak_reference_class() -> Class {
     class_in(&c::zend_ce_weakref)
 }
 
+/// Returns the interface `IteratorAggregate`.
+pub fn aggregate_class() -> Class {
+    class_in(&c::zend_ce_aggregate)
+}
+
+/// Returns the interface `Iterator`.
+pub fn iterator_class() -> Class {
+    class_in(&c::zend_ce_iterator)
+}
+
+/// Returns the interface `Countable`.
+pub fn countable_class() -> Class {
+    class_in(&c::zend_ce_countable)
+}
+
+/// Returns the class `ValueError`.
+pub fn value_error_class() -> Class {
+    class_in(&c::zend_ce_value_error)
+}
+
 /// Returns a copy of the present handlers of objects of PHP classes.
 pub fn standard_handlers() -> sys::zend_object_handlers {
     c::std_object_handlers.read(|handlers| *handlers)

@@ -50,13 +50,14 @@ pub use call::{Arguments, Call, Handler, Key, PhpResult, Thrown, argument_error}
 pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
-    DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class, run_declared,
+    DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
+    declare_class_with_statics, run_declared,
 };
 pub use fiber::FiberContext;
 pub use frame::{Declaration, Frame};
 pub use generator::{Generator, Resumed};
 pub use hooks::{Hook, HookPoint};
-pub use instance::{Collected, Instance, ObjectClass, State};
+pub use instance::{Collected, Create, Instance, ObjectClass, State};
 pub use list::ValueList;
 pub use object::Object;
 pub use php_static::PhpStatic;

@@ -47,6 +47,8 @@ classes! {
     timeout_exception
     /// Returns `Async\\ContextException`.
     context_exception
+    /// Returns `Async\\ChannelException`.
+    channel_exception
     /// Returns `Async\\CancellationException`.
     cancellation
     /// Returns `Async\\CompositeException`.

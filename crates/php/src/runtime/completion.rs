@@ -10,12 +10,18 @@ use std::cell::{Cell, RefCell};
 pub struct Completion {
     set: Cell<Option<SetId>>,
     is_complete: Cell<bool>,
+    is_external: bool,
 }
 
 impl Completion {
     /// Returns a completion that has not happened.
     pub const fn new() -> Completion {
-        Completion { set: Cell::new(None), is_complete: Cell::new(false) }
+        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: false }
+    }
+
+    /// Returns one that something outside the process's own coroutines brings about: who awaits it is not deadlocked.
+    pub const fn external() -> Completion {
+        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: true }
     }
 
     /// Returns `true` if it has happened.
@@ -39,7 +45,7 @@ impl Completion {
     pub(crate) fn target(&self) -> Target {
         let set = self.set.get().unwrap_or_else(|| {
             let mut core = rt().core.borrow_mut();
-            let set = core.add_open_set();
+            let set = if self.is_external { core.add_external_set() } else { core.add_open_set() };
             if self.is_complete.get() {
                 core.complete_set(set, false); // one that was dropped is complete
             }

@@ -26,6 +26,8 @@ pub struct Info {
     pub fd: i32,
     /// The ids of the coroutines that it awaits; 0 for none.
     pub awaits: [u64; 2],
+    /// How to find the coroutines that hold what it waits for.
+    pub holders: Option<Holders>,
     /// The scope that it awaits.
     pub scope: Option<ScopeId>,
     /// The set of coroutines that it awaits.
@@ -34,13 +36,19 @@ pub struct Info {
     pub since: u64,
 }
 
+/// How to find the coroutines that hold what another one waits for, such as a lock: a function, and its argument. It returns
+/// their ids, and 0 for none.
+#[derive(Clone, Copy)]
+pub struct Holders(pub fn(u32) -> [u64; 2], pub u32);
+
 impl Info {
     /// The coroutine waits for nothing.
-    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], scope: None, set: None, since: 0 };
+    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], holders: None, scope: None, set: None, since: 0 };
 
     /// Returns the ids of the coroutines that it awaits; for a set the first few that are not complete.
     pub fn awaited(&self, core: &Core) -> Vec<u64> {
-        let mut ids: Vec<u64> = self.awaits.into_iter().filter(|id| *id != 0).collect();
+        let held = self.holders.map_or([0; 2], |holders| (holders.0)(holders.1));
+        let mut ids: Vec<u64> = self.awaits.into_iter().chain(held).filter(|id| *id != 0).collect();
         if let Some(set) = self.set {
             ids.extend(core.pending_in_set(set, SHOWN_OF_SET).into_iter().map(|co| core.id(co)));
         }

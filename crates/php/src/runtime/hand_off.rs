@@ -1,6 +1,7 @@
 //! Waits that another coroutine ends by handing something over: it wakes one certain coroutine, or learns that it cannot.
 
 use crate::runtime::awaiting;
+pub use crate::runtime::coroutine::Holders;
 use crate::runtime::coroutine::Info;
 use crate::runtime::park::{after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Runtime, existing, rt};
@@ -19,6 +20,11 @@ impl Waker {
     pub fn wake(self) -> bool {
         existing().is_some_and(|rt| rt.core.borrow_mut().wake(self.0))
     }
+
+    /// Returns `true` if [`Waker::wake`] would end the wait.
+    pub fn is_waiting(self) -> bool {
+        existing().is_some_and(|rt| rt.core.borrow().can_wake(self.0))
+    }
 }
 
 /// What a coroutine waits for.
@@ -26,8 +32,8 @@ impl Waker {
 pub struct Wait<'a> {
     /// The wait's name in diagnostics.
     pub name: &'static str,
-    /// The ids of the coroutines that hold what it waits for; 0 for none.
-    pub holders: [u64; 2],
+    /// How to find, for diagnostics, the coroutines that hold what it waits for.
+    pub holders: Option<Holders>,
     /// A cancellation token, whose completion ends the wait.
     pub token: Option<&'a Object>,
     /// Being woken has an effect that cannot be given back: once woken, the wait ends so, and a cancellation that comes later
@@ -38,7 +44,7 @@ pub struct Wait<'a> {
 impl<'a> Wait<'a> {
     /// Returns the description of a wait that a token may end.
     pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
-        Wait { name, holders: [0; 2], token, keeps: false }
+        Wait { name, holders: None, token, keeps: false }
     }
 
     /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
@@ -103,8 +109,7 @@ impl<'a> Begun<'a> {
         if let Some(target) = self.target {
             self.rt.core.borrow_mut().subscribe(target, self.ticket);
         }
-        let info =
-            Info { call: self.wait.name, awaits: self.wait.holders, since: Reactor::recently(), ..Info::NONE };
+        let info = Info { call: self.wait.name, holders: self.wait.holders, since: Reactor::recently(), ..Info::NONE };
         let reason = self.rt.park(None, WaitReason::Coroutines, true, info);
         let mut delivered = None;
         if let Some(target) = self.target {

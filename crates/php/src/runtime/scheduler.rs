@@ -21,7 +21,7 @@ use crate::runtime::group::Groups;
 use crate::runtime::report::Reports;
 use crate::runtime::scope::{self, Record};
 use crate::runtime::signals::{Owners, SignalTarget};
-use crate::runtime::{classes, failure, fork, moments, observers, suspension};
+use crate::runtime::{classes, failure, fork, moments, observers, signal_waits, suspension};
 use crate::settings;
 use crate::stack::arch;
 use crate::stack::stacks::{self, Stacks};
@@ -733,6 +733,7 @@ impl Runtime {
         }
         if turn.signals != 0 {
             self.signalled(turn.signals, turn.from_outside);
+            signal_waits::caught(turn.signals);
         }
         if turn.report {
             moments::dump_requested(self);

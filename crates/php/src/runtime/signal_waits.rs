@@ -1,0 +1,104 @@
+//! Signals as awaitables.
+
+use crate::runtime::completion::Completion;
+use crate::runtime::moments;
+use crate::runtime::scheduler::rt;
+use spindle_reactor::signals;
+use spindle_zend::PhpStatic;
+use std::cell::RefCell;
+use std::io;
+use std::rc::{Rc, Weak};
+
+/// The next arrival of a signal. As long as there is one for a signal, the signal neither has its default action nor is ignored.
+pub struct SignalWait {
+    signal: i32,
+    /// The arrival.
+    pub completion: Completion,
+}
+
+static WAITS: PhpStatic<RefCell<Vec<Weak<SignalWait>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// A handler that does nothing: the event loop learns that it ran.
+extern "C" fn caught_only(_: libc::c_int) {}
+
+fn own_handler() -> libc::sighandler_t {
+    caught_only as extern "C" fn(libc::c_int) as libc::sighandler_t
+}
+
+fn present(signal: i32) -> io::Result<libc::sigaction> {
+    let mut old: libc::sigaction = action_of(libc::SIG_DFL);
+    if signals::action(signal, None, Some(&mut old)) == 0 { Ok(old) } else { Err(io::Error::last_os_error()) }
+}
+
+fn action_of(handler: libc::sighandler_t) -> libc::sigaction {
+    libc::sigaction { sa_sigaction: handler, sa_mask: empty_set(), sa_flags: libc::SA_RESTART, sa_restorer: None }
+}
+
+fn empty_set() -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: a place for the set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: just filled.
+    unsafe { set.assume_init() }
+}
+
+impl SignalWait {
+    /// Returns the next arrival of this signal.
+    ///
+    /// # Errors
+    /// The signal does not exist, or cannot be caught.
+    pub fn start(signal: i32) -> io::Result<Rc<SignalWait>> {
+        let rt = rt();
+        if !rt.active.get() {
+            moments::first_spawn(rt);
+        }
+        rt.reactor();
+        if matches!(present(signal)?.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN)
+            && signals::action(signal, Some(&action_of(own_handler())), None) != 0
+        {
+            return Err(io::Error::last_os_error());
+        }
+        let wait = Rc::new(SignalWait { signal, completion: Completion::external() });
+        WAITS.borrow_mut().push(Rc::downgrade(&wait));
+        Ok(wait)
+    }
+
+    /// Returns the signal.
+    pub fn signal(&self) -> i32 {
+        self.signal
+    }
+}
+
+impl Drop for SignalWait {
+    fn drop(&mut self) {
+        release(self.signal);
+    }
+}
+
+/// Gives a signal its default action again, if nothing waits for it and user code has set no handler.
+fn release(signal: i32) {
+    let is_wanted = {
+        let mut waits = WAITS.borrow_mut();
+        waits.retain(|wait| wait.strong_count() > 0);
+        waits
+            .iter()
+            .any(|wait| wait.upgrade().is_some_and(|wait| wait.signal == signal && !wait.completion.is_complete()))
+    };
+    if !is_wanted && present(signal).is_ok_and(|action| action.sa_sigaction == own_handler()) {
+        signals::action(signal, Some(&action_of(libc::SIG_DFL)), None);
+    }
+}
+
+/// Completes the waits for signals that were caught: bit `n - 1` for signal `n`.
+pub fn caught(signals: u64) {
+    if signals == 0 || WAITS.borrow().is_empty() {
+        return;
+    }
+    let waits: Vec<Rc<SignalWait>> = WAITS.borrow().iter().filter_map(Weak::upgrade).collect();
+    for wait in waits {
+        if signals >> (wait.signal - 1) & 1 != 0 {
+            wait.completion.complete(false);
+            release(wait.signal);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Functions that wait for several awaitables.
+
+use crate::iteration::Iteration;
+use crate::token;
+use spindle_php::coroutine::{self, Wait};
+use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
+
+/// The awaitables that were passed, and their keys.
+pub struct Many {
+    keys: Vec<Value>,
+    objects: Vec<Owned<Object>>,
+}
+
+impl Many {
+    /// Returns those of an argument.
+    ///
+    /// # Errors
+    /// One of them is no awaitable, or the iterator has thrown.
+    pub fn of(iterable: &Value, number: u32) -> Result<Many, Thrown> {
+        let mut many = Many { keys: Vec::new(), objects: Vec::new() };
+        let mut iteration = Iteration::of(iterable)?;
+        while let Some((key, value)) = iteration.next()? {
+            match value.as_object().filter(|object| object.is_a(coroutine::awaitable())) {
+                Some(object) => many.objects.push(Owned::of(object)),
+                None => {
+                    let text = format!("must contain instances of Async\\Awaitable only, {} given", value.type_name());
+                    return Err(argument_error(number, true, &text));
+                }
+            }
+            many.keys.push(key);
+        }
+        Ok(many)
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Waits until so many are complete.
+    fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
+        if fails_fast {
+            for object in &self.objects {
+                if coroutine::is_complete(object)? {
+                    coroutine::result_of(object)?;
+                }
+            }
+        }
+        coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)
+    }
+
+    /// Waits until so many have succeeded, or all are complete, and returns their results and failures.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, or the token was first.
+    pub fn settle(&self, name: &'static str, token: Option<&Object>, count: usize) -> Result<Settled, Thrown> {
+        let mut settled = Settled { results: Vec::new(), errors: Vec::new() };
+        let mut open: Vec<usize> = (0..self.len()).collect();
+        loop {
+            let mut still = Vec::new();
+            for at in open {
+                if settled.results.len() >= count || !coroutine::is_complete(&self.objects[at])? {
+                    still.push(at);
+                    continue;
+                }
+                match result_or_failure(&self.objects[at])? {
+                    Ok(value) => settled.results.push((at, value)),
+                    Err(failure) => settled.errors.push((at, failure)),
+                }
+            }
+            let missing = count.saturating_sub(settled.results.len());
+            if missing == 0 || still.is_empty() {
+                return Ok(settled);
+            }
+            let objects: Vec<_> = still.iter().map(|at| self.objects[*at].clone()).collect();
+            coroutine::await_some(Wait::new(name, token), &objects, missing.min(objects.len()), false)?;
+            open = still;
+        }
+    }
+
+    /// Waits until so many are complete, and returns their results.
+    ///
+    /// # Errors
+    /// One of them has failed, the coroutine is cancelled, or the token was first.
+    pub fn settle_or_fail(
+        &self,
+        name: &'static str,
+        token: Option<&Object>,
+        count: usize,
+    ) -> Result<Vec<(usize, Value)>, Thrown> {
+        let mut results = Vec::with_capacity(count);
+        if count == 0 {
+            return Ok(results);
+        }
+        let mut complete = Vec::with_capacity(self.len());
+        for object in &self.objects {
+            complete.push(coroutine::is_complete(object)?);
+        }
+        let missing = count.saturating_sub(complete.iter().filter(|complete| **complete).count());
+        if missing > 0 {
+            self.wait(name, token, missing, true)?;
+        }
+        for (at, object) in self.objects.iter().enumerate() {
+            if results.len() < count && coroutine::is_complete(object)? {
+                results.push((at, coroutine::result_of(object)?));
+            }
+        }
+        Ok(results)
+    }
+
+    /// Returns an array with the keys of these.
+    pub fn with_keys(&self, mut values: Vec<(usize, Value)>, in_order: bool) -> Value {
+        if in_order {
+            values.sort_by_key(|(at, _)| *at);
+        }
+        let mut array = Array::new(values.len());
+        for (at, value) in values {
+            array.set_key(&self.keys[at], value);
+        }
+        array.into()
+    }
+}
+
+/// Results and failures by the positions of their awaitables, in the order in which they were found.
+pub struct Settled {
+    /// The results.
+    pub results: Vec<(usize, Value)>,
+    /// The failures.
+    pub errors: Vec<(usize, Value)>,
+}
+
+/// Returns the result of a complete awaitable, or its failure as a value.
+fn result_or_failure(object: &Object) -> Result<Result<Value, Value>, Thrown> {
+    match coroutine::result_of(object) {
+        Ok(value) => Ok(Ok(value)),
+        Err(thrown) => {
+            if exception::is_exit_in_flight() {
+                return Err(thrown);
+            }
+            exception::take().map(|failure| Err(failure.into())).ok_or(thrown)
+        }
+    }
+}
+
+/// `awaitAll()`: all results, or the first failure.
+pub fn all(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let token = token(&arguments, 2)?;
+    let many = Many::of(arguments.iterable(1)?, 1)?;
+    many.wait("awaitAll", token, many.len(), true)?;
+    let mut results = Array::new(many.len());
+    let mut failed = Ok(());
+    for (key, object) in many.keys.iter().zip(&many.objects) {
+        if coroutine::is_complete(object)? {
+            results.set_key(key, coroutine::result_of(object)?);
+        } else {
+            failed = Err(object);
+        }
+    }
+    match failed {
+        Ok(()) => Ok(results.into()),
+        Err(_) => Err(crate::fails("An awaitable has failed and has no failure")),
+    }
+}
+
+/// `awaitAny()`: the result or the failure of the one that is complete first.
+pub fn any(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let token = token(&arguments, 2)?;
+    let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
+    if !many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
+        many.wait("awaitAny", token, 1, false)?;
+    }
+    for object in &many.objects {
+        if coroutine::is_complete(object)? {
+            return coroutine::result_of(object);
+        }
+    }
+    Err(crate::fails("No awaitable is complete"))
+}
+
+fn not_empty(many: Many, number: u32) -> Result<Many, Thrown> {
+    if many.len() == 0 { Err(argument_error(number, false, "must contain at least one awaitable")) } else { Ok(many) }
+}
+
+/// `awaitFirst()`: the first result; the failures are thrown together if all have failed.
+pub fn first(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let token = token(&arguments, 2)?;
+    let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
+    let mut settled = many.settle("awaitFirst", token, 1)?;
+    match settled.results.pop() {
+        Some((_, value)) => Ok(value),
+        None => Err(all_failed(&many, settled)),
+    }
+}
+
+/// `awaitAnyOf()`: the first results, in the order in which they were complete.
+pub fn any_of(call: Call) -> PhpResult {
+    let arguments = call.arguments(2, 3)?;
+    let count = crate::number(&arguments, 1, 0, 0)?;
+    let token = token(&arguments, 3)?;
+    let many = Many::of(arguments.iterable(2)?, 2)?;
+    if many.len() < count {
+        return Err(argument_error(1, false, "must not be greater than the number of awaitables"));
+    }
+    let settled = many.settle("awaitAnyOf", token, count)?;
+    if settled.results.len() < count {
+        return Err(all_failed(&many, settled));
+    }
+    Ok(many.with_keys(settled.results, false))
+}
+
+fn all_failed(many: &Many, settled: Settled) -> Thrown {
+    let text = format!("{} of {} awaitables have failed", settled.errors.len(), many.len());
+    exception::throw(coroutine::composite_exception(&text, many.with_keys(settled.errors, true)))
+}

@@ -1,0 +1,80 @@
+//! The class `Async\Barrier`: coroutines wait until a number of them have come.
+
+use crate::{TOKEN, fails, number, state, token};
+use spindle_core::wait_list::WaitList;
+use spindle_php::coroutine::{Wait, Waker};
+use spindle_zend::{Call, Class, Object, PhpResult, State, Type, Value, function_table, object_class};
+use std::cell::{Cell, RefCell};
+
+/// The state of a barrier.
+struct Barrier {
+    parties: Cell<usize>,
+    /// Those that wait, and whether the barrier has opened for them.
+    waiting: RefCell<WaitList<Waker, bool>>,
+}
+
+object_class!(static BARRIER: Barrier = create);
+
+function_table! {
+    static METHODS = {
+        c"__construct"(parties: Type::INT) -> Type::NONE => |call| {
+            let parties = number(&call.arguments(1, 1)?, 1, 1, 1)?;
+            let this = call.this_of(&BARRIER);
+            if this.parties.replace(parties) != 0 {
+                this.parties.set(parties);
+                return Err(fails("The barrier is constructed already"));
+            }
+            Ok(Value::NULL)
+        };
+        c"await"(cancellation: TOKEN => c"null") -> Type::BOOL => |call| {
+            let token = token(&call.arguments(0, 1)?, 1)?;
+            arrive(call, token)
+        };
+        c"waiting"() -> Type::INT => |call| {
+            call.no_arguments()?;
+            Ok((call.this_of(&BARRIER).present() as i64).into())
+        };
+    }
+}
+
+/// Registers the class. At module start.
+pub fn register() {
+    state::declare(&BARRIER, create, c"Async\\Barrier", METHODS, &[]);
+}
+
+impl State for Barrier {
+    fn new(_: Class) -> Barrier {
+        Barrier { parties: Cell::new(0), waiting: RefCell::default() }
+    }
+}
+
+impl Barrier {
+    /// Returns how many wait, without those that were cancelled and have not run since.
+    fn present(&self) -> usize {
+        self.waiting.borrow().queue().filter(|waker| waker.is_waiting()).count()
+    }
+}
+
+/// Waits for the others. Returns `true` to the last one, for which the barrier opens. One that is cancelled has not come.
+fn arrive(call: Call, token: Option<&Object>) -> PhpResult {
+    let this = call.this_of(&BARRIER);
+    loop {
+        if this.present() + 1 >= this.parties.get() {
+            let mut waiting = this.waiting.borrow_mut();
+            while let Some(place) = waiting.wake_first(Waker::wake) {
+                if let Some(opened) = waiting.get_mut(place) {
+                    *opened = true;
+                }
+            }
+            return Ok(true.into());
+        }
+        let begun = Wait { keeps: true, ..Wait::new("Barrier::await", token) }.begin()?;
+        let place = this.waiting.borrow_mut().push_back(begun.waker(), false);
+        let parked = begun.park();
+        if this.waiting.borrow_mut().remove(place) == Some(true) {
+            parked.taken();
+            return Ok(false.into());
+        }
+        parked.failed()?;
+    }
+}

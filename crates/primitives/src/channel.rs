@@ -1,0 +1,344 @@
+//! The class `Async\Channel`, and its iterator.
+
+use crate::{Methods, TOKEN, fails, number, state, streams, token};
+use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
+use spindle_php::coroutine::{self, Wait, Waker};
+use spindle_zend::{
+    Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
+    engine, exception, function_table, object_class,
+};
+use std::cell::{Cell, RefCell};
+
+/// The state of a channel.
+pub struct Channel {
+    core: RefCell<Core<Value, Waker>>,
+    /// What it was closed with.
+    reason: OwnedCell<Object>,
+    is_constructed: Cell<bool>,
+}
+
+object_class!(
+    /// The class.
+    pub static CHANNEL: Channel = create
+);
+
+/// A channel's object.
+pub type ChannelObject = Instance<Channel>;
+
+function_table! {
+    static METHODS = {
+        c"__construct"(capacity: Type::INT => c"0") -> Type::NONE => construct;
+        c"send"(value: Type::MIXED, cancellation: TOKEN => c"null") -> Type::VOID => |call| {
+            let arguments = call.arguments(1, 2)?;
+            let value = arguments.value(1).cloned().unwrap_or(Value::NULL);
+            send(call.this_of(&CHANNEL), value, token(&arguments, 2)?)?;
+            Ok(Value::NULL)
+        };
+        c"recv"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
+            let arguments = call.arguments(0, 1)?;
+            let this = call.this_of(&CHANNEL);
+            match receive(this, token(&arguments, 1)?)? {
+                Some(value) => Ok(value),
+                None => Err(this.is_closed_error()),
+            }
+        };
+        c"trySend"(value: Type::MIXED) -> Type::BOOL => |call| {
+            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+            let refused = call.this_of(&CHANNEL).try_send(value);
+            Ok(refused.is_ok().into())
+        };
+        c"tryRecv"() -> Type::MIXED => |call| {
+            call.no_arguments()?;
+            Ok(match call.this_of(&CHANNEL).try_receive() {
+                Received::Value(value) => value,
+                Received::Empty | Received::Closed => Value::NULL,
+            })
+        };
+        c"close"(reason: Type::class(c"Throwable").or_null() => c"null") -> Type::VOID => |call| {
+            let reason = call.arguments(0, 1)?.object_or_null(1, engine::throwable_class())?.map(Owned::of);
+            call.this_of(&CHANNEL).close(reason);
+            Ok(Value::NULL)
+        };
+        c"isClosed"() -> Type::BOOL => |call| ask(call, |core| core.is_closed().into());
+        c"isEmpty"() -> Type::BOOL => |call| ask(call, |core| core.is_empty().into());
+        c"isFull"() -> Type::BOOL => |call| ask(call, |core| core.is_full().into());
+        c"count"() -> Type::INT => |call| ask(call, |core| (core.len() as i64).into());
+        c"capacity"() -> Type::INT => |call| ask(call, |core| (core.capacity() as i64).into());
+        c"getIterator"() -> Type::class(c"Iterator") => |call| {
+            call.no_arguments()?;
+            let iterator = ITERATOR.make();
+            iterator.channel.set(Some(Owned::of(call.this_of(&CHANNEL))));
+            Ok(iterator.into())
+        };
+        c"toStream"(stream: Type::MIXED, separator: Type::STRING => c"\"\"") -> Type::INT => streams::to_stream;
+    }
+}
+
+function_table! {
+    static STATICS = {
+        c"fromStream"(stream: Type::MIXED, chunk: Type::INT => c"0", capacity: Type::INT => c"0") -> Type::class(c"Async\\Channel") => streams::from_stream;
+    }
+}
+
+/// Registers the classes. At module start.
+pub fn register() {
+    let class = state::declare(&CHANNEL, create, c"Async\\Channel", METHODS, STATICS);
+    class.implement(engine::aggregate_class());
+    class.implement(engine::countable_class());
+    let class = state::declare(&ITERATOR, create_iterator, c"Async\\ChannelIterator", ITERATOR_METHODS, NO_METHODS);
+    class.implement(engine::iterator_class());
+}
+
+const NO_METHODS: Methods = &[];
+
+impl State for Channel {
+    fn new(_: Class) -> Channel {
+        Channel { core: RefCell::new(Core::new(0)), reason: OwnedCell::new(), is_constructed: Cell::new(false) }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        self.core.borrow().values().for_each(|value| values.value(value));
+        values.object(&self.reason);
+    }
+}
+
+fn construct(call: Call) -> PhpResult {
+    let capacity = number(&call.arguments(0, 1)?, 1, 0, 0)?;
+    let this = call.this_of(&CHANNEL);
+    if this.is_constructed.replace(true) {
+        return Err(fails("The channel is constructed already"));
+    }
+    *this.core.borrow_mut() = Core::new(capacity);
+    Ok(Value::NULL)
+}
+
+fn ask(call: Call, question: impl FnOnce(&Core<Value, Waker>) -> Value) -> PhpResult {
+    call.no_arguments()?;
+    Ok(question(&call.this_of(&CHANNEL).core.borrow()))
+}
+
+/// Returns a new channel with this capacity.
+pub fn make(capacity: usize) -> Owned<ChannelObject> {
+    let channel = CHANNEL.make();
+    channel.is_constructed.set(true);
+    *channel.core.borrow_mut() = Core::new(capacity);
+    channel
+}
+
+impl Channel {
+    /// Sends a value if that needs no wait.
+    ///
+    /// # Errors
+    /// The value, and why it was not sent.
+    pub fn try_send(&self, value: Value) -> Result<(), (Value, Refused)> {
+        self.core.borrow_mut().try_send(value, Waker::wake)
+    }
+
+    /// Receives a value if that needs no wait.
+    pub fn try_receive(&self) -> Received<Value> {
+        self.core.borrow_mut().try_receive(Waker::wake)
+    }
+
+    /// Adds a receiver.
+    pub fn wait_to_receive(&self, waker: Waker, first: bool) -> Waiting {
+        self.core.borrow_mut().wait_to_receive(waker, first)
+    }
+
+    /// Adds a sender.
+    pub fn wait_to_send(&self, value: Value, waker: Waker, first: bool) -> Waiting {
+        self.core.borrow_mut().wait_to_send(value, waker, first)
+    }
+
+    /// Removes a receiver.
+    pub fn end_receive(&self, waiting: Waiting) -> Ended<Value> {
+        self.core.borrow_mut().end_receive(waiting)
+    }
+
+    /// Removes a sender.
+    pub fn end_send(&self, waiting: Waiting) -> Ended<Value> {
+        self.core.borrow_mut().end_send(waiting)
+    }
+
+    /// Returns a value that a receiver was handed.
+    pub fn give_back(&self, value: Value, number: u64) {
+        self.core.borrow_mut().give_back(value, number, Waker::wake);
+    }
+
+    /// Closes it. Only the first call has an effect.
+    pub fn close(&self, reason: Option<Owned<Object>>) {
+        if !self.core.borrow().is_closed() {
+            self.reason.set(reason);
+            self.core.borrow_mut().close(Waker::wake);
+        }
+    }
+
+    /// Returns `true` if it is closed.
+    pub fn is_closed(&self) -> bool {
+        self.core.borrow().is_closed()
+    }
+
+    /// Returns `true` if it was closed with a reason.
+    fn has_reason(&self) -> bool {
+        !self.reason.is_empty()
+    }
+
+    /// Throws for a channel that is closed.
+    #[cold]
+    pub fn is_closed_error(&self) -> Thrown {
+        let exception = exception::new(coroutine::channel_exception(), "The channel is closed");
+        if let Some(reason) = self.reason.get() {
+            exception::set_last_previous(&exception, reason);
+        }
+        exception::throw(exception)
+    }
+}
+
+/// Sends a value, and waits until it is received or buffered.
+///
+/// # Errors
+/// The channel is closed, the coroutine is cancelled, or the token was first.
+pub fn send(this: &ChannelObject, value: Value, token: Option<&Object>) -> Result<(), Thrown> {
+    match this.try_send(value) {
+        Ok(()) => Ok(()),
+        Err((_, Refused::Closed)) => Err(this.is_closed_error()),
+        Err((value, Refused::Full)) => send_later(&Owned::of(this), value, token),
+    }
+}
+
+fn send_later(this: &ChannelObject, mut value: Value, token: Option<&Object>) -> Result<(), Thrown> {
+    let mut first = false;
+    loop {
+        // Whoever received the value has it: a cancellation that comes later belongs to the next wait.
+        let begun = Wait { keeps: true, ..Wait::new("Channel::send", token) }.begin()?;
+        let waiting = this.wait_to_send(value, begun.waker(), first);
+        let parked = begun.park();
+        value = match this.end_send(waiting) {
+            Ended::Sent => {
+                parked.taken();
+                return Ok(());
+            }
+            Ended::Pending(Some(value), _) => value,
+            Ended::Closed(_) if !parked.is_cancelled() => {
+                parked.taken();
+                return Err(this.is_closed_error());
+            }
+            Ended::Closed(value) => value.unwrap_or_default(),
+            Ended::Pending(None, _) | Ended::Received(..) => unreachable!("a sender keeps its value until it is sent"),
+        };
+        parked.failed()?;
+        first = true;
+        value = match this.try_send(value) {
+            Ok(()) => return Ok(()),
+            Err((_, Refused::Closed)) => return Err(this.is_closed_error()),
+            Err((value, Refused::Full)) => value,
+        };
+    }
+}
+
+/// Receives a value; `None` if the channel is closed and empty.
+///
+/// # Errors
+/// The coroutine is cancelled, or the token was first.
+pub fn receive(this: &ChannelObject, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
+    match this.try_receive() {
+        Received::Value(value) => Ok(Some(value)),
+        Received::Closed => Ok(None),
+        Received::Empty => receive_later(&Owned::of(this), token),
+    }
+}
+
+fn receive_later(this: &ChannelObject, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
+    let mut first = false;
+    loop {
+        let begun = Wait::new("Channel::recv", token).begin()?;
+        let waiting = this.wait_to_receive(begun.waker(), first);
+        let parked = begun.park();
+        match this.end_receive(waiting) {
+            Ended::Received(value, number) if parked.is_cancelled() => this.give_back(value, number),
+            Ended::Received(value, _) => {
+                parked.taken();
+                return Ok(Some(value));
+            }
+            Ended::Closed(_) if !parked.is_cancelled() => {
+                parked.taken();
+                return Ok(None);
+            }
+            Ended::Closed(_) | Ended::Pending(..) | Ended::Sent => {}
+        }
+        parked.failed()?;
+        first = true;
+        match this.try_receive() {
+            Received::Value(value) => return Ok(Some(value)),
+            Received::Closed => return Ok(None),
+            Received::Empty => {}
+        }
+    }
+}
+
+/// The state of an iterator, which receives.
+struct ChannelIterator {
+    channel: OwnedCell<ChannelObject>,
+    current: ValueCell,
+    key: Cell<i64>,
+    is_started: Cell<bool>,
+}
+
+object_class!(static ITERATOR: ChannelIterator = create_iterator);
+
+function_table! {
+    static ITERATOR_METHODS = {
+        c"current"() -> Type::MIXED => |call| {
+            call.no_arguments()?;
+            Ok(call.this_of(&ITERATOR).current.get())
+        };
+        c"key"() -> Type::INT => |call| {
+            call.no_arguments()?;
+            Ok(call.this_of(&ITERATOR).key.get().into())
+        };
+        c"next"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            let this = call.this_of(&ITERATOR);
+            this.key.set(this.key.get() + 1);
+            this.advance()
+        };
+        c"rewind"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            let this = call.this_of(&ITERATOR);
+            if this.is_started.replace(true) { Ok(Value::NULL) } else { this.advance() }
+        };
+        c"valid"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            Ok((!call.this_of(&ITERATOR).current.is_empty()).into())
+        };
+    }
+}
+
+impl State for ChannelIterator {
+    fn new(_: Class) -> ChannelIterator {
+        ChannelIterator {
+            channel: OwnedCell::new(),
+            current: ValueCell::new(),
+            key: Cell::new(0),
+            is_started: Cell::new(false),
+        }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        values.instance(&self.channel);
+        values.cell(&self.current);
+    }
+}
+
+impl ChannelIterator {
+    /// Receives the next value. The iteration ends when the channel is closed, by an exception if it was closed with one.
+    fn advance(&self) -> PhpResult {
+        self.current.set(Value::UNDEF);
+        let Some(channel) = self.channel.get() else { return Ok(Value::NULL) };
+        match receive(&channel, None)? {
+            Some(value) => self.current.set(value),
+            None if channel.has_reason() => return Err(channel.is_closed_error()),
+            None => {}
+        }
+        Ok(Value::NULL)
+    }
+}

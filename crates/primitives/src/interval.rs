@@ -1,0 +1,80 @@
+//! The class `Async\Interval`: points in time at equal distances.
+
+use crate::{number, state};
+use spindle_php::coroutine;
+use spindle_zend::{Call, Class, PhpResult, State, Type, Value, engine, function_table, object_class};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The state of an interval.
+struct Interval {
+    period: Cell<Duration>,
+    /// When it has begun; `None` before.
+    start: Cell<Option<Instant>>,
+    /// The number of the present tick.
+    tick: Cell<u64>,
+}
+
+object_class!(static INTERVAL: Interval = create);
+
+function_table! {
+    static METHODS = {
+        c"__construct"(ms: Type::INT) -> Type::NONE => construct;
+        c"current"() -> Type::INT => |call| tick(call);
+        c"key"() -> Type::INT => |call| tick(call);
+        c"next"() -> Type::VOID => next;
+        c"rewind"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            let this = call.this_of(&INTERVAL);
+            this.start.set(Some(Instant::now()));
+            this.tick.set(0);
+            Ok(Value::NULL)
+        };
+        c"valid"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            Ok(true.into())
+        };
+    }
+}
+
+/// Registers the class. At module start.
+pub fn register() {
+    let class = state::declare(&INTERVAL, create, c"Async\\Interval", METHODS, &[]);
+    class.implement(engine::iterator_class());
+}
+
+impl State for Interval {
+    fn new(_: Class) -> Interval {
+        Interval { period: Cell::new(Duration::from_millis(1)), start: Cell::new(None), tick: Cell::new(0) }
+    }
+}
+
+fn construct(call: Call) -> PhpResult {
+    let ms = number(&call.arguments(1, 1)?, 1, 1, 1)?;
+    call.this_of(&INTERVAL).period.set(Duration::from_millis(u64::try_from(ms).unwrap_or(u64::MAX)));
+    Ok(Value::NULL)
+}
+
+fn tick(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok((call.this_of(&INTERVAL).tick.get() as i64).into())
+}
+
+/// Waits for the next tick after the present time. Ticks that have passed meanwhile are left out, so that work between the
+/// ticks neither delays them nor makes them come in a rush.
+fn next(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let this = call.this_of(&INTERVAL);
+    let (now, period) = (Instant::now(), this.period.get());
+    let start = this.start.get().unwrap_or(now);
+    this.start.set(Some(start));
+    let passed = (now.duration_since(start).as_nanos() / period.as_nanos()).min(u128::from(u64::MAX)) as u64;
+    let tick = this.tick.get().max(passed) + 1;
+    this.tick.set(tick);
+    let after = period.checked_mul(u32::try_from(tick).unwrap_or(u32::MAX)).unwrap_or(Duration::MAX);
+    match start.checked_add(after) {
+        Some(due) => coroutine::sleep(due.saturating_duration_since(Instant::now()))?,
+        None => coroutine::sleep(Duration::MAX)?,
+    }
+    Ok(Value::NULL)
+}

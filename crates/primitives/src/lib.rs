@@ -1,0 +1,94 @@
+//! Channels, futures, semaphores, pools and functions for many awaitables: classes and functions of the extension.
+//!
+//! What an operation does to a channel or a semaphore is decided in `spindle-core`; this crate suspends coroutines, and keeps
+//! PHP's values. No cell is borrowed where a value is dropped or PHP code is called: either may use the same object.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+mod await_many;
+mod barrier;
+mod channel;
+mod future;
+mod interval;
+mod iterate;
+mod iteration;
+mod mutex;
+mod names;
+mod pool;
+mod random;
+mod select;
+mod semaphore;
+mod signal;
+mod state;
+mod streams;
+
+use spindle_php::{Part, coroutine};
+use spindle_zend::{Arguments, FunctionEntry, Object, Thrown, Type, argument_error, exception, function_table};
+
+/// The part of the extension.
+// SAFETY: no destructor here is needed for memory safety, and no thread is started.
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register);
+
+/// `Async\Awaitable`, as the type of a parameter.
+const AWAITABLE: Type = Type::class(c"Async\\Awaitable");
+/// `?Async\Awaitable`.
+const TOKEN: Type = AWAITABLE.or_null();
+
+function_table! {
+    static FUNCTIONS = {
+        c"Async\\select"(operations: Type::ARRAY, cancellation: TOKEN => c"null") -> Type::ARRAY => select::select;
+        c"Async\\trySelect"(operations: Type::ARRAY) -> Type::ARRAY.or_null() => select::try_select;
+        c"Async\\awaitAll"(awaitables: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => await_many::all;
+        c"Async\\awaitAny"(awaitables: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::MIXED => await_many::any;
+        c"Async\\awaitFirst"(awaitables: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::MIXED => await_many::first;
+        c"Async\\awaitAnyOf"(count: Type::INT, awaitables: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => await_many::any_of;
+        c"Async\\iterate"(iterable: Type::ITERABLE, callback: Type::CALLABLE, concurrency: Type::INT => c"0") -> Type::VOID => iterate::iterate;
+        c"Async\\signal"(signo: Type::INT) -> AWAITABLE => signal::signal;
+        c"Async\\await_all"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null", preserveKeyOrder: Type::BOOL => c"true", fillNull: Type::BOOL => c"false") -> Type::ARRAY => names::await_all;
+        c"Async\\await_all_or_fail"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => await_many::all;
+        c"Async\\await_any_or_fail"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::MIXED => await_many::any;
+        c"Async\\await_first_success"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_first_success;
+        c"Async\\await_any_of"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_any_of;
+        c"Async\\await_any_of_or_fail"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_any_of_or_fail;
+        c"Async\\current_coroutine"() -> Type::class(c"Async\\Coroutine") => names::current_coroutine;
+        c"Async\\get_coroutines"() -> Type::ARRAY => names::get_coroutines;
+        c"Async\\graceful_shutdown"(e: Type::class(c"Throwable").or_null() => c"null") -> Type::VOID => names::graceful_shutdown;
+    }
+}
+
+/// Registers the classes. At module start.
+fn register() {
+    channel::register();
+    future::register();
+    interval::register();
+    signal::register();
+    semaphore::register();
+    mutex::register();
+    barrier::register();
+    pool::register();
+    coroutine::group_class().add_alias(c"Async\\TaskGroup");
+}
+
+/// The methods of a class.
+type Methods = &'static [FunctionEntry];
+
+/// Returns the cancellation token that was passed as this argument.
+fn token<'a>(arguments: &Arguments<'a>, number: u32) -> Result<Option<&'a Object>, Thrown> {
+    arguments.object_or_null(number, coroutine::awaitable())
+}
+
+/// Throws an `AsyncException`.
+#[cold]
+fn fails(text: &str) -> Thrown {
+    exception::throw_new(coroutine::async_exception(), text)
+}
+
+/// Returns an integer argument, or its default, that is at least `least`.
+fn number(arguments: &Arguments<'_>, number: u32, default: i64, least: i64) -> Result<usize, Thrown> {
+    let given = arguments.long_or(number, default)?;
+    if given < least {
+        let text = if least == 0 { "must not be negative".to_owned() } else { format!("must be at least {least}") };
+        return Err(argument_error(number, false, &text));
+    }
+    Ok(usize::try_from(given).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,80 @@
+//! Functions of the upstream extension, by its names and with its results.
+
+use crate::await_many::Many;
+use crate::token;
+use spindle_zend::{Array, Call, Object, Owned, PhpResult, Value, argument_error};
+
+fn pair(first: Value, second: Value) -> PhpResult {
+    Ok(Array::list([first, second].into_iter()).into())
+}
+
+/// `await_all()`: results and failures apart.
+pub fn await_all(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 4)?;
+    settled(&call, 1, usize::MAX, (arguments.bool_or(3, true)?, arguments.bool_or(4, false)?))
+}
+
+/// `await_any_of()`: the first results, and the failures until then.
+pub fn await_any_of(call: Call) -> PhpResult {
+    let count = crate::number(&call.arguments(2, 3)?, 1, 0, 0)?;
+    settled(&call, 2, count, (true, false))
+}
+
+fn settled(call: &Call, number: u32, count: usize, (in_order, fill): (bool, bool)) -> PhpResult {
+    let arguments = call.arguments(number, number + 3)?;
+    let token = token(&arguments, number + 1)?;
+    let many = Many::of(arguments.iterable(number)?, number)?;
+    let mut settled = many.settle("await_all", token, count.min(many.len()))?;
+    if fill {
+        let failed: Vec<_> = settled.errors.iter().map(|(at, _)| (*at, Value::NULL)).collect();
+        settled.results.extend(failed);
+    }
+    pair(many.with_keys(settled.results, in_order), many.with_keys(settled.errors, in_order))
+}
+
+/// `await_first_success()`: the first result, and the failures until then.
+pub fn await_first_success(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let token = token(&arguments, 2)?;
+    let many = Many::of(arguments.iterable(1)?, 1)?;
+    let mut settled = many.settle("await_first_success", token, 1)?;
+    let first = settled.results.pop().map_or(Value::NULL, |(_, value)| value);
+    pair(first, many.with_keys(settled.errors, true))
+}
+
+/// `await_any_of_or_fail()`: the first to be complete; a failure among them is thrown.
+pub fn await_any_of_or_fail(call: Call) -> PhpResult {
+    let arguments = call.arguments(2, 3)?;
+    let count = crate::number(&arguments, 1, 0, 0)?;
+    let token = token(&arguments, 3)?;
+    let many = Many::of(arguments.iterable(2)?, 2)?;
+    if many.len() < count {
+        return Err(argument_error(1, false, "must not be greater than the number of awaitables"));
+    }
+    let settled = many.settle_or_fail("await_any_of_or_fail", token, count)?;
+    Ok(many.with_keys(settled, true))
+}
+
+/// Calls a function of this extension.
+fn function(name: &str, arguments: &mut [Value]) -> PhpResult {
+    spindle_php::coroutine::call(&name.into(), arguments)
+}
+
+/// `current_coroutine()`.
+pub fn current_coroutine(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    function("Async\\currentCoroutine", &mut [])
+}
+
+/// `get_coroutines()`.
+pub fn get_coroutines(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    function("Async\\getCoroutines", &mut [])
+}
+
+/// `graceful_shutdown()`.
+pub fn graceful_shutdown(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, 1)?;
+    let given: Option<&Object> = arguments.object_or_null(1, spindle_zend::engine::throwable_class())?;
+    function("Async\\gracefulShutdown", &mut [given.map(Owned::of).into()])
+}
