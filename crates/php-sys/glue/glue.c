@@ -400,6 +400,20 @@ zend_class_entry *spindle_class_declare(const char *name, size_t length, const z
 	return zend_register_internal_class(&ce);
 }
 
+bool spindle_signal_is_default(int signal)
+{
+	struct sigaction action;
+
+#ifdef ZEND_SIGNALS
+	zend_sigaction(signal, NULL, &action);
+#else
+	if (sigaction(signal, NULL, &action) != 0) {
+		return true;
+	}
+#endif
+	return action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN;
+}
+
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value)
 {
 	if (Z_REFCOUNTED_P(value)) {

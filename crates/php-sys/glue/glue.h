@@ -272,6 +272,8 @@ bool spindle_is_generator(zend_object *object);
 int spindle_stream_descriptor(zval *resource); /* -1: it has none, or is no open stream */
 bool spindle_is_stream(zval *value);
 bool spindle_stream_has_buffered(zval *resource);
+/* Whether PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals itself. */
+bool spindle_signal_is_default(int signal);
 
 /* The mark of a type that is given by a class's name, in declarations of functions. */
 #ifdef _ZEND_TYPE_LITERAL_NAME_BIT

@@ -82,6 +82,9 @@ declare! {
     pub safe fn spindle_output_adopt(handlers: &mut OutputHandlers);
     pub safe fn spindle_output_end_own();
 
+    // Signals: one that does not exist has no handler.
+    pub safe fn spindle_signal_is_default(signal: c_int) -> bool;
+
     // Frames of calls in progress, whose arguments and callers are read.
     pub safe fn spindle_tls_begins(frame: Frame) -> bool;
     pub safe fn spindle_tls_ends(frame: Frame);

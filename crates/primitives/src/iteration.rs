@@ -6,7 +6,7 @@ use spindle_zend::{Array, Object, Owned, PhpResult, Thrown, Value, engine};
 /// A walk over an iterable. Its elements are asked for one by one; the iterator may suspend the coroutine.
 pub enum Iteration {
     /// The array, and the position of the next element.
-    Array(Owned<Array>, u32),
+    Array(Value, u32),
     /// The iterator, and whether it has begun.
     Iterator(Owned<Object>, bool),
 }
@@ -17,8 +17,8 @@ impl Iteration {
     /// # Errors
     /// `getIterator()` has thrown, or returns no iterator.
     pub fn of(iterable: &Value) -> Result<Iteration, Thrown> {
-        if let Some(array) = iterable.as_array() {
-            return Ok(Iteration::Array(Owned::of(array), 0));
+        if iterable.as_array().is_some() {
+            return Ok(Iteration::Array(iterable.clone(), 0));
         }
         let mut object = iterable.as_object().map(Owned::of);
         while let Some(aggregate) = object {
@@ -39,7 +39,10 @@ impl Iteration {
     /// The iterator has thrown.
     pub fn next(&mut self) -> Result<Option<(Value, Value)>, Thrown> {
         match self {
-            Iteration::Array(array, position) => Ok(array.next_from(position).map(|(key, value)| (key, value.clone()))),
+            Iteration::Array(array, position) => {
+                let next = array.as_array().and_then(|array| array.next_from(position));
+                Ok(next.map(|(key, value)| (key, value.clone())))
+            }
             Iteration::Iterator(iterator, has_begun) => {
                 let begun = std::mem::replace(has_begun, true);
                 method(iterator, if begun { "next" } else { "rewind" })?;

@@ -4,7 +4,7 @@ use crate::{TOKEN, fails, semaphore, state, token};
 use spindle_core::semaphore::Semaphore as Core;
 use spindle_php::coroutine::{self, Holders, Wait, Waker};
 use spindle_zend::{
-    Class, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value, engine, exception,
+    Class, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Type, Value, engine, exception,
     function_table, object_class,
 };
 use std::cell::{Cell, RefCell};
@@ -154,6 +154,13 @@ fn unlock(this: &Instance<Mutex>) -> PhpResult {
     }
 }
 
+/// Returns the file and the line where it was locked.
+fn mutex_place(mutex: &Mutex) -> (Owned<Str>, u32) {
+    let place = mutex.locked_at.borrow();
+    let (file, line) = place.rsplit_once(':').unwrap_or((&place, ""));
+    (Str::new(file), line.parse().unwrap_or(0))
+}
+
 /// Unlocks what a coroutine that has ended has left locked, and warns.
 fn coroutine_ends(id: u64) {
     loop {
@@ -167,8 +174,9 @@ fn coroutine_ends(id: u64) {
             "Coroutine #{id} has ended without unlocking the mutex that it locked at {}",
             mutex.locked_at.borrow()
         );
+        let place = mutex_place(&mutex);
         mutex.unlocked();
-        exception::put_aside(|| engine::warn_here(None, 0, &exception::c_text(&text)));
+        exception::put_aside(|| engine::warn_at(Some(&place.0), place.1, &exception::c_text(&text)));
         exception::put_aside(|| drop(mutex));
     }
 }

@@ -101,8 +101,8 @@ impl Owned<Array> {
         }
         let Some(text) = key.as_str() else { return self.push(value) };
         let (bytes, mut index) = (text.as_bytes(), 0);
-        // SAFETY: pointer and length of a string, and a place for the number.
-        if !bytes.is_empty()
+        // SAFETY: pointer and length of a string that begins like a number, and a place for the number.
+        if bytes.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-' && bytes.len() > 1)
             && unsafe { sys::_zend_handle_numeric_str_ex(bytes.as_ptr().cast(), bytes.len(), &raw mut index) }
         {
             return self.set_at(index, value);

@@ -1,5 +1,6 @@
 //! Signals as awaitables.
 
+use crate::c;
 use crate::runtime::completion::Completion;
 use crate::runtime::moments;
 use crate::runtime::scheduler::rt;
@@ -17,6 +18,9 @@ pub struct SignalWait {
 }
 
 static WAITS: PhpStatic<RefCell<Vec<Weak<SignalWait>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// The actions that signals had before they were waited for.
+static BEFORE: PhpStatic<RefCell<Vec<(i32, libc::sigaction)>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 /// A handler that does nothing: the event loop learns that it ran.
 extern "C" fn caught_only(_: libc::c_int) {}
@@ -53,10 +57,13 @@ impl SignalWait {
             moments::first_spawn(rt);
         }
         rt.reactor();
-        if matches!(present(signal)?.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN)
-            && signals::action(signal, Some(&action_of(own_handler())), None) != 0
-        {
-            return Err(io::Error::last_os_error());
+        let before = present(signal)?;
+        if before.sa_sigaction != own_handler() && c::spindle_signal_is_default(signal) {
+            if signals::action(signal, Some(&action_of(own_handler())), None) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            BEFORE.borrow_mut().retain(|(other, _)| *other != signal);
+            BEFORE.borrow_mut().push((signal, before));
         }
         let wait = Rc::new(SignalWait { signal, completion: Completion::external() });
         WAITS.borrow_mut().push(Rc::downgrade(&wait));
@@ -75,7 +82,7 @@ impl Drop for SignalWait {
     }
 }
 
-/// Gives a signal its default action again, if nothing waits for it and user code has set no handler.
+/// Gives a signal its former action again, if nothing waits for it and user code has set no handler.
 fn release(signal: i32) {
     let is_wanted = {
         let mut waits = WAITS.borrow_mut();
@@ -85,7 +92,10 @@ fn release(signal: i32) {
             .any(|wait| wait.upgrade().is_some_and(|wait| wait.signal == signal && !wait.completion.is_complete()))
     };
     if !is_wanted && present(signal).is_ok_and(|action| action.sa_sigaction == own_handler()) {
-        signals::action(signal, Some(&action_of(libc::SIG_DFL)), None);
+        let mut all = BEFORE.borrow_mut();
+        if let Some(at) = all.iter().position(|(other, _)| *other == signal) {
+            signals::action(signal, Some(&all.swap_remove(at).1), None);
+        }
     }
 }
 
