@@ -20,8 +20,8 @@ object_class!(static INTERVAL: Interval = create);
 function_table! {
     static METHODS = {
         c"__construct"(ms: Type::INT) -> Type::NONE => construct;
-        c"current"() -> Type::INT => |call| tick(call);
-        c"key"() -> Type::INT => |call| tick(call);
+        c"current"() -> Type::INT => tick;
+        c"key"() -> Type::INT => tick;
         c"next"() -> Type::VOID => next;
         c"rewind"() -> Type::VOID => |call| {
             call.no_arguments()?;

@@ -101,11 +101,12 @@ impl Owned<Array> {
         }
         let Some(text) = key.as_str() else { return self.push(value) };
         let (bytes, mut index) = (text.as_bytes(), 0);
-        // SAFETY: pointer and length of a string that begins like a number, and a place for the number.
-        if bytes.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-' && bytes.len() > 1)
-            && unsafe { sys::_zend_handle_numeric_str_ex(bytes.as_ptr().cast(), bytes.len(), &raw mut index) }
-        {
-            return self.set_at(index, value);
+        if bytes.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-' && bytes.len() > 1) {
+            let (text, length) = (bytes.as_ptr().cast(), bytes.len());
+            // SAFETY: pointer and length of a string that begins like a number, and a place for the number.
+            if unsafe { sys::_zend_handle_numeric_str_ex(text, length, &raw mut index) } {
+                return self.set_at(index, value);
+            }
         }
         let mut value = ManuallyDrop::new(value);
         // SAFETY: our own array, a live string, and a value that it takes over.
