@@ -27,31 +27,73 @@ function Async\Task\stackedCoroutine(Generator $gen): Generator
 function Async\Task\waitForRead(mixed $socket): Async\Task\SystemCall
 function Async\Task\waitForWrite(mixed $socket): Async\Task\SystemCall
 function Async\await(Async\Awaitable|Async\Scope $awaitable, ?Async\Awaitable $cancellation = null): mixed
+function Async\awaitAll(iterable $awaitables, ?Async\Awaitable $cancellation = null): array
+function Async\awaitAny(iterable $awaitables, ?Async\Awaitable $cancellation = null): mixed
+function Async\awaitAnyOf(int $count, iterable $awaitables, ?Async\Awaitable $cancellation = null): array
 function Async\awaitChildren(?Async\Awaitable $cancellation = null): void
+function Async\awaitFirst(iterable $awaitables, ?Async\Awaitable $cancellation = null): mixed
+function Async\await_all(iterable $triggers, ?Async\Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array
+function Async\await_all_or_fail(iterable $triggers, ?Async\Awaitable $cancellation = null): array
+function Async\await_any_of(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null): array
+function Async\await_any_of_or_fail(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null): array
+function Async\await_any_or_fail(iterable $triggers, ?Async\Awaitable $cancellation = null): mixed
+function Async\await_first_success(iterable $triggers, ?Async\Awaitable $cancellation = null): array
 function Async\currentCoroutine(): Async\Coroutine
 function Async\currentScope(): Async\Scope
+function Async\current_coroutine(): Async\Coroutine
 function Async\delay(int $ms): void
 function Async\dump(): void
 function Async\getCoroutines(): array
+function Async\get_coroutines(): array
 function Async\globalScope(): Async\Scope
 function Async\gracefulShutdown(?Throwable $e = null): void
+function Async\graceful_shutdown(?Throwable $e = null): void
+function Async\iterate(iterable $iterable, callable $callback, int $concurrency = 0): void
 function Async\localContext(): Async\Context
 function Async\onExit(Closure $callback): void
 function Async\onFinally(Closure $callback): void
 function Async\protect(Closure $critical): mixed
+function Async\select(array $operations, ?Async\Awaitable $cancellation = null): array
+function Async\signal(int $signo): Async\Awaitable
 function Async\spawn(callable $task, mixed ...$args): Async\Coroutine
 function Async\suspend(): void
 function Async\timeout(int $ms): Async\Timeout
+function Async\trySelect(array $operations): ?array
 class Async\AsyncException extends Exception implements Stringable, Throwable
 class Async\AwaitCancelledException extends Async\AsyncException implements Stringable, Throwable
 interface Async\Awaitable
+final class Async\Barrier
+    public function __construct(int $parties)
+    public function await(?Async\Awaitable $cancellation = null): bool
+    public function waiting(): int
 class Async\BoundedScope extends Async\Scope implements Async\Awaitable
     public function withTimeout(int $milliseconds): static
     public function spawnAndBound(callable $coroutine, mixed ...$args): Async\Coroutine
     public function boundedBy(mixed $constraint): static
     public function getBoundsInfo(): array
 class Async\CancellationException extends Exception implements Stringable, Throwable
+final class Async\Channel implements Countable, IteratorAggregate, Traversable
+    public function __construct(int $capacity = 0)
+    public function send(mixed $value, ?Async\Awaitable $cancellation = null): void
+    public function recv(?Async\Awaitable $cancellation = null): mixed
+    public function trySend(mixed $value): bool
+    public function tryRecv(): mixed
+    public function close(?Throwable $reason = null): void
+    public function isClosed(): bool
+    public function isEmpty(): bool
+    public function isFull(): bool
+    public function count(): int
+    public function capacity(): int
+    public function getIterator(): Iterator
+    public function toStream(mixed $stream, string $separator = ""): int
+    public static function fromStream(mixed $stream, int $chunk = 0, int $capacity = 0): Async\Channel
 class Async\ChannelException extends Async\AsyncException implements Stringable, Throwable
+final class Async\ChannelIterator implements Iterator, Traversable
+    public function current(): mixed
+    public function key(): int
+    public function next(): void
+    public function rewind(): void
+    public function valid(): bool
 final class Async\CompositeException extends Exception implements Stringable, Throwable
     private array $exceptions = []
     public function getExceptions(): array
@@ -99,6 +141,27 @@ final class Async\CoroutineGroup implements Async\Awaitable
     public function getResults(): array
     public function getErrors(): array
 class Async\DeadlockError extends Error implements Stringable, Throwable
+final class Async\Future implements Async\Awaitable
+    public function __construct(Async\FutureState $state)
+    public function map(callable $callback): Async\Future
+    public function catch(callable $callback): Async\Future
+    public function finally(callable $callback): Async\Future
+    public function await(?Async\Awaitable $cancellation = null): mixed
+    public function ignore(): Async\Future
+    public function isCompleted(): bool
+    public static function completed(mixed $value = null): Async\Future
+    public static function failed(Throwable $throwable): Async\Future
+final class Async\FutureState
+    public function complete(mixed $result = null): void
+    public function error(Throwable $throwable): void
+    public function isCompleted(): bool
+final class Async\Interval implements Iterator, Traversable
+    public function __construct(int $ms)
+    public function current(): int
+    public function key(): int
+    public function next(): void
+    public function rewind(): void
+    public function valid(): bool
 final class Async\Key implements Stringable
     public readonly string $description
     public function __construct(string $description = "")
@@ -109,6 +172,23 @@ enum Async\Lifetime implements UnitEnum
     case BottomUp
     public readonly string $name
     public static function cases(): array
+final class Async\Mutex
+    public function lock(?Async\Awaitable $cancellation = null): void
+    public function tryLock(): bool
+    public function unlock(): void
+    public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
+    public function isLocked(): bool
+final class Async\Pool implements Countable
+    public function __construct(callable $factory, ?callable $destructor = null, ?callable $healthcheck = null, ?callable $beforeAcquire = null, ?callable $beforeRelease = null, int $min = 0, int $max = 10, int $healthcheckInterval = 0, int $idleTime = 0)
+    public function acquire(?Async\Awaitable $cancellation = null): mixed
+    public function tryAcquire(): mixed
+    public function release(mixed $resource, bool $broken = false): void
+    public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
+    public function close(): void
+    public function isClosed(): bool
+    public function count(): int
+    public function idleCount(): int
+    public function activeCount(): int
 class Async\Scope
     public function __construct(?Async\Lifetime $lifetime = null)
     public static function inherit(?Async\Scope $parentScope = null): static
@@ -140,6 +220,15 @@ class Async\Scope
     public function isClosed(): bool
     public function isCancelled(): bool
     public function isDisposed(): bool
+final class Async\Semaphore
+    public function __construct(int $permits)
+    public function acquire(?Async\Awaitable $cancellation = null): void
+    public function tryAcquire(): bool
+    public function release(): void
+    public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
+    public function available(): int
+final class Async\SignalArrival implements Async\Awaitable
+    public function isCompleted(): bool
 final class Async\Syntax\Call
     private function __construct()
     public function __invoke(mixed &...$args): Async\Coroutine
@@ -175,6 +264,7 @@ final class Async\Timeout implements Async\Awaitable
 class Async\TimeoutException extends Async\AsyncException implements Stringable, Throwable
 alias async\cancellationerror of Async\CancellationException
 alias async\asynccancellation of Async\CancellationException
+alias async\taskgroup of Async\CoroutineGroup
 ini async.block_warning_ms = "0", set when PHP starts
 ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere
