@@ -155,6 +155,17 @@ impl State for FutureState {
         }
     }
 
+    fn free(this: &StateObject) {
+        let mut due = this.links.take();
+        // A chain is released link by link: each state's release would be called by that of the one before it.
+        while let Some(Link { callback, target, .. }) = due.pop() {
+            if target.object().references() == 1 {
+                due.append(&mut target.links.borrow_mut());
+            }
+            drop(callback);
+        }
+    }
+
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.result);
         values.object(&self.failure);
@@ -294,7 +305,12 @@ impl Step {
                 return Err(thrown);
             }
             Err(thrown) => match exception::take() {
-                Some(failure) => Err(failure),
+                Some(failure) => {
+                    if let (Kind::Finally, Err(before)) = (self.link.kind, &self.outcome) {
+                        exception::set_last_previous(&failure, before.clone());
+                    }
+                    Err(failure)
+                }
                 None => return Err(thrown),
             },
             Ok(_) if self.link.kind == Kind::Finally => self.outcome.clone(),

@@ -1,6 +1,6 @@
 //! The class `Async\Interval`: points in time at equal distances.
 
-use crate::{number, state};
+use crate::{fails, number, state};
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, PhpResult, State, Type, Value, engine, function_table, object_class};
 use std::cell::Cell;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The state of an interval.
 struct Interval {
+    /// Zero before its constructor.
     period: Cell<Duration>,
     /// When it has begun; `None` before.
     start: Cell<Option<Instant>>,
@@ -45,13 +46,17 @@ pub fn register() {
 
 impl State for Interval {
     fn new(_: Class) -> Interval {
-        Interval { period: Cell::new(Duration::from_millis(1)), start: Cell::new(None), tick: Cell::new(0) }
+        Interval { period: Cell::new(Duration::ZERO), start: Cell::new(None), tick: Cell::new(0) }
     }
 }
 
 fn construct(call: Call) -> PhpResult {
     let ms = number(&call.arguments(1, 1)?, 1, 1, 1)?;
-    call.this_of(&INTERVAL).period.set(Duration::from_millis(u64::try_from(ms).unwrap_or(u64::MAX)));
+    let this = call.this_of(&INTERVAL);
+    if !this.period.get().is_zero() {
+        return Err(fails("The interval is constructed already"));
+    }
+    this.period.set(Duration::from_millis(u64::try_from(ms).unwrap_or(u64::MAX)));
     Ok(Value::NULL)
 }
 

@@ -213,8 +213,14 @@ pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
     let of_token = if let Some(this) = COROUTINE.of(token) {
         rt.core.borrow_mut().mark_awaited(this.co.get());
         this.exception.get()
+    } else if let Some(group) = GROUP.of(token) {
+        group.take_failure(rt)
     } else {
-        GROUP.of(token).and_then(|group| group.take_failure(rt))
+        match completion::deliver(token) {
+            Some(Err(thrown)) if exception::is_exit_in_flight() => return thrown,
+            Some(Err(_)) => exception::take(),
+            Some(Ok(_)) | None => None,
+        }
     };
     if let Some(of_token) = of_token {
         exception::set_last_previous(&exception, of_token);

@@ -88,9 +88,10 @@ impl<'a> Begun<'a> {
     /// Adds an awaitable that is not complete, whose completion wakes it, too.
     ///
     /// # Errors
-    /// It can never complete.
+    /// It can never complete, or not while this coroutine waits for it.
     pub fn watch(&self, awaitable: &Object) -> Result<(), Thrown> {
         let target = awaiting::target(awaitable)?;
+        awaiting::may_await(self.rt, target, awaitable)?;
         self.rt.core.borrow_mut().subscribe(target, self.ticket);
         Ok(())
     }
