@@ -16,7 +16,7 @@
 //! is a list, so neither its depth nor the number of tasks uses a stack of PHP or C.
 //!
 //! # Exceptions
-//! Each PHP value is released where an exception in flight is then taken ([`task::take_thrown`]) and given to the task at
+//! Each PHP value is released where an exception in flight is then taken (`task::take_thrown`) and given to the task at
 //! hand: thrown by its `yield`, or its failure if it has ended. None reaches the scheduler or another task. Only `exit` and the
 //! cancellation of the coroutine that runs the scheduler end `run()`.
 
