@@ -17,6 +17,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
     for file in [
         "glue/wrapper.h",
+        "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
         "glue/marks.c",
@@ -41,7 +42,8 @@ fn main() {
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
     let mut glue = cc::Build::new();
-    glue.file("glue/glue.c")
+    glue.file("glue/fibers.c")
+        .file("glue/glue.c")
         .file("glue/generators.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")

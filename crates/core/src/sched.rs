@@ -90,6 +90,8 @@ struct Coroutine<X> {
     shutdowns: u8,
     /// It has swallowed them and is never resumed.
     abandoned: bool,
+    /// The application does not wait for it, and shutdown does not cancel it.
+    detached: bool,
     outcome: Outcome,
     awaited: bool,
     /// Something awaited it when its body ended.
@@ -127,6 +129,7 @@ impl<X> Coroutine<X> {
             cancel_requested: false,
             shutdowns: 0,
             abandoned: false,
+            detached: false,
             outcome: Outcome::Returned,
             awaited: false,
             awaited_at_end: false,
@@ -249,6 +252,32 @@ impl<X> Core<X> {
         self.add(scope, SpawnKind::Runner { holds })
     }
 
+    /// Adds a coroutine that belongs to no scope of user code: the application does not wait for its end until
+    /// [`Core::attach`], and neither shutdown nor a deadlock cancels it.
+    pub fn spawn_detached(&mut self) -> CoroutineId {
+        let co = self.spawn_runner(Self::GLOBAL, None);
+        self.live -= 1;
+        let coroutine = self.coroutine_mut(co);
+        coroutine.detached = true;
+        if std::mem::take(&mut coroutine.zombie) {
+            self.zombies -= 1;
+        }
+        co
+    }
+
+    /// Makes the application wait for the end of a detached coroutine.
+    pub fn attach(&mut self, co: CoroutineId) {
+        let coroutine = self.coroutine_mut(co);
+        if coroutine.state != State::Done && std::mem::take(&mut coroutine.detached) {
+            self.live += 1;
+        }
+    }
+
+    /// Returns `true` for a coroutine that the application does not wait for.
+    pub fn is_detached(&self, co: CoroutineId) -> bool {
+        self.coroutine(co).detached
+    }
+
     fn add(&mut self, scope: ScopeId, kind: SpawnKind) -> CoroutineId {
         let id = self.next_id;
         self.next_id += 1;
@@ -276,6 +305,7 @@ impl<X> Core<X> {
         coroutine.cancel_requested = false;
         coroutine.shutdowns = 0;
         coroutine.abandoned = false;
+        coroutine.detached = false;
         coroutine.awaited = false;
         coroutine.awaited_at_end = false;
         coroutine.ever_awaited = false;
@@ -662,6 +692,7 @@ impl<X> Core<X> {
             coroutine.outcome = Outcome::Cancelled;
             coroutine.awaited = true;
             coroutine.abandoned = false;
+            coroutine.detached = false;
             coroutine.waiters.clear();
             if let Some(timer) = coroutine.timer.take() {
                 self.timers.cancel(timer);
@@ -670,6 +701,7 @@ impl<X> Core<X> {
         }
         self.forget_waiters_but_for(running);
         self.lose_wait_sets();
+        self.coroutine_mut(running).detached = false;
         self.coroutine_mut(running).awaited = false; // the awaiters are in the parent process
         self.live = 1;
         self.zombies = usize::from(self.coroutine(running).zombie);

@@ -1033,7 +1033,20 @@ static ZEND_INI_MH(on_zombie_timeout)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_fiber_api)
+{
+	bool exclusive = zend_string_equals_literal(new_value, "exclusive");
+
+	if (!exclusive && !zend_string_equals_literal(new_value, "coexist")) {
+		zend_error(E_WARNING, "async.fiber_api must be \"coexist\" or \"exclusive\", \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.fibers_exclusive = exclusive;
+	return SUCCESS;
+}
+
 PHP_INI_BEGIN()
+	PHP_INI_ENTRY("async.fiber_api", "coexist", PHP_INI_SYSTEM, on_fiber_api)
 	PHP_INI_ENTRY("async.stack_size", "0", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
@@ -1071,6 +1084,7 @@ void spindle_register_classes(void)
 	spindle_ce.composite = register_class_Async_CompositeException(zend_ce_exception);
 	spindle_ce.deadlock = register_class_Async_DeadlockError(zend_ce_error);
 	spindle_ce.call = register_class_Async_Syntax_Call();
+	spindle_register_fibers();
 	zend_register_class_alias("Async\\CancellationError", spindle_ce.cancellation);
 	zend_register_class_alias("Async\\AsyncCancellation", spindle_ce.cancellation);
 }

@@ -65,6 +65,7 @@ typedef struct spindle_ini {
 	zend_long cancel_warning_ms;
 	zend_long unawaited_warning_ms;
 	bool syntax;
+	bool fibers_exclusive;
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
@@ -190,6 +191,26 @@ typedef struct spindle_classes {
 } spindle_classes;
 extern spindle_classes spindle_ce;
 void spindle_register_classes(void);
+
+/* The Fibers draft (fibers.c). */
+enum { SPINDLE_DRAFT_INIT, SPINDLE_DRAFT_RUNNING, SPINDLE_DRAFT_SUSPENDED, SPINDLE_DRAFT_ENDED };
+extern zend_class_entry *spindle_fiber_scheduler, *spindle_fiber_exit, *spindle_fiber_error;
+void spindle_register_fibers(void);
+void spindle_throw_graceful_exit(void);
+zend_object *spindle_draft_make(zval *callable);
+zval *spindle_draft_callable(zend_object *fiber);
+bool spindle_fiber_may_begin(void);
+void spindle_draft_destroyed(zend_object *fiber);
+void spindle_draft_freed(zend_object *fiber);
+uint32_t spindle_draft_status(const zend_object *fiber);
+zend_execute_data *spindle_draft_frame(const zend_object *fiber);
+zend_object *spindle_draft_of_scheduler(const zend_object *scheduler);
+zend_object *spindle_draft_scheduler_of(const zend_object *fiber);
+ZEND_NAMED_FUNCTION(spindle_draft_create);
+ZEND_NAMED_FUNCTION(spindle_draft_start);
+ZEND_NAMED_FUNCTION(spindle_draft_resume);
+ZEND_NAMED_FUNCTION(spindle_draft_throw);
+ZEND_NAMED_FUNCTION(spindle_draft_suspend);
 
 /* Implemented in Rust: start and end of the module and of requests, object handlers, and the slow paths of the
  * trampolines. */

@@ -10,6 +10,7 @@ mod api;
 mod c;
 pub mod coroutine;
 mod engine;
+mod fibers;
 mod handles;
 mod isolation;
 mod module;

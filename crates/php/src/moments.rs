@@ -2,6 +2,7 @@
 //! them.
 
 use crate::engine::{linking, loading};
+use crate::fibers;
 use crate::handles::{handle_locks, trampolines};
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
@@ -73,10 +74,11 @@ moments! {
         loading::may_have_loaded(rt);
         trampolines::coroutine_ends(rt, ctx);
         ends::announce(ctx.id.get());
+        fibers::coroutine_ended(ctx.id.get());
     }
 
     fn stalled(rt: &'static Runtime) -> bool {
-        loading::resolve_stall(rt)
+        loading::resolve_stall(rt) || fibers::release_schedulers()
     }
 
     fn forked(rt: &'static Runtime) {
@@ -107,7 +109,7 @@ moments! {
     }
 
     fn drained(rt: &'static Runtime) -> bool {
-        diagnostics::script_ended(rt)
+        diagnostics::script_ended(rt) || fibers::finish(rt)
     }
 
     fn script_over(rt: &'static Runtime) {
@@ -128,5 +130,6 @@ moments! {
 
     fn request_ended() {
         watch::stop();
+        fibers::request_ended();
     }
 }

@@ -68,6 +68,11 @@ pub fn is_exit(exception: &Object) -> bool {
     c::zend_is_unwind_exit(exception) || c::zend_is_graceful_exit(exception)
 }
 
+/// Returns `true` if the exception is the engine's for leaving a generator or a fiber that is destroyed.
+pub fn is_graceful_exit(exception: &Object) -> bool {
+    c::zend_is_graceful_exit(exception)
+}
+
 /// Ends the running code as by `exit`.
 pub fn throw_exit() {
     c::spindle_exits();

@@ -100,7 +100,7 @@ impl<X> Core<X> {
         let failed = (coroutine.outcome != Outcome::Returned).then_some(co);
         coroutine.state = State::Done;
         let (kind, scope, zombie) = (coroutine.kind, coroutine.scope, coroutine.zombie);
-        self.live -= 1;
+        self.live -= usize::from(!self.coroutine(co).detached);
         self.zombies -= usize::from(zombie);
         if !self.coroutine(co).waiters.is_empty() {
             self.notify_awaiters(co, failed);

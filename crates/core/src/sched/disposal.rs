@@ -36,6 +36,7 @@ impl<X> Core<X> {
         let mut order: Vec<CoroutineId> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
         let is_runner = |co: &CoroutineId| matches!(self.coroutine(*co).kind, SpawnKind::Runner { .. });
         order.extend(self.coroutines().filter(|co| is_runner(co) && self.is_within(*co, Self::GLOBAL)));
+        order.retain(|co| !self.is_detached(*co));
         for co in &order {
             let coroutine = self.coroutine_mut(*co);
             coroutine.shutdowns = coroutine.shutdowns.max(1);
@@ -49,14 +50,14 @@ impl<X> Core<X> {
     pub fn force_shut_down(&mut self) -> Vec<CoroutineId> {
         self.forced = true;
         let mut order: Vec<CoroutineId> = self.coroutines().collect();
-        order.retain(|co| self.coroutine(*co).state != State::Ending);
+        order.retain(|co| self.coroutine(*co).state != State::Ending && !self.is_detached(*co));
         for co in &order {
             let coroutine = self.coroutine_mut(*co);
             // A cancellation that was not delivered yet is replaced.
             let given = if coroutine.cancellation.is_some() { 0 } else { 1 };
             coroutine.shutdowns = (coroutine.shutdowns + given).clamp(1, 2);
         }
-        for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, coroutine)| coroutine.state != State::Done) {
+        for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, it)| it.state != State::Done && !it.detached) {
             coroutine.zombie = true;
         }
         self.zombies = self.live;

@@ -398,8 +398,10 @@ pub fn deadlock(rt: &'static Runtime) {
     let (waiting, concerned): (Vec<CoroutineId>, Vec<CoroutineId>) = {
         let core = rt.core.borrow();
         let state = |co: &CoroutineId| core.state(*co);
-        let concerned = core.coroutines().filter(|co| matches!(state(co), State::Parked | State::Ending)).collect();
-        (core.coroutines().filter(|co| state(co) == State::Parked).collect(), concerned)
+        let counts = |co: &CoroutineId| !core.is_detached(*co);
+        let concerned = core.coroutines().filter(counts);
+        let concerned = concerned.filter(|co| matches!(state(co), State::Parked | State::Ending)).collect();
+        (core.coroutines().filter(counts).filter(|co| state(co) == State::Parked).collect(), concerned)
     };
     for co in concerned {
         warn_of_deadlock(rt, co);

@@ -3,16 +3,38 @@
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::runner::{self, Body, RustEntry};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{classes, moments, scope};
+use crate::runtime::{classes, moments, scope, suspension};
 use spindle_core::sched::CoroutineId;
-use spindle_zend::{Call, Frame, Function, Owned, Thrown, exception};
-use std::cell::RefCell;
+use spindle_zend::{Call, Frame, Function, Owned, PhpStatic, Thrown, exception};
+use std::cell::{Cell, RefCell};
+
+/// The number of the request in which PHP's fibers are in use and exclude coroutines.
+static EXCLUDED_IN: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
+
+/// Refuses coroutines for the rest of the request: `async.fiber_api` is `exclusive`, and a fiber was made.
+pub fn exclude() {
+    EXCLUDED_IN.set(suspension::request());
+}
+
+/// Checks that fibers do not exclude coroutines.
+///
+/// # Errors
+/// They do.
+#[inline(always)]
+fn is_not_excluded() -> Result<(), Thrown> {
+    if EXCLUDED_IN.get() != 0 && EXCLUDED_IN.get() == suspension::request() {
+        let text = "Cannot spawn: a Fiber exists, and async.fiber_api is \"exclusive\"";
+        return Err(exception::throw_new(classes::async_exception(), text));
+    }
+    Ok(())
+}
 
 /// Checks that the current scope is not closed.
 ///
 /// # Errors
 /// The scope is closed.
 pub fn scope_is_open(rt: &Runtime) -> Result<(), Thrown> {
+    is_not_excluded()?;
     let closed = {
         let core = rt.core.borrow();
         core.is_cancelled(core.scope_of(core.running()))
@@ -31,6 +53,7 @@ pub fn spawn(
     call: Call,
     queue: impl FnOnce(&mut Core) -> CoroutineId,
 ) -> Result<Owned<CoroutineObject>, Thrown> {
+    is_not_excluded()?;
     let arguments = call.arguments(1, u32::MAX)?;
     let this = COROUTINE.make();
     this.callable.set(arguments.resolve(1, &this.call)?.clone());
@@ -50,6 +73,15 @@ pub fn spawn_body(rt: &'static Runtime, body: Body) -> Owned<CoroutineObject> {
     let this = COROUTINE.make();
     runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
     queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn);
+    this
+}
+
+/// Creates a coroutine from a Rust body, in no scope of user code: the application does not wait for it
+/// ([`Core::spawn_detached`]).
+pub fn spawn_detached(rt: &'static Runtime, body: Body) -> Owned<CoroutineObject> {
+    let this = COROUTINE.make();
+    runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
+    queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn_detached);
     this
 }
 

@@ -1,0 +1,425 @@
+//! The Fibers draft beside PHP's own `Fiber`: schedulers in PHP code, and the fibers that suspend into them.
+//!
+//! What suspends into a scheduler is a coroutine: one that `Fiber::create()` has made, main's, or any other. The `run()` of
+//! a scheduler runs in a coroutine, too. Control passes between them by waking and parking, so a fiber or a scheduler
+//! that blocks suspends only itself. The scheduler waits in `start()` and `resume()` until the fiber suspends or ends.
+//!
+//! ```text
+//!   suspend(enqueue, S): the fiber parks in `resumed`; S, if it waits in `turn`, goes on
+//!   resume() in S:       the fiber is woken; S parks in `turn` until the fiber suspends or ends
+//! ```
+//! Coroutines of schedulers and of created fibers are detached: the application waits for schedulers at the end of the
+//! script only, and destroys the fibers that are suspended then.
+
+use crate::fibers::draft::{Draft, Kind, STATE, Sched, Sent, Status};
+use crate::runtime::scheduler::{self, Phase, Runtime, existing};
+use crate::runtime::{cancellation, failure, spawn};
+use crate::settings;
+use spindle_php_sys as sys;
+use spindle_zend::{Array, Str, Call, Class, Frame, Object, Owned, PhpResult, Thrown, Value, ValueCell, engine, exception};
+use std::rc::Rc;
+
+mod draft;
+
+/// Throws a `FiberError`.
+fn error(text: &str) -> Thrown {
+    // SAFETY: set at module start.
+    let class = unsafe { Class::from_raw(sys::spindle_fiber_error) };
+    exception::throw_new(class.expect("a class of the engine"), text)
+}
+
+fn class(raw: *mut sys::zend_class_entry) -> Class {
+    // SAFETY: a class that was registered at module start and lasts as long as the process.
+    unsafe { Class::from_raw(raw) }.expect("registered at module start")
+}
+
+fn fiber_exit(text: &str, cause: Option<Owned<Object>>) -> Owned<Object> {
+    // SAFETY: set at module start.
+    let made = exception::detached(class(unsafe { sys::spindle_fiber_exit }), text);
+    if let Some(cause) = cause {
+        exception::set_last_previous(&made, cause);
+    }
+    made
+}
+
+fn fiber_error(text: &str) -> Owned<Object> {
+    // SAFETY: set at module start.
+    exception::detached(class(unsafe { sys::spindle_fiber_error }), text)
+}
+
+/// With `async.fiber_api = exclusive`, fails if coroutines are in use; otherwise records that fibers are.
+///
+/// # Errors
+/// `FiberError`.
+fn may_make_fiber() -> Result<(), Thrown> {
+    if settings::current().fibers_exclusive {
+        if existing().is_some_and(|rt| rt.active.get()) {
+            return Err(error("Cannot create a Fiber: coroutines are in use, and async.fiber_api is \"exclusive\""));
+        }
+        spawn::exclude();
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_fiber_may_begin() -> bool {
+    may_make_fiber().is_ok()
+}
+
+macro_rules! methods {
+    ($($symbol:ident => $body:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $symbol(frame: Frame, result: &ValueCell) {
+            Call::run(frame, result, $body);
+        }
+    )*};
+}
+
+methods! {
+    spindle_draft_create => create;
+    spindle_draft_start => start;
+    spindle_draft_resume => resume;
+    spindle_draft_throw => throw_into;
+    spindle_draft_suspend => suspend;
+}
+
+/// `Fiber::create(callable $callback): Fiber`
+fn create(call: Call) -> PhpResult {
+    let callable = call.arguments(1, 1)?.callable(1)?;
+    may_make_fiber()?;
+    let draft = Rc::new(Draft::new(Kind::Created));
+    Ok(draft::object_for(&draft, Some(callable)).into())
+}
+
+/// Returns the scheduler in whose `run()` this is.
+fn current_scheduler(rt: &'static Runtime) -> Option<Rc<Sched>> {
+    STATE.scheduler_of(running_id(rt))
+}
+
+fn running_id(rt: &'static Runtime) -> u64 {
+    rt.core.borrow().id(rt.running().co.get())
+}
+
+/// Returns the fiber of a method call.
+///
+/// # Errors
+/// It is of a request that has ended.
+fn this_of(call: Call) -> Result<Rc<Draft>, Thrown> {
+    let draft = call.this().and_then(draft::of);
+    draft.ok_or_else(|| error("The fiber belongs to a script that has ended"))
+}
+
+/// `Fiber::start(mixed ...$args)`, for a fiber of the draft.
+fn start(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, u32::MAX)?.from(1).to_vec();
+    let draft = this_of(call)?;
+    let rt = scheduler::rt();
+    let Some(sched) = current_scheduler(rt) else {
+        return Err(error("Cannot start a fiber outside of FiberScheduler::run()"));
+    };
+    let callable = call.this().and_then(draft::callable_of);
+    let (Status::Init, Some(callable)) = (draft.status.get(), callable) else {
+        return Err(error("Cannot start a fiber that has already been started"));
+    };
+    may_switch(rt)?;
+    draft.status.set(Status::Running);
+    let seen = hand_over(&sched, &draft);
+    let life = draft::Life::new(&draft);
+    let body = Box::new(move || {
+        life.begins();
+        let mut arguments = arguments.clone();
+        if life.draft().is_closing.get() {
+            return Ok(Value::NULL); // it was destroyed before it began
+        }
+        drop(engine::call(&callable, &mut arguments));
+        drop(arguments);
+        draft::ends(life.draft())
+    });
+    let coroutine = spawn::spawn_detached(rt, body);
+    draft.co.set(coroutine.co.get());
+    STATE.add_fiber(rt.core.borrow().id(coroutine.co.get()), &draft);
+    drop(coroutine);
+    wait_for_turn(rt, &sched, &draft, seen)
+}
+
+/// `Fiber::resume(mixed $value = null)`, for a fiber of the draft.
+fn resume(call: Call) -> PhpResult {
+    let value = call.arguments(0, 1)?.value(1).map_or(Value::NULL, Value::clone);
+    go_on(call, Sent::Value(value), "resume")
+}
+
+/// `Fiber::throw(Throwable $exception)`, for a fiber of the draft.
+fn throw_into(call: Call) -> PhpResult {
+    let exception = Owned::of(call.arguments(1, 1)?.object(1, engine::throwable_class())?);
+    go_on(call, Sent::Throw(exception), "throw into")
+}
+
+fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
+    let draft = this_of(call)?;
+    let rt = scheduler::rt();
+    if draft.status.get() != Status::Suspended {
+        return Err(error(&format!("Cannot {what} a fiber that is not suspended")));
+    }
+    let sched = current_scheduler(rt);
+    let (Some(sched), Some(into)) = (sched, draft.scheduler()) else {
+        return Err(error(&format!("Cannot {what} a fiber outside of FiberScheduler::run()")));
+    };
+    if !Rc::ptr_eq(&sched, &into) {
+        return Err(error(&format!("Cannot {what} a fiber that is suspended into another FiberScheduler")));
+    }
+    may_switch(rt)?;
+    let seen = hand_over(&sched, &draft);
+    draft.wake(sent);
+    wait_for_turn(rt, &sched, &draft, seen)
+}
+
+/// Checks that the running coroutine can be suspended.
+///
+/// # Errors
+/// `FiberError`.
+fn may_switch(rt: &'static Runtime) -> Result<(), Thrown> {
+    if rt.can_switch() { Ok(()) } else { Err(error("Cannot switch fibers in current execution context")) }
+}
+
+/// Records that a scheduler gives control to a fiber. Returns what has happened until now.
+fn hand_over(sched: &Rc<Sched>, draft: &Rc<Draft>) -> (u64, u64) {
+    drop(draft.resumer.replace(Some(Rc::clone(sched))));
+    sched.is_released.set(false);
+    (draft.suspensions.get(), sched.entered.get())
+}
+
+/// Waits in a scheduler until the fiber that it has resumed has suspended, and a fiber has suspended into this scheduler, or
+/// until the fiber has ended. Throws what the fiber has thrown.
+fn wait_for_turn(rt: &'static Runtime, sched: &Rc<Sched>, draft: &Rc<Draft>, seen: (u64, u64)) -> PhpResult {
+    sched.waits.set(true);
+    sched.control.set(draft.address());
+    let waited = sched.turn.wait_for(rt, "a fiber", || {
+        let has_left = draft.suspensions.get() != seen.0 && sched.entered.get() != seen.1;
+        let is_over = draft.status.get() == Status::Ended || sched.is_finishing.get() || sched.is_released.get();
+        (has_left || is_over).then_some(())
+    });
+    sched.waits.set(false);
+    sched.control.set(0);
+    waited?;
+    let failure = draft.failure.take();
+    match failure {
+        Some(failure) => Err(exception::throw(failure)),
+        None => Ok(Value::NULL),
+    }
+}
+
+/// `Fiber::suspend(callable $enqueue, FiberScheduler $scheduler): mixed`
+fn suspend(call: Call) -> PhpResult {
+    let arguments = call.arguments(2, 2)?;
+    let enqueue = arguments.callable(1)?;
+    // SAFETY: set at module start.
+    let scheduler = arguments.object(2, class(unsafe { sys::spindle_fiber_scheduler }))?;
+    let rt = scheduler::rt();
+    if current_scheduler(rt).is_some() {
+        return Err(error("Cannot suspend within FiberScheduler::run()"));
+    }
+    let id = running_id(rt);
+    let draft = STATE.fiber_of(id).unwrap_or_else(|| {
+        let draft = Rc::new(Draft::new(Kind::Flow));
+        draft.co.set(rt.running().co.get());
+        draft.status.set(Status::Running);
+        STATE.add_fiber(id, &draft);
+        draft
+    });
+    if draft.status.get() == Status::Enqueuing {
+        return Err(error("Cannot suspend within the callback of Fiber::suspend()"));
+    }
+    if draft.is_closing.get() {
+        return Err(error("Cannot suspend in a force-closed fiber"));
+    }
+    may_switch(rt)?;
+    draft.status.set(Status::Enqueuing);
+    let fiber = draft::object_for(&draft, None);
+    drop(engine::call(enqueue, &mut [fiber.clone().into()]));
+    if exception::is_in_flight() {
+        draft.status.set(Status::Running);
+        return Err(Thrown::is_in_flight());
+    }
+    let sched = match STATE.alive(scheduler) {
+        Some(sched) => sched,
+        None => begin(rt, scheduler),
+    };
+    draft.suspend_into(&sched);
+    drop(fiber); // if nothing else holds it, the fiber is destroyed here, as one that is suspended
+    if exception::is_in_flight() {
+        draft.leave();
+        return Err(Thrown::is_in_flight());
+    }
+    let sent = draft.resumed.wait_for(rt, "a scheduler", || draft.sent.take());
+    if sent.is_err() {
+        draft.leave(); // it was cancelled
+    }
+    match sent? {
+        Sent::Value(value) => Ok(value),
+        Sent::Throw(exception) => Err(exception::throw(exception)),
+        Sent::Close => {
+            // SAFETY: nothing is in flight.
+            unsafe { sys::spindle_throw_graceful_exit() };
+            Err(Thrown::is_in_flight())
+        }
+    }
+}
+
+/// Starts the `run()` of a scheduler in a coroutine.
+fn begin(rt: &'static Runtime, scheduler: &Object) -> Rc<Sched> {
+    let sched = Rc::new(Sched::new(scheduler));
+    STATE.add_scheduler(&sched);
+    let life = draft::SchedLife(Rc::clone(&sched));
+    let coroutine = spawn::spawn_detached(
+        rt,
+        Box::new(move || {
+            let Some(object) = life.0.object.get() else { return Ok(Value::NULL) };
+            let mut run = Array::new(2);
+            run.push(object.into());
+            run.push(Str::new("run").into());
+            drop(engine::call(&run.into(), &mut []));
+            if exception::is_exit_in_flight() {
+                return Err(Thrown::is_in_flight());
+            }
+            let thrown = exception::take();
+            let left = life.0.end();
+            match thrown {
+                Some(thrown) if left.is_empty() => {
+                    let text = "The run() of a FiberScheduler has thrown";
+                    failure::unhandled(scheduler::rt(), fiber_exit(text, Some(thrown)), None);
+                }
+                Some(thrown) => {
+                    cancellation::for_several(scheduler::rt(), &thrown);
+                    for draft in left {
+                        let text = "The run() of the FiberScheduler that the fiber waits for has thrown";
+                        draft.wake(Sent::Throw(fiber_exit(text, Some(exception::copy(&thrown)))));
+                    }
+                }
+                None => {
+                    for draft in left {
+                        let text = "FiberScheduler::run() has returned without resuming the fiber";
+                        draft.wake(Sent::Throw(fiber_error(text)));
+                    }
+                }
+            }
+            Ok(Value::NULL)
+        }),
+    );
+    sched.co.set(coroutine.co.get());
+    STATE.add_running(rt.core.borrow().id(coroutine.co.get()), &sched);
+    sched
+}
+
+/// Handles the end of a coroutine that may have suspended into schedulers.
+pub fn coroutine_ended(id: u64) {
+    if let Some(draft) = STATE.take_flow(id) {
+        draft.end();
+    }
+}
+
+/// Lets schedulers go on that wait for fibers, because nothing else can run. Returns `true` if there is one.
+pub fn release_schedulers() -> bool {
+    let mut released = false;
+    for sched in STATE.schedulers() {
+        if sched.waits.get() && !sched.is_released.replace(true) {
+            sched.turn.wake_all();
+            released = true;
+        }
+    }
+    released
+}
+
+/// Lets schedulers run to their ends after the script, and then destroys the fibers that are suspended. Returns `true` if
+/// there is anything to wait for.
+pub fn finish(rt: &'static Runtime) -> bool {
+    let mut found = false;
+    for sched in STATE.schedulers() {
+        if !sched.is_finishing.replace(true) {
+            rt.core.borrow_mut().attach(sched.co.get());
+            sched.turn.wake_all();
+            found = true;
+        }
+    }
+    if found {
+        return true;
+    }
+    for draft in STATE.suspended() {
+        rt.core.borrow_mut().attach(draft.co.get());
+        draft.close();
+        found = true;
+    }
+    found
+}
+
+/// Forgets all, at the end of a request.
+pub fn request_ended() {
+    STATE.forget_all();
+}
+
+/// The object of a fiber loses its last reference: it is destroyed if it is suspended.
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_destroyed(object: &Object) {
+    let (Some(draft), Some(rt)) = (draft::of(object), existing()) else { return };
+    if rt.phase.get() == Phase::Ended || draft.status.get() != Status::Suspended {
+        return;
+    }
+    if let Kind::Flow = draft.kind {
+        draft.wake(Sent::Throw(fiber_exit("Nothing can resume the fiber: its last reference was dropped", None)));
+        return;
+    }
+    draft.close();
+    if rt.can_switch() {
+        draft.is_destroyed.set(true);
+        exception::put_aside(|| {
+            let _ = draft.over.wait_for(rt, "a fiber that is destroyed", || {
+                (draft.status.get() == Status::Ended).then_some(())
+            });
+            let failure = draft.failure.take();
+            if let (Some(failure), false) = (failure, exception::is_in_flight()) {
+                let _ = exception::throw(failure);
+            }
+        });
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_freed(object: &Object) {
+    STATE.forget_object(object);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_status(object: &Object) -> u32 {
+    draft::of(object).map_or(Status::Ended, |draft| draft.status.get()).number()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_frame(object: &Object) -> Option<Frame> {
+    let draft = draft::of(object)?;
+    if matches!(draft.status.get(), Status::Init | Status::Ended) {
+        return None;
+    }
+    let rt = scheduler::rt();
+    rt.frame_of(rt.object(draft.co.get()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_of_scheduler(scheduler: &Object) -> Option<Owned<Object>> {
+    let sched = STATE.alive(scheduler)?;
+    let known = sched.reflected.borrow().clone();
+    let draft = known.unwrap_or_else(|| {
+        let draft = Rc::new(Draft::new(Kind::OfScheduler(Rc::downgrade(&sched))));
+        draft.co.set(sched.co.get());
+        draft.status.set(Status::Running);
+        drop(sched.reflected.replace(Some(Rc::clone(&draft))));
+        draft
+    });
+    Some(draft::object_for(&draft, None))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_scheduler_of(object: &Object) -> Option<Owned<Object>> {
+    match &draft::of(object)?.kind {
+        Kind::OfScheduler(sched) => sched.upgrade()?.object.get(),
+        _ => None,
+    }
+}

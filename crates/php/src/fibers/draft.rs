@@ -1,0 +1,488 @@
+//! The fibers of the draft and their schedulers: their states, and which coroutine is which.
+
+use super::fiber_error;
+use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
+use crate::runtime::wait_queue::Tickets;
+use crate::runtime::failure;
+use spindle_core::sched::CoroutineId;
+use spindle_php_sys as sys;
+use spindle_zend::{Object, Owned, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ptr::{NonNull, null_mut};
+use std::rc::{Rc, Weak};
+
+/// What a fiber is.
+pub enum Kind {
+    /// `Fiber::create()` has made it.
+    Created,
+    /// A coroutine that has suspended into a scheduler: main's, or one of user code.
+    Flow,
+    /// The coroutine of a scheduler, for reflection.
+    OfScheduler(Weak<Sched>),
+}
+
+/// The state of a fiber.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// It has not been started.
+    Init,
+    /// It runs, or blocks.
+    Running,
+    /// It runs the callback of `Fiber::suspend()`.
+    Enqueuing,
+    /// It is suspended into a scheduler.
+    Suspended,
+    /// It has ended.
+    Ended,
+}
+
+impl Status {
+    /// Returns the number by which the glue knows it.
+    pub fn number(self) -> u32 {
+        match self {
+            Status::Init => sys::SPINDLE_DRAFT_INIT,
+            Status::Running | Status::Enqueuing => sys::SPINDLE_DRAFT_RUNNING,
+            Status::Suspended => sys::SPINDLE_DRAFT_SUSPENDED,
+            Status::Ended => sys::SPINDLE_DRAFT_ENDED,
+        }
+    }
+}
+
+/// What a suspended fiber goes on with.
+pub enum Sent {
+    /// `Fiber::suspend()` returns this value.
+    Value(Value),
+    /// `Fiber::suspend()` throws this exception.
+    Throw(Owned<Object>),
+    /// The fiber is destroyed: only its `finally` blocks run.
+    Close,
+}
+
+/// A wait queue of coroutines.
+pub struct Queue(Tickets);
+
+impl Queue {
+    const fn new() -> Queue {
+        Queue(Tickets::new())
+    }
+
+    /// Waits until `attempt` returns a value. `name` is the wait's name in diagnostics.
+    ///
+    /// # Errors
+    /// An exception is in flight, or the coroutine is cancelled or cannot be suspended here.
+    pub fn wait_for<T>(
+        &self,
+        rt: &'static Runtime,
+        name: &'static str,
+        attempt: impl Fn() -> Option<T>,
+    ) -> Result<T, Thrown> {
+        loop {
+            if exception::is_in_flight() {
+                return Err(Thrown::is_in_flight());
+            }
+            if let Some(result) = attempt() {
+                return Ok(result);
+            }
+            self.0.park(rt, name)?;
+        }
+    }
+
+    /// Wakes all that wait.
+    pub fn wake_all(&self) {
+        while self.0.wake_one() {}
+    }
+}
+
+/// A fiber.
+pub struct Draft {
+    /// What it is.
+    pub kind: Kind,
+    /// Its coroutine, once there is one.
+    pub co: Cell<CoroutineId>,
+    /// Its state.
+    pub status: Cell<Status>,
+    /// It is being destroyed.
+    pub is_closing: Cell<bool>,
+    /// A coroutine waits for its destruction.
+    pub is_destroyed: Cell<bool>,
+    /// The scheduler that has resumed it last.
+    pub resumer: RefCell<Option<Rc<Sched>>>,
+    /// What it goes on with.
+    pub sent: Cell<Option<Sent>>,
+    /// What it has thrown, for the scheduler that waits for it, or for who destroys it.
+    pub failure: OwnedCell<Object>,
+    /// How often it has suspended.
+    pub suspensions: Cell<u64>,
+    /// Where it waits.
+    pub resumed: Queue,
+    /// Where the coroutine that destroys it waits.
+    pub over: Queue,
+    into: RefCell<Option<Rc<Sched>>>,
+    /// Its object, while there is one.
+    object: Cell<Option<NonNull<Object>>>,
+}
+
+impl Draft {
+    /// Returns a fiber that has not been started.
+    pub fn new(kind: Kind) -> Draft {
+        Draft {
+            kind,
+            co: Cell::new(CoroutineId(u32::MAX)),
+            status: Cell::new(Status::Init),
+            is_closing: Cell::new(false),
+            is_destroyed: Cell::new(false),
+            resumer: RefCell::new(None),
+            sent: Cell::new(None),
+            failure: OwnedCell::new(),
+            suspensions: Cell::new(0),
+            resumed: Queue::new(),
+            over: Queue::new(),
+            into: RefCell::new(None),
+            object: Cell::new(None),
+        }
+    }
+
+    /// Returns the scheduler that it is suspended into.
+    pub fn scheduler(&self) -> Option<Rc<Sched>> {
+        self.into.borrow().clone()
+    }
+
+    /// Makes it suspended into a scheduler, which goes on.
+    pub fn suspend_into(self: &Rc<Draft>, sched: &Rc<Sched>) {
+        self.status.set(Status::Suspended);
+        self.suspensions.set(self.suspensions.get() + 1);
+        drop(self.into.replace(Some(Rc::clone(sched))));
+        sched.suspended.borrow_mut().push(Rc::clone(self));
+        sched.entered.set(sched.entered.get() + 1);
+        sched.turn.wake_all();
+        self.wake_resumer();
+    }
+
+    /// Makes it run, whether it was suspended or not.
+    pub fn leave(&self) {
+        self.status.set(Status::Running);
+        if let Some(sched) = self.into.take() {
+            sched.suspended.borrow_mut().retain(|other| !std::ptr::eq(&raw const **other, self));
+        }
+    }
+
+    /// Resumes it with this.
+    pub fn wake(&self, sent: Sent) {
+        self.leave();
+        self.sent.set(Some(sent));
+        self.resumed.wake_all();
+    }
+
+    /// Destroys it: its `finally` blocks run in its own coroutine.
+    pub fn close(&self) {
+        self.is_closing.set(true);
+        drop(self.resumer.take());
+        self.wake(Sent::Close);
+    }
+
+    /// Records its end.
+    pub fn end(&self) {
+        self.leave();
+        self.status.set(Status::Ended);
+        self.wake_resumer();
+        self.over.wake_all();
+    }
+
+    /// Returns a number for it, which no other one has at the same time.
+    pub fn address(&self) -> usize {
+        (&raw const *self).addr()
+    }
+
+    fn wake_resumer(&self) {
+        let resumer = self.resumer.borrow().clone();
+        if let Some(resumer) = resumer {
+            resumer.turn.wake_all();
+        }
+    }
+}
+
+/// Takes what the code of a fiber has thrown.
+///
+/// # Errors
+/// It exits.
+pub fn ends(draft: &Draft) -> PhpResult {
+    let Some(thrown) = exception::in_flight() else { return Ok(Value::NULL) };
+    if exception::is_graceful_exit(&thrown) {
+        drop(exception::take());
+        return Ok(Value::NULL);
+    }
+    if exception::is_exit(&thrown) {
+        return Err(Thrown::is_in_flight());
+    }
+    drop(exception::take());
+    let resumer = draft.resumer.borrow().clone();
+    let is_awaited = draft.is_destroyed.get() || resumer.is_some_and(|sched| sched.control.get() == draft.address());
+    if is_awaited {
+        draft.failure.set(Some(thrown));
+    } else {
+        failure::unhandled(rt(), thrown, None);
+    }
+    Ok(Value::NULL)
+}
+
+/// Records the end of a created fiber when its body is dropped, which happens even if it has never begun.
+pub struct Life {
+    draft: Rc<Draft>,
+    has_begun: Cell<bool>,
+}
+
+impl Life {
+    /// Returns the value for the body of this fiber.
+    pub fn new(draft: &Rc<Draft>) -> Life {
+        Life { draft: Rc::clone(draft), has_begun: Cell::new(false) }
+    }
+
+    /// Returns the fiber.
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// Records that the body runs.
+    pub fn begins(&self) {
+        self.has_begun.set(true);
+    }
+}
+
+/// Returns `true` while coroutines run.
+fn are_running() -> bool {
+    existing().is_some_and(|rt| rt.phase.get() != Phase::Ended)
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if are_running() {
+            if !self.has_begun.get() {
+                self.draft.failure.set(Some(fiber_error("The fiber cannot start: there is no stack for it")));
+            }
+            self.draft.end();
+            STATE.forget_coroutine_of(&self.draft);
+        }
+    }
+}
+
+/// A scheduler whose `run()` has been called.
+pub struct Sched {
+    /// The object, until `run()` has returned.
+    pub object: OwnedCell<Object>,
+    /// The coroutine of `run()`.
+    pub co: Cell<CoroutineId>,
+    /// How often fibers have suspended into it.
+    pub entered: Cell<u64>,
+    /// Where it waits for the fiber that it has resumed.
+    pub turn: Queue,
+    /// It waits there.
+    pub waits: Cell<bool>,
+    /// The address of the fiber that it waits for; 0 if there is none.
+    pub control: Cell<usize>,
+    /// It does not wait for that fiber any longer, because nothing else could run.
+    pub is_released: Cell<bool>,
+    /// The script has ended: it does not wait for fibers.
+    pub is_finishing: Cell<bool>,
+    /// Its fiber, if reflection has asked for it.
+    pub reflected: RefCell<Option<Rc<Draft>>>,
+    suspended: RefCell<Vec<Rc<Draft>>>,
+    handle: u32,
+}
+
+impl Sched {
+    /// Returns the scheduler for an object.
+    pub fn new(object: &Object) -> Sched {
+        let owned = OwnedCell::new();
+        owned.set(Some(Owned::of(object)));
+        Sched {
+            object: owned,
+            co: Cell::new(CoroutineId(u32::MAX)),
+            entered: Cell::new(0),
+            turn: Queue::new(),
+            waits: Cell::new(false),
+            control: Cell::new(0),
+            is_released: Cell::new(false),
+            is_finishing: Cell::new(false),
+            reflected: RefCell::new(None),
+            suspended: RefCell::new(Vec::new()),
+            handle: object.handle(),
+        }
+    }
+
+    /// Ends it: the next fiber that suspends into its object begins anew. Returns the fibers that were suspended into it.
+    pub fn end(self: &Rc<Sched>) -> Vec<Rc<Draft>> {
+        STATE.forget_scheduler(self);
+        if let Some(reflected) = self.reflected.take() {
+            reflected.status.set(Status::Ended);
+        }
+        self.suspended.take()
+    }
+}
+
+/// Ends a scheduler when its body is dropped, which happens even if it has never begun.
+pub struct SchedLife(pub Rc<Sched>);
+
+impl Drop for SchedLife {
+    fn drop(&mut self) {
+        if are_running() {
+            for draft in self.0.end() {
+                let text = "FiberScheduler::run() has ended without resuming the fiber";
+                draft.wake(Sent::Throw(fiber_error(text)));
+            }
+        }
+        drop(self.0.object.take());
+    }
+}
+
+/// The fibers and schedulers of the request. Keys of coroutines are their ids, those of objects their handles.
+pub struct Table {
+    fibers: RefCell<Option<HashMap<u64, Rc<Draft>>>>,
+    objects: RefCell<Option<HashMap<u32, Rc<Draft>>>>,
+    running: RefCell<Option<HashMap<u64, Rc<Sched>>>>,
+    /// In the order of their creation.
+    alive: RefCell<Vec<Rc<Sched>>>,
+}
+
+/// The table.
+pub static STATE: PhpStatic<Table> = PhpStatic::new(Table {
+    fibers: RefCell::new(None),
+    objects: RefCell::new(None),
+    running: RefCell::new(None),
+    alive: RefCell::new(Vec::new()),
+});
+
+fn insert<K: Eq + std::hash::Hash, V>(map: &RefCell<Option<HashMap<K, V>>>, key: K, value: V) {
+    let before = map.borrow_mut().get_or_insert_default().insert(key, value);
+    drop(before);
+}
+
+fn get<K: Eq + std::hash::Hash, V: Clone>(map: &RefCell<Option<HashMap<K, V>>>, key: &K) -> Option<V> {
+    map.borrow().as_ref()?.get(key).cloned()
+}
+
+fn remove<K: Eq + std::hash::Hash, V>(map: &RefCell<Option<HashMap<K, V>>>, key: &K) -> Option<V> {
+    map.borrow_mut().as_mut()?.remove(key)
+}
+
+impl Table {
+    /// Returns the fiber of a coroutine.
+    pub fn fiber_of(&self, id: u64) -> Option<Rc<Draft>> {
+        get(&self.fibers, &id)
+    }
+
+    /// Adds the fiber of a coroutine.
+    pub fn add_fiber(&self, id: u64, draft: &Rc<Draft>) {
+        insert(&self.fibers, id, Rc::clone(draft));
+    }
+
+    /// Removes the fiber of a coroutine that has ended, unless `Fiber::create()` has made it.
+    pub fn take_flow(&self, id: u64) -> Option<Rc<Draft>> {
+        let draft = self.fiber_of(id)?;
+        if let Kind::Flow = draft.kind { remove(&self.fibers, &id) } else { None }
+    }
+
+    /// Removes a fiber whose coroutine has ended.
+    fn forget_coroutine_of(&self, draft: &Draft) {
+        let found = {
+            let fibers = self.fibers.borrow();
+            let mut all = fibers.iter().flatten();
+            all.find(|(_, other)| std::ptr::eq(&raw const ***other, draft)).map(|(id, _)| *id)
+        };
+        drop(found.and_then(|id| remove(&self.fibers, &id)));
+    }
+
+    /// Returns the scheduler in whose coroutine this is.
+    pub fn scheduler_of(&self, id: u64) -> Option<Rc<Sched>> {
+        get(&self.running, &id)
+    }
+
+    /// Returns the running scheduler of an object.
+    pub fn alive(&self, object: &Object) -> Option<Rc<Sched>> {
+        self.alive.borrow().iter().find(|sched| sched.handle == object.handle()).cloned()
+    }
+
+    /// Adds a scheduler.
+    pub fn add_scheduler(&self, sched: &Rc<Sched>) {
+        self.alive.borrow_mut().push(Rc::clone(sched));
+    }
+
+    /// Adds the coroutine of a scheduler.
+    pub fn add_running(&self, id: u64, sched: &Rc<Sched>) {
+        insert(&self.running, id, Rc::clone(sched));
+    }
+
+    fn forget_scheduler(&self, sched: &Rc<Sched>) {
+        self.alive.borrow_mut().retain(|other| !Rc::ptr_eq(other, sched));
+        let id = {
+            let running = self.running.borrow();
+            running.iter().flatten().find(|(_, other)| Rc::ptr_eq(other, sched)).map(|(id, _)| *id)
+        };
+        drop(id.and_then(|id| remove(&self.running, &id)));
+    }
+
+    /// Returns the running schedulers, the oldest first.
+    pub fn schedulers(&self) -> Vec<Rc<Sched>> {
+        self.alive.borrow().clone()
+    }
+
+    /// Returns the created fibers that are suspended, the oldest first.
+    pub fn suspended(&self) -> Vec<Rc<Draft>> {
+        let mut found: Vec<_> = {
+            let fibers = self.fibers.borrow();
+            let is_suspended = |draft: &Rc<Draft>| {
+                matches!(draft.kind, Kind::Created) && draft.status.get() == Status::Suspended
+            };
+            fibers.iter().flatten().filter(|(_, draft)| is_suspended(draft)).map(|(id, it)| (*id, Rc::clone(it))).collect()
+        };
+        found.sort_by_key(|(id, _)| *id);
+        found.into_iter().map(|(_, draft)| draft).collect()
+    }
+
+    /// Forgets an object, which is being freed.
+    pub fn forget_object(&self, object: &Object) {
+        if let Some(draft) = remove(&self.objects, &object.handle()) {
+            draft.object.set(None);
+        }
+    }
+
+    /// Forgets all.
+    pub fn forget_all(&self) {
+        for sched in self.alive.take() {
+            drop(sched.suspended.take());
+            drop(sched.reflected.take());
+        }
+        drop(self.fibers.take());
+        drop(self.running.take());
+        drop(self.objects.take());
+    }
+}
+
+/// Returns the fiber of an object; `None` for one of a script that has ended.
+pub fn of(object: &Object) -> Option<Rc<Draft>> {
+    get(&STATE.objects, &object.handle())
+}
+
+/// Returns the object of a fiber. If there is none, it is made, with what it will call.
+pub fn object_for(draft: &Rc<Draft>, callable: Option<&Value>) -> Owned<Object> {
+    if let Some(object) = draft.object.get() {
+        // SAFETY: an object that is freed removes itself.
+        return Owned::of(unsafe { object.as_ref() });
+    }
+    let callable = callable.map_or(null_mut(), |callable| callable.as_raw().cast_mut());
+    // SAFETY: a callable that is only read, or null.
+    let made = unsafe { sys::spindle_draft_make(callable) };
+    // SAFETY: a new reference.
+    let object = unsafe { Owned::<Object>::from_raw(made.cast()) }.expect("the engine makes objects, or ends");
+    draft.object.set(NonNull::new(object.as_ptr()));
+    insert(&STATE.objects, object.handle(), Rc::clone(draft));
+    object
+}
+
+/// Returns what a fiber that was not started will call.
+pub fn callable_of(object: &Object) -> Option<Value> {
+    // SAFETY: one of the draft's fibers, as the caller has found.
+    let place = unsafe { sys::spindle_draft_callable(object.as_raw()) };
+    // SAFETY: a value in the object, which is alive.
+    unsafe { Value::borrow(place) }.cloned()
+}
