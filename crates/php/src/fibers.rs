@@ -13,10 +13,12 @@
 
 use crate::fibers::draft::{Draft, Kind, STATE, Sched, Sent, Status};
 use crate::runtime::scheduler::{self, Phase, Runtime, existing};
-use crate::runtime::{cancellation, failure, spawn};
+use crate::runtime::{cancellation, failure, life, spawn};
 use crate::settings;
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Str, Call, Class, Frame, Object, Owned, PhpResult, Thrown, Value, ValueCell, engine, exception};
+use spindle_zend::{
+    Array, Call, Class, Frame, Object, Owned, PhpResult, Str, Thrown, Value, ValueCell, engine, exception,
+};
 use std::rc::Rc;
 
 mod draft;
@@ -281,33 +283,41 @@ fn begin(rt: &'static Runtime, scheduler: &Object) -> Rc<Sched> {
             if exception::is_exit_in_flight() {
                 return Err(Thrown::is_in_flight());
             }
-            let thrown = exception::take();
-            let left = life.0.end();
-            match thrown {
-                Some(thrown) if left.is_empty() => {
-                    let text = "The run() of a FiberScheduler has thrown";
-                    failure::unhandled(scheduler::rt(), fiber_exit(text, Some(thrown)), None);
-                }
-                Some(thrown) => {
-                    cancellation::for_several(scheduler::rt(), &thrown);
-                    for draft in left {
-                        let text = "The run() of the FiberScheduler that the fiber waits for has thrown";
-                        draft.wake(Sent::Throw(fiber_exit(text, Some(exception::copy(&thrown)))));
-                    }
-                }
-                None => {
-                    for draft in left {
-                        let text = "FiberScheduler::run() has returned without resuming the fiber";
-                        draft.wake(Sent::Throw(fiber_error(text)));
-                    }
-                }
-            }
+            run_ended(&life.0, exception::take());
             Ok(Value::NULL)
         }),
     );
     sched.co.set(coroutine.co.get());
     STATE.add_running(rt.core.borrow().id(coroutine.co.get()), &sched);
     sched
+}
+
+/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. Fibers that are suspended into it go on with an
+/// exception, or are destroyed if shutdown has cancelled it.
+fn run_ended(sched: &Rc<Sched>, thrown: Option<Owned<Object>>) {
+    let left = sched.end();
+    let Some(thrown) = thrown else {
+        for draft in left {
+            let text = "FiberScheduler::run() has returned without resuming the fiber";
+            draft.wake(Sent::Throw(fiber_error(text)));
+        }
+        return;
+    };
+    let rt = scheduler::rt();
+    let is_cancelled = life::is_cancellation(&thrown);
+    if left.is_empty() && !is_cancelled {
+        let text = "The run() of a FiberScheduler has thrown";
+        return failure::unhandled(rt, fiber_exit(text, Some(thrown)), None);
+    }
+    cancellation::for_several(rt, &thrown);
+    for draft in left {
+        if is_cancelled && matches!(draft.kind, Kind::Created) {
+            draft.close();
+            continue;
+        }
+        let text = "The run() of the FiberScheduler that the fiber waits for has thrown";
+        draft.wake(Sent::Throw(fiber_exit(text, Some(exception::copy(&thrown)))));
+    }
 }
 
 /// Handles the end of a coroutine that may have suspended into schedulers.
@@ -329,13 +339,21 @@ pub fn release_schedulers() -> bool {
     released
 }
 
-/// Lets schedulers run to their ends after the script, and then destroys the fibers that are suspended. Returns `true` if
-/// there is anything to wait for.
+/// Lets schedulers run to their ends after the script, or cancels them if the application is shut down, and then destroys
+/// the fibers that are suspended. Returns `true` if there is anything to wait for.
 pub fn finish(rt: &'static Runtime) -> bool {
     let mut found = false;
+    let is_shut_down = rt.phase.get() == Phase::ShuttingDown;
     for sched in STATE.schedulers() {
         if !sched.is_finishing.replace(true) {
             rt.core.borrow_mut().attach(sched.co.get());
+            if is_shut_down {
+                life::cancel(
+                    rt,
+                    sched.co.get(),
+                    &cancellation::detached_cancellation("cancelled by graceful shutdown"),
+                );
+            }
             sched.turn.wake_all();
             found = true;
         }
@@ -371,9 +389,9 @@ extern "C" fn spindle_draft_destroyed(object: &Object) {
     if rt.can_switch() {
         draft.is_destroyed.set(true);
         exception::put_aside(|| {
-            let _ = draft.over.wait_for(rt, "a fiber that is destroyed", || {
-                (draft.status.get() == Status::Ended).then_some(())
-            });
+            let _ = draft
+                .over
+                .wait_for(rt, "a fiber that is destroyed", || (draft.status.get() == Status::Ended).then_some(()));
             let failure = draft.failure.take();
             if let (Some(failure), false) = (failure, exception::is_in_flight()) {
                 let _ = exception::throw(failure);

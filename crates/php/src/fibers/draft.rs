@@ -1,9 +1,9 @@
 //! The fibers of the draft and their schedulers: their states, and which coroutine is which.
 
 use super::fiber_error;
+use crate::runtime::failure;
 use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
-use crate::runtime::failure;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{Object, Owned, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};
@@ -430,10 +430,14 @@ impl Table {
     pub fn suspended(&self) -> Vec<Rc<Draft>> {
         let mut found: Vec<_> = {
             let fibers = self.fibers.borrow();
-            let is_suspended = |draft: &Rc<Draft>| {
-                matches!(draft.kind, Kind::Created) && draft.status.get() == Status::Suspended
-            };
-            fibers.iter().flatten().filter(|(_, draft)| is_suspended(draft)).map(|(id, it)| (*id, Rc::clone(it))).collect()
+            let is_suspended =
+                |draft: &Rc<Draft>| matches!(draft.kind, Kind::Created) && draft.status.get() == Status::Suspended;
+            fibers
+                .iter()
+                .flatten()
+                .filter(|(_, draft)| is_suspended(draft))
+                .map(|(id, it)| (*id, Rc::clone(it)))
+                .collect()
         };
         found.sort_by_key(|(id, _)| *id);
         found.into_iter().map(|(_, draft)| draft).collect()
