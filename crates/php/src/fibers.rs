@@ -35,18 +35,14 @@ fn class(raw: *mut sys::zend_class_entry) -> Class {
     unsafe { Class::from_raw(raw) }.expect("registered at module start")
 }
 
+/// Returns a new `FiberExit`, because of `cause` if there is one.
 fn fiber_exit(text: &str, cause: Option<Owned<Object>>) -> Owned<Object> {
     // SAFETY: set at module start.
-    let made = exception::detached(class(unsafe { sys::spindle_fiber_exit }), text);
+    let made = exception::new(class(unsafe { sys::spindle_fiber_exit }), text);
     if let Some(cause) = cause {
         exception::set_last_previous(&made, cause);
     }
     made
-}
-
-fn fiber_error(text: &str) -> Owned<Object> {
-    // SAFETY: set at module start.
-    exception::detached(class(unsafe { sys::spindle_fiber_error }), text)
 }
 
 /// With `async.fiber_api = exclusive`, fails if coroutines are in use; otherwise records that fibers are.
@@ -242,10 +238,10 @@ fn suspend(call: Call) -> PhpResult {
         draft.status.set(Status::Running);
         return Err(Thrown::is_in_flight());
     }
-    let sched = match STATE.alive(scheduler) {
-        Some(sched) => sched,
-        None => begin(rt, scheduler),
-    };
+    let sched = STATE.scheduler(scheduler);
+    if !sched.is_alive.get() {
+        begin(rt, &sched);
+    }
     draft.suspend_into(&sched);
     drop(fiber); // if nothing else holds it, the fiber is destroyed here, as one that is suspended
     if exception::is_in_flight() {
@@ -259,6 +255,15 @@ fn suspend(call: Call) -> PhpResult {
     match sent? {
         Sent::Value(value) => Ok(value),
         Sent::Throw(exception) => Err(exception::throw(exception)),
+        Sent::Returned => Err(error("FiberScheduler::run() has returned without resuming the fiber")),
+        Sent::Threw(cause) => {
+            let text = "The run() of the FiberScheduler that the fiber waits for has thrown";
+            Err(exception::throw(fiber_exit(text, cause)))
+        }
+        Sent::Dropped => {
+            let text = "Nothing can resume the fiber: its last reference was dropped";
+            Err(exception::throw(fiber_exit(text, None)))
+        }
         Sent::Close => {
             // SAFETY: nothing is in flight.
             unsafe { sys::spindle_throw_graceful_exit() };
@@ -268,10 +273,9 @@ fn suspend(call: Call) -> PhpResult {
 }
 
 /// Starts the `run()` of a scheduler in a coroutine.
-fn begin(rt: &'static Runtime, scheduler: &Object) -> Rc<Sched> {
-    let sched = Rc::new(Sched::new(scheduler));
-    STATE.add_scheduler(&sched);
-    let life = draft::SchedLife(Rc::clone(&sched));
+fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
+    sched.is_alive.set(true);
+    let life = draft::SchedLife(Rc::clone(sched));
     let coroutine = spawn::spawn_detached(
         rt,
         Box::new(move || {
@@ -288,35 +292,34 @@ fn begin(rt: &'static Runtime, scheduler: &Object) -> Rc<Sched> {
         }),
     );
     sched.co.set(coroutine.co.get());
-    STATE.add_running(rt.core.borrow().id(coroutine.co.get()), &sched);
-    sched
+    STATE.add_running(rt.core.borrow().id(coroutine.co.get()), sched);
 }
 
-/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. Fibers that are suspended into it go on with an
-/// exception, or are destroyed if shutdown has cancelled it.
+/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. The coroutines that are suspended into it go on
+/// with an exception. Created fibers stay suspended, and a later `run()` may resume them; but the one for which `run()` was
+/// continued last goes on, too, if that has returned in a script that goes on.
 fn run_ended(sched: &Rc<Sched>, thrown: Option<Owned<Object>>) {
-    let left = sched.end();
+    let rt = scheduler::rt();
+    let last = sched.last.get();
+    let is_over = sched.is_finishing.get();
+    sched.end();
     let Some(thrown) = thrown else {
-        for draft in left {
-            let text = "FiberScheduler::run() has returned without resuming the fiber";
-            draft.wake(Sent::Throw(fiber_error(text)));
+        for draft in sched.suspended() {
+            let is_flow = matches!(draft.kind, Kind::Flow);
+            if is_flow || (draft.address() == last && !is_over) {
+                draft.wake(Sent::Returned);
+            }
         }
         return;
     };
-    let rt = scheduler::rt();
-    let is_cancelled = life::is_cancellation(&thrown);
-    if left.is_empty() && !is_cancelled {
+    let left: Vec<_> = sched.suspended().into_iter().filter(|draft| matches!(draft.kind, Kind::Flow)).collect();
+    if left.is_empty() && !life::is_cancellation(&thrown) {
         let text = "The run() of a FiberScheduler has thrown";
         return failure::unhandled(rt, fiber_exit(text, Some(thrown)), None);
     }
     cancellation::for_several(rt, &thrown);
     for draft in left {
-        if is_cancelled && matches!(draft.kind, Kind::Created) {
-            draft.close();
-            continue;
-        }
-        let text = "The run() of the FiberScheduler that the fiber waits for has thrown";
-        draft.wake(Sent::Throw(fiber_exit(text, Some(exception::copy(&thrown)))));
+        draft.wake(Sent::Threw(Some(exception::copy(&thrown))));
     }
 }
 
@@ -382,8 +385,7 @@ extern "C" fn spindle_draft_destroyed(object: &Object) {
         return;
     }
     if let Kind::Flow = draft.kind {
-        draft.wake(Sent::Throw(fiber_exit("Nothing can resume the fiber: its last reference was dropped", None)));
-        return;
+        return draft.wake(Sent::Dropped);
     }
     draft.close();
     if rt.can_switch() {

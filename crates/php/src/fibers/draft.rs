@@ -1,14 +1,13 @@
 //! The fibers of the draft and their schedulers: their states, and which coroutine is which.
 
-use super::fiber_error;
 use crate::runtime::failure;
 use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
-use spindle_zend::{Object, Owned, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};
+use spindle_zend::{Class, Object, Owned, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ptr::{NonNull, null_mut};
 use std::rc::{Rc, Weak};
 
@@ -55,6 +54,13 @@ pub enum Sent {
     Value(Value),
     /// `Fiber::suspend()` throws this exception.
     Throw(Owned<Object>),
+    /// `Fiber::suspend()` throws a `FiberError`: `run()` has returned.
+    Returned,
+    /// `Fiber::suspend()` throws a `FiberExit`: `run()` has thrown this.
+    Threw(Option<Owned<Object>>),
+    /// `Fiber::suspend()` throws a `FiberExit`: the object of the fiber, which only main's code or a coroutine's can have
+    /// lost, is destroyed.
+    Dropped,
     /// The fiber is destroyed: only its `finally` blocks run.
     Close,
 }
@@ -100,6 +106,8 @@ pub struct Draft {
     pub kind: Kind,
     /// Its coroutine, once there is one.
     pub co: Cell<CoroutineId>,
+    /// The id of the coroutine; 0 before there is one.
+    id: Cell<u64>,
     /// Its state.
     pub status: Cell<Status>,
     /// It is being destroyed.
@@ -119,6 +127,8 @@ pub struct Draft {
     /// Where the coroutine that destroys it waits.
     pub over: Queue,
     into: RefCell<Option<Rc<Sched>>>,
+    /// Its key among those that are suspended there.
+    place: Cell<u64>,
     /// Its object, while there is one.
     object: Cell<Option<NonNull<Object>>>,
 }
@@ -129,6 +139,7 @@ impl Draft {
         Draft {
             kind,
             co: Cell::new(CoroutineId(u32::MAX)),
+            id: Cell::new(0),
             status: Cell::new(Status::Init),
             is_closing: Cell::new(false),
             is_destroyed: Cell::new(false),
@@ -139,6 +150,7 @@ impl Draft {
             resumed: Queue::new(),
             over: Queue::new(),
             into: RefCell::new(None),
+            place: Cell::new(0),
             object: Cell::new(None),
         }
     }
@@ -153,8 +165,11 @@ impl Draft {
         self.status.set(Status::Suspended);
         self.suspensions.set(self.suspensions.get() + 1);
         drop(self.into.replace(Some(Rc::clone(sched))));
-        sched.suspended.borrow_mut().push(Rc::clone(self));
         sched.entered.set(sched.entered.get() + 1);
+        self.place.set(sched.entered.get());
+        let before = sched.suspended.borrow_mut().insert(self.place.get(), Rc::clone(self));
+        debug_assert!(before.is_none());
+        sched.last.set(self.address());
         sched.turn.wake_all();
         self.wake_resumer();
     }
@@ -163,7 +178,12 @@ impl Draft {
     pub fn leave(&self) {
         self.status.set(Status::Running);
         if let Some(sched) = self.into.take() {
-            sched.suspended.borrow_mut().retain(|other| !std::ptr::eq(&raw const **other, self));
+            if sched.last.get() == self.address() {
+                sched.last.set(0);
+            }
+            let removed = sched.suspended.borrow_mut().remove(&self.place.get());
+            drop(removed);
+            STATE.forget_unused(&sched);
         }
     }
 
@@ -258,22 +278,29 @@ impl Drop for Life {
     fn drop(&mut self) {
         if are_running() {
             if !self.has_begun.get() {
-                self.draft.failure.set(Some(fiber_error("The fiber cannot start: there is no stack for it")));
+                // SAFETY: set at module start.
+                let class = unsafe { Class::from_raw(sys::spindle_fiber_error) }.expect("a class of the engine");
+                let error = exception::detached(class, "The fiber cannot start: there is no stack for it");
+                self.draft.failure.set(Some(error));
             }
             self.draft.end();
-            STATE.forget_coroutine_of(&self.draft);
+            drop(remove(&STATE.fibers, &self.draft.id.get()));
         }
     }
 }
 
-/// A scheduler whose `run()` has been called.
+/// A scheduler, while its `run()` runs or fibers are suspended into it.
 pub struct Sched {
-    /// The object, until `run()` has returned.
+    /// The object.
     pub object: OwnedCell<Object>,
+    /// Its `run()` has been called and has not returned.
+    pub is_alive: Cell<bool>,
     /// The coroutine of `run()`.
     pub co: Cell<CoroutineId>,
     /// How often fibers have suspended into it.
     pub entered: Cell<u64>,
+    /// The address of the fiber that has suspended into it last and is suspended still; 0 if there is none.
+    pub last: Cell<usize>,
     /// Where it waits for the fiber that it has resumed.
     pub turn: Queue,
     /// It waits there.
@@ -286,52 +313,64 @@ pub struct Sched {
     pub is_finishing: Cell<bool>,
     /// Its fiber, if reflection has asked for it.
     pub reflected: RefCell<Option<Rc<Draft>>>,
-    suspended: RefCell<Vec<Rc<Draft>>>,
+    /// By the number of entries that there were then.
+    suspended: RefCell<BTreeMap<u64, Rc<Draft>>>,
+    /// The id of the coroutine of `run()`.
+    id: Cell<u64>,
     handle: u32,
 }
 
 impl Sched {
-    /// Returns the scheduler for an object.
-    pub fn new(object: &Object) -> Sched {
+    fn new(object: &Object) -> Sched {
         let owned = OwnedCell::new();
         owned.set(Some(Owned::of(object)));
         Sched {
             object: owned,
+            is_alive: Cell::new(false),
             co: Cell::new(CoroutineId(u32::MAX)),
             entered: Cell::new(0),
+            last: Cell::new(0),
             turn: Queue::new(),
             waits: Cell::new(false),
             control: Cell::new(0),
             is_released: Cell::new(false),
             is_finishing: Cell::new(false),
             reflected: RefCell::new(None),
-            suspended: RefCell::new(Vec::new()),
+            suspended: RefCell::new(BTreeMap::new()),
+            id: Cell::new(0),
             handle: object.handle(),
         }
     }
 
-    /// Ends it: the next fiber that suspends into its object begins anew. Returns the fibers that were suspended into it.
-    pub fn end(self: &Rc<Sched>) -> Vec<Rc<Draft>> {
-        STATE.forget_scheduler(self);
+    /// Returns the fibers that are suspended into it, in the order in which they have suspended.
+    pub fn suspended(&self) -> Vec<Rc<Draft>> {
+        self.suspended.borrow().values().cloned().collect()
+    }
+
+    /// Ends its `run()`: the next fiber that suspends into it begins anew.
+    pub fn end(self: &Rc<Sched>) {
+        self.is_alive.set(false);
+        drop(remove(&STATE.running, &self.id.get()));
         if let Some(reflected) = self.reflected.take() {
             reflected.status.set(Status::Ended);
         }
-        self.suspended.take()
     }
 }
 
-/// Ends a scheduler when its body is dropped, which happens even if it has never begun.
+/// Ends the `run()` of a scheduler when its body is dropped, which happens even if it has never begun.
 pub struct SchedLife(pub Rc<Sched>);
 
 impl Drop for SchedLife {
     fn drop(&mut self) {
         if are_running() {
-            for draft in self.0.end() {
-                let text = "FiberScheduler::run() has ended without resuming the fiber";
-                draft.wake(Sent::Throw(fiber_error(text)));
+            if self.0.is_alive.get() {
+                self.0.end();
+                for draft in self.0.suspended() {
+                    draft.wake(Sent::Returned);
+                }
             }
+            STATE.forget_unused(&self.0);
         }
-        drop(self.0.object.take());
     }
 }
 
@@ -341,7 +380,7 @@ pub struct Table {
     objects: RefCell<Option<HashMap<u32, Rc<Draft>>>>,
     running: RefCell<Option<HashMap<u64, Rc<Sched>>>>,
     /// In the order of their creation.
-    alive: RefCell<Vec<Rc<Sched>>>,
+    schedulers: RefCell<Vec<Rc<Sched>>>,
 }
 
 /// The table.
@@ -349,7 +388,7 @@ pub static STATE: PhpStatic<Table> = PhpStatic::new(Table {
     fibers: RefCell::new(None),
     objects: RefCell::new(None),
     running: RefCell::new(None),
-    alive: RefCell::new(Vec::new()),
+    schedulers: RefCell::new(Vec::new()),
 });
 
 fn insert<K: Eq + std::hash::Hash, V>(map: &RefCell<Option<HashMap<K, V>>>, key: K, value: V) {
@@ -373,6 +412,7 @@ impl Table {
 
     /// Adds the fiber of a coroutine.
     pub fn add_fiber(&self, id: u64, draft: &Rc<Draft>) {
+        draft.id.set(id);
         insert(&self.fibers, id, Rc::clone(draft));
     }
 
@@ -382,16 +422,6 @@ impl Table {
         if let Kind::Flow = draft.kind { remove(&self.fibers, &id) } else { None }
     }
 
-    /// Removes a fiber whose coroutine has ended.
-    fn forget_coroutine_of(&self, draft: &Draft) {
-        let found = {
-            let fibers = self.fibers.borrow();
-            let mut all = fibers.iter().flatten();
-            all.find(|(_, other)| std::ptr::eq(&raw const ***other, draft)).map(|(id, _)| *id)
-        };
-        drop(found.and_then(|id| remove(&self.fibers, &id)));
-    }
-
     /// Returns the scheduler in whose coroutine this is.
     pub fn scheduler_of(&self, id: u64) -> Option<Rc<Sched>> {
         get(&self.running, &id)
@@ -399,31 +429,40 @@ impl Table {
 
     /// Returns the running scheduler of an object.
     pub fn alive(&self, object: &Object) -> Option<Rc<Sched>> {
-        self.alive.borrow().iter().find(|sched| sched.handle == object.handle()).cloned()
+        self.known(object).filter(|sched| sched.is_alive.get())
     }
 
-    /// Adds a scheduler.
-    pub fn add_scheduler(&self, sched: &Rc<Sched>) {
-        self.alive.borrow_mut().push(Rc::clone(sched));
+    fn known(&self, object: &Object) -> Option<Rc<Sched>> {
+        // The object of each is alive, so no other one has its handle.
+        self.schedulers.borrow().iter().find(|sched| sched.handle == object.handle()).cloned()
+    }
+
+    /// Returns the scheduler of an object.
+    pub fn scheduler(&self, object: &Object) -> Rc<Sched> {
+        self.known(object).unwrap_or_else(|| {
+            let sched = Rc::new(Sched::new(object));
+            self.schedulers.borrow_mut().push(Rc::clone(&sched));
+            sched
+        })
     }
 
     /// Adds the coroutine of a scheduler.
     pub fn add_running(&self, id: u64, sched: &Rc<Sched>) {
+        sched.id.set(id);
         insert(&self.running, id, Rc::clone(sched));
     }
 
-    fn forget_scheduler(&self, sched: &Rc<Sched>) {
-        self.alive.borrow_mut().retain(|other| !Rc::ptr_eq(other, sched));
-        let id = {
-            let running = self.running.borrow();
-            running.iter().flatten().find(|(_, other)| Rc::ptr_eq(other, sched)).map(|(id, _)| *id)
-        };
-        drop(id.and_then(|id| remove(&self.running, &id)));
+    /// Forgets a scheduler that does not run and that no fiber is suspended into, which may release its object.
+    fn forget_unused(&self, sched: &Rc<Sched>) {
+        if !sched.is_alive.get() && sched.suspended.borrow().is_empty() {
+            self.schedulers.borrow_mut().retain(|other| !Rc::ptr_eq(other, sched));
+            exception::put_aside(|| drop(sched.object.take()));
+        }
     }
 
     /// Returns the running schedulers, the oldest first.
     pub fn schedulers(&self) -> Vec<Rc<Sched>> {
-        self.alive.borrow().clone()
+        self.schedulers.borrow().iter().filter(|sched| sched.is_alive.get()).cloned().collect()
     }
 
     /// Returns the created fibers that are suspended, the oldest first.
@@ -452,7 +491,7 @@ impl Table {
 
     /// Forgets all.
     pub fn forget_all(&self) {
-        for sched in self.alive.take() {
+        for sched in self.schedulers.take() {
             drop(sched.suspended.take());
             drop(sched.reflected.take());
         }
