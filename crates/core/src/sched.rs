@@ -273,6 +273,16 @@ impl<X> Core<X> {
         }
     }
 
+    /// Undoes [`Core::attach`] for a coroutine that was added as a detached one and has not ended.
+    pub fn detach(&mut self, co: CoroutineId) {
+        let coroutine = self.coroutine_mut(co);
+        if coroutine.state != State::Done && !std::mem::replace(&mut coroutine.detached, true) {
+            let was_zombie = std::mem::take(&mut coroutine.zombie);
+            self.live -= 1;
+            self.zombies -= usize::from(was_zombie);
+        }
+    }
+
     /// Returns `true` for a coroutine that the application does not wait for.
     pub fn is_detached(&self, co: CoroutineId) -> bool {
         self.coroutine(co).detached

@@ -15,6 +15,7 @@ use crate::fibers::draft::{Draft, Kind, STATE, Sched, Sent, Status};
 use crate::runtime::scheduler::{self, Phase, Runtime, existing};
 use crate::runtime::{cancellation, failure, life, spawn};
 use crate::settings;
+use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{
     Array, Call, Class, Frame, Object, Owned, PhpResult, Str, Thrown, Value, ValueCell, engine, exception,
@@ -51,7 +52,7 @@ fn fiber_exit(text: &str, cause: Option<Owned<Object>>) -> Owned<Object> {
 /// `FiberError`.
 fn may_make_fiber() -> Result<(), Thrown> {
     if settings::current().fibers_exclusive {
-        if existing().is_some_and(|rt| rt.active.get()) {
+        if existing().is_some_and(|rt| rt.active.get()) && !spawn::are_excluded() {
             return Err(error("Cannot create a Fiber: coroutines are in use, and async.fiber_api is \"exclusive\""));
         }
         spawn::exclude();
@@ -136,6 +137,7 @@ fn start(call: Call) -> PhpResult {
     let coroutine = spawn::spawn_detached(rt, body);
     draft.co.set(coroutine.co.get());
     STATE.add_fiber(rt.core.borrow().id(coroutine.co.get()), &draft);
+    draft.keep_alive();
     drop(coroutine);
     wait_for_turn(rt, &sched, &draft, seen)
 }
@@ -155,10 +157,15 @@ fn throw_into(call: Call) -> PhpResult {
 fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
     let draft = this_of(call)?;
     let rt = scheduler::rt();
+    let sched = current_scheduler(rt);
+    if sched.is_some() && draft.status.get() == Status::Enqueuing && rt.can_switch() {
+        // Its callback has told this scheduler of it and waits for something else.
+        let is_done = || (draft.status.get() != Status::Enqueuing).then_some(());
+        draft.changed.wait_for(rt, "a callback of Fiber::suspend()", is_done)?;
+    }
     if draft.status.get() != Status::Suspended {
         return Err(error(&format!("Cannot {what} a fiber that is not suspended")));
     }
-    let sched = current_scheduler(rt);
     let (Some(sched), Some(into)) = (sched, draft.scheduler()) else {
         return Err(error(&format!("Cannot {what} a fiber outside of FiberScheduler::run()")));
     };
@@ -193,16 +200,27 @@ fn wait_for_turn(rt: &'static Runtime, sched: &Rc<Sched>, draft: &Rc<Draft>, see
     sched.control.set(draft.address());
     let waited = sched.turn.wait_for(rt, "a fiber", || {
         let has_left = draft.suspensions.get() != seen.0 && sched.entered.get() != seen.1;
-        let is_over = draft.status.get() == Status::Ended || sched.is_finishing.get() || sched.is_released.get();
+        let is_over = draft.status.get() == Status::Ended || sched.is_released.get();
         (has_left || is_over).then_some(())
     });
     sched.waits.set(false);
     sched.control.set(0);
-    waited?;
-    let failure = draft.failure.take();
-    match failure {
-        Some(failure) => Err(exception::throw(failure)),
-        None => Ok(Value::NULL),
+    let is_resumer = draft.resumer.borrow().as_ref().is_some_and(|resumer| Rc::ptr_eq(resumer, sched));
+    let failure = if is_resumer { draft.failure.take() } else { None };
+    match (waited, failure) {
+        (Ok(()), None) => Ok(Value::NULL),
+        (Ok(()), Some(failure)) => Err(exception::throw(failure)),
+        (Err(thrown), failure) => {
+            report_lost(rt, failure);
+            Err(thrown)
+        }
+    }
+}
+
+/// Reports what a fiber has thrown when the code that has waited for the fiber does not get it.
+fn report_lost(rt: &'static Runtime, failure: Option<Owned<Object>>) {
+    if let Some(failure) = failure {
+        exception::put_aside(|| failure::unhandled(rt, failure, None));
     }
 }
 
@@ -217,13 +235,17 @@ fn suspend(call: Call) -> PhpResult {
         return Err(error("Cannot suspend within FiberScheduler::run()"));
     }
     let id = running_id(rt);
-    let draft = STATE.fiber_of(id).unwrap_or_else(|| {
-        let draft = Rc::new(Draft::new(Kind::Flow));
-        draft.co.set(rt.running().co.get());
-        draft.status.set(Status::Running);
-        STATE.add_fiber(id, &draft);
-        draft
-    });
+    let draft = match STATE.fiber_of(id) {
+        Some(draft) => draft,
+        None => {
+            may_make_fiber()?;
+            let draft = Rc::new(Draft::new(Kind::Flow));
+            draft.co.set(rt.running().co.get());
+            draft.status.set(Status::Running);
+            STATE.add_fiber(id, &draft);
+            draft
+        }
+    };
     if draft.status.get() == Status::Enqueuing {
         return Err(error("Cannot suspend within the callback of Fiber::suspend()"));
     }
@@ -236,6 +258,7 @@ fn suspend(call: Call) -> PhpResult {
     drop(engine::call(enqueue, &mut [fiber.clone().into()]));
     if exception::is_in_flight() {
         draft.status.set(Status::Running);
+        draft.changed.wake_all();
         return Err(Thrown::is_in_flight());
     }
     let sched = STATE.scheduler(scheduler);
@@ -244,13 +267,12 @@ fn suspend(call: Call) -> PhpResult {
     }
     draft.suspend_into(&sched);
     drop(fiber); // if nothing else holds it, the fiber is destroyed here, as one that is suspended
-    if exception::is_in_flight() {
-        draft.leave();
-        return Err(Thrown::is_in_flight());
-    }
     let sent = draft.resumed.wait_for(rt, "a scheduler", || draft.sent.take());
     if sent.is_err() {
         draft.leave(); // it was cancelled
+        // What it was resumed with after that is for this suspension only.
+        let lost = draft.sent.take();
+        exception::put_aside(|| drop(lost));
     }
     match sent? {
         Sent::Value(value) => Ok(value),
@@ -293,6 +315,9 @@ fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
     );
     sched.co.set(coroutine.co.get());
     STATE.add_running(rt.core.borrow().id(coroutine.co.get()), sched);
+    if STATE.is_finishing.get() {
+        rt.core.borrow_mut().attach(coroutine.co.get());
+    }
 }
 
 /// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. The coroutines that are suspended into it go on
@@ -301,7 +326,7 @@ fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
 fn run_ended(sched: &Rc<Sched>, thrown: Option<Owned<Object>>) {
     let rt = scheduler::rt();
     let last = sched.last.get();
-    let is_over = sched.is_finishing.get();
+    let is_over = STATE.is_finishing.get();
     sched.end();
     let Some(thrown) = thrown else {
         for draft in sched.suspended() {
@@ -342,34 +367,44 @@ pub fn release_schedulers() -> bool {
     released
 }
 
-/// Lets schedulers run to their ends after the script, or cancels them if the application is shut down, and then destroys
-/// the fibers that are suspended. Returns `true` if there is anything to wait for.
+/// Lets schedulers and the fibers that run go on to their ends after the script, or cancels them if the application is shut
+/// down, and then destroys the fibers that are suspended. Returns `true` if there is anything to wait for.
 pub fn finish(rt: &'static Runtime) -> bool {
+    STATE.is_finishing.set(true);
     let mut found = false;
-    let is_shut_down = rt.phase.get() == Phase::ShuttingDown;
     for sched in STATE.schedulers() {
-        if !sched.is_finishing.replace(true) {
-            rt.core.borrow_mut().attach(sched.co.get());
-            if is_shut_down {
-                life::cancel(
-                    rt,
-                    sched.co.get(),
-                    &cancellation::detached_cancellation("cancelled by graceful shutdown"),
-                );
+        if attach(rt, sched.co.get()) {
+            if sched.waits.get() {
+                sched.is_released.set(true);
+                sched.turn.wake_all();
             }
-            sched.turn.wake_all();
             found = true;
         }
+    }
+    for draft in STATE.created(Status::Running).into_iter().chain(STATE.created(Status::Enqueuing)) {
+        found |= attach(rt, draft.co.get());
     }
     if found {
         return true;
     }
-    for draft in STATE.suspended() {
-        rt.core.borrow_mut().attach(draft.co.get());
+    for draft in STATE.created(Status::Suspended) {
         draft.close();
         found = true;
     }
     found
+}
+
+/// Makes the application wait for a coroutine of this module, and cancels it if the application is shut down. Returns
+/// `false` if it is waited for already.
+fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
+    if !rt.core.borrow().is_detached(co) {
+        return false;
+    }
+    rt.core.borrow_mut().attach(co);
+    if rt.phase.get() == Phase::ShuttingDown {
+        life::cancel(rt, co, &cancellation::detached_cancellation("cancelled by graceful shutdown"));
+    }
+    true
 }
 
 /// Forgets all, at the end of a request.
@@ -388,18 +423,20 @@ extern "C" fn spindle_draft_destroyed(object: &Object) {
         return draft.wake(Sent::Dropped);
     }
     draft.close();
-    if rt.can_switch() {
-        draft.is_destroyed.set(true);
-        exception::put_aside(|| {
-            let _ = draft
-                .over
-                .wait_for(rt, "a fiber that is destroyed", || (draft.status.get() == Status::Ended).then_some(()));
-            let failure = draft.failure.take();
-            if let (Some(failure), false) = (failure, exception::is_in_flight()) {
-                let _ = exception::throw(failure);
-            }
-        });
+    if rt.running().co.get() == draft.co.get() || !rt.can_switch() {
+        return; // its own code cannot wait for it
     }
+    draft.is_destroyed.set(true);
+    exception::put_aside(|| {
+        let is_over = || (draft.status.get() == Status::Ended).then_some(());
+        let waited = draft.changed.wait_for(rt, "a fiber that is destroyed", is_over);
+        draft.is_destroyed.set(false);
+        match (waited, draft.failure.take()) {
+            (Ok(()), Some(failure)) => drop(exception::throw(failure)),
+            (Err(_), failure) => report_lost(rt, failure),
+            (Ok(()), None) => {}
+        }
+    });
 }
 
 #[unsafe(no_mangle)]

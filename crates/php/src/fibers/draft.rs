@@ -124,8 +124,8 @@ pub struct Draft {
     pub suspensions: Cell<u64>,
     /// Where it waits.
     pub resumed: Queue,
-    /// Where the coroutine that destroys it waits.
-    pub over: Queue,
+    /// Where others wait for its end, or for the end of its callback.
+    pub changed: Queue,
     into: RefCell<Option<Rc<Sched>>>,
     /// Its key among those that are suspended there.
     place: Cell<u64>,
@@ -148,7 +148,7 @@ impl Draft {
             failure: OwnedCell::new(),
             suspensions: Cell::new(0),
             resumed: Queue::new(),
-            over: Queue::new(),
+            changed: Queue::new(),
             into: RefCell::new(None),
             place: Cell::new(0),
             object: Cell::new(None),
@@ -171,7 +171,18 @@ impl Draft {
         debug_assert!(before.is_none());
         sched.last.set(self.address());
         sched.turn.wake_all();
+        self.changed.wake_all();
         self.wake_resumer();
+        if let (Kind::Created, Some(rt)) = (&self.kind, existing()) {
+            rt.core.borrow_mut().detach(self.co.get());
+        }
+    }
+
+    /// Makes the application wait for it after the script, while it runs.
+    pub fn keep_alive(&self) {
+        if let (Kind::Created, true, Some(rt)) = (&self.kind, STATE.is_finishing.get(), existing()) {
+            rt.core.borrow_mut().attach(self.co.get());
+        }
     }
 
     /// Makes it run, whether it was suspended or not.
@@ -190,6 +201,7 @@ impl Draft {
     /// Resumes it with this.
     pub fn wake(&self, sent: Sent) {
         self.leave();
+        self.keep_alive();
         self.sent.set(Some(sent));
         self.resumed.wake_all();
     }
@@ -206,7 +218,7 @@ impl Draft {
         self.leave();
         self.status.set(Status::Ended);
         self.wake_resumer();
-        self.over.wake_all();
+        self.changed.wake_all();
     }
 
     /// Returns a number for it, which no other one has at the same time.
@@ -309,8 +321,6 @@ pub struct Sched {
     pub control: Cell<usize>,
     /// It does not wait for that fiber any longer, because nothing else could run.
     pub is_released: Cell<bool>,
-    /// The script has ended: it does not wait for fibers.
-    pub is_finishing: Cell<bool>,
     /// Its fiber, if reflection has asked for it.
     pub reflected: RefCell<Option<Rc<Draft>>>,
     /// By the number of entries that there were then.
@@ -334,7 +344,6 @@ impl Sched {
             waits: Cell::new(false),
             control: Cell::new(0),
             is_released: Cell::new(false),
-            is_finishing: Cell::new(false),
             reflected: RefCell::new(None),
             suspended: RefCell::new(BTreeMap::new()),
             id: Cell::new(0),
@@ -381,6 +390,8 @@ pub struct Table {
     running: RefCell<Option<HashMap<u64, Rc<Sched>>>>,
     /// In the order of their creation.
     schedulers: RefCell<Vec<Rc<Sched>>>,
+    /// The script has ended.
+    pub is_finishing: Cell<bool>,
 }
 
 /// The table.
@@ -389,6 +400,7 @@ pub static STATE: PhpStatic<Table> = PhpStatic::new(Table {
     objects: RefCell::new(None),
     running: RefCell::new(None),
     schedulers: RefCell::new(Vec::new()),
+    is_finishing: Cell::new(false),
 });
 
 fn insert<K: Eq + std::hash::Hash, V>(map: &RefCell<Option<HashMap<K, V>>>, key: K, value: V) {
@@ -465,16 +477,15 @@ impl Table {
         self.schedulers.borrow().iter().filter(|sched| sched.is_alive.get()).cloned().collect()
     }
 
-    /// Returns the created fibers that are suspended, the oldest first.
-    pub fn suspended(&self) -> Vec<Rc<Draft>> {
+    /// Returns the created fibers in this state, the oldest first.
+    pub fn created(&self, status: Status) -> Vec<Rc<Draft>> {
         let mut found: Vec<_> = {
             let fibers = self.fibers.borrow();
-            let is_suspended =
-                |draft: &Rc<Draft>| matches!(draft.kind, Kind::Created) && draft.status.get() == Status::Suspended;
+            let is_wanted = |draft: &Rc<Draft>| matches!(draft.kind, Kind::Created) && draft.status.get() == status;
             fibers
                 .iter()
                 .flatten()
-                .filter(|(_, draft)| is_suspended(draft))
+                .filter(|(_, draft)| is_wanted(draft))
                 .map(|(id, it)| (*id, Rc::clone(it)))
                 .collect()
         };
@@ -491,6 +502,7 @@ impl Table {
 
     /// Forgets all.
     pub fn forget_all(&self) {
+        self.is_finishing.set(false);
         for sched in self.schedulers.take() {
             drop(sched.suspended.take());
             drop(sched.reflected.take());

@@ -16,13 +16,19 @@ pub fn exclude() {
     EXCLUDED_IN.set(suspension::request());
 }
 
+/// Returns `true` if a fiber that was made in this request excludes coroutines.
+#[inline(always)]
+pub fn are_excluded() -> bool {
+    EXCLUDED_IN.get() != 0 && EXCLUDED_IN.get() == suspension::request()
+}
+
 /// Checks that fibers do not exclude coroutines.
 ///
 /// # Errors
 /// They do.
 #[inline(always)]
 fn is_not_excluded() -> Result<(), Thrown> {
-    if EXCLUDED_IN.get() != 0 && EXCLUDED_IN.get() == suspension::request() {
+    if are_excluded() {
         let text = "Cannot spawn: a Fiber exists, and async.fiber_api is \"exclusive\"";
         return Err(exception::throw_new(classes::async_exception(), text));
     }
