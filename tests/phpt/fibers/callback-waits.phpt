@@ -4,17 +4,37 @@ A fiber is resumed when its callback, which waits, has returned
 <?php
 require __DIR__ . '/loop.inc';
 
-// the enqueue callback registers, then does I/O; the scheduler is running for another coroutine
-class Loop extends Queue { public $end=false; public function run(): void { while (!$this->end) { if ($this->deferred) (array_shift($this->deferred))(); else Async\suspend(); } } }
-$q = new Loop;
-$other = Async\spawn(function() use ($q) { for ($i=0;$i<10;$i++) $q->turn(); });
-Async\suspend();
-try {
-echo Fiber::suspend(function($f) use ($q) { $q->defer(fn() => $f->resume('ok')); usleep(1000); }, $q), "\n";
-} catch (Throwable $e) { echo said($e), "\n"; }
-Async\await($other);
-$q->end = true;
-?>
---EXPECTF--
+/** Runs until it is told to end. */
+final class Loop implements FiberScheduler
+{
+    public array $deferred = [];
+    public bool $ends = false;
 
-Fatal error: Class Loop cannot extend final class Queue in %stests/phpt/fibers/callback-waits.php on line 5
+    public function run(): void
+    {
+        while (!$this->ends) {
+            $this->deferred ? (array_shift($this->deferred))() : Async\suspend();
+        }
+    }
+}
+
+$loop = new Loop;
+$other = Async\spawn(function() use ($loop) {
+    for ($i = 0; $i < 10; $i++) {
+        Fiber::suspend(fn(Fiber $fiber) => $loop->deferred[] = fn() => $fiber->resume(), $loop);
+    }
+    echo "other\n";
+});
+Async\suspend();
+echo Fiber::suspend(function(Fiber $fiber) use ($loop) {
+    $loop->deferred[] = fn() => $fiber->resume('resumed');
+    usleep(1000); // the scheduler runs, for the other coroutine
+    echo "callback\n";
+}, $loop), "\n";
+Async\await($other);
+$loop->ends = true;
+?>
+--EXPECT--
+callback
+resumed
+other

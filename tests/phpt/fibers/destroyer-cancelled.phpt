@@ -18,6 +18,6 @@ echo "end\n";
 ?>
 --EXPECTF--
 finally
-c: Async\CancellationException: cancelled at %stests/phpt/fibers/destroyer-cancelled.php:11
+c: Async\CancellationException: cancelled at %sdestroyer-cancelled.php:11
 finally 2
 reported: Exception: of finally

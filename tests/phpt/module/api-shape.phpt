@@ -262,6 +262,12 @@ final class Async\Timeout implements Async\Awaitable
     private function __construct()
     public function isCompleted(): bool
 class Async\TimeoutException extends Async\AsyncException implements Stringable, Throwable
+final class FiberExit extends Exception implements Stringable, Throwable
+interface FiberScheduler
+    abstract public function run(): void
+final class ReflectionFiberScheduler extends ReflectionFiber
+    public function __construct(FiberScheduler $scheduler)
+    public function getFiberScheduler(): FiberScheduler
 alias async\cancellationerror of Async\CancellationException
 alias async\asynccancellation of Async\CancellationException
 alias async\taskgroup of Async\CoroutineGroup
@@ -269,6 +275,7 @@ ini async.block_warning_ms = "0", set when PHP starts
 ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere
 ini async.dump_signal = "", set when PHP starts
+ini async.fiber_api = "coexist", set when PHP starts
 ini async.file_pool = "default", set when PHP starts
 ini async.interpose_exclude = "", set when PHP starts
 ini async.lifetime = "scope", set when PHP starts

@@ -5,7 +5,9 @@ What is loaded is what the stubs say: a PHP without the extension that runs them
 require __DIR__ . '/api.inc';
 
 $extension = new ReflectionExtension('spindle');
-$loaded = Api\shape($extension->getFunctions(), $extension->getClasses());
+// Its parent is final for user code, so no stub that runs can declare it; api-shape.phpt has its shape.
+$classes = array_diff_key($extension->getClasses(), ['ReflectionFiberScheduler' => 1]);
+$loaded = Api\shape($extension->getFunctions(), $classes);
 
 $code = <<<'PHP'
     require $argv[1];
