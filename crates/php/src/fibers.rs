@@ -11,11 +11,11 @@
 //! Coroutines of schedulers and of created fibers are detached: the application waits for schedulers at the end of the
 //! script only, and destroys the fibers that are suspended then.
 
-use crate::fibers::draft::{Draft, Kind, STATE, Sched, Sent, Status};
-use crate::runtime::scheduler::{self, Phase, Runtime, existing};
-use crate::runtime::{cancellation, failure, life, spawn};
+use crate::fibers::draft::{Draft, Kind, Sent, Status};
+use crate::fibers::table::{STATE, Sched, SchedLife};
+use crate::runtime::scheduler::{self, Runtime, existing};
+use crate::runtime::{failure, spawn};
 use crate::settings;
-use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{
     Array, Call, Class, Frame, Object, Owned, PhpResult, Str, Thrown, Value, ValueCell, engine, exception,
@@ -23,12 +23,21 @@ use spindle_zend::{
 use std::rc::Rc;
 
 mod draft;
+mod end;
+mod objects;
+mod table;
+
+pub use end::{coroutine_ended, finish, release_schedulers, request_ended};
 
 /// Throws a `FiberError`.
 fn error(text: &str) -> Thrown {
+    exception::throw_new(error_class(), text)
+}
+
+/// Returns `FiberError`.
+fn error_class() -> Class {
     // SAFETY: set at module start.
-    let class = unsafe { Class::from_raw(sys::spindle_fiber_error) };
-    exception::throw_new(class.expect("a class of the engine"), text)
+    class(unsafe { sys::spindle_fiber_error })
 }
 
 fn class(raw: *mut sys::zend_class_entry) -> Class {
@@ -87,7 +96,7 @@ fn create(call: Call) -> PhpResult {
     let callable = call.arguments(1, 1)?.callable(1)?;
     may_make_fiber()?;
     let draft = Rc::new(Draft::new(Kind::Created));
-    Ok(draft::object_for(&draft, Some(callable)).into())
+    Ok(table::object_for(&draft, Some(callable)).into())
 }
 
 /// Returns the scheduler in whose `run()` this is.
@@ -104,7 +113,7 @@ fn running_id(rt: &'static Runtime) -> u64 {
 /// # Errors
 /// It is of a request that has ended.
 fn this_of(call: Call) -> Result<Rc<Draft>, Thrown> {
-    let draft = call.this().and_then(draft::of);
+    let draft = call.this().and_then(table::of);
     draft.ok_or_else(|| error("The fiber belongs to a script that has ended"))
 }
 
@@ -116,7 +125,7 @@ fn start(call: Call) -> PhpResult {
     let Some(sched) = current_scheduler(rt) else {
         return Err(error("Cannot start a fiber outside of FiberScheduler::run()"));
     };
-    let callable = call.this().and_then(draft::callable_of);
+    let callable = call.this().and_then(table::callable_of);
     let (Status::Init, Some(callable)) = (draft.status.get(), callable) else {
         return Err(error("Cannot start a fiber that has already been started"));
     };
@@ -254,7 +263,7 @@ fn suspend(call: Call) -> PhpResult {
     }
     may_switch(rt)?;
     draft.status.set(Status::Enqueuing);
-    let fiber = draft::object_for(&draft, None);
+    let fiber = table::object_for(&draft, None);
     drop(engine::call(enqueue, &mut [fiber.clone().into()]));
     if exception::is_in_flight() {
         draft.status.set(Status::Running);
@@ -297,7 +306,7 @@ fn suspend(call: Call) -> PhpResult {
 /// Starts the `run()` of a scheduler in a coroutine.
 fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
     sched.is_alive.set(true);
-    let life = draft::SchedLife(Rc::clone(sched));
+    let life = SchedLife(Rc::clone(sched));
     let coroutine = spawn::spawn_detached(
         rt,
         Box::new(move || {
@@ -309,7 +318,7 @@ fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
             if exception::is_exit_in_flight() {
                 return Err(Thrown::is_in_flight());
             }
-            run_ended(&life.0, exception::take());
+            end::run_ended(&life.0, exception::take());
             Ok(Value::NULL)
         }),
     );
@@ -317,166 +326,5 @@ fn begin(rt: &'static Runtime, sched: &Rc<Sched>) {
     STATE.add_running(rt.core.borrow().id(coroutine.co.get()), sched);
     if STATE.is_finishing.get() {
         rt.core.borrow_mut().attach(coroutine.co.get());
-    }
-}
-
-/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. The coroutines that are suspended into it go on
-/// with an exception. Created fibers stay suspended, and a later `run()` may resume them; but the one for which `run()` was
-/// continued last goes on, too, if that has returned in a script that goes on.
-fn run_ended(sched: &Rc<Sched>, thrown: Option<Owned<Object>>) {
-    let rt = scheduler::rt();
-    let last = sched.last.get();
-    let is_over = STATE.is_finishing.get();
-    sched.end();
-    let Some(thrown) = thrown else {
-        for draft in sched.suspended() {
-            let is_flow = matches!(draft.kind, Kind::Flow);
-            if is_flow || (draft.address() == last && !is_over) {
-                draft.wake(Sent::Returned);
-            }
-        }
-        return;
-    };
-    let left: Vec<_> = sched.suspended().into_iter().filter(|draft| matches!(draft.kind, Kind::Flow)).collect();
-    if left.is_empty() && !life::is_cancellation(&thrown) {
-        let text = "The run() of a FiberScheduler has thrown";
-        return failure::unhandled(rt, fiber_exit(text, Some(thrown)), None);
-    }
-    cancellation::for_several(rt, &thrown);
-    for draft in left {
-        draft.wake(Sent::Threw(Some(exception::copy(&thrown))));
-    }
-}
-
-/// Handles the end of a coroutine that may have suspended into schedulers.
-pub fn coroutine_ended(id: u64) {
-    if let Some(draft) = STATE.take_flow(id) {
-        draft.end();
-    }
-}
-
-/// Lets schedulers go on that wait for fibers, because nothing else can run. Returns `true` if there is one.
-pub fn release_schedulers() -> bool {
-    let mut released = false;
-    for sched in STATE.schedulers() {
-        if sched.waits.get() && !sched.is_released.replace(true) {
-            sched.turn.wake_all();
-            released = true;
-        }
-    }
-    released
-}
-
-/// Lets schedulers and the fibers that run go on to their ends after the script, or cancels them if the application is shut
-/// down, and then destroys the fibers that are suspended. Returns `true` if there is anything to wait for.
-pub fn finish(rt: &'static Runtime) -> bool {
-    STATE.is_finishing.set(true);
-    let mut found = false;
-    for sched in STATE.schedulers() {
-        if attach(rt, sched.co.get()) {
-            if sched.waits.get() {
-                sched.is_released.set(true);
-                sched.turn.wake_all();
-            }
-            found = true;
-        }
-    }
-    for draft in STATE.created(Status::Running).into_iter().chain(STATE.created(Status::Enqueuing)) {
-        found |= attach(rt, draft.co.get());
-    }
-    if found {
-        return true;
-    }
-    for draft in STATE.created(Status::Suspended) {
-        draft.close();
-        found = true;
-    }
-    found
-}
-
-/// Makes the application wait for a coroutine of this module, and cancels it if the application is shut down. Returns
-/// `false` if it is waited for already.
-fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
-    if !rt.core.borrow().is_detached(co) {
-        return false;
-    }
-    rt.core.borrow_mut().attach(co);
-    if rt.phase.get() == Phase::ShuttingDown {
-        life::cancel(rt, co, &cancellation::detached_cancellation("cancelled by graceful shutdown"));
-    }
-    true
-}
-
-/// Forgets all, at the end of a request.
-pub fn request_ended() {
-    STATE.forget_all();
-}
-
-/// The object of a fiber loses its last reference: it is destroyed if it is suspended.
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_destroyed(object: &Object) {
-    let (Some(draft), Some(rt)) = (draft::of(object), existing()) else { return };
-    if rt.phase.get() == Phase::Ended || draft.status.get() != Status::Suspended {
-        return;
-    }
-    if let Kind::Flow = draft.kind {
-        return draft.wake(Sent::Dropped);
-    }
-    draft.close();
-    if rt.running().co.get() == draft.co.get() || !rt.can_switch() {
-        return; // its own code cannot wait for it
-    }
-    draft.is_destroyed.set(true);
-    exception::put_aside(|| {
-        let is_over = || (draft.status.get() == Status::Ended).then_some(());
-        let waited = draft.changed.wait_for(rt, "a fiber that is destroyed", is_over);
-        draft.is_destroyed.set(false);
-        match (waited, draft.failure.take()) {
-            (Ok(()), Some(failure)) => drop(exception::throw(failure)),
-            (Err(_), failure) => report_lost(rt, failure),
-            (Ok(()), None) => {}
-        }
-    });
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_freed(object: &Object) {
-    STATE.forget_object(object);
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_status(object: &Object) -> u32 {
-    draft::of(object).map_or(Status::Ended, |draft| draft.status.get()).number()
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_frame(object: &Object) -> Option<Frame> {
-    let draft = draft::of(object)?;
-    if matches!(draft.status.get(), Status::Init | Status::Ended) {
-        return None;
-    }
-    let rt = scheduler::rt();
-    rt.frame_of(rt.object(draft.co.get()))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_of_scheduler(scheduler: &Object) -> Option<Owned<Object>> {
-    let sched = STATE.alive(scheduler)?;
-    let known = sched.reflected.borrow().clone();
-    let draft = known.unwrap_or_else(|| {
-        let draft = Rc::new(Draft::new(Kind::OfScheduler(Rc::downgrade(&sched))));
-        draft.co.set(sched.co.get());
-        draft.status.set(Status::Running);
-        drop(sched.reflected.replace(Some(Rc::clone(&draft))));
-        draft
-    });
-    Some(draft::object_for(&draft, None))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn spindle_draft_scheduler_of(object: &Object) -> Option<Owned<Object>> {
-    match &draft::of(object)?.kind {
-        Kind::OfScheduler(sched) => sched.upgrade()?.object.get(),
-        _ => None,
     }
 }

@@ -1,0 +1,77 @@
+//! What the glue asks about the objects of fibers.
+
+use crate::fibers::draft::{Draft, Kind, Sent, Status};
+use crate::fibers::table::STATE;
+use crate::fibers::{report_lost, table};
+use crate::runtime::scheduler::{self, Phase, existing};
+use spindle_zend::{Frame, Object, Owned, exception};
+use std::rc::Rc;
+
+/// The object of a fiber loses its last reference: it is destroyed if it is suspended.
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_destroyed(object: &Object) {
+    let (Some(draft), Some(rt)) = (table::of(object), existing()) else { return };
+    if rt.phase.get() == Phase::Ended || draft.status.get() != Status::Suspended {
+        return;
+    }
+    if let Kind::Flow = draft.kind {
+        return draft.wake(Sent::Dropped);
+    }
+    draft.close();
+    if rt.running().co.get() == draft.co.get() || !rt.can_switch() {
+        return; // its own code cannot wait for it
+    }
+    draft.is_destroyed.set(true);
+    exception::put_aside(|| {
+        let is_over = || (draft.status.get() == Status::Ended).then_some(());
+        let waited = draft.changed.wait_for(rt, "a fiber that is destroyed", is_over);
+        draft.is_destroyed.set(false);
+        match (waited, draft.failure.take()) {
+            (Ok(()), Some(failure)) => drop(exception::throw(failure)),
+            (Err(_), failure) => report_lost(rt, failure),
+            (Ok(()), None) => {}
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_freed(object: &Object) {
+    STATE.forget_object(object);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_status(object: &Object) -> u32 {
+    table::of(object).map_or(Status::Ended, |draft| draft.status.get()).number()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_frame(object: &Object) -> Option<Frame> {
+    let draft = table::of(object)?;
+    if matches!(draft.status.get(), Status::Init | Status::Ended) {
+        return None;
+    }
+    let rt = scheduler::rt();
+    rt.frame_of(rt.object(draft.co.get()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_of_scheduler(scheduler: &Object) -> Option<Owned<Object>> {
+    let sched = STATE.alive(scheduler)?;
+    let known = sched.reflected.borrow().clone();
+    let draft = known.unwrap_or_else(|| {
+        let draft = Rc::new(Draft::new(Kind::OfScheduler(Rc::downgrade(&sched))));
+        draft.co.set(sched.co.get());
+        draft.status.set(Status::Running);
+        drop(sched.reflected.replace(Some(Rc::clone(&draft))));
+        draft
+    });
+    Some(table::object_for(&draft, None))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn spindle_draft_scheduler_of(object: &Object) -> Option<Owned<Object>> {
+    match &table::of(object)?.kind {
+        Kind::OfScheduler(sched) => sched.upgrade()?.object.get(),
+        _ => None,
+    }
+}
