@@ -265,11 +265,14 @@ impl<X> Core<X> {
         co
     }
 
-    /// Makes the application wait for the end of a detached coroutine.
+    /// Makes the application wait for the end of a detached coroutine; as for a zombie, if shutdown is in its second phase.
     pub fn attach(&mut self, co: CoroutineId) {
+        let forced = self.forced;
         let coroutine = self.coroutine_mut(co);
         if coroutine.state != State::Done && std::mem::take(&mut coroutine.detached) {
+            coroutine.zombie = forced;
             self.live += 1;
+            self.zombies += usize::from(forced);
         }
     }
 

@@ -501,3 +501,41 @@ fn a_fork_forgets_deadlines_and_awaiters() {
     assert!(!host.finish(forks, Outcome::Returned));
     assert_eq!((host.next_to_run(), host.has_wake_source()), (Next::Idle, false));
 }
+
+#[test]
+fn the_application_does_not_wait_for_what_is_detached() {
+    let mut host = Host::new();
+    let detached = host.spawn_detached();
+    assert_eq!((host.live(), host.is_detached(detached), host.state(detached)), (1, true, State::Queued));
+    host.attach(detached);
+    host.attach(detached);
+    assert_eq!((host.live(), host.is_detached(detached)), (2, false), "once");
+    host.detach(detached);
+    host.detach(detached);
+    assert_eq!((host.live(), host.is_detached(detached)), (1, true), "once");
+    host.turn();
+    host.starts(detached);
+    host.ends();
+    assert_eq!(host.live(), 1, "its end counts for nothing");
+    assert_eq!(host.goes_on(MAIN), WakeReason::Woken);
+    host.attach(detached);
+    assert_eq!(host.live(), 1, "it has ended");
+}
+
+#[test]
+fn shutdown_leaves_what_is_detached() {
+    let mut host = Host::new();
+    let [plain] = host.spawn_many();
+    let detached = host.spawn_detached();
+    let attached = host.spawn_detached();
+    host.attach(attached);
+    let first = host.shut_down();
+    assert!(first.contains(&plain) && first.contains(&attached) && !first.contains(&detached));
+    let second = host.force_shut_down();
+    assert!(second.contains(&attached) && !second.contains(&detached));
+    assert!(host.only_zombies());
+    host.detach(attached);
+    assert_eq!((host.live(), host.only_zombies()), (2, true), "a zombie that is detached is none that is waited for");
+    host.attach(detached);
+    assert_eq!((host.live(), host.only_zombies()), (3, true), "it keeps the application alive no longer than others");
+}
