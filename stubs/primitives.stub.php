@@ -599,7 +599,3 @@ namespace Async {
     /** As gracefulShutdown(). */
     function graceful_shutdown(?\Throwable $e = null): void {}
 }
-
-namespace {
-    class_alias(Async\CoroutineGroup::class, 'Async\TaskGroup');
-}

@@ -523,6 +523,7 @@ namespace Async {
     {
     }
 
+    /** Thrown if a channel is closed. The reason that it was closed with is the previous exception. */
     class ChannelException extends AsyncException
     {
     }
