@@ -661,12 +661,17 @@ namespace Async\Syntax {
     /**
      * Returned by call(). Calling it creates a coroutine of a call with these arguments; they are passed by reference where
      * the function takes references.
+     *
+     * @template-covariant R
      */
     final class Call
     {
         private function __construct() {}
 
-        /** @throws \Async\AsyncException if the current scope is closed */
+        /**
+         * @return \Async\Coroutine<R>
+         * @throws \Async\AsyncException if the current scope is closed
+         */
         public function __invoke(mixed &...$args): \Async\Coroutine {}
     }
 
@@ -675,7 +680,10 @@ namespace Async\Syntax {
      * `call($a, fn($o) => $o->f(...))?->__invoke(1)`: returns null if $callee is null, otherwise the call of the closure that
      * $of returns for it.
      *
-     * @param mixed $callee a closure, or an argument for $of
+     * @template R
+     * @param (\Closure(...): R)|object|null $callee a closure, or an argument for $of
+     * @param null|\Closure(mixed): (\Closure(...): R) $of
+     * @return ($callee is null ? null : Call<R>)
      * @throws \TypeError if there is no closure
      */
     function call(mixed $callee, \Closure $of = UNKNOWN): ?Call {}
