@@ -7,6 +7,7 @@ require_once (getenv('SPINDLE_ROOT') ?: dirname(__DIR__, 3)) . '/tests/phpt/prim
 use Async\{AsyncCancellation, Channel, Scope, TaskGroup};
 use function Async\{await, await_all, await_any_of, await_any_of_or_fail, await_any_or_fail, await_first_success, delay, get_coroutines,
     iterate, spawn, suspend, timeout};
+use function T\until;
 
 echo 'coroutines before the first spawn: ', count(get_coroutines()), "\n";
 
@@ -19,7 +20,7 @@ attempt('three of one, or fail', fn () => await_any_of_or_fail(3, [spawn(fn () =
 attempt('all, with nulls', fn () => await_all(['a' => $fails(), 'b' => spawn(fn () => 1)], fillNull: true)[0]);
 
 $sleeper = spawn(fn () => delay(3_600_000));
-suspend();
+until(fn () => $sleeper->isStarted());
 attempt('the end of a wait is a cancellation', function () use ($sleeper) {
     try {
         await($sleeper, timeout(1));
@@ -44,21 +45,27 @@ $ends->onFinally(fn () => print("registered last\n"));
 await($ends);
 
 $scope = new Scope;
-$scope->spawn(function () { suspend(); echo "a zombie ends\n"; });
-suspend();
+$zombie = $scope->spawn(function () { delay(1); echo "a zombie ends\n"; });
+until(fn () => $zombie->isStarted());
 @$scope->disposeSafely();
 $scope->awaitCompletion(timeout(3_600_000));
 echo "and its scope was waited for\n";
 
-iterate([1], fn () => spawn(function () { suspend(); suspend(); echo "spawned by a callback, and not cancelled\n"; }));
+$gate = new Channel;
+iterate([1], function () use ($gate, &$spawned) {
+    $spawned = spawn(function () use ($gate) { $gate->recv(); echo "spawned by a callback, and not cancelled\n"; });
+    until(fn () => $spawned->isStarted());
+});
 echo "iterated\n";
-for ($i = 0; $i < 5; $i++) suspend();
+$gate->send(null);
+await($spawned);
 
 $channel = new Channel;
-spawn(fn () => $channel->send(1));
-suspend();
+$sender = spawn(fn () => $channel->send(1));
+until(fn () => $sender->isStarted());
 attempt('values, with a sender that waits', fn () => count($channel));
 $channel->recv();
+await($sender);
 attempt('a group', function () {
     $group = new TaskGroup;
     $group->spawn(fn () => 1);
