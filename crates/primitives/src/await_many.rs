@@ -37,7 +37,10 @@ impl Many {
         self.objects.len()
     }
 
-    /// Waits until so many are complete.
+    /// Waits until so many are complete, or with `fails_fast` until one has failed.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, the token was first, or a scope among them has failed.
     fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
         if fails_fast {
             for object in &self.objects {
@@ -46,7 +49,8 @@ impl Many {
                 }
             }
         }
-        coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)
+        let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
+        coroutine::throw_first(&self.objects, failures)
     }
 
     /// Waits until so many have succeeded, or all are complete, and returns their results and failures.
@@ -73,7 +77,12 @@ impl Many {
                 return Ok(settled);
             }
             let objects: Vec<_> = still.iter().map(|at| self.objects[*at].clone()).collect();
-            coroutine::await_some(Wait::new(name, token), &objects, missing.min(objects.len()), false)?;
+            let wanted = missing.min(objects.len());
+            for (failed, failure) in coroutine::await_some(Wait::new(name, token), &objects, wanted, false)? {
+                for at in still.extract_if(.., |at| self.objects[*at] == objects[failed]) {
+                    settled.errors.push((at, failure.clone().into()));
+                }
+            }
             open = still;
         }
     }
