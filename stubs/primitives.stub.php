@@ -83,13 +83,15 @@ namespace Async {
          * Receives until the channel is closed, writes each value and $separator to a stream, and returns the number of bytes.
          *
          * @param resource $stream
+         * @throws ChannelException if the channel was closed with a reason
          * @throws AsyncException if the stream cannot be written to
          */
         public function toStream(mixed $stream, string $separator = ''): int {}
 
         /**
          * Returns a channel of the lines of a stream with their line ends, or of chunks of at most $chunk bytes. A coroutine reads
-         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed.
+         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed or released. That cuts a read in
+         * progress, after which PHP takes a socket for ended.
          *
          * @param resource $stream
          * @return Channel<string>

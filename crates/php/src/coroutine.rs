@@ -55,6 +55,7 @@ pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
 pub use crate::runtime::ends::{hold, register as on_coroutine_end};
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
+pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 pub use crate::runtime::signal_waits::SignalWait;
 use crate::runtime::wait_queue::Tickets;

@@ -211,9 +211,12 @@ impl Shared {
         self.core.borrow().is_closed()
     }
 
-    /// Returns `true` if it was closed with a reason.
-    fn has_reason(&self) -> bool {
-        !self.reason.is_empty()
+    /// Ends an iteration over a channel that is closed and empty.
+    ///
+    /// # Errors
+    /// It was closed with a reason.
+    pub fn ended(&self) -> Result<(), Thrown> {
+        if self.reason.is_empty() { Ok(()) } else { Err(self.is_closed_error()) }
     }
 
     /// Throws for a channel that is closed.
@@ -370,8 +373,7 @@ impl ChannelIterator {
         let Some(channel) = self.channel.get() else { return Ok(Value::NULL) };
         match receive(&channel.shared, None)? {
             Some(value) => self.current.set(value),
-            None if channel.shared.has_reason() => return Err(channel.shared.is_closed_error()),
-            None => {}
+            None => channel.shared.ended()?,
         }
         Ok(Value::NULL)
     }

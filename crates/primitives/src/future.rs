@@ -245,11 +245,9 @@ fn settle(state: &Owned<StateObject>, outcome: Result<Value, Owned<Object>>) {
         if !links.is_empty() {
             state.is_seen.set(true);
         }
-        for link in links.into_iter().rev() {
-            if let Some(passed) = follow(link, &outcome) {
-                due.push(passed);
-            }
-        }
+        // Callbacks start in the order in which they were asked for.
+        let passed: Vec<_> = links.into_iter().filter_map(|link| follow(link, &outcome)).collect();
+        due.extend(passed.into_iter().rev());
     }
 }
 

@@ -34,7 +34,7 @@ impl Reader {
             };
             match read.as_str() {
                 Some(text) if !text.as_bytes().is_empty() => channel::send(&self.channel, read, None)?,
-                _ => return Ok(()),
+                _ => return coroutine::check_cancellation(), // the end, or a read that was cut
             }
         }
     }
@@ -98,5 +98,6 @@ pub fn to_stream(call: Call) -> PhpResult {
         }
         written += count;
     }
+    this.ended()?;
     Ok(written.into())
 }
