@@ -45,6 +45,13 @@ namespace Async {
         public function trySend(mixed $value): bool {}
 
         /**
+         * As trySend().
+         *
+         * @param T $value
+         */
+        public function sendAsync(mixed $value): bool {}
+
+        /**
          * Receives a value if that needs no wait, otherwise returns null.
          *
          * @return T|null
@@ -143,6 +150,9 @@ namespace Async {
          * @throws AsyncException if they are complete
          */
         public function error(\Throwable $throwable): void {}
+
+        /** Prevents the warning of a failure that is never received. */
+        public function ignore(): void {}
 
         /** Returns whether it was completed. */
         public function isCompleted(): bool {}
@@ -442,7 +452,8 @@ namespace Async {
     function trySelect(array $operations): ?array {}
 
     /**
-     * Waits for all. Returns their results, with the keys and in the order of $awaitables.
+     * Waits for all. Returns their results, with the keys and in the order of $awaitables. Later failures of those that are given up,
+     * here and by the functions below, are no unhandled ones.
      *
      * @template T
      * @param iterable<Awaitable> $awaitables
@@ -500,7 +511,7 @@ namespace Async {
     function await_all(iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
     /** As awaitAll(). */
-    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
     /** As awaitAny(). */
     function await_any_or_fail(iterable $triggers, ?Awaitable $cancellation = null): mixed {}
@@ -517,14 +528,14 @@ namespace Async {
      *
      * @return array{0: array, 1: \Throwable[]}
      */
-    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
     /**
      * Waits until $count are complete, and returns their results.
      *
      * @throws \Throwable the first failure among them
      */
-    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
     /** As currentCoroutine(). */
     function current_coroutine(): Coroutine {}
@@ -532,10 +543,14 @@ namespace Async {
     /** As getCoroutines(). */
     function get_coroutines(): array {}
 
+    /** As localContext(). */
+    function coroutine_context(): Context {}
+
     /** As gracefulShutdown(). */
     function graceful_shutdown(?\Throwable $e = null): void {}
 }
 
 namespace {
     class_alias(Async\CoroutineGroup::class, 'Async\TaskGroup');
+    class_alias(Async\Awaitable::class, 'Async\Completable');
 }

@@ -123,6 +123,9 @@ namespace Async {
 
         /** @implementation-alias Async\Coroutine::onFinally */
         public function onExit(\Closure $callback): void {}
+
+        /** @implementation-alias Async\Coroutine::onFinally */
+        public function finally(\Closure $callback): void {}
     }
 
     /**
@@ -308,6 +311,9 @@ namespace Async {
 
         /** @implementation-alias Async\Scope::onFinally */
         public function onExit(\Closure $callback): void {}
+
+        /** @implementation-alias Async\Scope::onFinally */
+        public function finally(\Closure $callback): void {}
 
         /** Returns the value for $key of this scope or of the nearest scope above that has one; null if there is none. */
         public function find(string|object $key): mixed {}

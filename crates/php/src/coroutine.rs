@@ -52,8 +52,9 @@
 
 use crate::api::awaiting;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
-use crate::runtime::coroutine::CoroutineObject;
+use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
 pub use crate::runtime::ends::{hold, register as on_coroutine_end};
+use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
@@ -229,6 +230,21 @@ pub fn await_some(
     let failures = hand_off::wait_for_some(wait, &targets, count, fails_fast)?;
     let place = |id: ScopeId| targets.iter().position(|target| *target == Target::Scope(id)).unwrap_or(0);
     Ok(failures.into_iter().map(|(id, failure)| (place(id), failure)).collect())
+}
+
+/// Marks the failure of an awaitable, which it may have later, as received. For who has awaited several, and has enough.
+pub fn give_up(object: &Object) {
+    check_place();
+    let mark = |this: &CoroutineObject| {
+        this.seen.set(true);
+        scheduler::rt().core.borrow_mut().mark_awaited(this.co.get());
+    };
+    if let Some(this) = COROUTINE.of(object).filter(|this| this.co.get() != NO_SLOT) {
+        mark(this);
+    } else if let Some(group) = GROUP.of(object) {
+        group.mark_seen();
+        group.members().iter().for_each(|member| mark(member));
+    }
 }
 
 /// Throws the first of the failures that [`await_some`] has returned; the others go on to the scopes above.

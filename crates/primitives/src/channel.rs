@@ -51,11 +51,8 @@ function_table! {
                 None => Err(this.is_closed_error()),
             }
         };
-        c"trySend"(value: Type::MIXED) -> Type::BOOL => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
-            let refused = call.this_of(&CHANNEL).shared.try_send(value);
-            Ok(refused.is_ok().into())
-        };
+        c"trySend"(value: Type::MIXED) -> Type::BOOL => try_send;
+        c"sendAsync"(value: Type::MIXED) -> Type::BOOL => try_send;
         c"tryRecv"() -> Type::MIXED => |call| {
             call.no_arguments()?;
             Ok(match call.this_of(&CHANNEL).shared.try_receive() {
@@ -122,6 +119,12 @@ fn construct(call: Call) -> PhpResult {
     }
     *this.shared.core.borrow_mut() = Core::new(capacity);
     Ok(Value::NULL)
+}
+
+fn try_send(call: Call) -> PhpResult {
+    let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+    let refused = call.this_of(&CHANNEL).shared.try_send(value);
+    Ok(refused.is_ok().into())
 }
 
 fn ask(call: Call, question: impl FnOnce(&Core<Value, Waker>) -> Value) -> PhpResult {

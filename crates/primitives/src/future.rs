@@ -67,6 +67,11 @@ function_table! {
             let failure = Owned::of(call.arguments(1, 1)?.object(1, engine::throwable_class())?);
             complete_once(call.this_of(&STATE), Err(failure))
         };
+        c"ignore"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            call.this_of(&STATE).is_seen.set(true);
+            Ok(Value::NULL)
+        };
         c"isCompleted"() -> Type::BOOL => |call| {
             call.no_arguments()?;
             Ok((call.this_of(&STATE).status.get() != Status::Pending).into())
