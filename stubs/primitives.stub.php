@@ -45,6 +45,13 @@ namespace Async {
         public function trySend(mixed $value): bool {}
 
         /**
+         * As trySend().
+         *
+         * @param T $value
+         */
+        public function sendAsync(mixed $value): bool {}
+
+        /**
          * Receives a value if that needs no wait, otherwise returns null.
          *
          * @return T|null
@@ -83,13 +90,15 @@ namespace Async {
          * Receives until the channel is closed, writes each value and $separator to a stream, and returns the number of bytes.
          *
          * @param resource $stream
+         * @throws ChannelException if the channel was closed with a reason
          * @throws AsyncException if the stream cannot be written to
          */
         public function toStream(mixed $stream, string $separator = ''): int {}
 
         /**
          * Returns a channel of the lines of a stream with their line ends, or of chunks of at most $chunk bytes. A coroutine reads
-         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed.
+         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed or released. That cuts a read in
+         * progress, after which PHP takes a socket for ended.
          *
          * @param resource $stream
          * @return Channel<string>
@@ -141,6 +150,9 @@ namespace Async {
          * @throws AsyncException if they are complete
          */
         public function error(\Throwable $throwable): void {}
+
+        /** Prevents the warning of a failure that is never received. */
+        public function ignore(): void {}
 
         /** Returns whether it was completed. */
         public function isCompleted(): bool {}
@@ -449,7 +461,8 @@ namespace Async {
     function trySelect(array $operations): ?array {}
 
     /**
-     * Waits for all. Returns their results, with the keys and in the order of $awaitables.
+     * Waits for all. Returns their results, with the keys and in the order of $awaitables. Later failures of those that are given up,
+     * here and by the functions below, are no unhandled ones.
      *
      * @template TKey of int|string
      * @template T
@@ -536,7 +549,7 @@ namespace Async {
      * @param Awaitable<mixed>|null $cancellation
      * @return array<TKey, T>
      */
-    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
     /**
      * As awaitAny().
@@ -568,7 +581,7 @@ namespace Async {
      * @param Awaitable<mixed>|null $cancellation
      * @return array{0: array<TKey, T>, 1: array<TKey, \Throwable>}
      */
-    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
     /**
      * Waits until $count are complete, and returns their results.
@@ -580,7 +593,7 @@ namespace Async {
      * @return array<TKey, T>
      * @throws \Throwable the first failure among them
      */
-    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
     /**
      * As currentCoroutine().
@@ -595,6 +608,9 @@ namespace Async {
      * @return Coroutine<mixed>[]
      */
     function get_coroutines(): array {}
+
+    /** As localContext(). */
+    function coroutine_context(): Context {}
 
     /** As gracefulShutdown(). */
     function graceful_shutdown(?\Throwable $e = null): void {}

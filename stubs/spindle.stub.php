@@ -147,6 +147,14 @@ namespace Async {
          * @implementation-alias Async\Coroutine::onFinally
          */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Coroutine<T>): mixed $callback
+         * @implementation-alias Async\Coroutine::onFinally
+         */
+        public function finally(\Closure $callback): void {}
     }
 
     /**
@@ -360,6 +368,14 @@ namespace Async {
          * @implementation-alias Async\Scope::onFinally
          */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Scope): mixed $callback
+         * @implementation-alias Async\Scope::onFinally
+         */
+        public function finally(\Closure $callback): void {}
 
         /** Returns the value for $key of this scope or of the nearest scope above that has one; null if there is none. */
         public function find(string|object $key): mixed {}

@@ -3,7 +3,7 @@
 use crate::iteration::Iteration;
 use crate::token;
 use spindle_php::coroutine::{self, Wait};
-use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
+use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
 
 /// The awaitables that were passed, and their keys.
 pub struct Many {
@@ -37,16 +37,29 @@ impl Many {
         self.objects.len()
     }
 
-    /// Waits until so many are complete.
+    /// Waits until so many are complete, or with `fails_fast` until one has failed.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, the token was first, or a scope among them has failed.
     fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
         if fails_fast {
             for object in &self.objects {
                 if coroutine::is_complete(object)? {
-                    coroutine::result_of(object)?;
+                    coroutine::result_of(object).inspect_err(|_| self.give_up_rest())?;
                 }
             }
         }
-        coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)
+        let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
+        let thrown = coroutine::throw_first(&self.objects, failures);
+        if thrown.is_err() || fails_fast || count < self.len() {
+            self.give_up_rest();
+        }
+        thrown
+    }
+
+    /// Gives up those that are not complete: the caller has its answer, and a failure that they may have later is no unhandled one.
+    fn give_up_rest(&self) {
+        self.objects.iter().for_each(|object| give_up(object));
     }
 
     /// Waits until so many have succeeded, or all are complete, and returns their results and failures.
@@ -70,10 +83,16 @@ impl Many {
             }
             let missing = count.saturating_sub(settled.results.len());
             if missing == 0 || still.is_empty() {
+                still.iter().for_each(|at| give_up(&self.objects[*at]));
                 return Ok(settled);
             }
             let objects: Vec<_> = still.iter().map(|at| self.objects[*at].clone()).collect();
-            coroutine::await_some(Wait::new(name, token), &objects, missing.min(objects.len()), false)?;
+            let wanted = missing.min(objects.len());
+            for (failed, failure) in coroutine::await_some(Wait::new(name, token), &objects, wanted, false)? {
+                for at in still.extract_if(.., |at| self.objects[*at] == objects[failed]) {
+                    settled.errors.push((at, failure.clone().into()));
+                }
+            }
             open = still;
         }
     }
@@ -121,6 +140,15 @@ impl Many {
     }
 }
 
+/// Gives up an awaitable if it is not complete.
+fn give_up(object: &Object) {
+    if exception::is_in_flight() {
+        exception::put_aside(|| give_up(object));
+    } else if let Ok(false) = coroutine::is_complete(object) {
+        coroutine::give_up(object);
+    }
+}
+
 /// Results and failures by the positions of their awaitables, in the order in which they were found.
 pub struct Settled {
     /// The results.
@@ -144,8 +172,15 @@ fn result_or_failure(object: &Object) -> Result<Result<Value, Value>, Thrown> {
 
 /// `awaitAll()`: all results, or the first failure.
 pub fn all(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
-    let token = token(&arguments, 2)?;
+    all_of(&call.arguments(1, 2)?)
+}
+
+/// Waits for all awaitables of the first argument; the second one is the token.
+///
+/// # Errors
+/// The first failure, the coroutine is cancelled, or the token was first.
+pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
+    let token = token(arguments, 2)?;
     let many = Many::of(arguments.iterable(1)?, 1)?;
     many.wait("awaitAll", token, many.len(), true)?;
     let mut results = Array::new(many.len());
@@ -168,7 +203,9 @@ pub fn any(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = token(&arguments, 2)?;
     let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
-    if !many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
+    if many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
+        many.give_up_rest();
+    } else {
         many.wait("awaitAny", token, 1, false)?;
     }
     for object in &many.objects {

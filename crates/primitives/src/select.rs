@@ -1,16 +1,17 @@
 //! `select()`: one of several operations, whichever can be carried out first.
 
-use crate::channel::{CHANNEL, ChannelObject};
+use crate::channel::{self, CHANNEL, Shared};
 use crate::{random, token};
 use spindle_core::channel::{Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Wait, Waker};
-use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error};
+use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
+use std::rc::Rc;
 
 /// An operation.
 enum Operation {
-    Receive(Owned<ChannelObject>),
+    Receive(Rc<Shared>),
     /// The value is taken out while it waits in the channel.
-    Send(Owned<ChannelObject>, Option<Value>),
+    Send(Rc<Shared>, Option<Value>),
     Await(Owned<Object>),
 }
 
@@ -90,13 +91,12 @@ impl Operation {
 
 /// Returns the operations of the argument: a channel to receive from, an array of a channel and a value to send, or an
 /// awaitable.
-fn cases(call: &Call, list: &Array) -> Result<Vec<Case>, Thrown> {
-    let _ = call;
+fn cases(list: &Array) -> Result<Vec<Case>, Thrown> {
     let (mut cases, mut position) = (Vec::with_capacity(list.len()), 0);
     while let Some((key, value)) = list.next_from(&mut position) {
         let operation = match (value.as_object(), value.as_array()) {
             (Some(object), _) => match CHANNEL.of(object) {
-                Some(channel) => Operation::Receive(Owned::of(channel)),
+                Some(channel) => Operation::Receive(Rc::clone(channel::shared(channel))),
                 None if object.is_a(coroutine::awaitable()) => Operation::Await(Owned::of(object)),
                 None => return Err(no_operation()),
             },
@@ -104,7 +104,7 @@ fn cases(call: &Call, list: &Array) -> Result<Vec<Case>, Thrown> {
                 let channel = pair.at(0).map(Value::dereferenced).and_then(Value::as_object);
                 match (channel.and_then(|object| CHANNEL.of(object)), pair.at(1)) {
                     (Some(channel), Some(value)) => {
-                        Operation::Send(Owned::of(channel), Some(value.dereferenced().clone()))
+                        Operation::Send(Rc::clone(channel::shared(channel)), Some(value.dereferenced().clone()))
                     }
                     _ => return Err(no_operation()),
                 }
@@ -124,10 +124,14 @@ fn no_operation() -> Thrown {
     argument_error(1, true, text)
 }
 
-/// Tries the operations, beginning with a random one, and returns the first that needs no wait.
+/// Tries the operations in a random order, and returns the first that needs no wait. The order of all is random, not only the
+/// beginning: of those that need no wait each is as likely, wherever the others are.
 fn attempt(cases: &mut [Case]) -> Option<(usize, PhpResult)> {
-    let (count, start) = (cases.len(), random::below(cases.len()));
-    (start..start + count).map(|at| at % count).find_map(|at| Some((at, cases[at].operation.attempt()?)))
+    let count = cases.len();
+    (0..count).find_map(|at| {
+        cases.swap(at, at + random::below(count - at));
+        Some((at, cases[at].operation.attempt()?))
+    })
 }
 
 fn result(key: &Value, value: Value) -> PhpResult {
@@ -138,7 +142,12 @@ fn result(key: &Value, value: Value) -> PhpResult {
 pub fn select(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = token(&arguments, 2)?;
-    let mut cases = cases(&call, arguments.array(1)?)?;
+    let mut cases = cases(arguments.array(1)?)?;
+    // One that is an operation, too, is awaited: its result comes before its being the token.
+    let is_operation = |token: &Object| {
+        cases.iter().any(|case| matches!(&case.operation, Operation::Await(object) if **object == *token))
+    };
+    let token = token.filter(|token| !is_operation(token));
     loop {
         if let Some((at, found)) = attempt(&mut cases) {
             return result(&cases[at].key, found?);
@@ -153,7 +162,7 @@ pub fn select(call: Call) -> PhpResult {
 /// `trySelect()`.
 pub fn try_select(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 1)?;
-    let mut cases = cases(&call, arguments.array(1)?)?;
+    let mut cases = cases(arguments.array(1)?)?;
     match attempt(&mut cases) {
         Some((at, found)) => result(&cases[at].key, found?),
         None => Ok(Value::NULL),
@@ -174,10 +183,12 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
         }
     }
     let parked = watched.is_ok().then(|| begun.park());
-    let mut found = None;
+    let (mut found, mut failures) = (None, Vec::new());
     for (at, case) in cases.iter_mut().enumerate() {
-        if let Operation::Await(object) = &case.operation {
-            begun.unwatch(object);
+        if let Operation::Await(object) = &case.operation
+            && let Some(failure) = begun.unwatch(object)
+        {
+            failures.push((at, failure));
         }
         let Some(waiting) = case.waiting.take() else { continue };
         match case.operation.end(waiting) {
@@ -185,7 +196,17 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
             outcome => found = Some((at, outcome)),
         }
     }
+    let failed = if found.is_none() && !failures.is_empty() { Some(failures.remove(0)) } else { None };
+    for (at, failure) in failures {
+        if let Operation::Await(object) = &cases[at].operation {
+            begun.pass_on(object, failure);
+        }
+    }
     let Some(parked) = parked else { return watched.map(|()| None) };
+    if let Some((at, failure)) = failed {
+        parked.taken();
+        return Ok(Some((at, Err(exception::throw(failure)))));
+    }
     match found {
         Some((at, Outcome::Sent)) => {
             parked.taken();

@@ -144,6 +144,13 @@ namespace Async {
          * @param \Closure(Coroutine<T>): mixed $callback
          */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Coroutine<T>): mixed $callback
+         */
+        public function finally(\Closure $callback): void {}
     }
 
     /**
@@ -350,6 +357,13 @@ namespace Async {
          * @param \Closure(Scope): mixed $callback
          */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Scope): mixed $callback
+         */
+        public function finally(\Closure $callback): void {}
 
         /** Returns the value for $key of this scope or of the nearest scope above that has one; null if there is none. */
         public function find(string|object $key): mixed {}
