@@ -581,7 +581,7 @@ namespace Async {
      * @template T
      * @param iterable<TKey, Awaitable<T>> $triggers
      * @param Awaitable<mixed>|null $cancellation
-     * @return array{0: array<TKey, T>, 1: array<TKey, \Throwable>}
+     * @return array{0: array<TKey, T|null>, 1: array<TKey, \Throwable>}
      */
     function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
