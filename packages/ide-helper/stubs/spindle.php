@@ -663,15 +663,13 @@ namespace Async\Syntax {
     /**
      * Returned by call(). Calling it creates a coroutine of a call with these arguments; they are passed by reference where
      * the function takes references.
-     *
-     * @template-covariant R
      */
     final class Call
     {
         private function __construct() {}
 
         /**
-         * @return \Async\Coroutine<R>
+         * @return \Async\Coroutine<mixed>
          * @throws \Async\AsyncException if the current scope is closed
          */
         public function __invoke(mixed ...$args): \Async\Coroutine {}
@@ -682,10 +680,8 @@ namespace Async\Syntax {
      * `call($a, fn($o) => $o->f(...))?->__invoke(1)`: returns null if $callee is null, otherwise the call of the closure that
      * $of returns for it.
      *
-     * @template R
-     * @param (\Closure(...): R)|object|null $callee a closure, or an argument for $of
-     * @param null|\Closure(mixed): (\Closure(...): R) $of
-     * @return ($callee is null ? null : Call<R>)
+     * @param mixed $callee a closure, or an argument for $of
+     * @return ($callee is null ? null : Call)
      * @throws \TypeError if there is no closure
      */
     function call(mixed $callee, ?\Closure $of = null): ?Call {}

@@ -30,7 +30,9 @@ foreach ($channel as $position => $value) {
     takes_string($value); // ERROR
 }
 
-[$near, $far] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0) ?: exit(1);
+$pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+if ($pair === false) exit(1);
+[$near, $far] = $pair;
 fwrite($near, "line\n");
 fclose($near);
 foreach (Channel::fromStream($far) as $line) {
@@ -56,6 +58,6 @@ foreach (new Interval(1) as $tick) {
 }
 
 $arrival = signal(SIGUSR1);
-spawn(fn () => posix_kill(getmypid() ?: exit(1), SIGUSR1));
+spawn(fn () => posix_kill(posix_getpid(), SIGUSR1));
 takes_int(await($arrival));
 takes_string(await($arrival)); // ERROR

@@ -20,7 +20,6 @@ takes_int(await($closure)); // ERROR
 takes_string(await(spawn(name(...))));
 takes_int(await(spawn(name(...)))); // ERROR
 
-takes_int(await(timeout(1)) ?? 3);
 takes_int(await(timeout(1))); // ERROR
 
 takes_int(protect(fn (): int => 3));

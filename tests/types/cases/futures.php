@@ -15,7 +15,7 @@ takes_string(await($future)); // ERROR
 takes_int($future->await());
 takes_string($future->await()); // ERROR
 
-$text = Future::completed(3)->map(fn (int $value): string => "$value");
+$text = $future->map(fn (int $value): string => "$value");
 takes_string(await($text));
 takes_int(await($text)); // ERROR
 Future::completed(3)->map(fn (string $value): string => $value)->ignore(); // ERROR

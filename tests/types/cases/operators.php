@@ -5,7 +5,16 @@ require_once __DIR__ . '/../kit.php';
 use function Async\await;
 use function Async\Syntax\call;
 
-// What `spindle transpile` makes of `spawn price('tea')`. Mago does not know the result of an object that is called, without a name.
-await(call(price(...))('tea'));
-takes_int(await(call(price(...))->__invoke('tea')));
-takes_string(await(call(price(...))->__invoke('tea'))); // ERROR
+// What `spindle transpile` makes of `spawn price('tea')`, and of `spawn $shop?->price('tea')`.
+$coroutine = call(price(...))('tea');
+takes_int($coroutine->getId());
+takes_int($coroutine); // ERROR
+await($coroutine);
+
+final class Shop
+{
+    public function price(string $item): int { return strlen($item); }
+}
+function shop(): ?Shop { return new Shop; }
+call(shop(), fn (Shop $shop) => $shop->price(...))?->__invoke('tea')->getId();
+call(shop(), fn (Shop $shop) => $shop->price(...))->__invoke('tea'); // ERROR
