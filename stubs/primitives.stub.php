@@ -553,4 +553,5 @@ namespace Async {
 namespace {
     class_alias(Async\CoroutineGroup::class, 'Async\TaskGroup');
     class_alias(Async\Awaitable::class, 'Async\Completable');
+    class_alias(Async\AwaitCancelledException::class, 'Async\OperationCanceledException');
 }
