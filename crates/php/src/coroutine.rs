@@ -274,17 +274,14 @@ pub fn is_over() -> bool {
     scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
 }
 
-/// Throws the cancellation of the running coroutine that is pending, if there is one.
-///
-/// # Errors
-/// There is one.
-pub fn check_cancellation() -> Result<(), Thrown> {
-    park::may_wait(runtime()?)
-}
-
 /// Returns the class `Async\CancellationException`.
 pub fn cancellation_exception() -> Class {
     classes::cancellation()
+}
+
+/// Returns the class `Async\AwaitCancelledException`.
+pub fn await_cancelled_exception() -> Class {
+    classes::await_cancelled()
 }
 
 /// Returns the class `Async\ChannelException`.
@@ -308,6 +305,11 @@ pub fn composite_exception(message: &str, exceptions: Value) -> Owned<Object> {
 /// start.
 pub fn declare_awaitable(class: AwaitableClass) {
     completion::register(class);
+}
+
+/// Returns `true` if an object is an `Async\Awaitable`.
+pub fn is_awaitable(object: &Object) -> bool {
+    COROUTINE.of(object).is_some() || object.is_a(classes::awaitable())
 }
 
 /// Returns the interface `Async\Awaitable`.

@@ -17,10 +17,11 @@ impl Many {
     /// # Errors
     /// One of them is no awaitable, or the iterator has thrown.
     pub fn of(iterable: &Value, number: u32) -> Result<Many, Thrown> {
-        let mut many = Many { keys: Vec::new(), objects: Vec::new() };
+        let room = iterable.as_array().map_or(0, |array| array.len());
+        let mut many = Many { keys: Vec::with_capacity(room), objects: Vec::with_capacity(room) };
         let mut iteration = Iteration::of(iterable)?;
         while let Some((key, value)) = iteration.next()? {
-            match value.as_object().filter(|object| object.is_a(coroutine::awaitable())) {
+            match value.as_object().filter(|object| coroutine::is_awaitable(object)) {
                 Some(object) => many.objects.push(Owned::of(object)),
                 None => {
                     let text = format!("must contain instances of Async\\Awaitable only, {} given", value.type_name());
@@ -51,7 +52,7 @@ impl Many {
         }
         let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
         let thrown = coroutine::throw_first(&self.objects, failures);
-        if thrown.is_err() || fails_fast || count < self.len() {
+        if thrown.is_err() || count < self.len() {
             self.give_up_rest();
         }
         thrown
@@ -121,8 +122,11 @@ impl Many {
         }
         for (at, object) in self.objects.iter().enumerate() {
             if results.len() < count && coroutine::is_complete(object)? {
-                results.push((at, coroutine::result_of(object)?));
+                results.push((at, coroutine::result_of(object).inspect_err(|_| self.give_up_rest())?));
             }
+        }
+        if results.len() < self.len() {
+            self.give_up_rest();
         }
         Ok(results)
     }
@@ -187,7 +191,7 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     let mut failed = Ok(());
     for (key, object) in many.keys.iter().zip(&many.objects) {
         if coroutine::is_complete(object)? {
-            results.set_key(key, coroutine::result_of(object)?);
+            results.set_key(key, coroutine::result_of(object).inspect_err(|_| many.give_up_rest())?);
         } else {
             failed = Err(object);
         }

@@ -74,9 +74,10 @@ fn arrive(call: Call, token: Option<&Object>) -> PhpResult {
             }
             return Ok(true.into());
         }
-        let begun = Wait { keeps: true, ..Wait::new("Barrier::await", token) }.begin()?;
+        let begun = Wait::new("Barrier::await", token).begin()?;
         let place = this.waiting.borrow_mut().push_back(begun.waker(), false);
         let parked = begun.park();
+        // It has come, even if it was cancelled since: that belongs to its next wait.
         if this.waiting.borrow_mut().remove(place) == Some(true) {
             parked.taken();
             return Ok(false.into());

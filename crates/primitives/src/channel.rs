@@ -248,11 +248,11 @@ pub fn send(this: &Rc<Shared>, value: Value, token: Option<&Object>) -> Result<(
 fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result<(), Thrown> {
     let mut first = false;
     loop {
-        // Whoever received the value has it: a cancellation that comes later belongs to the next wait.
-        let begun = Wait { keeps: true, ..Wait::new("Channel::send", token) }.begin()?;
+        let begun = Wait::new("Channel::send", token).begin()?;
         let waiting = this.wait_to_send(value, begun.waker(), first);
         let parked = begun.park();
         value = match this.end_send(waiting) {
+            // Whoever received the value has it: if the coroutine was cancelled since, that belongs to its next wait.
             Ended::Sent => {
                 parked.taken();
                 return Ok(());

@@ -69,6 +69,7 @@ fn register() {
     pool::register();
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");
+    coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");
 }
 
 /// The methods of a class.

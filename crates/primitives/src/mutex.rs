@@ -160,18 +160,22 @@ fn unlock(this: &Instance<Mutex>) -> PhpResult {
     }
 }
 
-/// Unlocks what a coroutine that ends has left locked, and warns.
+/// Unlocks what a coroutine that ends has left locked, and warns. What an error handler locks is left to the next call.
 fn coroutine_ends(id: u64) {
-    loop {
-        let found = LOCKED.borrow().iter().find(|(holder, _)| *holder == id).map(|(_, mutex)| *mutex);
-        let Some(mutex) = found else { return };
+    let left: Vec<Owned<Instance<Mutex>>> = {
+        let locked = LOCKED.borrow();
+        let left = locked.iter().filter(|(holder, _)| *holder == id);
         // SAFETY: those on the list are alive.
-        let mutex = Owned::of(unsafe { mutex.as_ref() });
-        let (file, line) = (mutex.locked_at.file(), mutex.locked_at.line());
-        let text = "has ended without unlocking the mutex that it locked at";
-        let text = format!("Coroutine #{id} {text} {}", mutex.locked_at.text());
-        mutex.unlocked();
-        exception::put_aside(|| engine::warn_at(file.as_deref(), line, &exception::c_text(&text)));
+        left.map(|(_, mutex)| Owned::of(unsafe { mutex.as_ref() })).collect()
+    };
+    for mutex in left {
+        if mutex.holder.get() == id {
+            let (file, line) = (mutex.locked_at.file(), mutex.locked_at.line());
+            let text = "has ended without unlocking the mutex that it locked at";
+            let text = format!("Coroutine #{id} {text} {}", mutex.locked_at.text());
+            mutex.unlocked();
+            exception::put_aside(|| engine::warn_at(file.as_deref(), line, &exception::c_text(&text)));
+        }
         exception::put_aside(|| drop(mutex));
     }
 }

@@ -37,6 +37,16 @@ attempt('twice in select', fn() => select([$scope = $fails(), $scope]));
 attempt('await and token', fn() => Async\await($scope = $fails(), $scope));
 attempt('one that has failed', function() use ($fails) { $s = $fails(); try { Async\await($s); } catch (RuntimeException) {} return select([$s]); });
 attempt('one that ends well', function() { $s = new BoundedScope; $s->spawn(fn() => suspend()); return select(['s' => $s]); });
+// it is thrown at once, while the scope winds down
+foreach (['select', 'awaitAll', 'awaitAny'] as $function) {
+    attempt("$function, at once", function() use ($function) {
+        $scope = new BoundedScope;
+        $scope->spawn(function() { suspend(); throw new RuntimeException('in the scope'); });
+        $scope->spawn(function() { try { Async\delay(60000); } finally { for ($i = 0; $i < 9; $i++) suspend(); echo "it has wound down\n"; } });
+        return ("Async\\$function")([$scope, new Future(new FutureState)]);
+    });
+    T\alone();
+}
 attempt('its own', function() { $s = new BoundedScope; return Async\await($s->spawn(fn() => select([$s, new Channel]))); });
 ?>
 --EXPECTF--
@@ -58,4 +68,10 @@ twice in select: RuntimeException: in the scope
 await and token: RuntimeException: in the scope
 one that has failed: RuntimeException: in the scope
 one that ends well: ["s",null]
-its own: Async\AsyncException: Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at %s:37
+select, at once: RuntimeException: in the scope
+it has wound down
+awaitAll, at once: RuntimeException: in the scope
+it has wound down
+awaitAny, at once: RuntimeException: in the scope
+it has wound down
+its own: Async\AsyncException: Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at %s:47

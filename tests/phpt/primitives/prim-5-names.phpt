@@ -6,7 +6,7 @@ require __DIR__ . '/kit.inc';
 use Async\{Channel, Future, FutureState, Scope, TaskGroup};
 use function Async\{await_all, await_all_or_fail, await_any_of, await_any_of_or_fail, await_any_or_fail, await_first_success, coroutine_context, current_coroutine, delay, get_coroutines, spawn, suspend, timeout};
 
-foreach (['TaskGroup' => 'CoroutineGroup', 'Completable' => 'Awaitable', 'CancellationError' => 'CancellationException', 'AsyncCancellation' => 'CancellationException'] as $name => $class) {
+foreach (['TaskGroup' => 'CoroutineGroup', 'Completable' => 'Awaitable', 'OperationCanceledException' => 'AwaitCancelledException', 'CancellationError' => 'CancellationException', 'AsyncCancellation' => 'CancellationException'] as $name => $class) {
     echo "$name: ", (new ReflectionClass("Async\\$name"))->getName() === "Async\\$class" ? $class : 'WRONG', "\n";
 }
 $after = fn(int $turns, mixed $result) => spawn(function() use ($turns, $result) {
@@ -47,6 +47,7 @@ echo "graceful_shutdown: $ended\n";
 --EXPECT--
 TaskGroup: CoroutineGroup
 Completable: Awaitable
+OperationCanceledException: AwaitCancelledException
 CancellationError: CancellationException
 AsyncCancellation: CancellationException
 await_all: [{"a":1,"c":3},{"b":"RuntimeException: failure"}]

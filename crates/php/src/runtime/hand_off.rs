@@ -37,15 +37,12 @@ pub struct Wait<'a> {
     pub holders: Option<Holders>,
     /// A cancellation token, whose completion ends the wait.
     pub token: Option<&'a Object>,
-    /// Being woken has an effect that cannot be given back: once woken, the wait ends so, and a cancellation that comes later
-    /// is delivered at the next one.
-    pub keeps: bool,
 }
 
 impl<'a> Wait<'a> {
     /// Returns the description of a wait that a token may end.
     pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
-        Wait { name, holders: None, token, keeps: false }
+        Wait { name, holders: None, token }
     }
 
     /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
@@ -65,9 +62,6 @@ impl<'a> Wait<'a> {
         }
         may_wait(rt)?;
         let ticket = rt.begin_wait();
-        if self.keeps {
-            rt.core.borrow_mut().prioritize_wake();
-        }
         Ok(Begun { rt, wait: self, ticket, target })
     }
 }
