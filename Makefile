@@ -79,7 +79,7 @@ xtask: rust
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
-	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
+	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
 
@@ -92,6 +92,7 @@ lint: rust
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) xtask lint
 	scripts/gen-stub --check
+	$(PHP) scripts/gen-api --check
 	$(PHP) tests/mutations/run --tables
 
 # Other people's crates, with the database of known vulnerabilities, which takes the network. `make lint` checks licenses,
@@ -212,6 +213,12 @@ test-calls: build xtask
 test-docs: build xtask
 	@echo "== examples in the documentation"
 	@$(suite) docs tests/run-docs
+
+# What analysers infer of packages/ide-helper. SPINDLE_ANALYSER names Mago; without it the programs are run only.
+.PHONY: test-types
+test-types: build xtask
+	@echo "== types for analysers"
+	@$(suite) types $(PHP) tests/types/run
 
 .PHONY: test-demo
 test-demo: build

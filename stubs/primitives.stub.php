@@ -45,6 +45,13 @@ namespace Async {
         public function trySend(mixed $value): bool {}
 
         /**
+         * As trySend().
+         *
+         * @param T $value
+         */
+        public function sendAsync(mixed $value): bool {}
+
+        /**
          * Receives a value if that needs no wait, otherwise returns null.
          *
          * @return T|null
@@ -83,13 +90,15 @@ namespace Async {
          * Receives until the channel is closed, writes each value and $separator to a stream, and returns the number of bytes.
          *
          * @param resource $stream
+         * @throws ChannelException if the channel was closed with a reason
          * @throws AsyncException if the stream cannot be written to
          */
         public function toStream(mixed $stream, string $separator = ''): int {}
 
         /**
          * Returns a channel of the lines of a stream with their line ends, or of chunks of at most $chunk bytes. A coroutine reads
-         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed.
+         * them ahead, as far as $capacity allows, until the stream ends or the channel is closed or released. That cuts a read in
+         * progress, after which PHP takes a socket for ended.
          *
          * @param resource $stream
          * @return Channel<string>
@@ -142,6 +151,9 @@ namespace Async {
          */
         public function error(\Throwable $throwable): void {}
 
+        /** Prevents the warning of a failure that is never received. */
+        public function ignore(): void {}
+
         /** Returns whether it was completed. */
         public function isCompleted(): bool {}
     }
@@ -150,6 +162,7 @@ namespace Async {
      * A result that may come later. Its failure causes a warning if it is never received.
      *
      * @template-covariant T
+     * @implements Awaitable<T>
      */
     final class Future implements Awaitable
     {
@@ -245,7 +258,11 @@ namespace Async {
         public function valid(): bool {}
     }
 
-    /** The next arrival of a signal. Created by signal(). */
+    /**
+     * The next arrival of a signal. Created by signal().
+     *
+     * @implements Awaitable<int>
+     */
     final class SignalArrival implements Awaitable
     {
         /** Returns whether the signal has arrived. */
@@ -425,8 +442,10 @@ namespace Async {
      * An operation is a Channel, from which a value is received; an array of a Channel and a value, which is sent; or an Awaitable, whose
      * result is awaited.
      *
-     * @param non-empty-array<Channel|Awaitable|array{0: Channel, 1: mixed}> $operations
-     * @return array{0: int|string, 1: mixed}
+     * @template TKey of int|string
+     * @param non-empty-array<TKey, Channel|Awaitable<mixed>|array{0: Channel, 1: mixed}> $operations
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array{0: TKey, 1: mixed}
      * @throws ChannelException if the channel of the chosen operation is closed
      * @throws AwaitCancelledException if $cancellation completes first
      */
@@ -435,15 +454,21 @@ namespace Async {
     /**
      * As select(), but returns null if that would wait.
      *
-     * @return array{0: int|string, 1: mixed}|null
+     * @template TKey of int|string
+     * @param non-empty-array<TKey, Channel|Awaitable<mixed>|array{0: Channel, 1: mixed}> $operations
+     * @return array{0: TKey, 1: mixed}|null
      */
     function trySelect(array $operations): ?array {}
 
     /**
-     * Waits for all. Returns their results, with the keys and in the order of $awaitables.
+     * Waits for all. Returns their results, with the keys and in the order of $awaitables. Later failures of those that are given up,
+     * here and by the functions below, are no unhandled ones.
      *
+     * @template TKey of int|string
      * @template T
-     * @param iterable<Awaitable> $awaitables
+     * @param iterable<TKey, Awaitable<T>> $awaitables
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, T>
      * @throws \Throwable the first failure, as soon as it is known; the others go on
      * @throws AwaitCancelledException if $cancellation completes first
      */
@@ -452,14 +477,20 @@ namespace Async {
     /**
      * Waits for the one that is complete first, and returns its result or throws its failure. The others go on.
      *
-     * @param iterable<Awaitable> $awaitables
+     * @template T
+     * @param iterable<mixed, Awaitable<T>> $awaitables
+     * @param Awaitable<mixed>|null $cancellation
+     * @return T
      */
     function awaitAny(iterable $awaitables, ?Awaitable $cancellation = null): mixed {}
 
     /**
      * Waits for the first result. The others go on.
      *
-     * @param iterable<Awaitable> $awaitables
+     * @template T
+     * @param iterable<mixed, Awaitable<T>> $awaitables
+     * @param Awaitable<mixed>|null $cancellation
+     * @return T
      * @throws CompositeException if all have failed
      */
     function awaitFirst(iterable $awaitables, ?Awaitable $cancellation = null): mixed {}
@@ -467,7 +498,11 @@ namespace Async {
     /**
      * Waits for the first $count results. Returns them with the keys of $awaitables, in the order in which they were found.
      *
-     * @param iterable<Awaitable> $awaitables
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $awaitables
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, T>
      * @throws CompositeException if so many cannot be reached
      */
     function awaitAnyOf(int $count, iterable $awaitables, ?Awaitable $cancellation = null): array {}
@@ -476,6 +511,10 @@ namespace Async {
      * Calls $callback with each value and its key, in coroutines of their own, at most $concurrency at a time; 0: all at once. Waits for
      * all of them. An element is asked for when there is room for its call. When $callback returns false, no further one is.
      *
+     * @template TKey
+     * @template TValue
+     * @param iterable<TKey, TValue> $iterable
+     * @param callable(TValue, TKey): mixed $callback
      * @throws \ValueError if $concurrency is negative
      * @throws \Throwable the first failure of a call or of the iterator, after the other calls were cancelled and have ended
      */
@@ -485,6 +524,7 @@ namespace Async {
      * Returns an awaitable of the next arrival of a signal; its result is the number. As long as it is not complete and not destroyed, the
      * signal's default action does not take place.
      *
+     * @return Awaitable<int>
      * @throws \ValueError if there is no such signal, or it cannot be caught
      */
     function signal(int $signo): Awaitable {}
@@ -492,48 +532,86 @@ namespace Async {
     /**
      * Waits for all. Returns an array of the results and an array of the failures; see docs/upstream.md.
      *
-     * @param iterable<Awaitable> $triggers
-     * @return array{0: array, 1: \Throwable[]}
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array{0: array<TKey, T|null>, 1: array<TKey, \Throwable>}
      */
     function await_all(iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
-    /** As awaitAll(). */
-    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null): array {}
+    /**
+     * As awaitAll().
+     *
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, T>
+     */
+    function await_all_or_fail(iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
-    /** As awaitAny(). */
+    /**
+     * As awaitAny().
+     *
+     * @template T
+     * @param iterable<mixed, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return T
+     */
     function await_any_or_fail(iterable $triggers, ?Awaitable $cancellation = null): mixed {}
 
     /**
      * Waits for the first result. Returns it, null if all have failed, and an array of the failures until then.
      *
-     * @return array{0: mixed, 1: \Throwable[]}
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array{0: T|null, 1: array<TKey, \Throwable>}
      */
     function await_first_success(iterable $triggers, ?Awaitable $cancellation = null): array {}
 
     /**
      * Waits for $count results. Returns an array of them and an array of the failures until then.
      *
-     * @return array{0: array, 1: \Throwable[]}
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array{0: array<TKey, T|null>, 1: array<TKey, \Throwable>}
      */
-    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array {}
 
     /**
      * Waits until $count are complete, and returns their results.
      *
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $triggers
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, T>
      * @throws \Throwable the first failure among them
      */
-    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null): array {}
+    function await_any_of_or_fail(int $count, iterable $triggers, ?Awaitable $cancellation = null, bool $preserveKeyOrder = true): array {}
 
-    /** As currentCoroutine(). */
+    /**
+     * As currentCoroutine().
+     *
+     * @return Coroutine<mixed>
+     */
     function current_coroutine(): Coroutine {}
 
-    /** As getCoroutines(). */
+    /**
+     * As getCoroutines().
+     *
+     * @return Coroutine<mixed>[]
+     */
     function get_coroutines(): array {}
+
+    /** As localContext(). */
+    function coroutine_context(): Context {}
 
     /** As gracefulShutdown(). */
     function graceful_shutdown(?\Throwable $e = null): void {}
-}
-
-namespace {
-    class_alias(Async\CoroutineGroup::class, 'Async\TaskGroup');
 }

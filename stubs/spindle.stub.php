@@ -5,7 +5,11 @@
  */
 
 namespace Async {
-    /** Something that await() accepts. Implemented by Spindle's classes only. */
+    /**
+     * Something that await() accepts. Implemented by Spindle's classes only.
+     *
+     * @template-covariant T
+     */
     interface Awaitable
     {
     }
@@ -30,7 +34,12 @@ namespace Async {
         case BottomUp;
     }
 
-    /** A function call that runs concurrently with others. Created by spawn(). */
+    /**
+     * A function call that runs concurrently with others. Created by spawn().
+     *
+     * @template-covariant T
+     * @implements Awaitable<T>
+     */
     final class Coroutine implements Awaitable
     {
         private function __construct() {}
@@ -59,7 +68,11 @@ namespace Async {
         /** Returns whether it has ended: returned, thrown, or been cancelled. */
         public function isCompleted(): bool {}
 
-        /** Returns its return value; null if it has not completed or did not return. */
+        /**
+         * Returns its return value; null if it has not completed or did not return.
+         *
+         * @return T|null
+         */
         public function getResult(): mixed {}
 
         /** Returns its exception or its cancellation; null if it has not completed or has returned. */
@@ -102,6 +115,8 @@ namespace Async {
         /**
          * Returns the coroutine that spawned it by spawn(); null if that one no longer exists, for the main coroutine, and for
          * coroutines spawned by a scope or a group.
+         *
+         * @return Coroutine<mixed>|null
          */
         public function getParent(): ?Coroutine {}
 
@@ -118,11 +133,28 @@ namespace Async {
         /** Returns its context, as localContext() does inside of it; an empty one if it has completed. */
         public function getContext(): Context {}
 
-        /** Registers a callback for its completion, called with the coroutine; the last one registered is called first. */
+        /**
+         * Registers a callback for its completion, called with the coroutine; the last one registered is called first.
+         *
+         * @param \Closure(Coroutine<T>): mixed $callback
+         */
         public function onFinally(\Closure $callback): void {}
 
-        /** @implementation-alias Async\Coroutine::onFinally */
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Coroutine<T>): mixed $callback
+         * @implementation-alias Async\Coroutine::onFinally
+         */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Coroutine<T>): mixed $callback
+         * @implementation-alias Async\Coroutine::onFinally
+         */
+        public function finally(\Closure $callback): void {}
     }
 
     /**
@@ -149,13 +181,25 @@ namespace Async {
         /** Returns whether there is a value, which may be null. */
         public function has(string|object $key): bool {}
 
-        /** @implementation-alias Async\Context::find */
+        /**
+         * As find().
+         *
+         * @implementation-alias Async\Context::find
+         */
         public function findLocal(string|object $key): mixed {}
 
-        /** @implementation-alias Async\Context::get */
+        /**
+         * As get().
+         *
+         * @implementation-alias Async\Context::get
+         */
         public function getLocal(string|object $key): mixed {}
 
-        /** @implementation-alias Async\Context::has */
+        /**
+         * As has().
+         *
+         * @implementation-alias Async\Context::has
+         */
         public function hasLocal(string|object $key): bool {}
 
         /**
@@ -179,7 +223,11 @@ namespace Async {
         public function __toString(): string {}
     }
 
-    /** An awaitable that completes with null after a time. Created by timeout(). */
+    /**
+     * An awaitable that completes with null after a time. Created by timeout().
+     *
+     * @implements Awaitable<null>
+     */
     final class Timeout implements Awaitable
     {
         private function __construct() {}
@@ -213,6 +261,9 @@ namespace Async {
          * Queues a call as spawn() does, in this scope, and returns its coroutine. The new coroutine is not a child of the
          * calling one.
          *
+         * @template R
+         * @param callable(...): R $task
+         * @return Coroutine<R>
          * @throws AsyncException if the scope is closed
          */
         public function spawn(callable $task, mixed ...$args): Coroutine {}
@@ -231,6 +282,8 @@ namespace Async {
          * Waits, after cancel(), until all coroutines have ended. $errorHandler is called as (Throwable, Scope) for each
          * failure meanwhile; without it the first failure is thrown when all have ended. getErrors() returns all of them.
          *
+         * @param null|callable(\Throwable, Scope): mixed $errorHandler
+         * @param Awaitable<mixed>|null $cancellation
          * @throws AsyncException if the scope has not been cancelled, and as awaitCompletion()
          * @throws AwaitCancelledException if $cancellation completes first
          */
@@ -303,11 +356,26 @@ namespace Async {
         /**
          * Registers a callback for the end of the scope's last coroutine, called with the scope; the last one registered is
          * called first.
+         *
+         * @param \Closure(Scope): mixed $callback
          */
         public function onFinally(\Closure $callback): void {}
 
-        /** @implementation-alias Async\Scope::onFinally */
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Scope): mixed $callback
+         * @implementation-alias Async\Scope::onFinally
+         */
         public function onExit(\Closure $callback): void {}
+
+        /**
+         * As onFinally().
+         *
+         * @param \Closure(Scope): mixed $callback
+         * @implementation-alias Async\Scope::onFinally
+         */
+        public function finally(\Closure $callback): void {}
 
         /** Returns the value for $key of this scope or of the nearest scope above that has one; null if there is none. */
         public function find(string|object $key): mixed {}
@@ -350,7 +418,7 @@ namespace Async {
         /** @return Scope[] the scopes directly below this one */
         public function getChildScopes(): array {}
 
-        /** @return Coroutine[] its coroutines that have not ended, without those of scopes below it */
+        /** @return Coroutine<mixed>[] its coroutines that have not ended, without those of scopes below it */
         public function getCoroutines(): array {}
 
         /** Returns whether all coroutines of it and of the scopes below it have ended; true if there were none. */
@@ -366,7 +434,11 @@ namespace Async {
         public function isDisposed(): bool {}
     }
 
-    /** A scope with a limited life. It can be awaited in every lifetime. */
+    /**
+     * A scope with a limited life. It can be awaited in every lifetime.
+     *
+     * @implements Awaitable<null>
+     */
     class BoundedScope extends Scope implements Awaitable
     {
         /**
@@ -380,6 +452,9 @@ namespace Async {
         /**
          * As spawn(); when that coroutine ends, the scope is cancelled. Replaces a constraint set before.
          *
+         * @template R
+         * @param callable(...): R $coroutine
+         * @return Coroutine<R>
          * @throws AsyncException if the scope is closed
          */
         public function spawnAndBound(callable $coroutine, mixed ...$args): Coroutine {}
@@ -403,6 +478,9 @@ namespace Async {
     /**
      * Collects the results of coroutines. Awaiting it returns all results in the order of their spawns. The first failure
      * cancels the other coroutines, and is thrown when they have ended.
+     *
+     * @template T
+     * @implements Awaitable<array<int, T>>
      */
     final class CoroutineGroup implements Awaitable
     {
@@ -412,11 +490,17 @@ namespace Async {
         /**
          * Queues a call as spawn() does, adds its coroutine to the group and returns it.
          *
+         * @param callable(...): T $task
+         * @return Coroutine<T>
          * @throws AsyncException if the scope is closed
          */
         public function spawn(callable $task, mixed ...$args): Coroutine {}
 
-        /** Adds a coroutine that was spawned elsewhere. */
+        /**
+         * Adds a coroutine that was spawned elsewhere.
+         *
+         * @param Coroutine<T> $coroutine
+         */
         public function add(Coroutine $coroutine): void {}
 
         /** Cancels the coroutines that have not ended. */
@@ -425,7 +509,7 @@ namespace Async {
         /** Emits a warning for each coroutine that has not ended, and cancels it. */
         public function dispose(): void {}
 
-        /** @return array<int, mixed> the return values so far, by the position of their coroutines */
+        /** @return array<int, T> the return values so far, by the position of their coroutines */
         public function getResults(): array {}
 
         /** @return array<int, \Throwable> the failures so far, by the position of their coroutines */
@@ -455,6 +539,7 @@ namespace Async {
     {
     }
 
+    /** Thrown if a channel is closed. The reason that it was closed with is the previous exception. */
     class ChannelException extends AsyncException
     {
     }
@@ -482,6 +567,9 @@ namespace Async {
      * Queues a call and returns its coroutine. It starts in a later turn of the scheduler, never inside spawn().
      * Arguments are passed by value; named and spread arguments are supported.
      *
+     * @template R
+     * @param callable(...): R $task
+     * @return Coroutine<R>
      * @throws \TypeError if $task is not callable
      * @throws AsyncException if the current scope was cancelled
      */
@@ -491,6 +579,10 @@ namespace Async {
      * Waits for an awaitable. Returns its result or throws its failure, which is the same exception object for all awaiters.
      * A scope gives null when its coroutines and those of the scopes below it have ended, also if it was cancelled.
      *
+     * @template T
+     * @param Awaitable<T>|Scope $awaitable
+     * @param Awaitable<mixed>|null $cancellation
+     * @return ($awaitable is Awaitable ? T : null)
      * @throws AwaitCancelledException if $cancellation completes first; the awaited coroutines continue
      * @throws AsyncException if a coroutine awaits itself or a scope that it is in, and if a scope of Lifetime::Scope that is
      *                        no BoundedScope is awaited; if $awaitable has not completed, also after the end of the script
@@ -501,6 +593,7 @@ namespace Async {
     /**
      * Waits for the coroutines that the running one has spawned by spawn(), not for those they spawned.
      *
+     * @param Awaitable<mixed>|null $cancellation
      * @throws \Throwable the first failure of one of them
      * @throws AwaitCancelledException if $cancellation completes first; the coroutines continue
      */
@@ -529,13 +622,17 @@ namespace Async {
      */
     function timeout(int $ms): Timeout {}
 
-    /** Returns the running coroutine. */
+    /**
+     * Returns the running coroutine.
+     *
+     * @return Coroutine<mixed>
+     */
     function currentCoroutine(): Coroutine {}
 
     /** Returns the key-value store of the running coroutine, always the same object. Not inherited by spawned coroutines. */
     function localContext(): Context {}
 
-    /** @return Coroutine[] all that have not completed, including the main coroutine */
+    /** @return Coroutine<mixed>[] all that have not completed, including the main coroutine */
     function getCoroutines(): array {}
 
     /**
@@ -544,13 +641,27 @@ namespace Async {
      */
     function dump(): void {}
 
-    /** Calls $critical and returns its result. A cancellation that arrives meanwhile is thrown right after it returns. */
+    /**
+     * Calls $critical and returns its result. A cancellation that arrives meanwhile is thrown right after it returns.
+     *
+     * @template R
+     * @param \Closure(): R $critical
+     * @return R
+     */
     function protect(\Closure $critical): mixed {}
 
-    /** Calls Coroutine::onFinally() of the running coroutine. */
+    /**
+     * Calls Coroutine::onFinally() of the running coroutine.
+     *
+     * @param \Closure(Coroutine<mixed>): mixed $callback
+     */
     function onFinally(\Closure $callback): void {}
 
-    /** As onFinally(). */
+    /**
+     * As onFinally().
+     *
+     * @param \Closure(Coroutine<mixed>): mixed $callback
+     */
     function onExit(\Closure $callback): void {}
 
     /**
@@ -571,7 +682,10 @@ namespace Async\Syntax {
     {
         private function __construct() {}
 
-        /** @throws \Async\AsyncException if the current scope is closed */
+        /**
+         * @return \Async\Coroutine<mixed>
+         * @throws \Async\AsyncException if the current scope is closed
+         */
         public function __invoke(mixed &...$args): \Async\Coroutine {}
     }
 
@@ -581,6 +695,7 @@ namespace Async\Syntax {
      * $of returns for it.
      *
      * @param mixed $callee a closure, or an argument for $of
+     * @return ($callee is null ? null : Call)
      * @throws \TypeError if there is no closure
      */
     function call(mixed $callee, \Closure $of = UNKNOWN): ?Call {}

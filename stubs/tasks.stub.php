@@ -56,7 +56,11 @@ namespace Async\Task {
         public function run(): void {}
     }
 
-    /** A generator, and the generators that it has called. Awaiting a task returns its result or throws its failure. */
+    /**
+     * A generator, and the generators that it has called. Awaiting a task returns its result or throws its failure.
+     *
+     * @implements \Async\Awaitable<mixed>
+     */
     final class Task implements \Async\Awaitable
     {
         /** @throws \Error if the generator belongs to a task already */

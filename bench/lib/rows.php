@@ -157,6 +157,15 @@ function benchmarks(bool $quick, int $parkedMax): array
         new Benchmark('files', [$n(30), 1], [$n(30), 1],
             new Row('1,000 files, a coroutine each', 'ms', [Goal::ratio(2)])),
     ];
+    $all[] = new Pair('channel', [$n(1000), 0], null, new PairedRow('channel: unbuffered message / a switch and back', 'ns', [Goal::ratio(1.5)]));
+    $all[] = new Benchmark('channel-buffered', [$n(2_000_000), 1000], [$n(50_000), 1000],
+        new Row('channel: buffered message', 'ns', [Goal::ratio(1 / 10), Goal::value(80, 'ns')], against: 'AMPHP'));
+    $all[] = new Benchmark('channel-buffered', [$n(1_000_000), 0], [$n(50_000), 0],
+        new Row('channel: unbuffered message', 'ns', [Goal::ratio(1 / 10)], against: 'AMPHP'));
+    $all[] = new Pair('channel', [$n(1000), 1], null, new PairedRow('select of 8 channels / recv', 'ns', [Goal::ratio(3)]));
+    $all[] = new Pair('channel', [$n(1000), 2], null, new PairedRow('select of 8 channels / recv, both wait', 'ns', [Goal::ratio(3)]));
+    $all[] = new Benchmark('await-all', [$n(100), 10_000], null,
+        new Row('awaitAll over 10,000', 'ns', [Goal::value(150, 'ns')]));
     $all[] = new Pair('operators', [$n(1000), 0], null, new PairedRow("spawn f(\$x) / spawn('f', \$x)", 'ns'));
     $all[] = new Pair('operators', [$n(1000), 1], null, new PairedRow('spawn f($x) / spawn(f(...), $x)', 'ns'));
     $all[] = new Pair('operators', [$n(1000), 2], null, new PairedRow('await spawn f($x) / the same, called', 'ns'));

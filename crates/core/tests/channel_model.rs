@@ -312,3 +312,22 @@ fn one_that_cannot_be_woken_is_passed_over() {
     assert_eq!(channel.end_receive(first), Ended::Pending(None, true));
     assert_eq!(channel.end_receive(second), Ended::Received("value", 0));
 }
+
+/// One that waits again, because a signal has ended its wait, is served before those that came later.
+#[test]
+fn one_that_waits_again_keeps_its_turn() {
+    let mut channel = Channel::new(0);
+    let first = channel.wait_to_receive(1, false);
+    let second = channel.wait_to_receive(2, false);
+    assert_eq!(channel.end_receive(first), Ended::Pending(None, false));
+    let first = channel.wait_to_receive(1, true);
+    channel.try_send("value", |_| true).expect("both wait");
+    assert_eq!(channel.end_receive(first), Ended::Received("value", 0));
+    assert_eq!(channel.end_receive(second), Ended::Pending(None, false));
+    let first = channel.wait_to_send("one", 1, false);
+    let second = channel.wait_to_send("two", 2, false);
+    assert_eq!(channel.end_send(first), Ended::Pending(Some("one"), false));
+    channel.wait_to_send("one", 1, true);
+    assert_eq!(channel.try_receive(|_| true), Received::Value("one"));
+    assert_eq!(channel.end_send(second), Ended::Pending(Some("two"), false));
+}

@@ -90,3 +90,15 @@ proptest! {
         }
     }
 }
+
+/// One that waits again, because a signal has ended its wait, is served before those that came later.
+#[test]
+fn one_that_waits_again_keeps_its_turn() {
+    let mut semaphore = Semaphore::new(1);
+    assert!(semaphore.try_acquire());
+    let (first, second) = (semaphore.wait(1, false), semaphore.wait(2, false));
+    assert_eq!(semaphore.end(first), Ended::Pending(false));
+    let first = semaphore.wait(1, true);
+    assert!(semaphore.release(|_| true));
+    assert_eq!((semaphore.end(first), semaphore.end(second)), (Ended::Granted, Ended::Pending(false)));
+}

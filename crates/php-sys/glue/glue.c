@@ -331,6 +331,35 @@ zval *spindle_table_bucket(HashTable *table, uint32_t index)
 	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
 }
 
+/* Returns the value at this position or the next one that is used, and its key, and moves the position behind it; null at the
+ * end. */
+zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key)
+{
+	while (*position < table->nNumUsed) {
+		uint32_t index = (*position)++;
+		Bucket *bucket;
+
+		if (HT_IS_PACKED(table)) {
+			if (Z_TYPE(table->arPacked[index]) != IS_UNDEF) {
+				ZVAL_LONG(key, index);
+				return &table->arPacked[index];
+			}
+			continue;
+		}
+		bucket = &table->arData[index];
+		if (Z_TYPE(bucket->val) == IS_UNDEF) {
+			continue;
+		}
+		if (bucket->key) {
+			ZVAL_STR_COPY(key, bucket->key);
+		} else {
+			ZVAL_LONG(key, bucket->h);
+		}
+		return &bucket->val;
+	}
+	return NULL;
+}
+
 zval *spindle_table_find(const HashTable *table, zend_string *key)
 {
 	return zend_hash_find(table, key);

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e8c3f3aaf0fb74eee7a546d6850f9f1d3eda3422 */
+ * Stub hash: 6cbd9604f5f548ca07bb9c374ec2223f725e161e */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -120,6 +120,8 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Coroutine_onExit arginfo_Async_onFinally
 
+#define arginfo_class_Async_Coroutine_finally arginfo_Async_onFinally
+
 #define arginfo_class_Async_Context___construct arginfo_class_Async_Coroutine___construct
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Context_find, 0, 1, IS_MIXED, 0)
@@ -198,6 +200,8 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Async_Scope_onFinally arginfo_Async_onFinally
 
 #define arginfo_class_Async_Scope_onExit arginfo_Async_onFinally
+
+#define arginfo_class_Async_Scope_finally arginfo_Async_onFinally
 
 #define arginfo_class_Async_Scope_find arginfo_class_Async_Context_find
 
@@ -421,6 +425,7 @@ static const zend_function_entry class_Async_Coroutine_methods[] = {
 	ZEND_ME(Async_Coroutine, getContext, arginfo_class_Async_Coroutine_getContext, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Coroutine, onFinally, arginfo_class_Async_Coroutine_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Coroutine, onExit, onFinally, arginfo_class_Async_Coroutine_onExit, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Coroutine, finally, onFinally, arginfo_class_Async_Coroutine_finally, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -469,6 +474,7 @@ static const zend_function_entry class_Async_Scope_methods[] = {
 	ZEND_ME(Async_Scope, getErrors, arginfo_class_Async_Scope_getErrors, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, onFinally, arginfo_class_Async_Scope_onFinally, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Async_Scope, onExit, onFinally, arginfo_class_Async_Scope_onExit, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Async_Scope, finally, onFinally, arginfo_class_Async_Scope_finally, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, find, arginfo_class_Async_Scope_find, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, get, arginfo_class_Async_Scope_get, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_Scope, has, arginfo_class_Async_Scope_has, ZEND_ACC_PUBLIC)

@@ -52,9 +52,11 @@
 
 use crate::api::awaiting;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
-use crate::runtime::coroutine::CoroutineObject;
+use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
 pub use crate::runtime::ends::{hold, register as on_coroutine_end};
+use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
+pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 pub use crate::runtime::signal_waits::SignalWait;
 use crate::runtime::wait_queue::Tickets;
@@ -62,7 +64,7 @@ pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
 use crate::runtime::{
     awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension,
 };
-use spindle_core::sched::{Outcome, State};
+use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
 use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 use std::io;
@@ -97,6 +99,29 @@ pub fn spawn(body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thr
     let rt = runtime()?;
     spawn::scope_is_open(rt)?;
     Ok(Coroutine(spawn::spawn_body(rt, Box::new(body))))
+}
+
+/// A scope of user code in which coroutines are spawned. This does not keep the scope alive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SpawnScope(ScopeId);
+
+impl SpawnScope {
+    /// Returns the scope of the running coroutine.
+    pub fn current() -> SpawnScope {
+        check_place();
+        let core = scheduler::rt().core.borrow();
+        SpawnScope(core.scope_of(core.running()))
+    }
+
+    /// Spawns a coroutine as a member of this scope, as `Async\Scope::spawn()` does: it is no child of the running one.
+    ///
+    /// # Errors
+    /// The scope is closed, or gone.
+    pub fn spawn(self, body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
+        let rt = runtime()?;
+        spawn::this_scope_is_open(rt, self.0)?;
+        Ok(Coroutine(spawn::spawn_body_in(rt, self.0, Box::new(body))))
+    }
 }
 
 impl Coroutine {
@@ -184,11 +209,17 @@ pub fn result_of(object: &Object) -> PhpResult {
 }
 
 /// Waits until so many of the awaitables are complete, or with `fails_fast` until one of those has failed. Their results are
-/// taken by [`result_of`].
+/// taken by [`result_of`]. Ends also when scopes among them fail, of which only a coroutine that waits then gets the failures:
+/// returns these, with the positions of the scopes. They have to be thrown, by [`throw_first`], or kept.
 ///
 /// # Errors
 /// The coroutine is cancelled, the token was first, or one of them must not be awaited here.
-pub fn await_some(wait: Wait<'_>, objects: &[Owned<Object>], count: usize, fails_fast: bool) -> Result<(), Thrown> {
+pub fn await_some(
+    wait: Wait<'_>,
+    objects: &[Owned<Object>],
+    count: usize,
+    fails_fast: bool,
+) -> Result<Vec<(usize, Owned<Object>)>, Thrown> {
     let rt = runtime()?;
     let mut targets = Vec::with_capacity(objects.len());
     for object in objects {
@@ -196,7 +227,39 @@ pub fn await_some(wait: Wait<'_>, objects: &[Owned<Object>], count: usize, fails
         wait_targets::may_await(rt, target, object)?;
         targets.push(target);
     }
-    hand_off::wait_for_some(wait, &targets, count, fails_fast)
+    let failures = hand_off::wait_for_some(wait, &targets, count, fails_fast)?;
+    let place = |id: ScopeId| targets.iter().position(|target| *target == Target::Scope(id)).unwrap_or(0);
+    Ok(failures.into_iter().map(|(id, failure)| (place(id), failure)).collect())
+}
+
+/// Marks the failure of an awaitable, which it may have later, as received. For who has awaited several, and has enough.
+pub fn give_up(object: &Object) {
+    check_place();
+    let mark = |this: &CoroutineObject| {
+        this.seen.set(true);
+        scheduler::rt().core.borrow_mut().mark_awaited(this.co.get());
+    };
+    if let Some(this) = COROUTINE.of(object).filter(|this| this.co.get() != NO_SLOT) {
+        mark(this);
+    } else if let Some(group) = GROUP.of(object) {
+        group.mark_seen();
+        group.members().iter().for_each(|member| mark(member));
+    }
+}
+
+/// Throws the first of the failures that [`await_some`] has returned; the others go on to the scopes above.
+///
+/// # Errors
+/// There is one.
+pub fn throw_first(objects: &[Owned<Object>], failures: Vec<(usize, Owned<Object>)>) -> Result<(), Thrown> {
+    let mut failures = failures.into_iter();
+    let Some((_, first)) = failures.next() else { return Ok(()) };
+    for (at, failure) in failures {
+        if let Ok(Target::Scope(id)) = wait_targets::target(&objects[at]) {
+            hand_off::pass_on(scheduler::rt(), id, failure);
+        }
+    }
+    Err(exception::throw(first))
 }
 
 /// Returns the id of the running coroutine.
@@ -211,17 +274,14 @@ pub fn is_over() -> bool {
     scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
 }
 
-/// Throws the cancellation of the running coroutine that is pending, if there is one.
-///
-/// # Errors
-/// There is one.
-pub fn check_cancellation() -> Result<(), Thrown> {
-    park::may_wait(runtime()?)
-}
-
 /// Returns the class `Async\CancellationException`.
 pub fn cancellation_exception() -> Class {
     classes::cancellation()
+}
+
+/// Returns the class `Async\AwaitCancelledException`.
+pub fn await_cancelled_exception() -> Class {
+    classes::await_cancelled()
 }
 
 /// Returns the class `Async\ChannelException`.
@@ -245,6 +305,11 @@ pub fn composite_exception(message: &str, exceptions: Value) -> Owned<Object> {
 /// start.
 pub fn declare_awaitable(class: AwaitableClass) {
     completion::register(class);
+}
+
+/// Returns `true` if an object is an `Async\Awaitable`.
+pub fn is_awaitable(object: &Object) -> bool {
+    COROUTINE.of(object).is_some() || object.is_a(classes::awaitable())
 }
 
 /// Returns the interface `Async\Awaitable`.

@@ -3,7 +3,7 @@
 use crate::iteration::Iteration;
 use crate::token;
 use spindle_php::coroutine::{self, Wait};
-use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
+use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
 
 /// The awaitables that were passed, and their keys.
 pub struct Many {
@@ -17,10 +17,11 @@ impl Many {
     /// # Errors
     /// One of them is no awaitable, or the iterator has thrown.
     pub fn of(iterable: &Value, number: u32) -> Result<Many, Thrown> {
-        let mut many = Many { keys: Vec::new(), objects: Vec::new() };
+        let room = iterable.as_array().map_or(0, |array| array.len());
+        let mut many = Many { keys: Vec::with_capacity(room), objects: Vec::with_capacity(room) };
         let mut iteration = Iteration::of(iterable)?;
         while let Some((key, value)) = iteration.next()? {
-            match value.as_object().filter(|object| object.is_a(coroutine::awaitable())) {
+            match value.as_object().filter(|object| coroutine::is_awaitable(object)) {
                 Some(object) => many.objects.push(Owned::of(object)),
                 None => {
                     let text = format!("must contain instances of Async\\Awaitable only, {} given", value.type_name());
@@ -37,16 +38,29 @@ impl Many {
         self.objects.len()
     }
 
-    /// Waits until so many are complete.
+    /// Waits until so many are complete, or with `fails_fast` until one has failed.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, the token was first, or a scope among them has failed.
     fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
         if fails_fast {
             for object in &self.objects {
                 if coroutine::is_complete(object)? {
-                    coroutine::result_of(object)?;
+                    coroutine::result_of(object).inspect_err(|_| self.give_up_rest())?;
                 }
             }
         }
-        coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)
+        let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
+        let thrown = coroutine::throw_first(&self.objects, failures);
+        if thrown.is_err() || count < self.len() {
+            self.give_up_rest();
+        }
+        thrown
+    }
+
+    /// Gives up those that are not complete: the caller has its answer, and a failure that they may have later is no unhandled one.
+    fn give_up_rest(&self) {
+        self.objects.iter().for_each(|object| give_up(object));
     }
 
     /// Waits until so many have succeeded, or all are complete, and returns their results and failures.
@@ -70,10 +84,16 @@ impl Many {
             }
             let missing = count.saturating_sub(settled.results.len());
             if missing == 0 || still.is_empty() {
+                still.iter().for_each(|at| give_up(&self.objects[*at]));
                 return Ok(settled);
             }
             let objects: Vec<_> = still.iter().map(|at| self.objects[*at].clone()).collect();
-            coroutine::await_some(Wait::new(name, token), &objects, missing.min(objects.len()), false)?;
+            let wanted = missing.min(objects.len());
+            for (failed, failure) in coroutine::await_some(Wait::new(name, token), &objects, wanted, false)? {
+                for at in still.extract_if(.., |at| self.objects[*at] == objects[failed]) {
+                    settled.errors.push((at, failure.clone().into()));
+                }
+            }
             open = still;
         }
     }
@@ -102,8 +122,11 @@ impl Many {
         }
         for (at, object) in self.objects.iter().enumerate() {
             if results.len() < count && coroutine::is_complete(object)? {
-                results.push((at, coroutine::result_of(object)?));
+                results.push((at, coroutine::result_of(object).inspect_err(|_| self.give_up_rest())?));
             }
+        }
+        if results.len() < self.len() {
+            self.give_up_rest();
         }
         Ok(results)
     }
@@ -118,6 +141,15 @@ impl Many {
             array.set_key(&self.keys[at], value);
         }
         array.into()
+    }
+}
+
+/// Gives up an awaitable if it is not complete.
+fn give_up(object: &Object) {
+    if exception::is_in_flight() {
+        exception::put_aside(|| give_up(object));
+    } else if let Ok(false) = coroutine::is_complete(object) {
+        coroutine::give_up(object);
     }
 }
 
@@ -144,15 +176,22 @@ fn result_or_failure(object: &Object) -> Result<Result<Value, Value>, Thrown> {
 
 /// `awaitAll()`: all results, or the first failure.
 pub fn all(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
-    let token = token(&arguments, 2)?;
+    all_of(&call.arguments(1, 2)?)
+}
+
+/// Waits for all awaitables of the first argument; the second one is the token.
+///
+/// # Errors
+/// The first failure, the coroutine is cancelled, or the token was first.
+pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
+    let token = token(arguments, 2)?;
     let many = Many::of(arguments.iterable(1)?, 1)?;
     many.wait("awaitAll", token, many.len(), true)?;
     let mut results = Array::new(many.len());
     let mut failed = Ok(());
     for (key, object) in many.keys.iter().zip(&many.objects) {
         if coroutine::is_complete(object)? {
-            results.set_key(key, coroutine::result_of(object)?);
+            results.set_key(key, coroutine::result_of(object).inspect_err(|_| many.give_up_rest())?);
         } else {
             failed = Err(object);
         }
@@ -168,7 +207,9 @@ pub fn any(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = token(&arguments, 2)?;
     let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
-    if !many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
+    if many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
+        many.give_up_rest();
+    } else {
         many.wait("awaitAny", token, 1, false)?;
     }
     for object in &many.objects {

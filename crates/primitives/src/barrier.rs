@@ -32,7 +32,7 @@ function_table! {
         };
         c"waiting"() -> Type::INT => |call| {
             call.no_arguments()?;
-            Ok((call.this_of(&BARRIER).present() as i64).into())
+            Ok((call.this_of(&BARRIER).waiting() as i64).into())
         };
     }
 }
@@ -50,8 +50,14 @@ impl State for Barrier {
 
 impl Barrier {
     /// Returns how many wait, without those that were cancelled and have not run since.
-    fn present(&self) -> usize {
+    fn waiting(&self) -> usize {
         self.waiting.borrow().queue().filter(|waker| waker.is_waiting()).count()
+    }
+
+    /// Returns `true` if one more is enough. Counts those that wait only when there may be enough.
+    fn is_complete(&self) -> bool {
+        let others = self.parties.get().saturating_sub(1);
+        self.waiting.borrow().len() >= others && self.waiting() >= others
     }
 }
 
@@ -59,7 +65,7 @@ impl Barrier {
 fn arrive(call: Call, token: Option<&Object>) -> PhpResult {
     let this = call.this_of(&BARRIER);
     loop {
-        if this.present() + 1 >= this.parties.get() {
+        if this.is_complete() {
             let mut waiting = this.waiting.borrow_mut();
             while let Some(place) = waiting.wake_first(Waker::wake) {
                 if let Some(opened) = waiting.get_mut(place) {
@@ -68,9 +74,10 @@ fn arrive(call: Call, token: Option<&Object>) -> PhpResult {
             }
             return Ok(true.into());
         }
-        let begun = Wait { keeps: true, ..Wait::new("Barrier::await", token) }.begin()?;
+        let begun = Wait::new("Barrier::await", token).begin()?;
         let place = this.waiting.borrow_mut().push_back(begun.waker(), false);
         let parked = begun.park();
+        // It has come, even if it was cancelled since: that belongs to its next wait.
         if this.waiting.borrow_mut().remove(place) == Some(true) {
             parked.taken();
             return Ok(false.into());

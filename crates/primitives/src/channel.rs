@@ -2,19 +2,28 @@
 
 use crate::{Methods, TOKEN, fails, number, state, streams, token};
 use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
-use spindle_php::coroutine::{self, Wait, Waker};
+use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
 use spindle_zend::{
     Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
     engine, exception, function_table, object_class,
 };
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The state of a channel.
 pub struct Channel {
+    shared: Rc<Shared>,
+    is_constructed: Cell<bool>,
+}
+
+/// What a channel does, apart from its object: a coroutine that fills a channel does not keep the object alive, which nothing
+/// else may need.
+pub struct Shared {
     core: RefCell<Core<Value, Waker>>,
     /// What it was closed with.
     reason: OwnedCell<Object>,
-    is_constructed: Cell<bool>,
+    /// Fills it, and is cancelled when it is closed or its object is destroyed.
+    reader: RefCell<Option<Coroutine>>,
 }
 
 object_class!(
@@ -31,32 +40,29 @@ function_table! {
         c"send"(value: Type::MIXED, cancellation: TOKEN => c"null") -> Type::VOID => |call| {
             let arguments = call.arguments(1, 2)?;
             let value = arguments.value(1).cloned().unwrap_or(Value::NULL);
-            send(call.this_of(&CHANNEL), value, token(&arguments, 2)?)?;
+            send(&call.this_of(&CHANNEL).shared, value, token(&arguments, 2)?)?;
             Ok(Value::NULL)
         };
         c"recv"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
             let arguments = call.arguments(0, 1)?;
-            let this = call.this_of(&CHANNEL);
+            let this = &call.this_of(&CHANNEL).shared;
             match receive(this, token(&arguments, 1)?)? {
                 Some(value) => Ok(value),
                 None => Err(this.is_closed_error()),
             }
         };
-        c"trySend"(value: Type::MIXED) -> Type::BOOL => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
-            let refused = call.this_of(&CHANNEL).try_send(value);
-            Ok(refused.is_ok().into())
-        };
+        c"trySend"(value: Type::MIXED) -> Type::BOOL => try_send;
+        c"sendAsync"(value: Type::MIXED) -> Type::BOOL => try_send;
         c"tryRecv"() -> Type::MIXED => |call| {
             call.no_arguments()?;
-            Ok(match call.this_of(&CHANNEL).try_receive() {
+            Ok(match call.this_of(&CHANNEL).shared.try_receive() {
                 Received::Value(value) => value,
                 Received::Empty | Received::Closed => Value::NULL,
             })
         };
         c"close"(reason: Type::class(c"Throwable").or_null() => c"null") -> Type::VOID => |call| {
             let reason = call.arguments(0, 1)?.object_or_null(1, engine::throwable_class())?.map(Owned::of);
-            call.this_of(&CHANNEL).close(reason);
+            call.this_of(&CHANNEL).shared.close(reason);
             Ok(Value::NULL)
         };
         c"isClosed"() -> Type::BOOL => |call| ask(call, |core| core.is_closed().into());
@@ -92,13 +98,16 @@ pub fn register() {
 const NO_METHODS: Methods = &[];
 
 impl State for Channel {
+    const DESTRUCT: Option<fn(&ChannelObject)> = Some(|this| this.shared.end_reader());
+
     fn new(_: Class) -> Channel {
-        Channel { core: RefCell::new(Core::new(0)), reason: OwnedCell::new(), is_constructed: Cell::new(false) }
+        let (core, reason, reader) = (RefCell::new(Core::new(0)), OwnedCell::new(), RefCell::default());
+        Channel { shared: Rc::new(Shared { core, reason, reader }), is_constructed: Cell::new(false) }
     }
 
     fn collect(&self, values: &mut Collected) {
-        self.core.borrow().values().for_each(|value| values.value(value));
-        values.object(&self.reason);
+        self.shared.core.borrow().values().for_each(|value| values.value(value));
+        values.object(&self.shared.reason);
     }
 }
 
@@ -108,24 +117,35 @@ fn construct(call: Call) -> PhpResult {
     if this.is_constructed.replace(true) {
         return Err(fails("The channel is constructed already"));
     }
-    *this.core.borrow_mut() = Core::new(capacity);
+    *this.shared.core.borrow_mut() = Core::new(capacity);
     Ok(Value::NULL)
+}
+
+fn try_send(call: Call) -> PhpResult {
+    let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+    let refused = call.this_of(&CHANNEL).shared.try_send(value);
+    Ok(refused.is_ok().into())
 }
 
 fn ask(call: Call, question: impl FnOnce(&Core<Value, Waker>) -> Value) -> PhpResult {
     call.no_arguments()?;
-    Ok(question(&call.this_of(&CHANNEL).core.borrow()))
+    Ok(question(&call.this_of(&CHANNEL).shared.core.borrow()))
+}
+
+/// Returns what an object of the class does, apart from the object.
+pub fn shared(channel: &ChannelObject) -> &Rc<Shared> {
+    &channel.shared
 }
 
 /// Returns a new channel with this capacity.
 pub fn make(capacity: usize) -> Owned<ChannelObject> {
     let channel = CHANNEL.make();
     channel.is_constructed.set(true);
-    *channel.core.borrow_mut() = Core::new(capacity);
+    *channel.shared.core.borrow_mut() = Core::new(capacity);
     channel
 }
 
-impl Channel {
+impl Shared {
     /// Sends a value if that needs no wait.
     ///
     /// # Errors
@@ -169,6 +189,23 @@ impl Channel {
         if !self.core.borrow().is_closed() {
             self.reason.set(reason);
             self.core.borrow_mut().close(Waker::wake);
+            self.end_reader();
+        }
+    }
+
+    /// Sets the coroutine that fills it, or none.
+    pub fn set_reader(&self, reader: Option<Coroutine>) {
+        let before = self.reader.replace(reader);
+        drop(before);
+    }
+
+    /// Cancels the coroutine that fills it.
+    fn end_reader(&self) {
+        let reader = self.reader.take();
+        if let Some(reader) = reader
+            && !coroutine::is_over()
+        {
+            reader.cancel();
         }
     }
 
@@ -177,9 +214,12 @@ impl Channel {
         self.core.borrow().is_closed()
     }
 
-    /// Returns `true` if it was closed with a reason.
-    fn has_reason(&self) -> bool {
-        !self.reason.is_empty()
+    /// Ends an iteration over a channel that is closed and empty.
+    ///
+    /// # Errors
+    /// It was closed with a reason.
+    pub fn ended(&self) -> Result<(), Thrown> {
+        if self.reason.is_empty() { Ok(()) } else { Err(self.is_closed_error()) }
     }
 
     /// Throws for a channel that is closed.
@@ -197,22 +237,22 @@ impl Channel {
 ///
 /// # Errors
 /// The channel is closed, the coroutine is cancelled, or the token was first.
-pub fn send(this: &ChannelObject, value: Value, token: Option<&Object>) -> Result<(), Thrown> {
+pub fn send(this: &Rc<Shared>, value: Value, token: Option<&Object>) -> Result<(), Thrown> {
     match this.try_send(value) {
         Ok(()) => Ok(()),
         Err((_, Refused::Closed)) => Err(this.is_closed_error()),
-        Err((value, Refused::Full)) => send_later(&Owned::of(this), value, token),
+        Err((value, Refused::Full)) => send_later(this, value, token),
     }
 }
 
-fn send_later(this: &ChannelObject, mut value: Value, token: Option<&Object>) -> Result<(), Thrown> {
+fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result<(), Thrown> {
     let mut first = false;
     loop {
-        // Whoever received the value has it: a cancellation that comes later belongs to the next wait.
-        let begun = Wait { keeps: true, ..Wait::new("Channel::send", token) }.begin()?;
+        let begun = Wait::new("Channel::send", token).begin()?;
         let waiting = this.wait_to_send(value, begun.waker(), first);
         let parked = begun.park();
         value = match this.end_send(waiting) {
+            // Whoever received the value has it: if the coroutine was cancelled since, that belongs to its next wait.
             Ended::Sent => {
                 parked.taken();
                 return Ok(());
@@ -239,15 +279,15 @@ fn send_later(this: &ChannelObject, mut value: Value, token: Option<&Object>) ->
 ///
 /// # Errors
 /// The coroutine is cancelled, or the token was first.
-pub fn receive(this: &ChannelObject, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
+pub fn receive(this: &Rc<Shared>, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
     match this.try_receive() {
         Received::Value(value) => Ok(Some(value)),
         Received::Closed => Ok(None),
-        Received::Empty => receive_later(&Owned::of(this), token),
+        Received::Empty => receive_later(this, token),
     }
 }
 
-fn receive_later(this: &ChannelObject, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
+fn receive_later(this: &Shared, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
     let mut first = false;
     loop {
         let begun = Wait::new("Channel::recv", token).begin()?;
@@ -334,10 +374,9 @@ impl ChannelIterator {
     fn advance(&self) -> PhpResult {
         self.current.set(Value::UNDEF);
         let Some(channel) = self.channel.get() else { return Ok(Value::NULL) };
-        match receive(&channel, None)? {
+        match receive(&channel.shared, None)? {
             Some(value) => self.current.set(value),
-            None if channel.has_reason() => return Err(channel.is_closed_error()),
-            None => {}
+            None => channel.shared.ended()?,
         }
         Ok(Value::NULL)
     }

@@ -1,7 +1,7 @@
 //! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and who provides it.
 
 use crate::{TOKEN, fails, state, token};
-use spindle_php::coroutine::{self, AwaitableClass, Completion};
+use spindle_php::coroutine::{self, AwaitableClass, Completion, SpawnScope};
 use spindle_zend::{
     Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
     engine, exception, function_table, object_class,
@@ -29,6 +29,8 @@ struct Link {
     kind: Kind,
     callback: Value,
     target: Owned<StateObject>,
+    /// Where the callback runs: in the scope of who has asked for it, whoever completes the future.
+    scope: SpawnScope,
 }
 
 /// The state of a `FutureState`, which its futures share.
@@ -64,6 +66,11 @@ function_table! {
         c"error"(throwable: THROWABLE) -> Type::VOID => |call| {
             let failure = Owned::of(call.arguments(1, 1)?.object(1, engine::throwable_class())?);
             complete_once(call.this_of(&STATE), Err(failure))
+        };
+        c"ignore"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            call.this_of(&STATE).is_seen.set(true);
+            Ok(Value::NULL)
         };
         c"isCompleted"() -> Type::BOOL => |call| {
             call.no_arguments()?;
@@ -243,11 +250,9 @@ fn settle(state: &Owned<StateObject>, outcome: Result<Value, Owned<Object>>) {
         if !links.is_empty() {
             state.is_seen.set(true);
         }
-        for link in links.into_iter().rev() {
-            if let Some(passed) = follow(link, &outcome) {
-                due.push(passed);
-            }
-        }
+        // Callbacks start in the order in which they were asked for.
+        let passed: Vec<_> = links.into_iter().filter_map(|link| follow(link, &outcome)).collect();
+        due.extend(passed.into_iter().rev());
     }
 }
 
@@ -277,8 +282,8 @@ struct Step {
 fn start(mut step: Step) {
     exception::put_aside(|| {
         // If the scope is closed, the step is dropped, and what was thrown is what its future gets.
-        let target = step.link.target.clone();
-        if coroutine::spawn(move || step.run()).is_err()
+        let (target, scope) = (step.link.target.clone(), step.link.scope);
+        if scope.spawn(move || step.run()).is_err()
             && let Some(failure) = exception::take()
         {
             settle_or_keep(&target, failure);
@@ -344,7 +349,7 @@ fn chain(call: Call, kind: Kind) -> PhpResult {
     let callback = call.arguments(1, 1)?.callable(1)?.clone();
     let state = state_of(call.this_of(&FUTURE))?.clone();
     let target = STATE.make();
-    let link = Link { kind, callback, target: target.clone() };
+    let link = Link { kind, callback, target: target.clone(), scope: SpawnScope::current() };
     let outcome = match state.status.get() {
         Status::Pending => {
             state.links.borrow_mut().push(link);

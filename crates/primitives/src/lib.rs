@@ -45,13 +45,14 @@ function_table! {
         c"Async\\iterate"(iterable: Type::ITERABLE, callback: Type::CALLABLE, concurrency: Type::INT => c"0") -> Type::VOID => iterate::iterate;
         c"Async\\signal"(signo: Type::INT) -> AWAITABLE => signal::signal;
         c"Async\\await_all"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null", preserveKeyOrder: Type::BOOL => c"true", fillNull: Type::BOOL => c"false") -> Type::ARRAY => names::await_all;
-        c"Async\\await_all_or_fail"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => await_many::all;
+        c"Async\\await_all_or_fail"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null", preserveKeyOrder: Type::BOOL => c"true") -> Type::ARRAY => names::await_all_or_fail;
         c"Async\\await_any_or_fail"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::MIXED => await_many::any;
         c"Async\\await_first_success"(triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_first_success;
-        c"Async\\await_any_of"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_any_of;
-        c"Async\\await_any_of_or_fail"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null") -> Type::ARRAY => names::await_any_of_or_fail;
+        c"Async\\await_any_of"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null", preserveKeyOrder: Type::BOOL => c"true", fillNull: Type::BOOL => c"false") -> Type::ARRAY => names::await_any_of;
+        c"Async\\await_any_of_or_fail"(count: Type::INT, triggers: Type::ITERABLE, cancellation: TOKEN => c"null", preserveKeyOrder: Type::BOOL => c"true") -> Type::ARRAY => names::await_any_of_or_fail;
         c"Async\\current_coroutine"() -> Type::class(c"Async\\Coroutine") => names::current_coroutine;
         c"Async\\get_coroutines"() -> Type::ARRAY => names::get_coroutines;
+        c"Async\\coroutine_context"() -> Type::class(c"Async\\Context") => names::coroutine_context;
         c"Async\\graceful_shutdown"(e: Type::class(c"Throwable").or_null() => c"null") -> Type::VOID => names::graceful_shutdown;
     }
 }
@@ -67,6 +68,8 @@ fn register() {
     barrier::register();
     pool::register();
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
+    coroutine::awaitable().add_alias(c"Async\\Completable");
+    coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");
 }
 
 /// The methods of a class.

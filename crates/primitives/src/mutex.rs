@@ -2,9 +2,9 @@
 
 use crate::{TOKEN, fails, semaphore, state, token};
 use spindle_core::semaphore::Semaphore as Core;
-use spindle_php::coroutine::{self, Holders, Wait, Waker};
+use spindle_php::coroutine::{self, Holders, Position, Wait, Waker};
 use spindle_zend::{
-    Class, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Type, Value, engine, exception,
+    Class, Frame, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value, engine, exception,
     function_table, object_class,
 };
 use std::cell::{Cell, RefCell};
@@ -16,13 +16,15 @@ struct Mutex {
     /// The id of the coroutine that has locked it; 0 for none.
     holder: Cell<u64>,
     /// Where it was locked.
-    locked_at: RefCell<String>,
+    locked_at: Position,
+    /// Its index in the list of those that are locked.
+    place: Cell<usize>,
 }
 
 object_class!(static MUTEX: Mutex = create);
 
-/// The mutexes that are locked, held weakly: one that is freed removes itself.
-static LOCKED: PhpStatic<RefCell<Vec<NonNull<Instance<Mutex>>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+/// The holders and the mutexes that are locked, held weakly: one that is freed removes itself.
+static LOCKED: PhpStatic<RefCell<Vec<(u64, NonNull<Instance<Mutex>>)>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 function_table! {
     static METHODS = {
@@ -70,7 +72,8 @@ pub fn register() {
 
 impl State for Mutex {
     fn new(_: Class) -> Mutex {
-        Mutex { permit: RefCell::new(Core::new(1)), holder: Cell::new(0), locked_at: RefCell::default() }
+        let permit = RefCell::new(Core::new(1));
+        Mutex { permit, holder: Cell::new(0), locked_at: Position::new(), place: Cell::new(0) }
     }
 
     fn free(this: &Instance<Mutex>) {
@@ -81,13 +84,17 @@ impl State for Mutex {
 impl Mutex {
     /// Removes it from the list of those that are locked.
     fn forget(&self) {
-        let mut locked = LOCKED.borrow_mut();
-        let before = locked.len();
-        // An object begins with its state.
-        locked.retain(|other| !std::ptr::eq(other.as_ptr().cast(), self));
-        if locked.len() < before {
-            coroutine::hold(-1);
+        if self.holder.replace(0) == 0 {
+            return;
         }
+        let mut locked = LOCKED.borrow_mut();
+        let place = self.place.get();
+        locked.swap_remove(place);
+        if let Some((_, moved)) = locked.get(place) {
+            // SAFETY: those on the list are alive.
+            unsafe { moved.as_ref() }.place.set(place);
+        }
+        coroutine::hold(-1);
     }
 }
 
@@ -99,16 +106,18 @@ trait Locking {
 impl Locking for Instance<Mutex> {
     /// Notes that the running coroutine has it.
     fn locked(&self) {
-        self.holder.set(coroutine::current_id());
-        *self.locked_at.borrow_mut() = exception::here();
-        LOCKED.borrow_mut().push(NonNull::from(self));
+        let holder = coroutine::current_id();
+        self.holder.set(holder);
+        self.locked_at.set_to_code_of(Frame::current());
+        let mut locked = LOCKED.borrow_mut();
+        self.place.set(locked.len());
+        locked.push((holder, NonNull::from(self)));
         coroutine::hold(1);
     }
 
     /// Hands it to the coroutine that has waited longest.
     fn unlocked(&self) {
         self.forget();
-        self.holder.set(0);
         self.permit.borrow_mut().release(Waker::wake);
     }
 }
@@ -116,7 +125,7 @@ impl Locking for Instance<Mutex> {
 fn lock(this: &Instance<Mutex>, token: Option<&Object>) -> Result<(), Thrown> {
     let holder = this.holder.get();
     if holder == coroutine::current_id() {
-        let text = format!("The coroutine has locked this mutex already, at {}", this.locked_at.borrow());
+        let text = format!("The coroutine has locked this mutex already, at {}", this.locked_at.text());
         return Err(fails(&text));
     }
     if !this.permit.borrow_mut().try_acquire() {
@@ -130,21 +139,18 @@ fn lock(this: &Instance<Mutex>, token: Option<&Object>) -> Result<(), Thrown> {
 
 /// Returns the holder of the mutex with this object id.
 fn holder_of(handle: u32) -> [u64; 2] {
+    let all = LOCKED.borrow();
     // SAFETY: those on the list are alive.
-    let locked = LOCKED
-        .borrow()
-        .iter()
-        .map(|mutex| unsafe { mutex.as_ref() })
-        .find(|mutex| mutex.object().handle() == handle)
-        .map_or(0, |mutex| mutex.holder.get());
-    [locked, 0]
+    let is_asked_for = |mutex: &NonNull<Instance<Mutex>>| unsafe { mutex.as_ref() }.object().handle() == handle;
+    let holder = all.iter().find(|(_, mutex)| is_asked_for(mutex)).map_or(0, |(holder, _)| *holder);
+    [holder, 0]
 }
 
 fn unlock(this: &Instance<Mutex>) -> PhpResult {
     match this.holder.get() {
         0 => Err(fails("The mutex is not locked")),
         holder if holder != coroutine::current_id() => {
-            let text = format!("The mutex was locked by coroutine #{holder}, at {}", this.locked_at.borrow());
+            let text = format!("The mutex was locked by coroutine #{holder}, at {}", this.locked_at.text());
             Err(fails(&text))
         }
         _ => {
@@ -154,29 +160,22 @@ fn unlock(this: &Instance<Mutex>) -> PhpResult {
     }
 }
 
-/// Returns the file and the line where it was locked.
-fn mutex_place(mutex: &Mutex) -> (Owned<Str>, u32) {
-    let place = mutex.locked_at.borrow();
-    let (file, line) = place.rsplit_once(':').unwrap_or((&place, ""));
-    (Str::new(file), line.parse().unwrap_or(0))
-}
-
-/// Unlocks what a coroutine that has ended has left locked, and warns.
+/// Unlocks what a coroutine that ends has left locked, and warns. What an error handler locks is left to the next call.
 fn coroutine_ends(id: u64) {
-    loop {
-        let found = LOCKED.borrow().iter().copied().find_map(|mutex| {
-            // SAFETY: those on the list are alive.
-            let mutex = unsafe { mutex.as_ref() };
-            (mutex.holder.get() == id).then(|| Owned::of(mutex))
-        });
-        let Some(mutex) = found else { return };
-        let text = format!(
-            "Coroutine #{id} has ended without unlocking the mutex that it locked at {}",
-            mutex.locked_at.borrow()
-        );
-        let place = mutex_place(&mutex);
-        mutex.unlocked();
-        exception::put_aside(|| engine::warn_at(Some(&place.0), place.1, &exception::c_text(&text)));
+    let left: Vec<Owned<Instance<Mutex>>> = {
+        let locked = LOCKED.borrow();
+        let left = locked.iter().filter(|(holder, _)| *holder == id);
+        // SAFETY: those on the list are alive.
+        left.map(|(_, mutex)| Owned::of(unsafe { mutex.as_ref() })).collect()
+    };
+    for mutex in left {
+        if mutex.holder.get() == id {
+            let (file, line) = (mutex.locked_at.file(), mutex.locked_at.line());
+            let text = "has ended without unlocking the mutex that it locked at";
+            let text = format!("Coroutine #{id} {text} {}", mutex.locked_at.text());
+            mutex.unlocked();
+            exception::put_aside(|| engine::warn_at(file.as_deref(), line, &exception::c_text(&text)));
+        }
         exception::put_aside(|| drop(mutex));
     }
 }

@@ -1,8 +1,8 @@
 //! Functions of the upstream extension, by its names and with its results.
 
-use crate::await_many::Many;
+use crate::await_many::{Many, all_of};
 use crate::token;
-use spindle_zend::{Array, Call, Object, Owned, PhpResult, Value, argument_error};
+use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Value, argument_error};
 
 fn pair(first: Value, second: Value) -> PhpResult {
     Ok(Array::list([first, second].into_iter()).into())
@@ -11,18 +11,21 @@ fn pair(first: Value, second: Value) -> PhpResult {
 /// `await_all()`: results and failures apart.
 pub fn await_all(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 4)?;
-    settled(&call, 1, usize::MAX, (arguments.bool_or(3, true)?, arguments.bool_or(4, false)?))
+    settled(&arguments, 1, usize::MAX)
 }
 
 /// `await_any_of()`: the first results, and the failures until then.
 pub fn await_any_of(call: Call) -> PhpResult {
-    let count = crate::number(&call.arguments(2, 3)?, 1, 0, 0)?;
-    settled(&call, 2, count, (true, false))
+    let arguments = call.arguments(2, 5)?;
+    let count = crate::number(&arguments, 1, 0, 0)?;
+    settled(&arguments, 2, count)
 }
 
-fn settled(call: &Call, number: u32, count: usize, (in_order, fill): (bool, bool)) -> PhpResult {
-    let arguments = call.arguments(number, number + 3)?;
-    let token = token(&arguments, number + 1)?;
+/// Waits for so many results of the awaitables that are this argument. Next to it are the token, and whether results and
+/// failures keep the order of the awaitables, and whether a failure leaves a null among the results.
+fn settled(arguments: &Arguments<'_>, number: u32, count: usize) -> PhpResult {
+    let token = token(arguments, number + 1)?;
+    let (in_order, fill) = (arguments.bool_or(number + 2, true)?, arguments.bool_or(number + 3, false)?);
     let many = Many::of(arguments.iterable(number)?, number)?;
     let mut settled = many.settle("await_all", token, count.min(many.len()))?;
     if fill {
@@ -30,6 +33,11 @@ fn settled(call: &Call, number: u32, count: usize, (in_order, fill): (bool, bool
         settled.results.extend(failed);
     }
     pair(many.with_keys(settled.results, in_order), many.with_keys(settled.errors, in_order))
+}
+
+/// `await_all_or_fail()`: all results; the first failure is thrown.
+pub fn await_all_or_fail(call: Call) -> PhpResult {
+    all_of(&call.arguments(1, 3)?)
 }
 
 /// `await_first_success()`: the first result, and the failures until then.
@@ -44,9 +52,10 @@ pub fn await_first_success(call: Call) -> PhpResult {
 
 /// `await_any_of_or_fail()`: the first to be complete; a failure among them is thrown.
 pub fn await_any_of_or_fail(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 3)?;
+    let arguments = call.arguments(2, 4)?;
     let count = crate::number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
+    arguments.bool_or(4, true)?; // those that are found at once have the order of the awaitables
     let many = Many::of(arguments.iterable(2)?, 2)?;
     if many.len() < count {
         return Err(argument_error(1, false, "must not be greater than the number of awaitables"));
@@ -70,6 +79,12 @@ pub fn current_coroutine(call: Call) -> PhpResult {
 pub fn get_coroutines(call: Call) -> PhpResult {
     call.no_arguments()?;
     function("Async\\getCoroutines", &mut [])
+}
+
+/// `coroutine_context()`.
+pub fn coroutine_context(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    function("Async\\localContext", &mut [])
 }
 
 /// `graceful_shutdown()`.

@@ -1,16 +1,17 @@
 //! `select()`: one of several operations, whichever can be carried out first.
 
-use crate::channel::{CHANNEL, ChannelObject};
+use crate::channel::{self, CHANNEL, Shared};
 use crate::{random, token};
 use spindle_core::channel::{Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Wait, Waker};
-use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error};
+use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
+use std::rc::Rc;
 
 /// An operation.
 enum Operation {
-    Receive(Owned<ChannelObject>),
+    Receive(Rc<Shared>),
     /// The value is taken out while it waits in the channel.
-    Send(Owned<ChannelObject>, Option<Value>),
+    Send(Rc<Shared>, Option<Value>),
     Await(Owned<Object>),
 }
 
@@ -37,11 +38,7 @@ impl Operation {
     /// Carries the operation out if that needs no wait.
     fn attempt(&mut self) -> Attempt {
         match self {
-            Operation::Receive(channel) => match channel.try_receive() {
-                Received::Value(value) => Some(Ok(value)),
-                Received::Closed => Some(Err(channel.is_closed_error())),
-                Received::Empty => None,
-            },
+            Operation::Receive(channel) => receive(channel),
             Operation::Send(channel, value) => match channel.try_send(value.take()?) {
                 Ok(()) => Some(Ok(Value::NULL)),
                 Err((_, Refused::Closed)) => Some(Err(channel.is_closed_error())),
@@ -50,11 +47,7 @@ impl Operation {
                     None
                 }
             },
-            Operation::Await(object) => match coroutine::is_complete(object) {
-                Ok(true) => Some(coroutine::result_of(object)),
-                Ok(false) => None,
-                Err(thrown) => Some(Err(thrown)),
-            },
+            Operation::Await(object) => result_if_complete(object),
         }
     }
 
@@ -88,35 +81,114 @@ impl Operation {
     }
 }
 
-/// Returns the operations of the argument: a channel to receive from, an array of a channel and a value to send, or an
-/// awaitable.
-fn cases(call: &Call, list: &Array) -> Result<Vec<Case>, Thrown> {
-    let _ = call;
-    let (mut cases, mut position) = (Vec::with_capacity(list.len()), 0);
-    while let Some((key, value)) = list.next_from(&mut position) {
-        let operation = match (value.as_object(), value.as_array()) {
+/// An operation as it stands in the argument. No other code may run while there is one.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Receive(&'a Rc<Shared>),
+    Send(&'a Rc<Shared>, &'a Value),
+    Await(&'a Object),
+}
+
+impl<'a> Given<'a> {
+    /// Returns the operation that a value of the argument stands for: a channel to receive from, an array of a channel and a value
+    /// to send, or an awaitable.
+    fn of(value: &'a Value) -> Result<Given<'a>, Thrown> {
+        match (value.as_object(), value.as_array()) {
             (Some(object), _) => match CHANNEL.of(object) {
-                Some(channel) => Operation::Receive(Owned::of(channel)),
-                None if object.is_a(coroutine::awaitable()) => Operation::Await(Owned::of(object)),
-                None => return Err(no_operation()),
+                Some(channel) => Ok(Given::Receive(channel::shared(channel))),
+                None if coroutine::is_awaitable(object) => Ok(Given::Await(object)),
+                None => Err(no_operation()),
             },
             (None, Some(pair)) if pair.len() == 2 => {
                 let channel = pair.at(0).map(Value::dereferenced).and_then(Value::as_object);
                 match (channel.and_then(|object| CHANNEL.of(object)), pair.at(1)) {
-                    (Some(channel), Some(value)) => {
-                        Operation::Send(Owned::of(channel), Some(value.dereferenced().clone()))
-                    }
-                    _ => return Err(no_operation()),
+                    (Some(channel), Some(value)) => Ok(Given::Send(channel::shared(channel), value.dereferenced())),
+                    _ => Err(no_operation()),
                 }
             }
-            _ => return Err(no_operation()),
-        };
-        cases.push(Case { key, operation, waiting: None });
+            _ => Err(no_operation()),
+        }
     }
-    if cases.is_empty() {
-        return Err(argument_error(1, false, "must contain at least one operation"));
+
+    fn keep(self) -> Operation {
+        match self {
+            Given::Receive(channel) => Operation::Receive(Rc::clone(channel)),
+            Given::Send(channel, value) => Operation::Send(Rc::clone(channel), Some(value.clone())),
+            Given::Await(object) => Operation::Await(Owned::of(object)),
+        }
     }
-    Ok(cases)
+
+    /// Carries the operation out if that needs no wait. If it is not, no other code has run.
+    fn attempt(self) -> Attempt {
+        match self {
+            Given::Receive(channel) => receive(channel),
+            Given::Send(channel, value) => match channel.try_send(value.clone()) {
+                Ok(()) => Some(Ok(Value::NULL)),
+                Err((_, Refused::Closed)) => Some(Err(channel.is_closed_error())),
+                Err((_, Refused::Full)) => None, // the argument has the value, too
+            },
+            Given::Await(object) => result_if_complete(object),
+        }
+    }
+}
+
+fn receive(channel: &Shared) -> Attempt {
+    match channel.try_receive() {
+        Received::Value(value) => Some(Ok(value)),
+        Received::Closed => Some(Err(channel.is_closed_error())),
+        Received::Empty => None,
+    }
+}
+
+fn result_if_complete(object: &Object) -> Attempt {
+    match coroutine::is_complete(object) {
+        Ok(true) => Some(coroutine::result_of(object)),
+        Ok(false) => None,
+        Err(thrown) => Some(Err(thrown)),
+    }
+}
+
+/// How many operations need no allocation.
+const FEW: usize = 16;
+
+/// Tries the operations of the argument, and returns the result of the one that was carried out with its key; or what is to be
+/// waited for.
+fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
+    let mut few = [const { None }; FEW];
+    let mut many = Vec::new();
+    let given = match few.get_mut(..list.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(list.len(), None);
+            &mut many[..]
+        }
+    };
+    let mut position = 0;
+    for place in given.iter_mut() {
+        let at = position;
+        let Some((_, value)) = list.next_from(&mut position) else { break };
+        match Given::of(value) {
+            Ok(operation) => *place = Some((at, operation)),
+            Err(thrown) => return Ok(Err(thrown)),
+        }
+    }
+    if given.is_empty() {
+        return Ok(Err(argument_error(1, false, "must contain at least one operation")));
+    }
+    let key_at = |mut position: u32| list.next_from(&mut position).map_or(Value::NULL, |(key, _)| key);
+    for at in 0..given.len() {
+        given.swap(at, random::from_to(at, given.len()));
+        let Some((position, operation)) = given[at] else { continue };
+        if let Some(found) = operation.attempt() {
+            return Ok(found.and_then(|value| result(key_at(position), value)));
+        }
+    }
+    let keep = |(position, operation): &(u32, Given<'_>)| Case {
+        key: key_at(*position),
+        operation: operation.keep(),
+        waiting: None,
+    };
+    Err(given.iter().flatten().map(keep).collect())
 }
 
 fn no_operation() -> Thrown {
@@ -124,28 +196,38 @@ fn no_operation() -> Thrown {
     argument_error(1, true, text)
 }
 
-/// Tries the operations, beginning with a random one, and returns the first that needs no wait.
+/// Tries the operations in a random order, and returns the first that needs no wait. The order of all is random, not only the
+/// beginning: of those that need no wait each is as likely, wherever the others are.
 fn attempt(cases: &mut [Case]) -> Option<(usize, PhpResult)> {
-    let (count, start) = (cases.len(), random::below(cases.len()));
-    (start..start + count).map(|at| at % count).find_map(|at| Some((at, cases[at].operation.attempt()?)))
+    (0..cases.len()).find_map(|at| {
+        cases.swap(at, random::from_to(at, cases.len()));
+        Some((at, cases[at].operation.attempt()?))
+    })
 }
 
-fn result(key: &Value, value: Value) -> PhpResult {
-    Ok(Array::list([key.clone(), value].into_iter()).into())
+fn result(key: Value, value: Value) -> PhpResult {
+    Ok(Array::list([key, value].into_iter()).into())
 }
 
 /// `select()`.
 pub fn select(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = token(&arguments, 2)?;
-    let mut cases = cases(&call, arguments.array(1)?)?;
+    let mut cases = match first_attempt(arguments.array(1)?) {
+        Ok(found) => return found,
+        Err(cases) => cases,
+    };
+    // One that is an operation, too, is awaited: its result comes before its being the token.
+    let is_operation = |token: &Object| {
+        cases.iter().any(|case| matches!(&case.operation, Operation::Await(object) if **object == *token))
+    };
+    let token = token.filter(|token| !is_operation(token));
     loop {
-        if let Some((at, found)) = attempt(&mut cases) {
-            return result(&cases[at].key, found?);
+        if let Some((at, found)) = wait(&mut cases, token)? {
+            return result(cases[at].key.clone(), found?);
         }
-        if let Some(found) = wait(&mut cases, token)? {
-            let (at, value) = found;
-            return result(&cases[at].key, value?);
+        if let Some((at, found)) = attempt(&mut cases) {
+            return result(cases[at].key.clone(), found?);
         }
     }
 }
@@ -153,17 +235,12 @@ pub fn select(call: Call) -> PhpResult {
 /// `trySelect()`.
 pub fn try_select(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 1)?;
-    let mut cases = cases(&call, arguments.array(1)?)?;
-    match attempt(&mut cases) {
-        Some((at, found)) => result(&cases[at].key, found?),
-        None => Ok(Value::NULL),
-    }
+    first_attempt(arguments.array(1)?).unwrap_or(Ok(Value::NULL))
 }
 
 /// Waits for all operations at once. All have the same waker, which works once: only one of them is carried out.
 fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, PhpResult)>, Thrown> {
-    let sends = cases.iter().any(|case| matches!(case.operation, Operation::Send(..)));
-    let begun = Wait { keeps: sends, ..Wait::new("select", token) }.begin()?;
+    let begun = Wait::new("select", token).begin()?;
     let mut watched = Ok(());
     for case in cases.iter_mut() {
         case.waiting = case.operation.begin(begun.waker());
@@ -174,10 +251,12 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
         }
     }
     let parked = watched.is_ok().then(|| begun.park());
-    let mut found = None;
+    let (mut found, mut failures) = (None, Vec::new());
     for (at, case) in cases.iter_mut().enumerate() {
-        if let Operation::Await(object) = &case.operation {
-            begun.unwatch(object);
+        if let Operation::Await(object) = &case.operation
+            && let Some(failure) = begun.unwatch(object)
+        {
+            failures.push((at, failure));
         }
         let Some(waiting) = case.waiting.take() else { continue };
         match case.operation.end(waiting) {
@@ -185,8 +264,19 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
             outcome => found = Some((at, outcome)),
         }
     }
+    let failed = if found.is_none() && !failures.is_empty() { Some(failures.remove(0)) } else { None };
+    for (at, failure) in failures {
+        if let Operation::Await(object) = &cases[at].operation {
+            begun.pass_on(object, failure);
+        }
+    }
     let Some(parked) = parked else { return watched.map(|()| None) };
+    if let Some((at, failure)) = failed {
+        parked.taken();
+        return Ok(Some((at, Err(exception::throw(failure)))));
+    }
     match found {
+        // Whoever received the value has it: if the coroutine was cancelled since, that belongs to its next wait.
         Some((at, Outcome::Sent)) => {
             parked.taken();
             Ok(Some((at, Ok(Value::NULL))))
@@ -200,11 +290,6 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
                 channel.give_back(value, number);
                 parked.failed()?;
                 return Ok(None);
-            }
-            // With senders among them the wait has ended as woken, although the coroutine may have been cancelled since.
-            if let Err(thrown) = coroutine::check_cancellation() {
-                channel.give_back(value, number);
-                return Err(thrown);
             }
             parked.taken();
             Ok(Some((at, Ok(value))))

@@ -79,15 +79,11 @@ impl Shared<sys::HashTable> {
     /// Returns the key and the value at this position or the next one that is used, and moves the position behind it; `None` at
     /// the end. The position of the first one is 0. It stays valid when the array changes.
     pub fn next_from(&self, position: &mut u32) -> Option<(Value, &Value)> {
-        // SAFETY: a live array, whose current position is searched from there.
-        let value = unsafe { sys::zend_hash_get_current_data_ex(self.as_raw(), position) };
+        let mut key = Value::NULL;
+        // SAFETY: a live array, and a place for the key, which gets a reference of its own.
+        let value = unsafe { sys::spindle_table_next(self.as_raw(), position, key.as_mut_raw()) };
         // SAFETY: null, or a value of the array's.
         let value = unsafe { Value::borrow(value) }?;
-        let mut key = Value::NULL;
-        // SAFETY: as above; a place for the key, which gets a reference of its own.
-        unsafe { sys::zend_hash_get_current_key_zval_ex(self.as_raw(), key.as_mut_raw(), position) };
-        // SAFETY: as above.
-        unsafe { sys::zend_hash_move_forward_ex(self.as_raw(), position) };
         Some((key, value.dereferenced()))
     }
 }

@@ -33,11 +33,12 @@ function Async\awaitAnyOf(int $count, iterable $awaitables, ?Async\Awaitable $ca
 function Async\awaitChildren(?Async\Awaitable $cancellation = null): void
 function Async\awaitFirst(iterable $awaitables, ?Async\Awaitable $cancellation = null): mixed
 function Async\await_all(iterable $triggers, ?Async\Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array
-function Async\await_all_or_fail(iterable $triggers, ?Async\Awaitable $cancellation = null): array
-function Async\await_any_of(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null): array
-function Async\await_any_of_or_fail(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null): array
+function Async\await_all_or_fail(iterable $triggers, ?Async\Awaitable $cancellation = null, bool $preserveKeyOrder = true): array
+function Async\await_any_of(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null, bool $preserveKeyOrder = true, bool $fillNull = false): array
+function Async\await_any_of_or_fail(int $count, iterable $triggers, ?Async\Awaitable $cancellation = null, bool $preserveKeyOrder = true): array
 function Async\await_any_or_fail(iterable $triggers, ?Async\Awaitable $cancellation = null): mixed
 function Async\await_first_success(iterable $triggers, ?Async\Awaitable $cancellation = null): array
+function Async\coroutine_context(): Async\Context
 function Async\currentCoroutine(): Async\Coroutine
 function Async\currentScope(): Async\Scope
 function Async\current_coroutine(): Async\Coroutine
@@ -77,6 +78,7 @@ final class Async\Channel implements Countable, IteratorAggregate, Traversable
     public function send(mixed $value, ?Async\Awaitable $cancellation = null): void
     public function recv(?Async\Awaitable $cancellation = null): mixed
     public function trySend(mixed $value): bool
+    public function sendAsync(mixed $value): bool
     public function tryRecv(): mixed
     public function close(?Throwable $reason = null): void
     public function isClosed(): bool
@@ -132,6 +134,7 @@ final class Async\Coroutine implements Async\Awaitable
     public function getContext(): Async\Context
     public function onFinally(Closure $callback): void
     public function onExit(Closure $callback): void
+    public function finally(Closure $callback): void
 final class Async\CoroutineGroup implements Async\Awaitable
     public function __construct(?Async\Scope $scope = null)
     public function spawn(callable $task, mixed ...$args): Async\Coroutine
@@ -154,6 +157,7 @@ final class Async\Future implements Async\Awaitable
 final class Async\FutureState
     public function complete(mixed $result = null): void
     public function error(Throwable $throwable): void
+    public function ignore(): void
     public function isCompleted(): bool
 final class Async\Interval implements Iterator, Traversable
     public function __construct(int $ms)
@@ -205,6 +209,7 @@ class Async\Scope
     public function getErrors(): array
     public function onFinally(Closure $callback): void
     public function onExit(Closure $callback): void
+    public function finally(Closure $callback): void
     public function find(object|string $key): mixed
     public function get(object|string $key): mixed
     public function has(object|string $key): bool
@@ -271,6 +276,8 @@ final class ReflectionFiberScheduler extends ReflectionFiber
 alias async\cancellationerror of Async\CancellationException
 alias async\asynccancellation of Async\CancellationException
 alias async\taskgroup of Async\CoroutineGroup
+alias async\completable of Async\Awaitable
+alias async\operationcanceledexception of Async\AwaitCancelledException
 ini async.block_warning_ms = "0", set when PHP starts
 ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere

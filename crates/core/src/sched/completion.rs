@@ -18,6 +18,7 @@
 use super::{
     Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, Waiter, WakeReason,
 };
+use std::collections::HashSet;
 
 impl<X> Core<X> {
     /// Ends a coroutine whose body has ended, or will never begin. Its awaiters are woken by [`Core::complete`].
@@ -185,6 +186,11 @@ impl<X> Core<X> {
         let mut notify: Vec<CoroutineId> = waited.waiters.iter().filter_map(waits).collect();
         // Collectors take the failures from the host's list.
         notify.retain(|co| !waited.collectors.contains(co));
+        // One may wait for the scope several times at once, as for one of many and as for a token.
+        if notify.len() > 1 {
+            let mut known = HashSet::with_capacity(notify.len());
+            notify.retain(|co| known.insert(*co));
+        }
         let handled = !notify.is_empty() || !waited.collectors.is_empty();
         // A coroutine that has not run since an earlier failure finds this one with it.
         notify.retain(|co| !self.deliveries.iter().any(|(to, from, _)| to == co && *from == scope));

@@ -45,8 +45,8 @@ fn set_handler(function: Function, handler: Handler) {
     unsafe { function.set_handler(handler) };
 }
 
-/// Returns `true` if the extension is this module.
-fn is_spindle(extension: Option<Extension>) -> bool {
+/// Returns `true` if the extension is this module, whose functions and iterators wait without locks.
+pub(crate) fn is_spindle(extension: Option<Extension>) -> bool {
     extension.is_some_and(|extension| std::ptr::eq(extension.raw(), &raw const sys::spindle_module_entry))
 }
 

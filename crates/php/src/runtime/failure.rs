@@ -41,7 +41,7 @@ pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
                 runner::failed(rt, this, exception, outcome == Outcome::Cancelled);
             }
         }
-    } else if outcome == Outcome::Failed && !end.awaited {
+    } else if outcome == Outcome::Failed && !end.awaited && !this.seen.get() {
         place_failure(rt, this);
     }
     if end.complete {

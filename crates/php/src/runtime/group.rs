@@ -178,6 +178,11 @@ impl Group {
         rt.find_object(failed)?.exception.get()
     }
 
+    /// Marks its failure, which it may have later, as received.
+    pub fn mark_seen(&self) {
+        self.seen.set(true);
+    }
+
     /// Returns the available results by index.
     pub fn results(&self, rt: &Runtime) -> Owned<Array> {
         let mut results = Array::new(0);

@@ -3,6 +3,7 @@
 use crate::runtime::awaiting;
 pub use crate::runtime::coroutine::Holders;
 use crate::runtime::coroutine::Info;
+use crate::runtime::failure::{self, Level};
 use crate::runtime::park::{after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Runtime, existing, rt};
 use spindle_core::sched::{ScopeId, Target, Ticket, WaitReason, WakeReason};
@@ -36,15 +37,12 @@ pub struct Wait<'a> {
     pub holders: Option<Holders>,
     /// A cancellation token, whose completion ends the wait.
     pub token: Option<&'a Object>,
-    /// Being woken has an effect that cannot be given back: once woken, the wait ends so, and a cancellation that comes later
-    /// is delivered at the next one.
-    pub keeps: bool,
 }
 
 impl<'a> Wait<'a> {
     /// Returns the description of a wait that a token may end.
     pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
-        Wait { name, holders: None, token, keeps: false }
+        Wait { name, holders: None, token }
     }
 
     /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
@@ -64,9 +62,6 @@ impl<'a> Wait<'a> {
         }
         may_wait(rt)?;
         let ticket = rt.begin_wait();
-        if self.keeps {
-            rt.core.borrow_mut().prioritize_wake();
-        }
         Ok(Begun { rt, wait: self, ticket, target })
     }
 }
@@ -96,11 +91,19 @@ impl<'a> Begun<'a> {
         Ok(())
     }
 
-    /// Removes an awaitable.
-    pub fn unwatch(&self, awaitable: &Object) {
-        if let Ok(target) = awaiting::target(awaitable) {
-            self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
-            awaiting::pass_on(self.rt, &[target]);
+    /// Removes an awaitable. If that is a scope which has failed meanwhile, returns the failure, which no other coroutine gets: the
+    /// caller throws it, or [passes it on](Begun::pass_on).
+    pub fn unwatch(&self, awaitable: &Object) -> Option<Owned<Object>> {
+        let target = awaiting::target(awaitable).ok()?;
+        self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
+        let Target::Scope(id) = target else { return None };
+        self.rt.take_delivery(id)
+    }
+
+    /// Routes a failure of a scope, which [`Begun::unwatch`] has returned, to the scopes above.
+    pub fn pass_on(&self, awaitable: &Object, failure: Owned<Object>) {
+        if let Ok(Target::Scope(id)) = awaiting::target(awaitable) {
+            pass_on(self.rt, id, failure);
         }
     }
 
@@ -173,13 +176,7 @@ impl Parked<'_> {
     /// Routes the failure of a token that is a scope to others.
     fn pass_on(mut self) {
         if let Some((id, failure)) = self.delivered.take() {
-            crate::runtime::failure::route(
-                self.rt,
-                failure,
-                crate::runtime::failure::Level::Beyond(id),
-                id,
-                self.rt.running(),
-            );
+            pass_on(self.rt, id, failure);
         }
         if let Some(target) = self.target {
             awaiting::pass_on(self.rt, &[target]);
@@ -187,11 +184,22 @@ impl Parked<'_> {
     }
 }
 
-/// Waits for many awaitables at once, until `count` of them are complete, or with `fails_fast` until one has failed.
+/// Routes a failure of a scope, which was delivered to the running coroutine, to the scopes above.
+pub fn pass_on(rt: &'static Runtime, id: ScopeId, failure: Owned<Object>) {
+    failure::route(rt, failure, Level::Beyond(id), id, rt.running());
+}
+
+/// Waits for many awaitables at once, until `count` of them are complete, or with `fails_fast` until one has failed, or until
+/// scopes among them have failed. Returns the failures of these, which only a coroutine that waits for them gets.
 ///
 /// # Errors
 /// The coroutine is cancelled, or the token was first.
-pub fn wait_for_some(wait: Wait<'_>, targets: &[Target], count: usize, fails_fast: bool) -> Result<(), Thrown> {
+pub fn wait_for_some(
+    wait: Wait<'_>,
+    targets: &[Target],
+    count: usize,
+    fails_fast: bool,
+) -> Result<Vec<(ScopeId, Owned<Object>)>, Thrown> {
     let rt = rt();
     let limit = wait.token.map(awaiting::target).transpose()?;
     let set = {
@@ -210,17 +218,51 @@ pub fn wait_for_some(wait: Wait<'_>, targets: &[Target], count: usize, fails_fas
         core.is_done(Target::Set(set)) || limit.is_some_and(|limit| core.is_done(limit))
     };
     let (both, alone) = ([Target::Set(set), limit.unwrap_or(Target::Set(set))], [Target::Set(set)]);
-    let waited = awaiting::wait(rt, if limit.is_some() { &both } else { &alone }, info, over);
+    let mut waited_for = if limit.is_some() { &both[..] } else { &alone[..] };
+    let is_scope = |target: &Target| matches!(target, Target::Scope(_));
+    let with_scopes: Vec<Target>;
+    if targets.iter().any(is_scope) {
+        // Waited for by itself, too: a set gets no failure of a scope.
+        let scopes = targets.iter().copied().filter(is_scope);
+        with_scopes = waited_for.iter().copied().chain(scopes).collect();
+        waited_for = &with_scopes;
+    }
+    let waited = awaiting::wait(rt, waited_for, info, over);
     let in_time = {
         let mut core = rt.core.borrow_mut();
         let in_time = core.is_done(Target::Set(set));
         core.drop_watch(set, targets.iter().copied());
         in_time
     };
-    match (waited, wait.token) {
-        (awaiting::Waited::Thrown(thrown), _) => Err(thrown),
-        (awaiting::Waited::Failure(_, failure), _) => Err(awaiting::token_has_failed(failure)),
-        (awaiting::Waited::Done, Some(token)) if !in_time => Err(awaiting::token_was_first(rt, token)),
-        (awaiting::Waited::Done, _) => Ok(()),
+    let thrown = match (waited, wait.token) {
+        (awaiting::Waited::Thrown(thrown), _) => thrown,
+        (awaiting::Waited::Failure(id, failure), _) => {
+            let mut failures = vec![(id, failure)];
+            for target in waited_for {
+                if let Target::Scope(id) = *target {
+                    failures.extend(rt.take_delivery(id).map(|failure| (id, failure)));
+                }
+            }
+            let is_token = |id: ScopeId| limit == Some(Target::Scope(id)) && !targets.contains(&Target::Scope(id));
+            let of_token = failures.iter().position(|(id, _)| is_token(*id));
+            let Some(at) = of_token else { return Ok(failures) };
+            let (_, of_token) = failures.swap_remove(at);
+            if failures.is_empty() {
+                awaiting::token_has_failed(of_token)
+            } else {
+                pass_on_token(rt, limit, of_token);
+                return Ok(failures);
+            }
+        }
+        (awaiting::Waited::Done, Some(token)) if !in_time => awaiting::token_was_first(rt, token),
+        (awaiting::Waited::Done, _) => return Ok(Vec::new()),
+    };
+    awaiting::pass_on(rt, waited_for);
+    Err(thrown)
+}
+
+fn pass_on_token(rt: &'static Runtime, token: Option<Target>, failure: Owned<Object>) {
+    if let Some(Target::Scope(id)) = token {
+        pass_on(rt, id, failure);
     }
 }

@@ -17,6 +17,10 @@ pub struct SignalWait {
     pub completion: Completion,
 }
 
+/// Signals of a fault of the instruction that is executed. It would be executed again after a handler that does nothing, and
+/// the runtime finds stack overflows by them.
+const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+
 static WAITS: PhpStatic<RefCell<Vec<Weak<SignalWait>>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 /// The actions that signals had before they were waited for.
@@ -52,6 +56,9 @@ impl SignalWait {
     /// # Errors
     /// The signal does not exist, or cannot be caught.
     pub fn start(signal: i32) -> io::Result<Rc<SignalWait>> {
+        if FAULTS.contains(&signal) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it reports a fault of the process"));
+        }
         let rt = rt();
         if !rt.active.get() {
             moments::first_spawn(rt);

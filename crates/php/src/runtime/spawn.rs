@@ -4,7 +4,7 @@ use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::runner::{self, Body, RustEntry};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{classes, moments, scope, suspension};
-use spindle_core::sched::CoroutineId;
+use spindle_core::sched::{CoroutineId, ScopeId};
 use spindle_zend::{Call, Frame, Function, Owned, PhpStatic, Thrown, exception};
 use std::cell::{Cell, RefCell};
 
@@ -40,10 +40,22 @@ fn is_not_excluded() -> Result<(), Thrown> {
 /// # Errors
 /// The scope is closed.
 pub fn scope_is_open(rt: &Runtime) -> Result<(), Thrown> {
+    let current = {
+        let core = rt.core.borrow();
+        core.scope_of(core.running())
+    };
+    this_scope_is_open(rt, current)
+}
+
+/// Checks that this scope, which may be gone, is not closed for coroutines that its own spawn.
+///
+/// # Errors
+/// The scope is closed.
+pub fn this_scope_is_open(rt: &Runtime, scope: ScopeId) -> Result<(), Thrown> {
     is_not_excluded()?;
     let closed = {
         let core = rt.core.borrow();
-        core.is_cancelled(core.scope_of(core.running()))
+        !core.scope_exists(scope) || core.is_cancelled(scope)
     };
     if closed { Err(exception::throw_new(classes::async_exception(), scope::CLOSED)) } else { Ok(()) }
 }
@@ -79,6 +91,14 @@ pub fn spawn_body(rt: &'static Runtime, body: Body) -> Owned<CoroutineObject> {
     let this = COROUTINE.make();
     runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
     queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn);
+    this
+}
+
+/// Creates a coroutine from a Rust body as a member of this scope, and queues it.
+pub fn spawn_body_in(rt: &'static Runtime, scope: ScopeId, body: Body) -> Owned<CoroutineObject> {
+    let this = COROUTINE.make();
+    runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
+    queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), |core| core.spawn_in(scope));
     this
 }
 
