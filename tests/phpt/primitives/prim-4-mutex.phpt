@@ -17,11 +17,13 @@ attempt('twice', function() use ($m) {
         $m->unlock();
     }
 });
-$holder = spawn(function() use ($m) { $m->lock(); suspend(); suspend(); suspend(); $m->unlock(); });
+$go = new Async\Channel;
+$holder = spawn(function() use ($m, $go) { $m->lock(); $go->recv(); $m->unlock(); });
 T\begun($holder);
 attempt("another's", fn() => $m->unlock());
 attempt("another's, tried", fn() => $m->tryLock());
 attempt('token', fn() => $m->lock(Async\Future::completed()));
+$go->send(1);
 await($holder);
 attempt('with', fn() => [$m->with(fn() => $m->isLocked()), $m->isLocked()]);
 attempt('with in with', fn() => $m->with(fn() => $m->with(fn() => 1)));
@@ -98,31 +100,31 @@ echo "end\n";
 free: [false,null,true,null,false,true,false,null]
 not locked: Async\AsyncException: The mutex is not locked
 twice: Async\AsyncException: The coroutine has locked this mutex already, at %s:10
-another's: Async\AsyncException: The mutex was locked by coroutine #2, at %s:17
+another's: Async\AsyncException: The mutex was locked by coroutine #2, at %s:18
 another's, tried: false
 token: Async\AwaitCancelledException: The wait was cancelled by its token
 with: [true,false]
-with in with: Async\AsyncException: The coroutine has locked this mutex already, at %s:24
+with in with: Async\AsyncException: The coroutine has locked this mutex already, at %s:26
 with that throws: LogicException: in it
 unlocked in the callback: ["done",false]
 given away in the callback: [true,null,false]
 overtake: false
 a b c
-first: Async\CancellationException: cancelled at %s:51
-second: Async\CancellationException: cancelled at %s:53
+first: Async\CancellationException: cancelled at %s:53
+second: Async\CancellationException: cancelled at %s:55
 third: "it has come"
-inside: Async\CancellationException: cancelled at %s:58
+inside: Async\CancellationException: cancelled at %s:60
 unlocked: false
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:68 in prim-4-mutex.php:68
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:70 in prim-4-mutex.php:70
 next: "the next one has it"
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:73 in prim-4-mutex.php:73
-failed: LogicException: with the mutex
 Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:75 in prim-4-mutex.php:75
-cancelled: Async\CancellationException: cancelled at %s:77
+failed: LogicException: with the mutex
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:77 in prim-4-mutex.php:77
+cancelled: Async\CancellationException: cancelled at %s:79
 unlocked: false
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:81 in prim-4-mutex.php:81
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:81 in prim-4-mutex.php:81
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:83 in prim-4-mutex.php:83
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:83 in prim-4-mutex.php:83
 kept: [false,false]
 many: 0
 end
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:91 in prim-4-mutex.php:91
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:93 in prim-4-mutex.php:93
