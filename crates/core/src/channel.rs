@@ -234,6 +234,20 @@ impl<T, W: Copy> Channel<T, W> {
         true
     }
 
+    /// Closes the channel, and returns all values that it holds: nothing receives or gets back any of them.
+    pub fn end(&mut self, wake: impl FnMut(W) -> bool) -> Vec<T> {
+        self.close(wake);
+        let of_waiters = self.receivers.contents_mut().chain(self.senders.contents_mut());
+        // One that could not be woken, because it is cancelled, finds the channel closed, too.
+        let of_waiters = of_waiters.filter_map(|slot| match std::mem::replace(slot, Slot::Closed(None)) {
+            Slot::Pending(value) | Slot::Closed(value) => value,
+            Slot::Received(value, _) => Some(value),
+            Slot::Sent => None,
+        });
+        let returned = self.returned.drain(..).map(|(_, value)| value);
+        self.buffer.drain(..).chain(returned).chain(of_waiters).collect()
+    }
+
     /// Returns all values that it holds, those of senders that wait and those that were handed over included.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         let of_waiters = self.receivers.contents().chain(self.senders.contents()).filter_map(|slot| match slot {

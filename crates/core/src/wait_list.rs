@@ -131,6 +131,11 @@ impl<W: Copy, P> WaitList<W, P> {
         self.entries.iter().filter_map(|entry| entry.content.as_ref().map(|(_, content)| content))
     }
 
+    /// Returns the same, to be changed.
+    pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut P> {
+        self.entries.iter_mut().filter_map(|entry| entry.content.as_mut().map(|(_, content)| content))
+    }
+
     fn place(&self, index: u32) -> Place {
         Place { index, generation: self.entries[index as usize].generation }
     }

@@ -105,6 +105,12 @@ impl State for Channel {
         Channel { shared: Rc::new(Shared { core, reason, reader }), is_constructed: Cell::new(false) }
     }
 
+    /// Releases its values here, although a coroutine that fills it may keep what it shares: the cycle collector frees what it
+    /// has found together with the object, whoever else refers to it.
+    fn free(this: &ChannelObject) {
+        this.shared.end();
+    }
+
     fn collect(&self, values: &mut Collected) {
         self.shared.core.borrow().values().for_each(|value| values.value(value));
         values.object(&self.shared.reason);
@@ -191,6 +197,14 @@ impl Shared {
             self.core.borrow_mut().close(Waker::wake);
             self.end_reader();
         }
+    }
+
+    /// Closes it, and releases its values: its object is gone, so nothing receives them.
+    fn end(&self) {
+        let values = self.core.borrow_mut().end(Waker::wake);
+        drop(values);
+        let reason = self.reason.take();
+        drop(reason);
     }
 
     /// Sets the coroutine that fills it, or none.

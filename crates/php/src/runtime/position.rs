@@ -4,6 +4,7 @@ use spindle_zend::{FiberContext, Frame, Owned, OwnedCell, Str, exception};
 use std::cell::Cell;
 
 /// A file and a line, or nothing. It holds the file's name, because the code may be gone when it is asked for.
+#[derive(Default)]
 pub struct Position {
     file: OwnedCell<Str>,
     line: Cell<u32>,
