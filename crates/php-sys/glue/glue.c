@@ -911,6 +911,11 @@ void spindle_each_engine_extension(void (*each)(void *with, const char *file), v
 	}
 }
 
+uint32_t spindle_call_observers(uintptr_t executor)
+{
+	return (executor != (uintptr_t) execute_ex ? 1 : 0) | (zend_execute_internal ? 2 : 0) | (ZEND_OBSERVER_ENABLED ? 4 : 0);
+}
+
 /* --- module --------------------------------------------------------------------------------------------- */
 
 static ZEND_INI_MH(on_stack_size)
@@ -1051,6 +1056,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
+	PHP_INI_ENTRY("async.block_log", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
 	STD_PHP_INI_BOOLEAN("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics, diagnostics, spindle_ini, spindle_settings)

@@ -271,6 +271,7 @@ final class ReflectionFiberScheduler extends ReflectionFiber
 alias async\cancellationerror of Async\CancellationException
 alias async\asynccancellation of Async\CancellationException
 alias async\taskgroup of Async\CoroutineGroup
+ini async.block_log = "", set when PHP starts
 ini async.block_warning_ms = "0", set when PHP starts
 ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere
