@@ -902,11 +902,12 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with)
 {
 	for (zend_llist_element *element = zend_extensions.head; element; element = element->next) {
-		void *handle = ((zend_extension *) element->data)->handle;
-		struct link_map *object;
+		/* opcache clears its handle, so as not to be unloaded, and functions that it does not need. Its name stays in its file. */
+		zend_extension *extension = element->data;
+		Dl_info object, engine;
 
-		if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &object) == 0 && *object->l_name) {
-			each(with, object->l_name);
+		if (dladdr((void *) extension->name, &object) && dladdr((void *) zend_error, &engine) && object.dli_fbase != engine.dli_fbase) {
+			each(with, object.dli_fname);
 		}
 	}
 }

@@ -14,25 +14,34 @@ pub struct Feature {
     pub outcome: Result<(), i32>,
     /// Whether coroutines need it; without one that is not needed something else is used.
     pub needed: bool,
+    /// The release of Linux that has brought it.
+    pub since: &'static str,
     /// What it is used for, or what is used without it.
     pub about: &'static str,
 }
 
 /// Tries all of them. Descriptors that this opens are closed again.
 pub fn try_features() -> Vec<Feature> {
-    let feature = |name, outcome, needed, about| Feature { name, outcome, needed, about };
+    let feature = |name, outcome, needed, since, about| Feature { name, outcome, needed, since, about };
     vec![
-        feature("epoll_create1", epoll().map(drop), true, "waits for descriptors"),
-        feature("eventfd", eventfd().map(drop), true, "wakes the event loop"),
-        feature("epoll_pwait2", epoll_pwait2(), false, "without it waits are rounded up to milliseconds"),
-        feature("pidfd_open", pidfd_open(), false, "without it child processes are waited for by SIGCHLD"),
-        feature("preadv2 RWF_NOWAIT", nowait_file(), false, "without it files are read by the thread pool"),
-        feature("preadv2 RWF_NOWAIT on pipes", nowait_pipe(), false, "without it pipes are polled before each read"),
-        feature("signalfd", signalfd().map(drop), false, "without it waits for signals are repeated calls"),
+        feature("epoll_create1", epoll().map(drop), true, "2.6", "waits for descriptors"),
+        feature("eventfd", eventfd().map(drop), true, "2.6", "wakes the event loop"),
+        feature("epoll_pwait2", epoll_pwait2(), false, "5.11", "without it waits are rounded up to milliseconds"),
+        feature("pidfd_open", pidfd_open(), false, "5.3", "without it child processes are waited for by SIGCHLD"),
+        feature("preadv2 RWF_NOWAIT", nowait_file(), false, "4.14", "without it files are read by the thread pool"),
+        feature(
+            "preadv2 RWF_NOWAIT on pipes",
+            nowait_pipe(),
+            false,
+            "6.4",
+            "without it pipes are polled before each read",
+        ),
+        feature("signalfd", signalfd().map(drop), false, "2.6", "without it waits for signals are repeated calls"),
         feature(
             "process_vm_readv",
             process_vm_readv(),
             false,
+            "3.2",
             "without it async.block_warning_ms does not see where a call blocks",
         ),
     ]

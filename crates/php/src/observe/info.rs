@@ -34,15 +34,16 @@ fn observers() -> impl Iterator<Item = (String, String)> {
 
 /// Returns the rows about the kernel, whose features are tried out.
 pub fn kernel() -> Vec<(String, String)> {
-    let row = |name: &str, outcome: Result<(), i32>, needed: bool, about: &str| {
+    let row = |name: &str, outcome: Result<(), i32>, needed: bool, since: &str, about: &str| {
+        let word = if needed { "missing" } else { "absent" };
         let outcome = match outcome {
             Ok(()) => "works".to_owned(),
-            Err(errno) if needed => format!("missing: {} ({about})", reason(errno)),
-            Err(errno) => format!("absent: {}; {about}", reason(errno)),
+            Err(errno) => format!("{word}: {}, there since Linux {since}; {about}", reason(errno)),
         };
         (format!("Kernel {name}"), outcome)
     };
-    let mut rows: Vec<_> = kernel::try_features().iter().map(|f| row(f.name, f.outcome, f.needed, f.about)).collect();
+    let mut rows: Vec<_> =
+        kernel::try_features().iter().map(|f| row(f.name, f.outcome, f.needed, f.since, f.about)).collect();
     let guarded = match guard::try_out() {
         Ok(guard::Kind::Advised) => Ok(()),
         Ok(guard::Kind::Mapped) => Err(libc::EINVAL),
@@ -52,9 +53,16 @@ pub fn kernel() -> Vec<(String, String)> {
         "MADV_GUARD_INSTALL",
         guarded,
         false,
+        "6.13",
         "without it each stack takes a memory mapping of its own (vm.max_map_count)",
     ));
-    rows.push(row("MADV_WIPEONFORK", wiped_on_fork(), false, "without it forks by raw system calls are not noticed"));
+    rows.push(row(
+        "MADV_WIPEONFORK",
+        wiped_on_fork(),
+        false,
+        "4.14",
+        "without it forks by raw system calls are not noticed",
+    ));
     rows
 }
 
