@@ -57,7 +57,7 @@ deb: build ## build/dist: Debian packages of what was built
 TESTS ?= tests/phpt
 .PHONY: dev
 dev: rust ## a debug build, and phpt tests with it: TESTS=tests/phpt/scope
-	@$(CARGO) build -p spindle-module
+	@$(CARGO) build -p spindle-module -p spindle-launcher
 	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle.so tests/run-phpt $(TESTS)
 
 # Makes libc calls fail, for the tests.

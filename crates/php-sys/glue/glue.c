@@ -903,7 +903,7 @@ void spindle_each_engine_extension(void (*each)(void *with, const char *file), v
 {
 	for (zend_llist_element *element = zend_extensions.head; element; element = element->next) {
 		/* opcache clears its handle, so as not to be unloaded, and functions that it does not need. Its name stays in its file. */
-		zend_extension *extension = element->data;
+		zend_extension *extension = (zend_extension *) element->data;
 		Dl_info object, engine;
 
 		if (dladdr((void *) extension->name, &object) && dladdr((void *) zend_error, &engine) && object.dli_fbase != engine.dli_fbase) {

@@ -70,8 +70,8 @@ impl Facts {
 
     /// Reads them from what `php -i` prints, as text or as HTML.
     pub fn of_info(text: &str) -> Option<Facts> {
-        let text =
-            text.replace("</td><td class=\"v\">", " => ").replace("</td></tr>", "").replace("<tr><td class=\"e\">", "");
+        let text = text.replace("</td><td class=\"v\">", " => ").replace("</td></tr>", "");
+        let text = text.replace("<tr><td class=\"e\">", "").replace("  => ", " => ");
         let value = |name: &str| {
             let rows = text.lines().filter_map(|line| line.split_once(" => "));
             rows.filter(|(found, _)| found.trim() == name).map(|(_, value)| value.trim().to_owned()).next()
@@ -96,6 +96,7 @@ impl Facts {
                 .lines()
                 .find_map(|line| line.strip_prefix("Version => "))
                 .map(|version| version.trim().to_owned()),
+            xdebug: value("xdebug.mode").map(|both| both.split(" => ").take(1).map(str::to_owned).collect()),
             info,
             version,
             ..Facts::default()
@@ -103,7 +104,7 @@ impl Facts {
     }
 
     pub fn php(&self, php: &Php) -> report::Php {
-        let scanned = self.php_ini_scanned_files.split(',').map(str::trim).filter(|file| !file.is_empty());
+        let mut scanned = self.php_ini_scanned_files.split(',').map(str::trim).filter(|file| !file.is_empty());
         report::Php {
             version: self.version.clone(),
             sapi: self.sapi.clone(),
@@ -112,7 +113,7 @@ impl Facts {
             thread_safe: self.zts,
             debug: self.debug,
             ini: (!self.php_ini_loaded_file.is_empty()).then(|| self.php_ini_loaded_file.clone()),
-            ini_folder: scanned.last().and_then(|file| Some(file.rsplit_once('/')?.0.to_owned())),
+            ini_folder: scanned.next_back().and_then(|file| Some(file.rsplit_once('/')?.0.to_owned())),
             extension_dir: self.extension_dir.clone(),
         }
     }

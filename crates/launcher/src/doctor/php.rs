@@ -120,11 +120,17 @@ struct Output {
     ended: String,
 }
 
+/// With these php-cgi takes its call for a request.
+const OF_REQUESTS: &[&str] = &["GATEWAY_INTERFACE", "REQUEST_METHOD", "SERVER_NAME", "SERVER_SOFTWARE"];
+
 /// Runs a command to its end, for [`PATIENCE`] at most. What it prints goes to files, which it cannot fill so as to wait.
 fn run(command: &mut Command) -> Result<Output, String> {
     let say = |error: std::io::Error| crate::console::reason(&error);
     let (out, err) = (tempfile::NamedTempFile::new().map_err(say)?, tempfile::NamedTempFile::new().map_err(say)?);
     command.stdin(Stdio::null()).stdout(out.reopen().map_err(say)?).stderr(err.reopen().map_err(say)?);
+    for name in OF_REQUESTS {
+        command.env_remove(name);
+    }
     let mut child = command.spawn().map_err(say)?;
     let start = Instant::now();
     let ended = loop {

@@ -26,6 +26,16 @@ pub fn of_module(messages: &str, facts: &Facts) -> Option<String> {
         let start = line.find("Spindle cannot").unwrap_or(0);
         return Some(without_place(&line[start..]).to_owned());
     }
+    if let Some(line) = about.iter().find(|line| line.contains("because conflicting module")) {
+        let other = line
+            .split("conflicting module ")
+            .nth(1)
+            .and_then(|rest| rest.split('"').nth(1))
+            .unwrap_or("another extension");
+        return Some(format!(
+            "Spindle cannot be loaded together with {other}: both switch stacks below the engine. Load one of them"
+        ));
+    }
     if messages.contains("Unable to initialize module") && !about.is_empty() {
         let after = |word: &str| {
             let text = messages.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -149,6 +159,13 @@ mod tests {
             why(text),
             "Spindle cannot be loaded together with swoole: both switch stacks below the engine. Load one of them"
         );
+    }
+
+    #[test]
+    fn another_extension_that_was_loaded_before() {
+        let text = "PHP Warning:  Cannot load module \"spindle\" because conflicting module \"swow\" is already loaded in Unknown on \
+                    line 0\n";
+        assert!(why(text).starts_with("Spindle cannot be loaded together with swow: "), "{}", why(text));
     }
 
     #[test]
