@@ -30,7 +30,7 @@ fn php(folder: &Folder, facts: &Value, lines: &str) {
     let facts = folder.path("facts.json");
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = -v ]; then echo 'PHP {} (cli) (built: today)'; exit; fi\n\
-         [ -z \"$SPINDLE_DOCTOR_PROBE\" ] || cp '{}' \"$SPINDLE_DOCTOR_PROBE\"\n{lines}\n",
+         for last; do :; done\n[ ! -f \"$last\" ] || cp '{}' \"$last\"\n{lines}\n",
         json_text(&folder.read("facts.json"), "version"),
         facts.display()
     );

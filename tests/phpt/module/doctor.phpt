@@ -47,6 +47,16 @@ foreach (['fpm' => $fpm, 'cgi' => $cgi] as $name => $php) {
         && array_column($ended['extensions'], 'verdict', 'name')['json'] === 'proven' && $ended['kernel']['features'] !== [], $ended);
 }
 
+// a PHP in which much is forbidden
+$folder = sys_get_temp_dir() . '/spindle-ini-' . getmypid();
+mkdir($folder);
+file_put_contents("$folder/z.ini", "disable_functions=phpinfo,getenv,putenv,stream_socket_pair,file,opcache_get_status,ini_get_all\nopen_basedir=/nowhere\n");
+putenv('PHP_INI_SCAN_DIR=' . getenv('PHP_INI_SCAN_DIR') . ":$folder");
+$ended = Doctor\json();
+T\check('much forbidden', $ended['works'] && $ended['module']['coroutines_work'] && count($ended['extensions']) > 5, $ended);
+unlink("$folder/z.ini");
+rmdir($folder);
+
 // a module that PHP cannot load
 $broken = sys_get_temp_dir() . '/spindle-broken-' . getmypid() . '.so';
 file_put_contents($broken, 'no shared object');
@@ -70,4 +80,5 @@ no coroutines: yes
 failing: yes
 fpm: yes
 cgi: yes
+much forbidden: yes
 no module: yes

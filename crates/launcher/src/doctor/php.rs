@@ -76,7 +76,7 @@ impl Php {
         let mut command = self.command(module);
         // Code of the configuration has no part in this.
         command.args(["-d", "auto_prepend_file=", "-d", "auto_append_file=", "-d", "open_basedir=", "-r"]);
-        command.arg(PROBE.trim_start_matches("<?php\n")).env("SPINDLE_DOCTOR_PROBE", place.path());
+        command.arg(PROBE.trim_start_matches("<?php\n")).arg("--").arg(place.path());
         match run(&mut command) {
             Err(why) => Probe { facts: None, messages: String::new(), ended: why },
             Ok(output) => {

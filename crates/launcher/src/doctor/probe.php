@@ -1,9 +1,8 @@
 <?php
-// Run by `spindle doctor`: writes what this PHP is, as JSON, to the file that the environment names. It also runs in versions of
+// Run by `spindle doctor`: writes what this PHP is, as JSON, to the file that its argument names. It also runs in versions of
 // PHP that are too old, with functions that are disabled, and without the extension.
 error_reporting(0);
-$spindle_doctor = getenv('SPINDLE_DOCTOR_PROBE');
-putenv('SPINDLE_DOCTOR_PROBE');
+$spindle_doctor = $argv[1];
 
 function spindle_doctor_info($print)
 {
@@ -47,37 +46,45 @@ if (extension_loaded('xdebug')) {
     $mode = function_exists('xdebug_info') ? @xdebug_info('mode') : null;
     $facts['xdebug'] = is_array($mode) ? $mode : explode(',', (string) ini_get('xdebug.mode'));
 }
-$maps = @file('/proc/self/maps') ?: array();
-$mapped = function ($lines) {
+function spindle_doctor_mapped()
+{
     $paths = array();
-    foreach ($lines as $line) {
+    foreach (explode("\n", (string) @file_get_contents('/proc/self/maps')) as $line) {
         if (preg_match('~^\S+ \S+ \S+ \S+ \S+ +(/.*)$~', $line, $m)) {
             $paths[$m[1]] = true;
         }
     }
     return array_keys($paths);
-};
-$facts['mapped'] = $mapped($maps);
+}
+$facts['mapped'] = spindle_doctor_mapped();
 $facts['trial'] = null;
 $facts['info'] = '';
-$write = function ($facts) use ($spindle_doctor) {
+$save = function ($facts) use ($spindle_doctor) {
     $flags = defined('JSON_INVALID_UTF8_SUBSTITUTE') ? JSON_INVALID_UTF8_SUBSTITUTE : 0;
     file_put_contents($spindle_doctor, json_encode($facts, $flags));
 };
-$write($facts); // in case that what follows ends the process
+$save($facts); // in case that what follows ends the process
 
 if ($facts['spindle'] !== null) {
     try {
         // One waits for what the other one sends: without coroutines this would wait for ever.
-        $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
-        $reader = call_user_func('Async\spawn', function () use ($pair) { return fread($pair[0], 4); });
-        call_user_func('Async\spawn', function () use ($pair) { usleep(1000); fwrite($pair[1], 'ping'); });
+        if (function_exists('stream_socket_pair')) {
+            $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+            $read = function () use ($pair) { return fread($pair[0], 4); };
+            $write = function () use ($pair) { fwrite($pair[1], 'ping'); };
+        } else {
+            $sent = '';
+            $read = function () use (&$sent) { while ($sent === '') call_user_func('Async\delay', 1); return $sent; };
+            $write = function () use (&$sent) { $sent = 'ping'; };
+        }
+        $reader = call_user_func('Async\spawn', $read);
+        call_user_func('Async\spawn', $write);
         $answer = call_user_func('Async\await', $reader, call_user_func('Async\timeout', 10000));
         $facts['trial'] = $answer === 'ping' ? '' : 'a coroutine has read ' . var_export($answer, true) . " in place of 'ping'";
     } catch (Throwable $failure) {
         $facts['trial'] = get_class($failure) . ': ' . $failure->getMessage();
     }
     $facts['info'] = spindle_doctor_info(function () { (new ReflectionExtension('spindle'))->info(); });
-    $facts['mapped'] = $mapped(@file('/proc/self/maps') ?: array());
-    $write($facts);
+    $facts['mapped'] = spindle_doctor_mapped();
+    $save($facts);
 }

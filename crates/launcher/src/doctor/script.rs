@@ -50,8 +50,9 @@ pub fn run(request: &Request, report: &mut Report) {
         command.arg("-d").arg(with_module(file));
     }
     command.arg("-d").arg(format!("async.block_warning_ms={}", request.limit));
-    // In quotes, for the path may have characters that mean something in an ini file.
-    command.arg("-d").arg(format!("async.block_log=\"{}\"", log.path().display()));
+    // The script may change its folder. In quotes, for the path may have characters that mean something in an ini file.
+    let place = std::path::absolute(log.path()).unwrap_or_else(|_| log.path().to_path_buf());
+    command.arg("-d").arg(format!("async.block_log=\"{}\"", place.display()));
     command.arg("-f").arg(&request.script[0]).arg("--").args(&request.script[1..]);
     if request.json {
         command.stdout(Stdio::from(std::io::stderr()));
