@@ -29,7 +29,7 @@ fn php(folder: &Folder, facts: &Value, lines: &str) {
     folder.write("facts.json", facts.to_string());
     let facts = folder.path("facts.json");
     let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = -v ]; then echo 'PHP {} (cli) (built: today)'; exit; fi\n\
+        "#!/bin/sh\nif [ \"$2\" = -v ]; then echo 'PHP {} (cli) (built: today)'; exit; fi\n\
          for last; do :; done\n[ ! -f \"$last\" ] || cp '{}' \"$last\"\n{lines}\n",
         json_text(&folder.read("facts.json"), "version"),
         facts.display()
@@ -137,7 +137,16 @@ fn a_module_that_does_not_load_is_explained() {
 }
 
 #[test]
-fn a_php_that_dies_hangs_or_is_none() {
+fn an_extension_that_keeps_php_from_starting() {
+    let folder = Folder::new("doctor_conflict");
+    php(&folder, &json!({"version": "8.2.30"}), "");
+    let text = folder.read("php").replace("for last;", "echo 'PHP Warning:  Spindle cannot be loaded together with swow: both in Unknown on line 0' >&2; exit 255; for last;");
+    folder.write("php", text);
+    assert_eq!(problems(&folder, &[]), ["Spindle cannot be loaded together with swow: both"]);
+}
+
+#[test]
+fn a_php_that_dies_or_is_none() {
     let folder = Folder::new("doctor_dies");
     let mut none = facts();
     none["trial"] = Value::Null;
@@ -161,7 +170,7 @@ fn a_php_that_dies_hangs_or_is_none() {
     );
     folder.write(
         "php",
-        "#!/bin/sh\n[ \"$1\" = -v ] && echo 'PHP 8.2.30 (cli)' || { echo 'PHP Fatal error:  Oh' >&2; exit 254; }\n",
+        "#!/bin/sh\n[ \"$2\" = -v ] && echo 'PHP 8.2.30 (cli)' || { echo 'PHP Fatal error:  Oh' >&2; exit 254; }\n",
     );
     fs::set_permissions(folder.path("php"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(problems(&folder, &[]), ["PHP does not run (exit status: 254): PHP Fatal error:  Oh"]);

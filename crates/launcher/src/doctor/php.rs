@@ -45,7 +45,8 @@ impl Php {
     /// Looks for a PHP of this name.
     pub fn find(name: &OsStr) -> Result<Php, String> {
         let shown = name.to_string_lossy().into_owned();
-        let output = run(Command::new(name).arg("-v")).map_err(|why| {
+        // Without its configuration, in which an extension may keep it from starting.
+        let output = run(Command::new(name).args(["-n", "-v"])).map_err(|why| {
             format!(
                 "{shown} cannot be run: {why}; a PHP 8.2 or later (NTS) is needed, and --php names another one than php"
             )

@@ -43,15 +43,31 @@ pub fn of_module(messages: &str, facts: &Facts) -> Option<String> {
         };
         let module = after("Module compiled with ")?;
         let php = after("PHP compiled with ").unwrap_or_else(|| facts.build.clone());
-        return Some(format!(
-            "the module is for another PHP: it was built for {module}, and PHP {} is built with {php}; \
-             build it with this PHP's php-config, or take the package for this version",
-            facts.version
-        ));
+        return Some(for_another(&module, &php, facts));
     }
     let line =
         about.iter().find(|line| line.contains("Unable to load dynamic library") || line.contains("Failed loading"))?;
     Some(of_loader(line, facts))
+}
+
+fn for_another(module: &str, php: &str, facts: &Facts) -> String {
+    format!(
+        "the module is for another PHP: it was built for {module}, and PHP {} is built with {php}; \
+         build it with this PHP's php-config, or take the package for this version",
+        facts.version
+    )
+}
+
+/// Returns what the module in this file was built for, as `API20220829,NTS`.
+fn build_of(file: &str) -> Option<String> {
+    const LONGEST: usize = "API20220829,NTS,debug".len();
+    let bytes = std::fs::read(file).ok()?;
+    let is_number = |text: &[u8]| text.len() == 8 && text.iter().all(u8::is_ascii_digit);
+    let starts =
+        bytes.windows(12).position(|text| text.starts_with(b"API") && is_number(&text[3..11]) && text[11] == b',')?;
+    let text =
+        bytes[starts..].iter().take(LONGEST).take_while(|byte| byte.is_ascii_graphic()).map(|byte| char::from(*byte));
+    Some(text.collect())
 }
 
 /// Explains what the dynamic linker says.
@@ -63,6 +79,11 @@ fn of_loader(line: &str, facts: &Facts) -> String {
     let reason =
         reasons.iter().find(|reason| !reason.contains("No such file")).or(reasons.first()).copied().unwrap_or(line);
     let reason = without_place(reason).trim_end_matches(')');
+    let file = reason.split(": ").next().unwrap_or_default();
+    let build = build_of(file).filter(|build| !facts.build.is_empty() && *build != facts.build);
+    if let Some(build) = build.filter(|_| reason.contains("undefined symbol")) {
+        return for_another(&build, &facts.build, facts);
+    }
     if let Some((_, symbol)) = reason.split_once("undefined symbol: ") {
         if ["core_globals", "executor_globals", "compiler_globals", "basic_globals", "sapi_globals"].contains(&symbol)
             || facts.zts
@@ -88,6 +109,9 @@ fn of_loader(line: &str, facts: &Facts) -> String {
     }
     if reason.contains("libc.musl") || reason.contains("ld-linux") || reason.contains("libc.so") {
         return needs(reason, "it is built for another C library (glibc and musl differ)");
+    }
+    if reason.contains("No such file") && std::path::Path::new(file).is_file() {
+        return needs(reason, "the file is there: it is for another processor");
     }
     if reason.contains("No such file") {
         return format!("PHP's configuration loads a Spindle that is not there: {reason}; 'make install' installs it");
@@ -141,6 +165,25 @@ mod tests {
             assert!(why.contains(part) || reason.contains("ld-linux"), "{reason}: {why}");
             assert!(!why.contains("Unknown on line"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_module_that_says_what_it_was_built_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"..API1,..API20220829,NTS\0..").unwrap();
+        let path = file.path().display();
+        let line = format!(
+            "Unable to load dynamic library 'spindle' (tried: {path} ({path}: undefined symbol: zend_new)) in Unknown on line 0"
+        );
+        let facts = Facts { version: "8.4.1".to_owned(), build: "API20240924,NTS".to_owned(), ..Facts::default() };
+        let why = of_module(&line, &facts).unwrap();
+        assert!(
+            why.contains("it was built for API20220829,NTS, and PHP 8.4.1 is built with API20240924,NTS;"),
+            "{why}"
+        );
+        let line =
+            line.replace("undefined symbol: zend_new", "cannot open shared object file: No such file or directory");
+        assert!(of_module(&line, &facts).unwrap().ends_with("it is for another processor"));
     }
 
     #[test]
