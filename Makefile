@@ -15,7 +15,7 @@ export CARGO
 
 .PHONY: help
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 # --- using it --------------------------------------------------------------------------------------------------------
 
