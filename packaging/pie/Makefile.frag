@@ -9,5 +9,5 @@ install-modules: modules/spindle.so
 modules/spindle.so:
 	cd "$(SPINDLE_ROOT)" && PHP_CONFIG="$(SPINDLE_PHP_CONFIG)" "$(SPINDLE_CARGO)" build --locked --release -p spindle-module
 	mkdir -p "$(top_builddir)/modules"
-	cd "$(SPINDLE_ROOT)" && strip --strip-unneeded -o "$(abs_builddir)/modules/spindle.so" \
+	cd "$(SPINDLE_ROOT)" && strip --strip-unneeded -o "$(top_builddir)/modules/spindle.so" \
 	    "$${CARGO_TARGET_DIR:-target}/release/libspindle.so"

@@ -30,5 +30,6 @@ if test "$PHP_SPINDLE" != "no"; then
   PHP_SUBST([SPINDLE_ROOT])
   PHP_SUBST([SPINDLE_CARGO])
   PHP_SUBST([SPINDLE_PHP_CONFIG])
+  PHP_ADD_BUILD_DIR([$abs_builddir/modules])
   PHP_ADD_MAKEFILE_FRAGMENT([$abs_srcdir/Makefile.frag], [$abs_srcdir], [$abs_builddir])
 fi
