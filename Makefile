@@ -15,7 +15,7 @@ export CARGO
 
 .PHONY: help
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 # --- using it --------------------------------------------------------------------------------------------------------
 
@@ -26,8 +26,8 @@ demo: ## an ordinary PHP page, plain and with Spindle (DEMO_SERVERS=1: also Post
 	@$(PHP) examples/demo.php
 
 .PHONY: build
-build: rust ## build/spindle.so, and the command build/spindle
-	@command -v php-config >/dev/null || { echo "There is no php-config: 'scripts/setup build' installs what is needed." >&2; exit 1; }
+build: ## build/spindle.so, and the command build/spindle
+	@scripts/requirements
 	$(CARGO) build --release -p spindle-module -p spindle-launcher
 	@mkdir -p build
 # A PHP that is running has the file mapped: it is replaced as a whole, and only by something else.
@@ -35,11 +35,29 @@ build: rust ## build/spindle.so, and the command build/spindle
 	    replace $(TARGET)/release/libspindle.so build/spindle.so; \
 	    replace $(TARGET)/release/spindle build/spindle
 
+# As root, of what an ordinary user has built: cargo would leave files of root's behind.
+.PHONY: install
+install: ## builds it and installs it into this PHP: PHP_CONFIG= PREFIX= DESTDIR=
+	@test -n "$${SUDO_USER-}" -a -f build/spindle.so || $(MAKE) build
+	@scripts/install
+
+.PHONY: uninstall
+uninstall: ## removes what was installed
+	@scripts/install uninstall
+
+.PHONY: dist
+dist: build ## build/dist: archives of what was built, as PIE looks for them, and their checksums
+	@scripts/dist archives
+
+.PHONY: deb
+deb: build ## build/dist: Debian packages of what was built
+	@scripts/dist deb
+
 # What one does all day: a debug build, and one test, some, or all.
 TESTS ?= tests/phpt
 .PHONY: dev
 dev: rust ## a debug build, and phpt tests with it: TESTS=tests/phpt/scope
-	@$(CARGO) build -p spindle-module
+	@$(CARGO) build -p spindle-module -p spindle-launcher
 	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle.so tests/run-phpt $(TESTS)
 
 # Makes libc calls fail, for the tests.
@@ -81,7 +99,7 @@ test: ## everything: installs what it needs, starts the servers it needs
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
-	@echo "All suites passed."
+	@echo "All suites passed. Not among them: $$(tests/packages/run --last)"
 
 .PHONY: lint
 lint: rust
@@ -224,6 +242,13 @@ test-types: build xtask
 test-demo: build
 	@echo "== demo"
 	@if DEMO_SERVERS=1 $(PHP) examples/demo.php; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; exit 1; fi
+
+# Each way to install it, from nothing, in a Debian of its own: as root, with the network, in ten minutes or so.
+.PHONY: test-packages
+test-packages: build xtask
+	@echo "== packages, each in a clean root"
+	@scripts/setup packages
+	@$(suite) packages tests/packages/run
 
 # The other examples, under load.
 .PHONY: test-examples

@@ -2,15 +2,59 @@
 //! the C glue against them.
 
 use std::env;
-use std::path::PathBuf;
-use std::process::Command;
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+
+/// Ends the build with one line that says what is there and what is needed.
+fn refuse(why: &str) -> ! {
+    println!("cargo::error={}", why.split_whitespace().collect::<Vec<_>>().join(" "));
+    exit(0) // for cargo it has failed, and cargo prints no more of it
+}
+
+fn program() -> String {
+    env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into())
+}
 
 fn php_config(argument: &str) -> String {
-    let program = env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into());
-    let output = Command::new(&program).arg(argument).output();
-    let output = output.unwrap_or_else(|e| panic!("cannot run {program} (install php-dev, or set PHP_CONFIG): {e}"));
-    assert!(output.status.success(), "{program} {argument} failed");
-    String::from_utf8(output.stdout).expect("php-config answers in UTF-8").trim().to_owned()
+    let program = program();
+    let output = Command::new(&program).arg(argument).output().unwrap_or_else(|error| {
+        refuse(&format!("cannot run {program} ({error}): install PHP's development files (php-dev), or set PHP_CONFIG"))
+    });
+    match String::from_utf8(output.stdout) {
+        Ok(text) if output.status.success() => text.trim().to_owned(),
+        _ => refuse(&format!("{program} {argument} failed ({}): is it PHP's?", output.status)),
+    }
+}
+
+/// Returns PHP's version number, if it is a PHP for which the extension can be built.
+fn supported_php() -> u32 {
+    let (program, version) = (program(), php_config("--version"));
+    let number = php_config("--vernum").parse().unwrap_or(0);
+    if number < 80200 {
+        refuse(&format!("{program} is that of PHP {version}: Spindle needs PHP 8.2 or later"));
+    }
+    let config = Path::new(&php_config("--include-dir")).join("main/php_config.h");
+    println!("cargo:rerun-if-changed={}", config.display());
+    let text = fs::read_to_string(&config).unwrap_or_else(|error| {
+        refuse(&format!("{}: {error}: install the development files of PHP {version} (php-dev)", config.display()))
+    });
+    let defines = |name: &str| {
+        let words = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        words.into_iter().any(|words| words[..] == ["#define", name, "1"])
+    };
+    if defines("ZTS") {
+        refuse(&format!(
+            "{program} is that of a thread-safe PHP {version} (ZTS): Spindle needs one without thread safety (NTS)"
+        ));
+    }
+    if defines("ZEND_DEBUG") {
+        refuse(&format!(
+            "{program} is that of a debug build of PHP {version}: Spindle needs one built without --enable-debug"
+        ));
+    }
+    number
 }
 
 fn main() {
@@ -29,8 +73,7 @@ fn main() {
     ] {
         println!("cargo:rerun-if-changed={file}");
     }
-    let version: u32 = php_config("--vernum").parse().expect("a version number");
-    assert!(version >= 80200, "Spindle needs PHP 8.2 or later, php-config says {version}");
+    let version = supported_php();
     for (name, from) in [("php83", 80300), ("php84", 80400), ("php85", 80500)] {
         println!("cargo:rustc-check-cfg=cfg({name})");
         if version >= from {
@@ -59,7 +102,9 @@ fn main() {
     for include in &includes {
         glue.flag(include);
     }
-    glue.compile("spindle_php_glue");
+    if let Err(error) = glue.try_compile("spindle_php_glue") {
+        refuse(&format!("the C code could not be compiled; a C compiler (gcc) and libc's headers are needed: {error}"));
+    }
 
     let bindings = bindgen::Builder::default()
         .header("glue/wrapper.h")
@@ -77,9 +122,20 @@ fn main() {
         .derive_default(false)
         .layout_tests(false)
         .generate_comments(false)
-        .prepend_enum_name(false)
-        .generate()
-        .expect("bindings of the PHP headers");
+        .prepend_enum_name(false);
+    // Without libclang bindgen panics: the message is printed here, once.
+    panic::set_hook(Box::new(|_| {}));
+    let bindings = match panic::catch_unwind(AssertUnwindSafe(|| bindings.generate())) {
+        Ok(Ok(bindings)) => bindings,
+        Ok(Err(error)) => refuse(&format!("no bindings of PHP's headers: {error}")),
+        Err(why) => {
+            let why = why.downcast_ref::<String>().map_or("bindgen panicked", String::as_str);
+            refuse(&format!(
+                "no bindings of PHP's headers; libclang and clang's headers are needed (libclang-dev, clang): {why}"
+            ))
+        }
+    };
+    let _ = panic::take_hook();
     let out = PathBuf::from(env::var("OUT_DIR").expect("set by cargo"));
     bindings.write_to_file(out.join("bindings.rs")).expect("write the bindings");
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod console;
+mod doctor;
 mod transpile;
 mod tree;
 
@@ -13,6 +14,7 @@ const HELP: &str = "\
 Usage: spindle COMMAND [ARGUMENT]...
 
 Commands:
+  doctor         whether Spindle works in a PHP, and what blocks a script
   transpile      plain PHP in place of the operators spawn, await and suspend
 
 Options:
@@ -48,6 +50,9 @@ fn run(arguments: &mut lexopt::Parser) -> Result<Status, Usage> {
         }
         Some(Arg::Value(command)) if command == "transpile" => {
             transpile::run(arguments).map_err(|message| Usage { message, help: "spindle transpile --help" })
+        }
+        Some(Arg::Value(command)) if command == "doctor" => {
+            doctor::run(arguments).map_err(|message| Usage { message, help: "spindle doctor --help" })
         }
         Some(Arg::Value(command)) => Err(usage(format!("unknown command '{}'", command.to_string_lossy()))),
         Some(option) => Err(usage(option.unexpected().to_string())),

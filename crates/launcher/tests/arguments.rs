@@ -18,11 +18,16 @@ fn version() {
 fn help_names_all_commands_and_all_options() {
     let folder = Folder::new("help");
     for (args, begins, names) in [
-        (vec!["--help"], "Usage: spindle COMMAND", vec!["transpile", "--help", "--version"]),
+        (vec!["--help"], "Usage: spindle COMMAND", vec!["doctor", "transpile", "--help", "--version"]),
         (
             vec!["transpile", "--help"],
             "Usage: spindle transpile",
             vec!["--check", "--output-dir DIR", "--php VERSION", "8.2, 8.3, 8.4 or 8.5", "--short-tags", "Exit status"],
+        ),
+        (
+            vec!["doctor", "--help"],
+            "Usage: spindle doctor",
+            vec!["--php FILE", "--extension FILE", "--limit MS", "--json", "Exit status"],
         ),
     ] {
         let long = folder.spindle(&args);

@@ -931,13 +931,19 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with)
 {
 	for (zend_llist_element *element = zend_extensions.head; element; element = element->next) {
-		void *handle = ((zend_extension *) element->data)->handle;
-		struct link_map *object;
+		/* opcache clears its handle, so as not to be unloaded, and functions that it does not need. Its name stays in its file. */
+		zend_extension *extension = (zend_extension *) element->data;
+		Dl_info object, engine;
 
-		if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &object) == 0 && *object->l_name) {
-			each(with, object->l_name);
+		if (dladdr((void *) extension->name, &object) && dladdr((void *) zend_error, &engine) && object.dli_fbase != engine.dli_fbase) {
+			each(with, object.dli_fname);
 		}
 	}
+}
+
+uint32_t spindle_call_observers(uintptr_t executor)
+{
+	return (executor != (uintptr_t) execute_ex ? 1 : 0) | (zend_execute_internal ? 2 : 0) | (ZEND_OBSERVER_ENABLED ? 4 : 0);
 }
 
 /* --- module --------------------------------------------------------------------------------------------- */
@@ -1080,6 +1086,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
+	PHP_INI_ENTRY("async.block_log", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
 	STD_PHP_INI_BOOLEAN("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics, diagnostics, spindle_ini, spindle_settings)

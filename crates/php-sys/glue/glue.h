@@ -124,6 +124,9 @@ void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack
 void spindle_exits(void);
 /* Calls `each` with the file of each extension that was loaded by `zend_extension`. */
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
+/* Returns how calls are observed: 1 if the executor at this address is not the engine's, 2 if calls of internal functions are
+ * replaced, 4 if there are observers of functions. */
+uint32_t spindle_call_observers(uintptr_t executor);
 void spindle_vm_interrupt_set(void);
 void spindle_hash_destroy_free(HashTable *table);
 

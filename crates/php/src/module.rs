@@ -5,7 +5,7 @@ use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
 use crate::isolation::calls;
-use crate::observe::watch;
+use crate::observe::{info, watch};
 use crate::part;
 use crate::runtime::{
     context, coroutine, fork, group,
@@ -214,6 +214,9 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
         row("Trampolined functions", &trampolines::installed().to_string());
         row("Coroutines", &rt.core.borrow().live().to_string());
         row("Stacks", &rt.stack_figures().0.to_string());
+    }
+    for (name, value) in info::kernel().into_iter().chain(info::extensions()) {
+        row(&name, &value);
     }
     c::php_info_print_table_end();
 }

@@ -11,6 +11,7 @@
 mod fds;
 mod internal;
 mod interrupt;
+pub mod kernel;
 mod pool;
 pub mod signals;
 pub mod watchdog;

@@ -246,6 +246,23 @@ pub fn engine_extensions() -> Vec<String> {
     names
 }
 
+/// How the engine lets extensions see calls of functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallObservers {
+    /// The executor is not the engine's.
+    pub executor: bool,
+    /// Calls of internal functions go through an extension.
+    pub internal_calls: bool,
+    /// There are observers of functions (`zend_observer_fcall_register`).
+    pub functions: bool,
+}
+
+/// Returns how calls are observed, with `executor` as the executor.
+pub fn call_observers(executor: usize) -> CallObservers {
+    let bits = c::spindle_call_observers(executor);
+    CallObservers { executor: bits & 1 != 0, internal_calls: bits & 2 != 0, functions: bits & 4 != 0 }
+}
+
 /// Returns the object that a `WeakReference` refers to, if it still exists.
 pub fn weak_target(reference: &Object) -> Value {
     let mut result = Value::NULL;

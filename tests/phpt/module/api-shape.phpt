@@ -278,6 +278,7 @@ alias async\asynccancellation of Async\CancellationException
 alias async\taskgroup of Async\CoroutineGroup
 alias async\completable of Async\Awaitable
 alias async\operationcanceledexception of Async\AwaitCancelledException
+ini async.block_log = "", set when PHP starts
 ini async.block_warning_ms = "0", set when PHP starts
 ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere

@@ -159,6 +159,12 @@ fn watch_end(end: End) {
     EXECUTE_HOOK.install();
 }
 
+/// Returns how the engine lets other extensions see calls of functions.
+pub fn call_observers() -> engine::CallObservers {
+    let others = EXECUTE_HOOK.original().or_else(|| EXECUTE_EX.get());
+    engine::call_observers(others.map_or(0, |executor| executor as usize))
+}
+
 extern "C" fn execute_script(frame: Frame) {
     let Some(original) = EXECUTE_HOOK.original() else { return };
     let end = TOP_LEVEL.end.get();

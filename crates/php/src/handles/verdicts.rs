@@ -35,6 +35,20 @@ pub(crate) fn of_module(name: &str) -> Verdict {
     }
 }
 
+/// Returns what the verdict on an extension means for its calls, in words for users: a class and a colon first.
+pub(crate) fn in_words(name: &str) -> &'static str {
+    match (name, of_module(name)) {
+        ("standard" | "dom" | "simplexml", _) => {
+            "proven: calls that wait run concurrently, or one at a time on one handle; the other ones one at a time"
+        }
+        ("ffi", _) => "blocks: C functions called through it do; calls made by the libraries it loads suspend",
+        (_, Verdict::Free) => "proven: its calls neither wait nor keep anything",
+        (_, Verdict::Plain) => "proven: calls run concurrently",
+        (_, Verdict::Handles) => "proven: calls run concurrently, on one handle one at a time",
+        (_, Verdict::Alone) => "serialised: nothing is known of it, so one call at a time is in progress",
+    }
+}
+
 /// Returns the representative of the extensions that work on the same trees in memory as this one.
 pub(crate) fn family(name: &str) -> &str {
     match name {

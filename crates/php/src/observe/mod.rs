@@ -2,4 +2,5 @@
 
 pub mod diagnostics;
 pub mod dump;
+pub mod info;
 pub mod watch;

@@ -14,7 +14,10 @@ use crate::stack::stacks;
 use spindle_reactor::watchdog::{Finding, Native, Subject, Watchdog, bytes, word};
 use spindle_zend::{Frame, PhpStatic, Str, engine, sys};
 use std::cell::{Cell, RefCell};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::mem::offset_of;
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 /// For how long a line that was reported is not reported again.
@@ -62,6 +65,12 @@ fn limit_ms() -> i64 {
 /// Starts watching at the first `spawn`, if the setting is on.
 pub fn start(rt: &'static Runtime) {
     WATCH.on.set(limit_ms() > 0);
+    if WATCH.on.get() {
+        log(&[
+            ("watched_above_ms", Entry::Number(limit_ms() as u64)),
+            ("pid", Entry::Number(std::process::id().into())),
+        ]);
+    }
     end_run(rt);
 }
 
@@ -149,6 +158,16 @@ fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
             (place.file, place.line) = (file.to_text(), this.spawned_at.line()); // an internal function was spawned
         }
     }
+    log(&[
+        ("blocked_ms", Entry::Number(elapsed / 1_000_000)),
+        ("file", Entry::Text(&place.file)),
+        ("line", Entry::Number(place.line.into())),
+        ("function", Entry::Text(&place.function)),
+        ("system_call", Entry::Text(finding.native.call.as_deref().unwrap_or_default())),
+        ("library", Entry::Text(finding.native.library.as_deref().unwrap_or_default())),
+        ("coroutine", Entry::Number(id)),
+        ("pid", Entry::Number(std::process::id().into())),
+    ]);
     let Some(before) = since_last_report(&place, elapsed) else { return };
     let where_ = in_what(&place, &finding.native);
     let mut text = format!("{name} has blocked the event loop for {} ms{where_}", elapsed / 1_000_000);
@@ -201,6 +220,37 @@ fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
     rt.forbid_switch(); // a coroutine is being suspended
     engine::report_at(file, line, text, isolation::error_reporting());
     rt.allow_switch();
+}
+
+enum Entry<'a> {
+    Number(u64),
+    Text(&'a str),
+}
+
+/// Appends a line to the file of `async.block_log`, a JSON object. That may fail: a diagnostic must not disturb.
+fn log(entries: &[(&str, Entry<'_>)]) {
+    let path = engine::setting(c"async.block_log");
+    if path.is_empty() {
+        return;
+    }
+    let entries = entries.iter().map(|(name, value)| match value {
+        Entry::Number(number) => format!("\"{name}\":{number}"),
+        Entry::Text(text) => format!("\"{name}\":{}", json(text)),
+    });
+    let line = format!("{{{}}}\n", entries.collect::<Vec<_>>().join(","));
+    // Opened each time: a child of a fork has this setting too, and no descriptor is kept that user code could close.
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+}
+
+/// Returns a text as JSON.
+fn json(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if u32::from(c) < 0x20 => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 /// Returns ` in flock() (system call flock, by php)`, as far as it is known.

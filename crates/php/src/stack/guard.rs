@@ -69,6 +69,19 @@ fn map(start: usize, bytes: usize) -> bool {
     memory::protect(start, bytes, libc::PROT_NONE)
 }
 
+/// Returns how stacks are guarded on this kernel, by a guard that is installed and removed.
+///
+/// # Errors
+/// An `errno`: it cannot be tried, or no guard can be installed.
+pub fn try_out() -> Result<Kind, i32> {
+    let page = memory::page_size();
+    let start = memory::map(3 * page, libc::MAP_NORESERVE)?;
+    let zones = Zones { floor: page as u32, reserve: page as u32, wire: page as u32 };
+    let kind = install(start, zones, 0);
+    memory::unmap(start, 3 * page);
+    kind
+}
+
 /// Returns `true` if none of these addresses can be read. Lets the kernel read the words, in a write to a pipe, which
 /// does not fault. (Valgrind itself reads what is passed to libc's function, and would fault.)
 fn are_closed(words: [usize; 2]) -> bool {

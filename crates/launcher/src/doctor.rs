@@ -1,0 +1,181 @@
+//! `spindle doctor`: whether and how Spindle works in a PHP, and what blocks the event loop in a script.
+//!
+//! No PHP is linked: it runs as a child, as it is configured.
+
+mod elf;
+mod facts;
+mod php;
+mod refusals;
+mod report;
+mod script;
+mod system;
+mod text;
+
+use crate::console::{self, Status};
+use lexopt::{Arg, Parser, ValueExt};
+use php::Php;
+use report::{Module, Report};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const HELP: &str = "\
+Usage: spindle doctor [OPTION]...
+       spindle doctor [OPTION]... SCRIPT [ARGUMENT]...
+
+Says whether Spindle works in a PHP, and why not: the PHP, its build and its
+other extensions, the features of the kernel, limits. With a SCRIPT it then runs
+that, and reports what has blocked the event loop.
+
+  --php FILE        the PHP to examine; without it the php on the PATH
+  --extension FILE  the spindle.so to load if PHP's configuration loads none;
+                    without it the one in PHP's extension folder, or the one
+                    beside this command
+  --limit MS        reports what blocks a SCRIPT's event loop for longer than
+                    this; without it 50
+  --json            prints JSON. What the SCRIPT prints goes to standard error
+  -h, --help        prints this
+
+Exit status:
+  0    it works, and the SCRIPT has ended with status 0 and blocked nothing
+  1    it does not
+  2    the arguments are wrong, and nothing was done
+  141  nobody reads the output any more
+";
+
+pub(crate) struct Request {
+    php: OsString,
+    extension: Option<PathBuf>,
+    limit: u32,
+    json: bool,
+    /// A script and its arguments.
+    script: Vec<OsString>,
+}
+
+/// Runs the command. `Err` is an error in the arguments.
+pub fn run(arguments: &mut Parser) -> Result<Status, String> {
+    let Some(request) = parse(arguments).map_err(|error| error.to_string())? else {
+        return Ok(console::print(HELP.as_bytes()));
+    };
+    if let Some(script) = request.script.first()
+        && !Path::new(script).is_file()
+    {
+        return Err(format!("there is no script '{}'", script.to_string_lossy()));
+    }
+    let mut report = examine(&request);
+    if !request.script.is_empty() && report.works() {
+        script::run(&request, &mut report);
+    }
+    let printed = if request.json {
+        console::print(report.json().as_bytes())
+    } else {
+        console::print(text::of(&report).as_bytes())
+    };
+    Ok(if printed != Status::Fine || report.is_fine() { printed } else { Status::Failed })
+}
+
+/// `None` when help is wanted.
+fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
+    let mut request = Request { php: "php".into(), extension: None, limit: 50, json: false, script: Vec::new() };
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Arg::Long("php") => request.php = arguments.value()?,
+            Arg::Long("extension") => request.extension = Some(arguments.value()?.into()),
+            Arg::Long("limit") => request.limit = arguments.value()?.parse_with(limit)?,
+            Arg::Long("json") => request.json = true,
+            Arg::Short('h') | Arg::Long("help") => return Ok(None),
+            Arg::Value(script) => {
+                request.script.push(script);
+                request.script.extend(arguments.raw_args()?);
+            }
+            option => return Err(option.unexpected()),
+        }
+    }
+    Ok(Some(request))
+}
+
+fn limit(text: &str) -> Result<u32, &'static str> {
+    text.parse().ok().filter(|ms| (1..=86_400_000).contains(ms)).ok_or("--limit takes milliseconds, from 1 to 86400000")
+}
+
+/// Examines PHP as it is configured, and if that does not load the module, with the module loaded.
+fn examine(request: &Request) -> Report {
+    let mut report = Report::new(system::System::examine());
+    let php = match Php::find(&request.php) {
+        Ok(php) => php,
+        Err(why) => return report.with_problem(why),
+    };
+    let configured = php.probe(None);
+    let facts = match &configured.facts {
+        Some(facts) => facts.clone(),
+        // An extension that refuses to start ends PHP.
+        None => {
+            let why = refusals::of_module(&configured.messages, &facts::Facts::default());
+            return report.with_problem(why.unwrap_or_else(|| configured.no_facts()));
+        }
+    };
+    report.php = Some(facts.php(&php));
+    report.problems.extend(refusals::of_php(&facts));
+    if facts.spindle.is_some() {
+        let file = facts.module_file().or_else(|| request.extension.clone());
+        if request.extension.is_some() {
+            report.notes.push("PHP's configuration loads Spindle already: --extension is not used".to_owned());
+        }
+        report.module = Module::loaded("PHP's configuration", file);
+        report.learn(&facts, &configured);
+        return report;
+    }
+    if let Some(why) = refusals::of_module(&configured.messages, &facts) {
+        // The configuration tries to load it. Another file would not help.
+        report.module = Module::absent("PHP's configuration");
+        report.learn(&facts, &configured);
+        return report.with_problem(why);
+    }
+    let candidates = candidates(request, &facts.extension_dir);
+    let Some(file) = candidates.iter().find(|file| file.is_file()) else {
+        report.learn(&facts, &configured);
+        let tried: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
+        return report.with_problem(format!(
+            "no spindle.so: PHP's configuration loads none, and there is no {}; 'make install' installs it",
+            tried.join(" and no ")
+        ));
+    };
+    if !report.problems.is_empty() {
+        report.learn(&facts, &configured);
+        return report; // PHP would refuse it anyway, in other words
+    }
+    let with = php.probe(Some(file));
+    report.module = Module::absent(&format!("{} (PHP's configuration does not load it)", file.display()));
+    match &with.facts {
+        None => {
+            let why = refusals::of_module(&with.messages, &facts);
+            report.problems.push(why.unwrap_or_else(|| format!("with {}: {}", file.display(), with.no_facts())));
+            report.learn(&facts, &configured);
+        }
+        Some(loaded) if loaded.spindle.is_some() => {
+            let written = format!("extension={}", file.display());
+            report.notes.push(format!(
+                "PHP's configuration does not load Spindle: 'make install', or '{written}' in {}",
+                facts.ini()
+            ));
+            report.module = Module::loaded("this command", Some(file.clone()));
+            report.learn(loaded, &with);
+        }
+        Some(loaded) => {
+            let why = refusals::of_module(&with.messages, loaded);
+            report
+                .problems
+                .push(why.unwrap_or_else(|| format!("PHP does not load {}, and does not say why", file.display())));
+            report.learn(&facts, &configured);
+        }
+    }
+    report
+}
+
+/// The files that may be the module, the best one first.
+fn candidates(request: &Request, extension_dir: &str) -> Vec<PathBuf> {
+    if let Some(file) = &request.extension {
+        return vec![std::path::absolute(file).unwrap_or_else(|_| file.clone())];
+    }
+    let beside = std::env::current_exe().ok().map(|command| command.with_file_name("spindle.so"));
+    [Some(Path::new(extension_dir).join("spindle.so")), beside].into_iter().flatten().collect()
+}
