@@ -4,6 +4,9 @@
  * The suites. Of each:
  *
  *     source       the source package of its tests, and of the code unless `packages` has that
+ *     sources      instead: OWNER/NAME in the folder that SPINDLE_SOURCES names; its composer.json says where classes are
+ *     tests        the folder of its tests there (tests)
+ *     contract     they are tests of what stock PHP does not have: all have to pass, but for `skips`
  *     parts        what of it is wanted (default: all)
  *     packages     packages that are unpacked (never installed) for the code it uses
  *     map          where its classes are: folders in the source, by namespace
@@ -114,7 +117,4 @@ return [
     'amqplib' => ['source' => 'php-amqplib'],
     'react-promise' => ['source' => 'php-react-promise'],
     'amp' => ['source' => 'amphp-amp'],
-    'react' => ['absent' => 'of ReactPHP only react/promise is packaged'],
-    'revolt' => ['absent' => 'revolt/event-loop is not packaged'],
-    'amphp' => ['absent' => 'of AMPHP only amphp/amp is packaged'],
 ];
