@@ -35,6 +35,9 @@ final class SpindleDriver extends AbstractDriver
 
     private bool $isWaiting = false;
 
+    /** What the loop waits for has changed since it last looked whether anything is left to wait for. */
+    private bool $isChanged = false;
+
     /** Returns whether the extension is loaded. */
     public static function isSupported(): bool
     {
@@ -119,6 +122,7 @@ final class SpindleDriver extends AbstractDriver
 
     private function changed(string $callbackId = ''): string
     {
+        $this->isChanged = true;
         if ($this->isWaiting) {
             $this->poll->wake();
         }
@@ -132,6 +136,9 @@ final class SpindleDriver extends AbstractDriver
 
     protected function dispatch(bool $blocking): void
     {
+        // A callback that another coroutine has deferred may have cancelled the last one: the loop looks again.
+        $blocking = $blocking && !$this->isChanged;
+        $this->isChanged = false;
         $this->isWaiting = true;
         try {
             [$readable, $writable, $signals] = $this->poll->wait($blocking ? $this->getTimeout() : 0.0);
