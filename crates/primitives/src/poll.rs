@@ -434,11 +434,7 @@ impl Poll {
         self.take_reports();
         self.look(ready, false)?;
         if is_over || self.is_ended() || !ready.is_empty() {
-            // Other coroutines run, and what has become ready meanwhile is found, too.
-            self.waits.turn()?;
-            self.take_reports();
-            *ready = Ready::new();
-            return self.look(ready, false).map(drop);
+            return self.turn(ready);
         }
         loop {
             let end = self.waits.wait("Async\\Poll::wait", deadline)?;
@@ -448,6 +444,24 @@ impl Poll {
                 return Ok(());
             }
         }
+    }
+
+    /// Lets other coroutines run, and adds what has become ready. What was ready is asked again if they have run.
+    fn turn(&self, ready: &mut Ready) -> Result<(), Thrown> {
+        let mut due = self.due.take();
+        let have_others_run = self.waits.turn();
+        self.take_reports();
+        if matches!(have_others_run, Ok(false)) {
+            let looked = self.look(ready, false);
+            due.append(&mut self.due.borrow_mut());
+            self.due.replace(due);
+            return looked.map(drop);
+        }
+        due.append(&mut self.due.borrow_mut());
+        self.due.replace(due);
+        have_others_run?;
+        *ready = Ready::new();
+        self.look(ready, false).map(drop)
     }
 
     /// Waits with the whole process.

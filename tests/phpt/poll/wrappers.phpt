@@ -97,7 +97,6 @@ Exception: from the wrapper
 no descriptor: returned "read [s c] write [] signals []"
 suspends: read [s c] write [] signals []
 waits: Error: Another wait() of this Async\Poll is active
-Error: Another wait() of this Async\Poll is active
 read [s c] write [] signals []
 unwatches another: read [s] write [] signals []
 unwatches itself: read [c] write [] signals []

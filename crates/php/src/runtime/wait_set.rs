@@ -269,14 +269,16 @@ impl WaitSet {
         Ok(ready.iter_mut().map(|known| known.unwrap_or_else(|| answers.next().unwrap_or(true))).collect())
     }
 
-    /// Lets the coroutines that are ready run, and collects events, without waiting.
+    /// Collects events and lets the coroutines that are ready run, without waiting. Returns `true` if there were any.
     ///
     /// # Errors
     /// The coroutine is cancelled.
-    pub fn turn(&self) -> Result<(), Thrown> {
+    pub fn turn(&self) -> Result<bool, Thrown> {
         let rt = rt();
         rt.poll(Some(0));
-        park::suspend(rt)
+        let are_others = rt.core.borrow().has_ready();
+        park::suspend(rt)?;
+        Ok(are_others)
     }
 
     /// Waits as [`wait`](WaitSet::wait) does, with the whole process: where the coroutine cannot be suspended, or none runs any
