@@ -17,7 +17,8 @@
     $root = getenv('SPINDLE_SUITE_ROOT') . '/usr/share/php/';
     $map = $suite['map'] ?? [];
     $files = [];
-    if (isset($suite['sources'])) {
+    $isOfSources = isset($suite['sources']);
+    if ($isOfSources) {
         // What Composer would install, as far as it is in the folder of sources.
         $load = static function (string $folder, bool $isSuite) use (&$load, &$map, &$files): void {
             static $loaded = [];
@@ -47,7 +48,7 @@
         $load(rtrim($tree, '/'), true);
     }
     uksort($map, static fn (string $a, string $b) => strlen($b) <=> strlen($a));
-    spl_autoload_register(static function (string $class) use ($map, $tree, $root): void {
+    spl_autoload_register(static function (string $class) use ($map, $tree, $root, $isOfSources): void {
         foreach ($map as $prefix => $folders) {
             if (str_starts_with($class, $prefix)) {
                 foreach ((array) $folders as $folder) {
@@ -60,7 +61,9 @@
             }
         }
         $file = $root . strtr($class, '\\', '/') . '.php';
-        if (is_file($file)) {
+        // A package may have another version of what is in the folder of sources.
+        $has = static fn (string $prefix): bool => str_starts_with($class, $prefix);
+        if (is_file($file) && !($isOfSources && array_filter(array_keys($map), $has))) {
             require $file;
         }
     });
@@ -71,7 +74,7 @@
         require_once $file;
     }
     foreach ($suite['files'] ?? [] as $file) {
-        foreach ([$tree, $root] as $folder) {
+        foreach ($file[0] === '/' ? [''] : [$tree, $root] as $folder) {
             if (is_file("$folder$file")) {
                 require_once "$folder$file";
             }

@@ -115,6 +115,8 @@ return [
     'predis' => ['source' => 'php-nrk-predis'],
     'doctrine-dbal' => ['source' => 'php-doctrine-dbal'],
     'amqplib' => ['source' => 'php-amqplib'],
-    'react-promise' => ['source' => 'php-react-promise'],
-    'amp' => ['source' => 'amphp-amp'],
+    'react-promise' => ['source' => 'php-react-promise', 'map' => ['React\\Promise\\' => ['src', 'tests', 'tests/fixtures']],
+        'files' => ['src/functions_include.php'], 'sample' => []],
+    'amp' => ['source' => 'amphp-amp', 'map' => ['Amp\\Test\\' => 'test', 'Amp\\' => 'lib'],
+        'files' => ['lib/functions.php', 'lib/Internal/functions.php', __DIR__ . '/amphp-phpunit-util.php'], 'sample' => []],
 ];
