@@ -97,7 +97,7 @@ xtask: rust
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
-	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-types test-demo test-examples \
+	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed. Not among them: $$(tests/packages/run --last)"
 
@@ -283,6 +283,12 @@ test-php-src: build xtask
 test-php-src-sample: build xtask
 	@echo "== PHP's own tests, a sample"
 	@$(suite) php-src tests/php-src/run --sample
+
+# Event loops in PHP on Async\Poll, and libraries on them. What is not packaged is in the folder that SPINDLE_SOURCES names.
+.PHONY: test-loops
+test-loops: build xtask
+	@echo "== event loops"
+	@$(suite) loops tests/loops/run
 
 # The own tests of software in PHP, and pages of WordPress and phpMyAdmin: all of it takes about an hour.
 .PHONY: test-applications

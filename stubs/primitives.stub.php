@@ -361,6 +361,72 @@ namespace Async {
     }
 
     /**
+     * Streams and signals that an event loop written in PHP waits for, as with stream_select(), but on Spindle's event loop: see
+     * docs/fibers.md. What does not happen costs nothing, and other coroutines run during the wait.
+     */
+    final class Poll
+    {
+        /**
+         * Watches whether data can be read from a stream, or a connection accepted.
+         *
+         * @param resource $stream
+         * @throws \ValueError if the stream has no descriptor that could be polled
+         */
+        public function watchRead(mixed $stream): void {}
+
+        /**
+         * Watches whether data can be written to a stream.
+         *
+         * @param resource $stream
+         * @throws \ValueError if the stream has no descriptor that could be polled
+         */
+        public function watchWrite(mixed $stream): void {}
+
+        /**
+         * Ends watchRead(). The stream may have been closed.
+         *
+         * @param resource $stream
+         */
+        public function unwatchRead(mixed $stream): void {}
+
+        /**
+         * Ends watchWrite(). The stream may have been closed.
+         *
+         * @param resource $stream
+         */
+        public function unwatchWrite(mixed $stream): void {}
+
+        /**
+         * Watches a signal. Its default action does not take place meanwhile.
+         *
+         * @throws \ValueError if there is no such signal, or it cannot be caught
+         */
+        public function watchSignal(int $signo): void {}
+
+        /** Ends watchSignal(). */
+        public function unwatchSignal(int $signo): void {}
+
+        /**
+         * Waits until something that is watched is ready, and returns all that is: an array of three arrays, streams to read from,
+         * streams to write to, and signals. The keys of streams are the numbers of their resources. Suspends the current coroutine,
+         * also in a fiber, and at least once if others are ready.
+         *
+         * A stream is ready as long as a call on it would not block: also at its end, after an error, with data in its buffer, and
+         * when it was closed, until it is unwatched. The arrays are empty when $seconds have passed, after wake(), when another
+         * coroutine has removed the last watch, and when a handler of a signal has run. What is watched may be changed during the
+         * wait.
+         *
+         * @param ?float $seconds at least 0; null waits without limit, which is a deadlock where nothing can end the wait
+         * @return array{0: array<int, resource>, 1: array<int, resource>, 2: list<int>}
+         * @throws \Error if another coroutine is in wait() of this object
+         */
+        public function wait(?float $seconds = null): array {}
+
+        /** Ends the present wait(), or else the next one. */
+        public function wake(): void {}
+    }
+
+    /**
      * Lends things that are expensive to make, such as connections, to one coroutine at a time. Coroutines that wait are served in order
      * of arrival.
      *

@@ -203,6 +203,13 @@ function benchmarks(bool $quick, int $parkedMax): array
 function serverRows(string $kind): array
 {
     $http = $kind === 'http';
+    if ($kind === 'react' || $kind === 'revolt') {
+        return [
+            'cpu' => new Row("$kind echo: CPU per request", 'µs', [Goal::ratio(1.0)]),
+            'calls' => new Row("$kind echo: system calls per request", ''),
+            'rate' => new Row("$kind echo: requests per second", '/s'),
+        ];
+    }
     return [
         'cpu' => new Row("$kind: CPU per request", 'µs', $http ? [Goal::ratio(1.2)] : []),
         'c' => new Row("$kind: the same, beside C", 'µs', [Goal::ratio($http ? 1.14 : 1.10)], against: 'C'),

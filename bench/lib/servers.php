@@ -5,7 +5,7 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'echo' => 50];
+    private const CONNECTIONS = ['http' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -26,8 +26,13 @@ final class Servers
             $this->notes[] = 'http: skipped, there is no `wrk` here.';
             return [];
         }
-        if ($kind === 'echo' && $this->machine->compiled('load') === null) {
-            $this->notes[] = 'echo: skipped, there is no working `cc` here.';
+        if ($kind !== 'http' && $this->machine->compiled('load') === null) {
+            $this->notes[] = "$kind: skipped, there is no working `cc` here.";
+            return [];
+        }
+        $needed = ['react' => 'reactphp/socket', 'revolt' => 'revoltphp/event-loop'][$kind] ?? null;
+        if ($needed !== null && !is_dir(getenv('SPINDLE_SOURCES') . "/$needed")) {
+            $this->notes[] = "$kind echo: skipped, there is no $needed in the folder that SPINDLE_SOURCES names.";
             return [];
         }
         $rows = serverRows($kind);
@@ -46,7 +51,9 @@ final class Servers
                 }
             }
         }
-        $rows['c']->samples['spindle'] = $rows['cpu']->samples['spindle'];
+        if (isset($rows['c'])) {
+            $rows['c']->samples['spindle'] = $rows['cpu']->samples['spindle'];
+        }
         $this->callsPerRequest($rows['calls'], $servers, $kind);
         return array_values($rows);
     }
@@ -56,7 +63,11 @@ final class Servers
     {
         $servers = [];
         foreach ($this->withSpindle ? ['spindle', 'plain'] : ['plain'] as $side) {
-            $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . '/suite/server.php', $side, $kind];
+            $file = dirname(__DIR__) . '/suite/' . ($kind === 'http' || $kind === 'echo' ? 'server' : 'loops') . '.php';
+            $servers[$side] = [...$this->machine->php($side), $file, $side, $kind];
+        }
+        if ($kind === 'react' || $kind === 'revolt') {
+            return $servers;
         }
         $c = $this->machine->compiled('epoll');
         if ($c === null) {

@@ -12,16 +12,47 @@
         return;
     }
     define('SPINDLE_SUITE_LOADED', true);
-    $suite = (require __DIR__ . '/suites.php')[getenv('SPINDLE_SUITE')];
+    $suite = (require getenv('SPINDLE_SUITES'))[getenv('SPINDLE_SUITE')];
     $tree = getenv('SPINDLE_SUITE_TREE') . '/';
     $root = getenv('SPINDLE_SUITE_ROOT') . '/usr/share/php/';
     $map = $suite['map'] ?? [];
+    $files = [];
+    $isOfSources = isset($suite['sources']);
+    if ($isOfSources) {
+        // What Composer would install, as far as it is in the folder of sources.
+        $load = static function (string $folder, bool $isSuite) use (&$load, &$map, &$files): void {
+            static $loaded = [];
+            $about = json_decode((string) @file_get_contents("$folder/composer.json"), true);
+            if (isset($loaded[$about['name'] ?? '']) || $about === null) {
+                return;
+            }
+            $loaded[$about['name']] = true;
+            foreach ([$about['require'] ?? [], $isSuite ? $about['require-dev'] ?? [] : []] as $required) {
+                foreach (array_keys($required) as $package) {
+                    $package = strtr($package, ['react/' => 'reactphp/', 'revolt/' => 'revoltphp/', 'evenement/' => 'igorw/',
+                        'league/' => 'thephpleague/', 'react-block' => 'reactphp-block']);
+                    str_contains($package, '/') && $load(getenv('SPINDLE_SOURCES') . "/$package", false);
+                }
+            }
+            foreach ([$about['autoload'] ?? [], $isSuite ? $about['autoload-dev'] ?? [] : []] as $autoload) {
+                foreach ($autoload['psr-4'] ?? [] as $prefix => $folders) {
+                    foreach ((array) $folders as $inner) {
+                        $map[$prefix] = [...(array) ($map[$prefix] ?? []), "$folder/" . rtrim($inner, '/')];
+                    }
+                }
+                foreach ($autoload['files'] ?? [] as $file) {
+                    $files[] = "$folder/$file";
+                }
+            }
+        };
+        $load(rtrim($tree, '/'), true);
+    }
     uksort($map, static fn (string $a, string $b) => strlen($b) <=> strlen($a));
-    spl_autoload_register(static function (string $class) use ($map, $tree, $root): void {
+    spl_autoload_register(static function (string $class) use ($map, $tree, $root, $isOfSources): void {
         foreach ($map as $prefix => $folders) {
             if (str_starts_with($class, $prefix)) {
                 foreach ((array) $folders as $folder) {
-                    $file = "$tree$folder/" . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
+                    $file = ($folder[0] === '/' ? '' : $tree) . "$folder/" . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
                     if (is_file($file)) {
                         require $file;
                         return;
@@ -30,15 +61,20 @@
             }
         }
         $file = $root . strtr($class, '\\', '/') . '.php';
-        if (is_file($file)) {
+        // A package may have another version of what is in the folder of sources.
+        $has = static fn (string $prefix): bool => str_starts_with($class, $prefix);
+        if (is_file($file) && !($isOfSources && array_filter(array_keys($map), $has))) {
             require $file;
         }
     });
     foreach ($suite['aliases'] ?? [] as $alias => $class) {
         class_alias($class, $alias);
     }
+    foreach ($files as $file) {
+        require_once $file;
+    }
     foreach ($suite['files'] ?? [] as $file) {
-        foreach ([$tree, $root] as $folder) {
+        foreach ($file[0] === '/' ? [''] : [$tree, $root] as $folder) {
             if (is_file("$folder$file")) {
                 require_once "$folder$file";
             }

@@ -4,6 +4,9 @@
  * The suites. Of each:
  *
  *     source       the source package of its tests, and of the code unless `packages` has that
+ *     sources      instead: OWNER/NAME in the folder that SPINDLE_SOURCES names; its composer.json says where classes are
+ *     tests        the folder of its tests there (tests)
+ *     contract     they are tests of what stock PHP does not have: all have to pass, but for `skips`
  *     parts        what of it is wanted (default: all)
  *     packages     packages that are unpacked (never installed) for the code it uses
  *     map          where its classes are: folders in the source, by namespace
@@ -112,9 +115,8 @@ return [
     'predis' => ['source' => 'php-nrk-predis'],
     'doctrine-dbal' => ['source' => 'php-doctrine-dbal'],
     'amqplib' => ['source' => 'php-amqplib'],
-    'react-promise' => ['source' => 'php-react-promise'],
-    'amp' => ['source' => 'amphp-amp'],
-    'react' => ['absent' => 'of ReactPHP only react/promise is packaged'],
-    'revolt' => ['absent' => 'revolt/event-loop is not packaged'],
-    'amphp' => ['absent' => 'of AMPHP only amphp/amp is packaged'],
+    'react-promise' => ['source' => 'php-react-promise', 'map' => ['React\\Promise\\' => ['src', 'tests', 'tests/fixtures']],
+        'files' => ['src/functions_include.php'], 'sample' => []],
+    'amp' => ['source' => 'amphp-amp', 'map' => ['Amp\\Test\\' => 'test', 'Amp\\' => 'lib'],
+        'files' => ['lib/functions.php', 'lib/Internal/functions.php', __DIR__ . '/amphp-phpunit-util.php'], 'sample' => []],
 ];

@@ -18,7 +18,7 @@ fn a_completion_signals_its_key_and_wakes_the_coroutine_that_waits() {
     let mut host = Host::new();
     let [a, b] = host.spawn_many();
     let set = host.add_wait_set();
-    let (first, second) = (host.next_wait_key(), host.next_wait_key());
+    let (first, second) = (host.next_wait_key(|_| false), host.next_wait_key(|_| false));
     host.watch_key(set, Target::Coroutine(a), first);
     host.watch_key(set, Target::Coroutine(b), second);
     assert!(host.begin_wait_for_key(set));
@@ -36,7 +36,7 @@ fn a_completion_signals_its_key_and_wakes_the_coroutine_that_waits() {
 fn a_key_that_is_signalled_first_begins_no_wait() {
     let mut host = Host::new();
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     host.wake_number(Sched::wait_number(set, key));
     assert!(!host.begin_wait_for_key(set));
     assert_eq!(host.next_signalled(set), Some(key));
@@ -48,7 +48,7 @@ fn a_wait_that_is_left_is_not_signalled() {
     let mut host = Host::new();
     let a = host.spawn();
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     host.watch_key(set, Target::Coroutine(a), key);
     assert!(host.unwatch_key(set, Target::Coroutine(a), key));
     assert!(!host.unwatch_key(set, Target::Coroutine(a), key));
@@ -64,7 +64,7 @@ fn a_failure_is_awaited_while_the_set_is_served() {
         let mut host = Host::new();
         let a = host.spawn();
         let set = host.add_wait_set();
-        let key = host.next_wait_key();
+        let key = host.next_wait_key(|_| false);
         host.serve(set, served);
         host.watch_key(set, Target::Coroutine(a), key);
         host.turn();
@@ -92,7 +92,7 @@ fn keys_and_tickets_have_different_numbers() {
 fn a_dropped_set_has_no_keys_and_its_number_is_not_the_next_ones() {
     let mut host = Host::new();
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     host.drop_wait_set(set);
     host.wake_number(Sched::wait_number(set, key));
     assert_eq!(host.next_signalled(set), None);
@@ -105,7 +105,7 @@ fn a_timeout_that_a_set_waits_for_is_no_deadlock() {
     let mut host = Host::new();
     let timeout = host.add_timeout(10);
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     assert!(!host.has_wake_source());
     host.watch_key(set, Target::Timeout(timeout), key);
     assert!(host.has_wake_source());
@@ -124,7 +124,7 @@ fn an_open_set_completes_once_and_says_whether_it_is_awaited() {
     assert!(!host.complete_set(alone, true));
     assert!(host.is_done(Target::Set(alone)));
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     host.serve(set, true);
     host.watch_key(set, Target::Set(awaited), key);
     assert!(host.complete_set(awaited, true));
@@ -137,7 +137,7 @@ fn a_fork_loses_the_registrations() {
     let mut host = Host::ordered(Order::Fifo);
     let timeout = host.add_timeout(10);
     let set = host.add_wait_set();
-    let key = host.next_wait_key();
+    let key = host.next_wait_key(|_| false);
     host.watch_key(set, Target::Timeout(timeout), key);
     host.signal(set, key);
     host.after_fork();

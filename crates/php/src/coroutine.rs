@@ -60,7 +60,7 @@ pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 pub use crate::runtime::signal_waits::SignalWait;
 use crate::runtime::wait_queue::Tickets;
-pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
+pub use crate::runtime::wait_set::{Asked, Direction, Key, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
     awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension,
 };

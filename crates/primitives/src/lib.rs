@@ -14,6 +14,7 @@ mod iterate;
 mod iteration;
 mod mutex;
 mod names;
+mod poll;
 mod pool;
 mod random;
 mod select;
@@ -66,6 +67,7 @@ fn register() {
     semaphore::register();
     mutex::register();
     barrier::register();
+    poll::register();
     pool::register();
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");

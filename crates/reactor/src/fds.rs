@@ -27,6 +27,8 @@ impl Interest {
     pub const WRITE: Interest = Interest(2);
     /// Urgent data.
     pub const PRIORITY: Interest = Interest(4);
+    /// A call has read from it. What waits for data may find it in a buffer of this process, where epoll does not see it.
+    pub const CONSUMED: Interest = Interest(8);
 
     /// The union of both sets.
     pub const fn and(self, other: Interest) -> Interest {
@@ -200,6 +202,8 @@ pub(crate) struct Fds {
     mode_epoch: u32,
     /// There was a fork: descriptions of unknown origin may be shared with another process.
     shared: bool,
+    /// Waiters with [`Interest::CONSUMED`] of descriptors that were read from. The next turn wakes them.
+    pub(crate) consumed: Vec<Waiter>,
 }
 
 fn direction(interest: Interest) -> usize {
@@ -405,6 +409,12 @@ impl Fds {
     ) {
         let Some(entry) = self.entry(fd) else { return };
         let direction = direction(interest);
+        if direction == 0 && readiness != Readiness::Ready && !entry.waiters.is_empty() {
+            let interested = |&mut (_, interest): &mut (Waiter, Interest)| interest.0 & Interest::CONSUMED.0 != 0;
+            let consumed: Vec<_> = entry.waiters.extract_if(.., interested).map(|(waiter, _)| waiter).collect();
+            self.consumed.extend(consumed);
+        }
+        let Some(entry) = self.entry(fd) else { return };
         let sticky = direction == 0 && entry.bits & STICKY != 0;
         if readiness == Readiness::NotReady && direction == 0 && !entry.registered && !sticky {
             // If the peer always sends in time no waiter ever registers it, and each read costs a `poll`.
@@ -458,6 +468,7 @@ impl Fds {
 
     /// Forgets all descriptors and takes them off the epoll instance.
     pub(crate) fn forget_all(&mut self, epoll: Option<RawFd>) {
+        self.consumed.clear();
         for (fd, entry) in self.entries.iter_mut().enumerate() {
             if let (true, Some(epoll)) = (entry.registered, epoll) {
                 // SAFETY: the event is ignored. A descriptor that was closed unseen has left the set by itself.
@@ -469,6 +480,7 @@ impl Fds {
 
     pub(crate) fn after_fork(&mut self) {
         self.shared = true;
+        self.consumed.clear();
         self.mode_epoch = self.mode_epoch.wrapping_add(1);
         for entry in &mut self.entries {
             *entry = FdState::new(entry.generation.wrapping_add(1));

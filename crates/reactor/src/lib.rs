@@ -235,11 +235,14 @@ impl Reactor {
         let again = self.interrupt_abandoned().then_some(INTERRUPT_AGAIN);
         let grow = if self.jobs.get() > 0 { self.pools.borrow().grow_if_stalled() } else { None };
         let timeout = [timeout, again, grow].into_iter().flatten().min();
-        let timeout = if shared.inbox.arm() && !signals::pending() { timeout } else { Some(0) };
+        let consumed = std::mem::take(&mut self.fds.borrow_mut().consumed);
+        let asleep = shared.inbox.arm() && !signals::pending() && consumed.is_empty();
+        let timeout = if asleep { timeout } else { Some(0) };
         signals::waiting(timeout != Some(0));
         let ready = self.wait(timeout);
         signals::waiting(false);
         shared.inbox.disarm();
+        consumed.into_iter().for_each(&mut wake);
         let events = self.events.borrow();
         let mut signalled = signals::pending();
         for event in events.iter().take(ready) {

@@ -54,7 +54,7 @@ fn rounds(this: &SchedulerObject) -> Result<(), Thrown> {
             return Ok(());
         }
         this.is_suspended.set(true);
-        this.waits.wait("Async\\Task\\Scheduler::run")?;
+        this.waits.wait("Async\\Task\\Scheduler::run", None)?;
         this.is_suspended.set(false);
         if this.waits.take_lost() {
             leave_waits(this);
@@ -145,7 +145,7 @@ pub fn begin_wait(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
 fn proceed(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
     let mut stalls = 0;
     let thrown = loop {
-        let begun = wait.begin(&this.waits);
+        let begun = wait.begin(&this.waits, |key| this.waiting.borrow().contains_key(&key));
         match begun {
             Err(_) => break exception_in_flight(),
             Ok(Begun::Waiting(_)) if task.is_killed.get() => {

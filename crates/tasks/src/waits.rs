@@ -87,14 +87,14 @@ impl Wait {
         }
     }
 
-    /// Registers the wait, unless it is over.
+    /// Registers the wait, unless it is over. `is_used` returns `true` for the key of another wait.
     ///
     /// # Errors
     /// It cannot end, or what it is for has been closed.
-    pub fn begin(&self, set: &WaitSet) -> Result<Begun, Thrown> {
+    pub fn begin(&self, set: &WaitSet, is_used: impl Fn(Key) -> bool) -> Result<Begun, Thrown> {
         let key = match &self.target {
-            Target::Awaitable(object) => set.watch(object)?,
-            Target::Scope(waiter) => set.watch(waiter.object())?,
+            Target::Awaitable(object) => set.watch(object, is_used)?,
+            Target::Scope(waiter) => set.watch(waiter.object(), is_used)?,
             Target::Stream { stream, direction, descriptor, .. } => {
                 if !stream.is_open_stream() {
                     return Err(closed(descriptor.get() >= 0));
@@ -116,7 +116,7 @@ impl Wait {
                     return Err(exception::throw_new(coroutine::async_exception(), text));
                 };
                 descriptor.set(number);
-                set.watch_descriptor(number, *direction).map_err(|error| {
+                set.watch_descriptor(number, *direction, is_used).map_err(|error| {
                     let text = format!("Cannot wait for this stream: {error}");
                     exception::throw_new(coroutine::async_exception(), &text)
                 })?

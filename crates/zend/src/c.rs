@@ -89,6 +89,7 @@ declare! {
 
     // Arguments: what they are converted to, and what is thrown for the function that is being called.
     pub safe fn zend_parse_arg_long_slow(value: &Value, long: &mut i64, number: u32) -> bool;
+    pub safe fn zend_parse_arg_double_slow(value: &Value, double: &mut f64, number: u32) -> bool;
     pub safe fn zend_parse_arg_bool_slow(value: &Value, truth: &mut bool, number: u32) -> bool;
     pub safe fn zend_wrong_parameters_count_error(least: u32, most: u32);
     pub safe fn zend_wrong_parameter_class_error(number: u32, class: Text<'_>, value: &Value);

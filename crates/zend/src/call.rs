@@ -158,6 +158,25 @@ impl<'a> Arguments<'a> {
         if self.value(number).is_none() { Ok(default) } else { self.long(number) }
     }
 
+    /// Returns a floating-point number, or `None` if none or `null` was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn double_or_null(&self, number: u32) -> Result<Option<f64>, Thrown> {
+        let Some(value) = self.value(number).filter(|value| value.type_number() != sys::IS_NULL) else {
+            return Ok(None);
+        };
+        if let Some(double) = value.as_double() {
+            return Ok(Some(double));
+        }
+        let mut double = 0.0;
+        if c::zend_parse_arg_double_slow(value, &mut double, number) {
+            Ok(Some(double))
+        } else {
+            Err(wrong_type(number, sys::Z_EXPECTED_DOUBLE_OR_NULL, value))
+        }
+    }
+
     /// Returns a boolean, or the default if none was passed.
     ///
     /// # Errors

@@ -182,6 +182,15 @@ final class Async\Mutex
     public function unlock(): void
     public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
     public function isLocked(): bool
+final class Async\Poll
+    public function watchRead(mixed $stream): void
+    public function watchWrite(mixed $stream): void
+    public function unwatchRead(mixed $stream): void
+    public function unwatchWrite(mixed $stream): void
+    public function watchSignal(int $signo): void
+    public function unwatchSignal(int $signo): void
+    public function wait(?float $seconds = null): array
+    public function wake(): void
 final class Async\Pool implements Countable
     public function __construct(callable $factory, ?callable $destructor = null, ?callable $healthcheck = null, ?callable $beforeAcquire = null, ?callable $beforeRelease = null, int $min = 0, int $max = 10, int $healthcheckInterval = 0, int $idleTime = 0)
     public function acquire(?Async\Awaitable $cancellation = null): mixed

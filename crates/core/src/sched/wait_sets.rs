@@ -21,6 +21,9 @@ pub(super) struct WaitSet {
 /// The bit in the number of a ticket's coroutine, of which there are fewer, that marks the number of a key.
 const KEY: u64 = 1 << 31;
 
+/// The key of no wait.
+const NO_WAIT: u32 = 0;
+
 impl<X> Core<X> {
     /// Adds a wait set.
     pub fn add_wait_set(&mut self) -> WaitSetId {
@@ -35,10 +38,21 @@ impl<X> Core<X> {
         }
     }
 
-    /// Returns a key for a new wait, in any set.
-    pub fn next_wait_key(&mut self) -> u32 {
-        self.next_wait_key = self.next_wait_key.wrapping_add(1);
-        self.next_wait_key
+    /// Returns a key for a new wait, in any set. Keys begin again after 2^32: one of an older wait (`is_used`) is passed over.
+    pub fn next_wait_key(&mut self, is_used: impl Fn(u32) -> bool) -> u32 {
+        loop {
+            self.next_wait_key = self.next_wait_key.wrapping_add(1);
+            if self.next_wait_key != NO_WAIT && !is_used(self.next_wait_key) {
+                return self.next_wait_key;
+            }
+        }
+    }
+
+    /// Wakes the coroutine that waits for a key, or that does so next, without the key of a wait.
+    pub fn wake_wait_set(&mut self, id: WaitSetId) {
+        if self.wait_sets.get(id.0).is_some_and(|set| set.signalled.back() != Some(&NO_WAIT)) {
+            self.signal(id, NO_WAIT);
+        }
     }
 
     /// Signals the key when `target` completes. The caller has seen that it is not complete.
@@ -135,5 +149,31 @@ impl<X> Core<X> {
         let coroutine = self.coroutine_mut(co);
         let failed = coroutine.state == super::State::Done && coroutine.outcome == super::Outcome::Failed;
         failed && std::mem::take(&mut coroutine.awaited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::{Lifetime, Order};
+
+    #[test]
+    fn keys_in_use_are_not_given_again() {
+        let mut core = Core::<()>::new(0, Order::Fifo, Lifetime::Scope);
+        let first = core.next_wait_key(|_| false);
+        core.next_wait_key = u32::MAX;
+        assert_eq!(core.next_wait_key(|key| key == first), first + 1);
+    }
+
+    #[test]
+    fn a_wake_up_without_a_wait_is_kept_once() {
+        let mut core = Core::<()>::new(0, Order::Fifo, Lifetime::Scope);
+        let set = core.add_wait_set();
+        core.wake_wait_set(set);
+        core.wake_wait_set(set);
+        assert!(!core.begin_wait_for_key(set));
+        assert_eq!(core.next_signalled(set), Some(NO_WAIT));
+        assert_eq!(core.next_signalled(set), None);
+        assert!(core.begin_wait_for_key(set));
     }
 }

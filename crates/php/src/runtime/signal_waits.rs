@@ -15,6 +15,8 @@ pub struct SignalWait {
     signal: i32,
     /// The arrival.
     pub completion: Completion,
+    /// What is called at each arrival, if it is not to be complete after the first one.
+    each: Option<Box<dyn Fn()>>,
 }
 
 /// Signals of a fault of the instruction that is executed. It would be executed again after a handler that does nothing, and
@@ -56,6 +58,19 @@ impl SignalWait {
     /// # Errors
     /// The signal does not exist, or cannot be caught.
     pub fn start(signal: i32) -> io::Result<Rc<SignalWait>> {
+        SignalWait::begin(signal, None)
+    }
+
+    /// Calls a function at each arrival of this signal, until what is returned is dropped. The function runs in the event loop,
+    /// and calls no PHP code.
+    ///
+    /// # Errors
+    /// The signal does not exist, or cannot be caught.
+    pub fn start_each(signal: i32, each: impl Fn() + 'static) -> io::Result<Rc<SignalWait>> {
+        SignalWait::begin(signal, Some(Box::new(each)))
+    }
+
+    fn begin(signal: i32, each: Option<Box<dyn Fn()>>) -> io::Result<Rc<SignalWait>> {
         if FAULTS.contains(&signal) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it reports a fault of the process"));
         }
@@ -72,7 +87,7 @@ impl SignalWait {
             BEFORE.borrow_mut().retain(|(other, _)| *other != signal);
             BEFORE.borrow_mut().push((signal, before));
         }
-        let wait = Rc::new(SignalWait { signal, completion: Completion::external() });
+        let wait = Rc::new(SignalWait { signal, completion: Completion::external(), each });
         WAITS.borrow_mut().push(Rc::downgrade(&wait));
         Ok(wait)
     }
@@ -113,7 +128,12 @@ pub fn caught(signals: u64) {
     }
     let waits: Vec<Rc<SignalWait>> = WAITS.borrow().iter().filter_map(Weak::upgrade).collect();
     for wait in waits {
-        if signals >> (wait.signal - 1) & 1 != 0 {
+        if signals >> (wait.signal - 1) & 1 == 0 {
+            continue;
+        }
+        if let Some(each) = &wait.each {
+            each();
+        } else {
             wait.completion.complete(false);
             release(wait.signal);
         }

@@ -4,17 +4,17 @@ use crate::runtime::awaiting;
 use crate::runtime::coroutine::{COROUTINE, Info};
 use crate::runtime::failure;
 use crate::runtime::moments;
-use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::park::{self, after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Core, Runtime, existing, rt};
 use crate::runtime::suspension;
 use spindle_core::sched::{Target, WaitReason, WaitSetId, WakeReason};
-use spindle_reactor::{Interest, Reactor, Registration, Waiter};
+use spindle_reactor::{Interest, Reactor, Readiness, Registration, Waiter};
 use spindle_zend::{Object, Thrown};
 use std::cell::Cell;
 use std::io;
 use std::os::fd::RawFd;
 
-/// The wait of a [`WaitSet`] that was registered. No other wait has the same key, unless 2^32 others were registered between.
+/// The wait of a [`WaitSet`] that was registered. No other wait that is registered in any set has the same key.
 pub type Key = u32;
 
 /// Waits for many awaitables and descriptors, each with a [`Key`]. One coroutine at a time serves it: it calls
@@ -28,7 +28,19 @@ pub type Key = u32;
 pub struct WaitSet {
     /// The set, and the request it belongs to.
     id: Cell<Option<(u64, WaitSetId)>>,
-    descriptors: Cell<usize>,
+    /// The number of its waits that something outside of the coroutines ends.
+    external: Cell<usize>,
+}
+
+/// How a [`WaitSet::wait`] has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitEnd {
+    /// A wait is over, or [`WaitSet::wake`] was called.
+    Signalled,
+    /// Its time is over.
+    TimedOut,
+    /// A signal handler of user code has run.
+    Interrupted,
 }
 
 /// The direction of a wait for a descriptor.
@@ -48,29 +60,73 @@ impl Direction {
         }
     }
 
+    fn entry(self, fd: RawFd) -> libc::pollfd {
+        let events = if self == Direction::Read { libc::POLLIN } else { libc::POLLOUT };
+        libc::pollfd { fd, events, revents: 0 }
+    }
+
     /// Returns `true` if a descriptor is ready or has failed, without waiting.
     ///
     /// # Errors
     /// `EBADF` if it is not open.
     fn is_ready(self, fd: RawFd) -> io::Result<bool> {
-        let events = if self == Direction::Read { libc::POLLIN } else { libc::POLLOUT };
-        let mut one = libc::pollfd { fd, events, revents: 0 };
-        // SAFETY: one entry, which lives through the call.
-        let found = unsafe { libc::poll(&raw mut one, 1, 0) };
-        match found {
-            _ if one.revents & libc::POLLNVAL != 0 => Err(io::Error::from_raw_os_error(libc::EBADF)),
-            1.. => Ok(true),
-            0 => Ok(false),
-            _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => self.is_ready(fd),
-            _ => Err(io::Error::last_os_error()),
+        let mut one = [self.entry(fd)];
+        poll_now(&mut one)?;
+        if one[0].revents & libc::POLLNVAL != 0 {
+            return Err(io::Error::from_raw_os_error(libc::EBADF));
         }
+        Ok(one[0].revents != 0)
+    }
+}
+
+/// Asks the kernel about descriptors, without waiting.
+fn poll_now(entries: &mut [libc::pollfd]) -> io::Result<()> {
+    loop {
+        // SAFETY: so many entries, which live through the call.
+        let found = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, 0) };
+        if found >= 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(error);
+        }
+    }
+}
+
+/// Waits for descriptors in the kernel, at most for so many nanoseconds, or until a signal is caught that was not looked at.
+fn poll_in_place(entries: &mut [libc::pollfd], nanoseconds: Option<u64>) -> io::Result<()> {
+    let time = nanoseconds.map(|nanoseconds| libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a place for the set.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: the first set is filled, the second is a place for one. No signal arrives between the look and the wait.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+    let mut result = Ok(());
+    if !spindle_reactor::signals::pending() {
+        let (entries, count) = (entries.as_mut_ptr(), entries.len() as libc::nfds_t);
+        // SAFETY: so many entries, a time or none, and the mask that was replaced; all live through the call.
+        if unsafe { libc::ppoll(entries, count, time, before.as_ptr()) } < 0 {
+            result = Err(io::Error::last_os_error());
+        }
+    }
+    // SAFETY: the mask that was replaced.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    match result {
+        Err(error) if error.raw_os_error() != Some(libc::EINTR) => Err(error),
+        _ => Ok(()),
     }
 }
 
 impl WaitSet {
     /// Returns an empty set.
     pub const fn new() -> WaitSet {
-        WaitSet { id: Cell::new(None), descriptors: Cell::new(0) }
+        WaitSet { id: Cell::new(None), external: Cell::new(0) }
     }
 
     fn existing_id(&self) -> Option<WaitSetId> {
@@ -93,10 +149,11 @@ impl WaitSet {
     }
 
     /// Begins a wait for an object of type `Async\Awaitable`, as `Async\await()` does. Returns `None` if it is complete.
+    /// `is_used` returns `true` for the keys of the caller's other waits.
     ///
     /// # Errors
     /// It would never complete, or may not be awaited here.
-    pub fn watch(&self, awaitable: &Object) -> Result<Option<Key>, Thrown> {
+    pub fn watch(&self, awaitable: &Object, is_used: impl Fn(Key) -> bool) -> Result<Option<Key>, Thrown> {
         let rt = rt();
         let target = awaiting::target(awaitable)?;
         awaiting::may_await(rt, target, awaitable)?;
@@ -105,7 +162,7 @@ impl WaitSet {
         if core.is_done(target) {
             return Ok(None);
         }
-        let key = core.next_wait_key();
+        let key = core.next_wait_key(is_used);
         core.watch_key(id, target, key);
         Ok(Some(key))
     }
@@ -131,23 +188,37 @@ impl WaitSet {
         awaiting::deliver(rt(), awaitable)
     }
 
-    /// Begins a wait for a descriptor. Returns `None` if it is ready, or cannot become unready (a regular file).
+    /// Begins a wait for a descriptor. Returns `None` if it is ready, or cannot become unready (a regular file). `is_used`
+    /// returns `true` for the keys of the caller's other waits.
     ///
     /// # Errors
     /// It is not open, or cannot be waited for.
-    pub fn watch_descriptor(&self, fd: RawFd, direction: Direction) -> io::Result<Option<Key>> {
-        let rt = rt();
-        if !rt.active.get() && rt.can_switch() {
-            moments::first_spawn(rt); // from here on it is seen when a descriptor is closed
-        }
+    pub fn watch_descriptor(
+        &self,
+        fd: RawFd,
+        direction: Direction,
+        is_used: impl Fn(Key) -> bool,
+    ) -> io::Result<Option<Key>> {
+        activate(rt());
         if direction.is_ready(fd)? {
             return Ok(None);
         }
+        self.register(fd, direction, is_used)
+    }
+
+    /// As [`watch_descriptor`](WaitSet::watch_descriptor), for one that was not ready when [`ask`](WaitSet::ask) was called. No
+    /// coroutine has run since.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn register(&self, fd: RawFd, direction: Direction, is_used: impl Fn(Key) -> bool) -> io::Result<Option<Key>> {
+        let rt = rt();
         let id = self.id(rt);
-        let key = rt.core.borrow_mut().next_wait_key();
-        match rt.reactor().register(fd, direction.interest(), Waiter(Core::wait_number(id, key))) {
+        let key = rt.core.borrow_mut().next_wait_key(is_used);
+        let interest = direction.interest().and(Interest::CONSUMED);
+        match rt.reactor().register(fd, interest, Waiter(Core::wait_number(id, key))) {
             Registration::Waiting => {
-                self.descriptors.set(self.descriptors.get() + 1);
+                self.add_external();
                 Ok(Some(key))
             }
             Registration::AlwaysReady => Ok(None),
@@ -157,10 +228,80 @@ impl WaitSet {
 
     /// Ends a wait for a descriptor, whether its key was signalled or not. To be called once for each.
     pub fn unwatch_descriptor(&self, fd: RawFd, key: Key) {
-        self.descriptors.set(self.descriptors.get().saturating_sub(1));
+        self.remove_external();
         if let (Some(rt), Some(id)) = (existing(), self.existing_id()) {
             rt.reactor().deregister(fd, Waiter(Core::wait_number(id, key)));
         }
+    }
+
+    /// Counts a wait that something outside of the coroutines ends, by [`wake`](WaitSet::wake): while there is one, waiting
+    /// is no deadlock.
+    pub fn add_external(&self) {
+        self.external.set(self.external.get() + 1);
+    }
+
+    /// Takes back one [`add_external`](WaitSet::add_external).
+    pub fn remove_external(&self) {
+        self.external.set(self.external.get().saturating_sub(1));
+    }
+
+    /// Returns for each descriptor whether it is ready or has failed, or is not open. For those marked as `signalled` the event
+    /// loop has just reported that; the kernel is asked only about those of which it knows nothing since.
+    ///
+    /// # Errors
+    /// The kernel has no memory.
+    pub fn ask(&self, asked: &[Asked]) -> io::Result<Vec<bool>> {
+        let rt = rt();
+        activate(rt);
+        let tracks = rt.can_switch();
+        let known = |one: &Asked| match rt.reactor().readiness(one.fd, one.direction.interest()).0 {
+            Readiness::NotReady if tracks => Some(false),
+            Readiness::Ready if tracks && one.signalled => Some(true),
+            _ => None,
+        };
+        let mut ready: Vec<Option<bool>> = asked.iter().map(known).collect();
+        let unknown = || ready.iter().zip(asked).filter(|(known, _)| known.is_none());
+        let mut entries: Vec<_> = unknown().map(|(_, one)| one.direction.entry(one.fd)).collect();
+        if !entries.is_empty() {
+            poll_now(&mut entries)?;
+        }
+        let mut answers = entries.iter().map(|entry| entry.revents != 0);
+        Ok(ready.iter_mut().map(|known| known.unwrap_or_else(|| answers.next().unwrap_or(true))).collect())
+    }
+
+    /// Collects events and lets the coroutines that are ready run, without waiting. Returns `true` if there were any.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled.
+    pub fn turn(&self) -> Result<bool, Thrown> {
+        let rt = rt();
+        rt.poll(Some(0));
+        let are_others = rt.core.borrow().has_ready();
+        park::suspend(rt)?;
+        Ok(are_others)
+    }
+
+    /// Waits as [`wait`](WaitSet::wait) does, with the whole process: where the coroutine cannot be suspended, or none runs any
+    /// more. Returns when one of these descriptors is ready, when the time is over, or after a signal.
+    ///
+    /// # Errors
+    /// Nothing can end the wait; or a signal handler has thrown.
+    pub fn wait_in_place(&self, asked: &[Asked], deadline: Option<u64>) -> Result<(), Thrown> {
+        let rt = rt();
+        if asked.is_empty() && deadline.is_none() && self.external.get() == 0 {
+            return Err(cannot_await(rt));
+        }
+        let mut entries: Vec<_> = asked.iter().map(|one| one.direction.entry(one.fd)).collect();
+        // Descriptors are in the kernel's hands: one that cannot be polled is found by the caller's next question.
+        let _ = poll_in_place(&mut entries, deadline.map(|deadline| deadline.saturating_sub(Reactor::now())));
+        drop(entries);
+        rt.poll(Some(0));
+        after_signal()
+    }
+
+    /// Returns `true` if a wait suspends the coroutine here. Where it does not, the process waits.
+    pub fn can_suspend(&self) -> bool {
+        rt().can_switch()
     }
 
     /// Returns the key of a wait that is over, in the order in which they ended. It may be one that was left.
@@ -172,9 +313,7 @@ impl WaitSet {
     pub fn wake(&self) {
         let rt = rt();
         let id = self.id(rt);
-        let mut core = rt.core.borrow_mut();
-        let key = core.next_wait_key();
-        core.signal(id, key);
+        rt.core.borrow_mut().wake_wait_set(id);
     }
 
     /// Returns `true`, once, in the child of a fork: all waits have to be left and begun again.
@@ -182,12 +321,12 @@ impl WaitSet {
         self.existing_id().is_some_and(|id| rt().core.borrow_mut().take_lost(id))
     }
 
-    /// Waits until a wait is over, unless one is. `name` is the name of the wait in diagnostics. If nothing can end one any
-    /// more, that is a deadlock, as for `Async\await()`.
+    /// Waits until a wait is over, unless one is, or until the deadline (see [`deadline_in`]). `name` is the name of the wait in
+    /// diagnostics. If nothing can end one any more, that is a deadlock, as for `Async\await()`.
     ///
     /// # Errors
     /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown.
-    pub fn wait(&self, name: &'static str) -> Result<(), Thrown> {
+    pub fn wait(&self, name: &'static str, deadline: Option<u64>) -> Result<WaitEnd, Thrown> {
         let rt = rt();
         let id = self.id(rt);
         if !rt.can_switch() {
@@ -195,21 +334,49 @@ impl WaitSet {
         }
         may_wait(rt)?;
         if !rt.core.borrow_mut().begin_wait_for_key(id) {
-            return Ok(());
+            return Ok(WaitEnd::Signalled);
         }
-        let on = if self.descriptors.get() > 0 {
+        let on = if self.external.get() > 0 {
             WaitReason::External { interruptible: true, restart: false }
+        } else if deadline.is_some() {
+            WaitReason::Timer
         } else {
             WaitReason::Coroutines
         };
         let info = Info { call: name, since: Reactor::recently(), ..Info::NONE };
-        let reason = rt.park(None, on, true, info);
+        let reason = rt.park(deadline, on, true, info);
         rt.core.borrow_mut().end_wait_for_key(id);
         match reason {
-            WakeReason::Interrupted => after_signal(),
-            WakeReason::Cancelled => may_wait(rt),
-            _ => Ok(()),
+            WakeReason::Interrupted => after_signal().map(|()| WaitEnd::Interrupted),
+            WakeReason::Cancelled => may_wait(rt).map(|()| WaitEnd::Signalled),
+            WakeReason::TimedOut => Ok(WaitEnd::TimedOut),
+            _ => Ok(WaitEnd::Signalled),
         }
+    }
+}
+
+/// A descriptor that a [`WaitSet`] is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The descriptor.
+    pub fd: RawFd,
+    /// What is to be possible.
+    pub direction: Direction,
+    /// The key of a wait for it was signalled since the caller has asked last.
+    pub signalled: bool,
+}
+
+/// Returns the deadline of a wait that begins now: the time, in nanoseconds, rounded up.
+pub fn deadline_in(seconds: f64) -> u64 {
+    // Centuries are enough, and a deadline must not overflow.
+    let nanoseconds = (seconds * 1e9).ceil().min((1u64 << 62) as f64) as u64;
+    Reactor::now().saturating_add(nanoseconds)
+}
+
+/// Activates the runtime, so that it is seen from here on when a descriptor is closed.
+fn activate(rt: &'static Runtime) {
+    if !rt.active.get() && rt.can_switch() {
+        moments::first_spawn(rt);
     }
 }
 

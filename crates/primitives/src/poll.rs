@@ -1,0 +1,478 @@
+//! The class `Async\Poll`: streams and signals that an event loop written in PHP waits for.
+//!
+//! A direction of a stream is *due*, to be looked at by the next `wait()`, or registered with the event loop until that reports
+//! it. It becomes due when it is watched, reported, or was returned as ready: so readiness is by level, and a direction that is
+//! registered costs nothing.
+//!
+//! ```text
+//!               is not ready
+//!        ┌───────────────────────► registered
+//!   due ─┤                             │
+//!    ▲ ▲ └─► ready: returned by wait() │ reported
+//!    │ └──────────┘                    │
+//!    └─────────────────────────────────┘
+//! ```
+
+use crate::{fails, state};
+use spindle_php::coroutine::{Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
+use spindle_zend::{
+    Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, argument_error, exception,
+    function_table, object_class,
+};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// The state of an object of the class.
+struct Poll {
+    waits: Rc<WaitSet>,
+    /// The streams that are watched, by the numbers of their resources.
+    streams: RefCell<HashMap<i64, Rc<Stream>>>,
+    registered: RefCell<HashMap<Key, Side>>,
+    /// What is due, in the order in which it became so; also what was due and is not watched any more.
+    due: RefCell<Vec<Side>>,
+    signals: RefCell<BTreeMap<i32, Rc<SignalWait>>>,
+    /// Signals that have arrived and were not returned, bit `n - 1` for signal `n`.
+    caught: Rc<Cell<u64>>,
+    /// `wake()` was called.
+    is_woken: Cell<bool>,
+    /// The last watch was removed while a coroutine waited.
+    has_nothing_left: Cell<bool>,
+    is_waiting: Cell<bool>,
+}
+
+/// A direction of a stream.
+#[derive(Clone, Copy)]
+struct Side {
+    stream: i64,
+    direction: Direction,
+}
+
+struct Stream {
+    resource: Value,
+    read: Watch,
+    write: Watch,
+}
+
+/// What is known of a direction.
+#[derive(Default)]
+struct Watch {
+    is_watched: Cell<bool>,
+    is_due: Cell<bool>,
+    /// It is due because the event loop has reported it.
+    is_reported: Cell<bool>,
+    /// Its key, and the descriptor that is registered.
+    registration: Cell<Option<(Key, i32)>>,
+}
+
+impl Stream {
+    fn watch(&self, direction: Direction) -> &Watch {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+}
+
+/// How long the list of what is due may be before entries that are void are removed.
+const MIN_DUE_TO_COMPACT: usize = 64;
+
+object_class!(static POLL: Poll = create);
+
+type PollObject = Instance<Poll>;
+
+function_table! {
+    static METHODS = {
+        c"watchRead"(stream: Type::MIXED) -> Type::VOID => |call| watch(&call, Direction::Read);
+        c"watchWrite"(stream: Type::MIXED) -> Type::VOID => |call| watch(&call, Direction::Write);
+        c"unwatchRead"(stream: Type::MIXED) -> Type::VOID => |call| unwatch(&call, Direction::Read);
+        c"unwatchWrite"(stream: Type::MIXED) -> Type::VOID => |call| unwatch(&call, Direction::Write);
+        c"watchSignal"(signo: Type::INT) -> Type::VOID => watch_signal;
+        c"unwatchSignal"(signo: Type::INT) -> Type::VOID => unwatch_signal;
+        c"wait"(seconds: Type::FLOAT.or_null() => c"null") -> Type::ARRAY => wait;
+        c"wake"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            let this = call.this_of(&POLL);
+            this.is_woken.set(true);
+            this.waits.wake();
+            Ok(Value::NULL)
+        };
+    }
+}
+
+/// Registers the class. At module start.
+pub fn register() {
+    state::declare(&POLL, create, c"Async\\Poll", METHODS, &[]);
+}
+
+impl State for Poll {
+    fn new(_: Class) -> Poll {
+        Poll {
+            waits: Rc::new(WaitSet::new()),
+            streams: RefCell::default(),
+            registered: RefCell::default(),
+            due: RefCell::default(),
+            signals: RefCell::default(),
+            caught: Rc::default(),
+            is_woken: Cell::new(false),
+            has_nothing_left: Cell::new(false),
+            is_waiting: Cell::new(false),
+        }
+    }
+
+    fn free(this: &PollObject) {
+        this.make_all_due();
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        self.streams.borrow().values().for_each(|stream| values.value(&stream.resource));
+    }
+}
+
+/// Returns the number of the resource that was passed.
+fn number_of(value: Option<&Value>) -> Result<i64, Thrown> {
+    let value = value.unwrap_or(const { &Value::NULL });
+    value
+        .as_resource()
+        .map(|resource| resource.number())
+        .ok_or_else(|| argument_error(1, true, &format!("must be of type resource, {} given", value.type_name())))
+}
+
+/// Returns an error if an exception is in flight.
+fn nothing_in_flight() -> Result<(), Thrown> {
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
+}
+
+fn watch(call: &Call, direction: Direction) -> PhpResult {
+    let this = call.this_of(&POLL);
+    let arguments = call.arguments(1, 1)?;
+    let number = number_of(arguments.value(1))?;
+    let resource = arguments.value(1).cloned().unwrap_or_default();
+    if !resource.is_open_stream() {
+        return Err(argument_error(1, true, "must be an open stream resource"));
+    }
+    // Code of a user wrapper may run here.
+    let descriptor = resource.stream_descriptor();
+    nothing_in_flight()?;
+    if descriptor.is_none() {
+        return Err(argument_error(1, false, "must be a stream that has a descriptor, which can be polled"));
+    }
+    let new = || Rc::new(Stream { resource, read: Watch::default(), write: Watch::default() });
+    let stream = Rc::clone(this.streams.borrow_mut().entry(number).or_insert_with(new));
+    if !stream.watch(direction).is_watched.replace(true) {
+        this.make_due(Side { stream: number, direction }, stream.watch(direction), false);
+        if this.is_waiting.get() {
+            this.waits.wake();
+        }
+    }
+    Ok(Value::NULL)
+}
+
+fn unwatch(call: &Call, direction: Direction) -> PhpResult {
+    let this = call.this_of(&POLL);
+    let number = number_of(call.arguments(1, 1)?.value(1))?;
+    let stream = this.streams.borrow().get(&number).cloned();
+    let Some(stream) = stream else { return Ok(Value::NULL) };
+    let watch = stream.watch(direction);
+    watch.is_watched.set(false);
+    if let Some((key, descriptor)) = watch.registration.take() {
+        this.registered.borrow_mut().remove(&key);
+        this.waits.unwatch_descriptor(descriptor, key);
+    }
+    if !stream.read.is_watched.get() && !stream.write.is_watched.get() {
+        let removed = this.streams.borrow_mut().remove(&number);
+        this.may_have_nothing_left();
+        // A stream that nothing else refers to is closed here, by code of a user wrapper perhaps.
+        drop((removed, stream));
+    }
+    nothing_in_flight().map(|()| Value::NULL)
+}
+
+/// Returns the signal that was passed.
+fn signal_of(call: &Call) -> Result<i32, Thrown> {
+    let given = call.arguments(1, 1)?.long(1)?;
+    let signal = i32::try_from(given).ok().filter(|signal| (1..=64).contains(signal));
+    signal.ok_or_else(|| argument_error(1, false, "must be the number of a signal"))
+}
+
+fn watch_signal(call: Call) -> PhpResult {
+    let (this, signal) = (call.this_of(&POLL), signal_of(&call)?);
+    if this.signals.borrow().contains_key(&signal) {
+        return Ok(Value::NULL);
+    }
+    let (waits, caught) = (Rc::clone(&this.waits), Rc::clone(&this.caught));
+    let started = SignalWait::start_each(signal, move || {
+        caught.set(caught.get() | bit(signal));
+        waits.wake();
+    });
+    match started {
+        Ok(wait) => drop(this.signals.borrow_mut().insert(signal, wait)),
+        Err(error) => return Err(argument_error(1, false, &format!("must be a signal that can be caught: {error}"))),
+    }
+    this.waits.add_external();
+    if this.is_waiting.get() {
+        this.waits.wake();
+    }
+    Ok(Value::NULL)
+}
+
+fn unwatch_signal(call: Call) -> PhpResult {
+    let (this, signal) = (call.this_of(&POLL), signal_of(&call)?);
+    let removed = this.signals.borrow_mut().remove(&signal);
+    if removed.is_some() {
+        drop(removed);
+        this.caught.set(this.caught.get() & !bit(signal));
+        this.waits.remove_external();
+        this.may_have_nothing_left();
+    }
+    Ok(Value::NULL)
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+fn wait(call: Call) -> PhpResult {
+    let this = call.this_of(&POLL);
+    let seconds = call.arguments(0, 1)?.double_or_null(1)?;
+    if seconds.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
+        return Err(argument_error(1, false, "must be null or a number of seconds that is not negative"));
+    }
+    if this.waits.take_lost() {
+        // The child of a fork. Whoever waited is the parent's.
+        this.make_all_due();
+        this.is_waiting.set(false);
+    }
+    if this.is_waiting.replace(true) {
+        return Err(exception::throw_error("Another wait() of this Async\\Poll is active"));
+    }
+    this.has_nothing_left.set(false);
+    let mut ready = Ready::new();
+    let deadline = seconds.map(deadline_in);
+    let done = if this.waits.can_suspend() {
+        this.wait(&mut ready, deadline, seconds == Some(0.0))
+    } else {
+        this.wait_in_place(&mut ready, deadline)
+    };
+    this.is_waiting.set(false);
+    done?;
+    this.is_woken.set(false);
+    let caught = this.caught.replace(0);
+    let signals = (1..=64i64).filter(|signal| caught & bit(*signal as i32) != 0);
+    let signals = Array::list(signals.collect::<Vec<_>>().into_iter());
+    Ok(Array::list([ready.read.into(), ready.write.into(), Value::from(signals)].into_iter()).into())
+}
+
+/// What `wait()` returns, by the numbers of resources.
+struct Ready {
+    read: Owned<Array>,
+    write: Owned<Array>,
+}
+
+impl Ready {
+    fn new() -> Ready {
+        Ready { read: Array::new(0), write: Array::new(0) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty()
+    }
+}
+
+impl Poll {
+    fn make_due(&self, side: Side, watch: &Watch, is_reported: bool) {
+        watch.is_reported.set(is_reported);
+        if watch.is_due.get() {
+            return;
+        }
+        let mut due = self.due.borrow_mut();
+        let streams = self.streams.borrow();
+        if due.len() >= MIN_DUE_TO_COMPACT && due.len() > 4 * streams.len() {
+            let find = |side: &Side| streams.get(&side.stream).map(|stream| stream.watch(side.direction));
+            due.retain(|side| find(side).is_some_and(|watch| watch.is_due.replace(false)));
+            due.iter().filter_map(find).for_each(|watch| watch.is_due.set(true));
+        }
+        watch.is_due.set(true);
+        due.push(side);
+    }
+
+    /// Ends all registrations.
+    fn make_all_due(&self) {
+        let registered = self.registered.take();
+        for (key, side) in registered {
+            let stream = self.streams.borrow().get(&side.stream).cloned();
+            let Some(stream) = stream else { continue };
+            let watch = stream.watch(side.direction);
+            if let Some((_, descriptor)) = watch.registration.take() {
+                self.waits.unwatch_descriptor(descriptor, key);
+            }
+            self.make_due(side, watch, false);
+        }
+    }
+
+    /// Ends a wait if nothing is watched any more, which could end it.
+    fn may_have_nothing_left(&self) {
+        if self.is_waiting.get() && self.streams.borrow().is_empty() && self.signals.borrow().is_empty() {
+            self.has_nothing_left.set(true);
+            self.waits.wake();
+        }
+    }
+
+    /// Makes due what the event loop has reported.
+    fn take_reports(&self) {
+        while let Some(key) = self.waits.next() {
+            let side = self.registered.borrow_mut().remove(&key);
+            let Some(side) = side else { continue };
+            let stream = self.streams.borrow().get(&side.stream).cloned();
+            let Some(stream) = stream else { continue };
+            let watch = stream.watch(side.direction);
+            if let Some((_, descriptor)) = watch.registration.take() {
+                self.waits.unwatch_descriptor(descriptor, key);
+            }
+            self.make_due(side, watch, true);
+        }
+    }
+
+    /// Looks at what is due. What is ready is added to `ready` and stays due; what is not is registered, or with `in_place` stays
+    /// due and is returned.
+    fn look(&self, ready: &mut Ready, in_place: bool) -> Result<Vec<Asked>, Thrown> {
+        let due = self.due.take();
+        let mut asked: Vec<(Side, Rc<Stream>, Asked)> = Vec::with_capacity(due.len());
+        for (at, &side) in due.iter().enumerate() {
+            let stream = self.streams.borrow().get(&side.stream).cloned();
+            let Some(stream) = stream else { continue };
+            let watch = stream.watch(side.direction);
+            if !watch.is_due.replace(false) || !watch.is_watched.get() || watch.registration.get().is_some() {
+                continue;
+            }
+            let found = self.descriptor(&stream, side.direction);
+            if exception::is_in_flight() {
+                // Of a user wrapper: all are looked at again by the next wait.
+                self.make_due(side, watch, false);
+                for (side, stream, _) in &asked {
+                    self.make_due(*side, stream.watch(side.direction), false);
+                }
+                self.due.borrow_mut().extend_from_slice(&due[at + 1..]);
+                return Err(Thrown::is_in_flight());
+            }
+            match found {
+                _ if !watch.is_watched.get() => {}
+                Some(fd) => {
+                    let signalled = watch.is_reported.get();
+                    asked.push((side, stream, Asked { fd, direction: side.direction, signalled }));
+                }
+                None => self.is_ready(side, &stream, ready),
+            }
+        }
+        let questions: Vec<Asked> = asked.iter().map(|(_, _, one)| *one).collect();
+        let answers = self.waits.ask(&questions);
+        let mut failure = answers.as_ref().err().map(ToString::to_string);
+        let answers = answers.unwrap_or_default();
+        let mut left = Vec::new();
+        for (at, (side, stream, one)) in asked.iter().enumerate() {
+            let watch = stream.watch(side.direction);
+            if !watch.is_watched.get() {
+                continue; // by a wrapper's code
+            }
+            match answers.get(at) {
+                None => self.make_due(*side, watch, false),
+                // It may have been closed by a wrapper's code, and the descriptor be another's.
+                Some(is_ready) if *is_ready || !stream.resource.is_open_stream() => self.is_ready(*side, stream, ready),
+                Some(_) if in_place => {
+                    self.make_due(*side, watch, false);
+                    left.push(*one);
+                }
+                Some(_) => {
+                    let is_used = |key: Key| self.registered.borrow().contains_key(&key);
+                    match self.waits.register(one.fd, side.direction, is_used) {
+                        Ok(Some(key)) => {
+                            watch.registration.set(Some((key, one.fd)));
+                            self.registered.borrow_mut().insert(key, *side);
+                        }
+                        Ok(None) => self.is_ready(*side, stream, ready),
+                        Err(error) => {
+                            failure = Some(error.to_string());
+                            self.make_due(*side, watch, false);
+                        }
+                    }
+                }
+            }
+        }
+        match failure {
+            Some(error) => Err(fails(&format!("Cannot wait for a stream: {error}"))),
+            None => Ok(left),
+        }
+    }
+
+    /// Returns the descriptor to be asked; `None` if the stream is ready as it is. Code of a user wrapper may run, and throw.
+    fn descriptor(&self, stream: &Stream, direction: Direction) -> Option<i32> {
+        // A stream that is closed or has no descriptor any more is ready: whoever uses it finds that.
+        let descriptor = stream.resource.is_open_stream().then(|| stream.resource.stream_descriptor())?;
+        // After that: data that TLS has decrypted is moved to the buffer there.
+        if direction == Direction::Read && stream.resource.has_buffered() {
+            return None;
+        }
+        descriptor
+    }
+
+    fn is_ready(&self, side: Side, stream: &Stream, ready: &mut Ready) {
+        let array = match side.direction {
+            Direction::Read => &mut ready.read,
+            Direction::Write => &mut ready.write,
+        };
+        array.set_at(side.stream as u64, stream.resource.clone());
+        self.make_due(side, stream.watch(side.direction), false);
+    }
+
+    /// Returns `true` if something else than a stream ends the wait.
+    fn is_ended(&self) -> bool {
+        self.is_woken.get() || self.has_nothing_left.get() || self.caught.get() != 0
+    }
+
+    /// Waits, and adds what is ready to `ready`. The coroutine is suspended once at least.
+    fn wait(&self, ready: &mut Ready, deadline: Option<u64>, is_over: bool) -> Result<(), Thrown> {
+        self.take_reports();
+        self.look(ready, false)?;
+        if is_over || self.is_ended() || !ready.is_empty() {
+            return self.turn(ready);
+        }
+        loop {
+            let end = self.waits.wait("Async\\Poll::wait", deadline)?;
+            self.take_reports();
+            self.look(ready, false)?;
+            if end != WaitEnd::Signalled || self.is_ended() || !ready.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets other coroutines run, and adds what has become ready. What was ready is asked again if they have run.
+    fn turn(&self, ready: &mut Ready) -> Result<(), Thrown> {
+        let mut due = self.due.take();
+        let have_others_run = self.waits.turn();
+        self.take_reports();
+        if matches!(have_others_run, Ok(false)) {
+            let looked = self.look(ready, false);
+            due.append(&mut self.due.borrow_mut());
+            self.due.replace(due);
+            return looked.map(drop);
+        }
+        due.append(&mut self.due.borrow_mut());
+        self.due.replace(due);
+        have_others_run?;
+        *ready = Ready::new();
+        self.look(ready, false).map(drop)
+    }
+
+    /// Waits with the whole process.
+    fn wait_in_place(&self, ready: &mut Ready, deadline: Option<u64>) -> Result<(), Thrown> {
+        self.make_all_due(); // the event loop does not see here how descriptors are closed
+        self.waits.turn()?;
+        let left = self.look(ready, true)?;
+        if ready.is_empty() && !self.is_ended() {
+            self.waits.wait_in_place(&left, deadline)?;
+            self.look(ready, true)?;
+        }
+        Ok(())
+    }
+}
