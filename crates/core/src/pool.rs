@@ -172,6 +172,12 @@ impl<T, W: Copy> Pool<T, W> {
         self.free.pop_front()
     }
 
+    /// Takes out the item for which `is_it` returns `true`, if nobody uses it. Its place stays taken.
+    pub fn take_this(&mut self, is_it: impl FnMut(&T) -> bool) -> Option<T> {
+        let at = self.free.iter().position(is_it)?;
+        self.free.remove(at)
+    }
+
     /// Closes the pool, and wakes all who wait. Returns `false` if it was closed before. Items that nobody uses are to be
     /// [taken out](Pool::take_oldest).
     pub fn close(&mut self, mut wake: impl FnMut(W) -> bool) -> bool {

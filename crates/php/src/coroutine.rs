@@ -53,10 +53,13 @@
 use crate::api::awaiting;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
-pub use crate::runtime::ends::{hold, register as on_coroutine_end};
+pub use crate::runtime::ends::{
+    hold, register as on_coroutine_end, register_body_end as on_body_end, register_fork as on_fork,
+};
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 use crate::runtime::scheduler::{self, Phase, Runtime};
 pub use crate::runtime::signal_waits::SignalWait;
+pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Direction, Key, WaitSet};
 use crate::runtime::{

@@ -5,7 +5,7 @@ use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
-use crate::runtime::{cancellation, classes, context, failure, moments, observers, pending_cancel};
+use crate::runtime::{cancellation, classes, context, ends, failure, moments, observers, pending_cancel};
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
@@ -80,6 +80,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         return true;
     }
     context::coroutine_ends(this);
+    ends::announce_body_end(ctx.id.get());
     isolation::end();
     if take_thrown(&mut exception) {
         return true;
