@@ -51,6 +51,7 @@
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
 use crate::api::awaiting;
+use crate::handles::connection_groups;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::CoroutineObject;
 pub use crate::runtime::ends::{
@@ -220,6 +221,12 @@ pub fn is_over() -> bool {
 /// There is one.
 pub fn check_cancellation() -> Result<(), Thrown> {
     park::may_wait(runtime()?)
+}
+
+/// Returns the address of the object that stands for the connection of this one, which was created from it, such as that of a
+/// statement's `PDO`; its own if there is none.
+pub fn connection_of(object: &Object) -> usize {
+    connection_groups::group_id(object.address())
 }
 
 /// Returns the class `Async\CancellationException`.

@@ -9,7 +9,7 @@
 use crate::pool::{self, Entry, Numbers, POOL, Pool};
 use crate::profiles::{self, Health, Meaning, PDO, Profile, REDIS};
 use crate::{argument_error, fails};
-use spindle_php::coroutine;
+use spindle_php::coroutine::{self, WaitQueue};
 use spindle_zend::{
     Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
     PhpResult, PhpStatic, Thrown, Type, Value, ValueCell, as_handler, declare_class_extending, engine, exception,
@@ -40,6 +40,10 @@ pub struct Info {
     is_begun: Cell<bool>,
     /// The number of the last setting that it has.
     configured: Cell<usize>,
+    /// How many calls of its last user ask about that one's last call, though the connection may belong to another coroutine
+    /// already, which waits for their end.
+    readers: Cell<usize>,
+    reader_ends: WaitQueue,
     /// It is being freed.
     pub is_ending: Cell<bool>,
 }
@@ -458,6 +462,10 @@ fn lease(pool: &Instance<Pool>, connections: &Connections, again: bool) -> Resul
         let info = &entry.connection;
         info.is_leased.set(true);
         let before = info.last_user.get();
+        if info.readers.get() > 0 {
+            let name = connections.profile.wait;
+            info.reader_ends.wait_for(name, || (info.readers.get() == 0).then_some(()))?;
+        }
         if info.was_used.replace(true) && before != me {
             if before != 0 {
                 connections.keep_answers(before, &connection);
@@ -565,8 +573,13 @@ fn reads(
 ) -> Result<(), Thrown> {
     let me = coroutine::current_id();
     if let Some(last) = last_used(pool, me) {
+        let info = &last.entry.connection;
+        info.readers.set(info.readers.get() + 1);
         // SAFETY: the frame of a method that the pooled class has from the same parent; `last` holds the connection.
         unsafe { frame.redirect(result, &last.connection, method) };
+        info.readers.set(info.readers.get() - 1);
+        info.reader_ends.wake_all();
+        exception::put_aside(|| drop(last));
         return Ok(());
     }
     let place = connections.profile.answers.iter().position(|answer| *answer == name);
@@ -661,18 +674,27 @@ impl Connections {
     }
 }
 
-/// An exception was thrown: if it comes from a connection, perhaps through a statement, the coroutine's connections have to be
-/// checked.
+/// An exception was thrown, perhaps by a call on a statement, which [`forward`] does not see. A failure of the connection's
+/// class: the coroutine's connections have to be checked. A cancellation: it may have interrupted a call, and the answer is
+/// still to come.
 extern "C" fn thrown(exception: Option<&Object>) {
     if let Some(original) = THROWN.original() {
         original(exception);
     }
     let Some(exception) = exception else { return };
     pool::each_pool(|pool| {
-        if pool.connections.get().is_some_and(|connections| connections.profile.is_failure(exception)) {
-            let me = coroutine::current_id();
-            for entry in pool.entries.borrow().iter().filter(|entry| entry.borrower.get() == me) {
-                entry.connection.is_suspect.set(true);
+        let Some(connections) = pool.connections.get() else { return };
+        let is_cancellation = exception.is_a(coroutine::cancellation_exception());
+        if !is_cancellation && !connections.profile.is_failure(exception) {
+            return;
+        }
+        let me = coroutine::current_id();
+        // A statement may have been passed to another coroutine.
+        let called = Frame::current().and_then(|frame| frame.this().map(coroutine::connection_of)).unwrap_or(0);
+        for entry in pool.entries.borrow().iter() {
+            if entry.borrower.get() == me || entry.address() == called {
+                let flag = if is_cancellation { &entry.connection.is_broken } else { &entry.connection.is_suspect };
+                flag.set(true);
             }
         }
     });

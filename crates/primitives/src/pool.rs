@@ -44,6 +44,11 @@ impl Entry {
         (!self.connection.is_ending.get()).then(|| Owned::of(self.object()))
     }
 
+    /// Returns the address of the object.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
     /// Returns `true` if it is the entry of this object.
     pub fn is_of(&self, object: &Object) -> bool {
         self.address == object.address()
