@@ -94,6 +94,13 @@ impl<T, W: Copy> Pool<T, W> {
         Taken::Empty
     }
 
+    /// Takes a vacant place. Returns `false` if there is none.
+    pub fn take_vacant(&mut self) -> bool {
+        let is_one = !self.closed && self.count < self.limit;
+        self.count += usize::from(is_one);
+        is_one
+    }
+
     /// Adds one that waits. `first`: before all others, because it was passed over while it waited.
     pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
         Waiting(if first { self.waiters.push_front(waiter, None) } else { self.waiters.push_back(waiter, None) })

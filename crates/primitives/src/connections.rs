@@ -12,8 +12,8 @@ use crate::{argument_error, fails};
 use spindle_php::coroutine::{self, WaitQueue};
 use spindle_zend::{
     Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
-    PhpResult, PhpStatic, Thrown, Type, Value, ValueCell, as_handler, declare_class_extending, engine, exception,
-    function_table,
+    PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table, declare_class_extending,
+    engine, exception, function_table,
     hooks::{self, ThrowException},
     sys,
 };
@@ -629,8 +629,9 @@ fn after(
             let (method, arguments) = call();
             connections.configure(&entry, method, arguments);
         }
-        Meaning::Begins => info.is_begun.set(true),
+        Meaning::Begins if !has_failed => info.is_begun.set(true),
         Meaning::Ends if !has_failed => info.is_begun.set(false),
+        Meaning::ChangesIfDone if !has_failed => info.is_changed.set(true),
         Meaning::Changes => info.is_changed.set(true),
         _ => {}
     }
@@ -657,8 +658,11 @@ fn after(
 
 impl Connections {
     fn state(&self, connection: &Object, thrown: Option<&Object>) -> Health {
-        if thrown.is_some_and(|thrown| !self.profile.is_failure(thrown)) {
-            return Health::Broken; // cancelled in the middle of the call, or the like
+        if let Some(thrown) = thrown.filter(|thrown| !self.profile.is_failure(thrown)) {
+            let of_arguments = |name| class_table::find(&Str::new(name)).is_some_and(|class| thrown.is_a(class));
+            // Otherwise it was cancelled in the middle of the call, or the like.
+            let is_sound = of_arguments("typeerror") || of_arguments("valueerror");
+            return if is_sound { Health::Sound } else { Health::Broken };
         }
         let mut state = Health::Broken;
         exception::put_aside(|| state = (self.profile.state)(connection, thrown));

@@ -379,7 +379,9 @@ pub fn fill(this: &Instance<Pool>, count: usize) -> Result<(), Thrown> {
     this.is_constructed.set(true);
     POOLS.borrow_mut().push(NonNull::from(this));
     for _ in 0..count.max(this.least.get()) {
-        let Taken::Place(Place::Vacant) = this.places.borrow_mut().try_take() else { break };
+        if !this.places.borrow_mut().take_vacant() {
+            break;
+        }
         match make(this) {
             Ok(item) => {
                 if let Err(item) = this.put(item) {
@@ -594,6 +596,13 @@ fn ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
         Place::Vacant => None,
     };
     loop {
+        if this.is_closed() {
+            match found.take() {
+                Some(free) => destroy(this, free.item)?,
+                None => this.vacate(),
+            }
+            return Err(is_closed());
+        }
         let (item, is_new) = match found.take() {
             Some(free) => match is_usable(this, &free) {
                 Ok(true) => (free.item, false),
@@ -627,7 +636,7 @@ fn ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
 /// Returns `true` if a thing that was free can be used.
 fn is_usable(this: &Instance<Pool>, free: &Free) -> Result<bool, Thrown> {
     let idle = free.since.map_or(Duration::ZERO, |since| since.elapsed());
-    if this.is_closed() || this.is_too_old(idle) {
+    if this.is_too_old(idle) {
         return Ok(false);
     }
     let check_after = this.check_after.get();

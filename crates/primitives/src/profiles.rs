@@ -16,6 +16,8 @@ pub enum Meaning {
     Ends,
     /// It may change the connection for good: the coroutine keeps it, and no other coroutine gets it.
     Changes,
+    /// As `Changes`, unless it fails.
+    ChangesIfDone,
     /// It configures all connections of the pool.
     Configures,
     /// It cannot be made on a connection of a pool.
@@ -87,7 +89,11 @@ pub static PDO: Profile = Profile {
     answers: &[b"errorcode", b"errorinfo"],
     ping: (b"query", Some("SELECT 1")),
     meaning: |method, first| match method {
-        b"exec" | b"query" | b"prepare" => first.and_then(Value::as_str).map_or(Meaning::Plain, meaning_of_sql),
+        b"exec" | b"query" => first.and_then(Value::as_str).map_or(Meaning::Plain, meaning_of_sql),
+        b"prepare" => match first.and_then(Value::as_str).map_or(Meaning::Plain, meaning_of_sql) {
+            Meaning::Ends => Meaning::Plain, // it may never be executed
+            other => other,
+        },
         b"lastinsertid" | b"errorcode" | b"errorinfo" => Meaning::Reads,
         b"setattribute" | b"sqlitecreatefunction" | b"sqlitecreateaggregate" | b"sqlitecreatecollation" => {
             Meaning::Configures
@@ -200,11 +206,9 @@ pub fn meaning_of_sql(text: &Str) -> Meaning {
         "rollback" => return Meaning::Plain, // to a savepoint, within a transaction
         _ => {}
     }
-    if !PLAIN.iter().any(|plain| word.eq_ignore_ascii_case(plain)) {
-        return Meaning::Changes;
-    }
-    if CHANGES.iter().any(|one| text.contains(one)) || has_variable(text) {
-        return Meaning::Changes;
+    let is_known = PLAIN.iter().any(|plain| word.eq_ignore_ascii_case(plain));
+    if !is_known || CHANGES.iter().any(|one| text.contains(one)) || has_variable(text) {
+        return Meaning::ChangesIfDone;
     }
     if READS.iter().any(|one| text.contains(one)) { Meaning::Reads } else { Meaning::Plain }
 }
