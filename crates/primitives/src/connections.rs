@@ -71,8 +71,15 @@ pub struct Connections {
     first_answers: RefCell<Vec<Value>>,
 }
 
-/// The classes of connections, by their profiles, where the extension is loaded.
-static CLASSES: PhpStatic<RefCell<Vec<(&'static str, Class)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+/// The classes of a profile whose extension is loaded.
+#[derive(Clone, Copy)]
+struct Classes {
+    base: &'static str,
+    connection: Class,
+    pooled: Class,
+}
+
+static CLASSES: PhpStatic<RefCell<Vec<Classes>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 const OPTIONS: Type = Type::ARRAY.or_null();
 const TEXT: Type = Type::STRING.or_null();
@@ -111,7 +118,7 @@ function_table! {
             dsn: Type::STRING, username: TEXT => c"null", password: TEXT => c"null", options: OPTIONS => c"null",
             max: Type::INT => c"10", min: Type::INT => c"0", healthcheckInterval: Type::INT => c"1000",
             idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
-        ) -> Type::NONE => |call| construct(call, &PDO, |pool| construct_pdo(pool, &call.arguments(1, 9)?));
+        ) -> Type::NONE => |call| construct(call, |pool| construct_pdo(pool, &call.arguments(1, 9)?));
         c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
     }
 }
@@ -122,7 +129,7 @@ function_table! {
             host: Type::STRING => c"'127.0.0.1'", port: Type::INT => c"6379", timeout: Type::FLOAT => c"0.0",
             auth: Type::MIXED => c"null", database: Type::INT => c"0", max: Type::INT => c"10", min: Type::INT => c"0",
             healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
-        ) -> Type::NONE => |call| construct(call, &REDIS, |pool| construct_redis(pool, &call.arguments(0, 10)?));
+        ) -> Type::NONE => |call| construct(call, |pool| construct_redis(pool, &call.arguments(0, 10)?));
         c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
     }
 }
@@ -156,8 +163,8 @@ pub fn register() {
 fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEntry], hidden: u32) {
     let connection = declare_class_extending(profile.connection, base, CONNECTION_METHODS, &[]);
     connection.add_flags(sys::ZEND_ACC_FINAL);
-    CLASSES.borrow_mut().push((profile.base, connection));
     let pooled = declare_class_extending(profile.pooled, base, methods, &[]);
+    CLASSES.borrow_mut().push(Classes { base: profile.base, connection, pooled });
     pooled.declare_readonly(c"pool", c"Async\\Pool");
     if let Some(constructor) = pooled.method(b"__construct") {
         constructor.hide_argument(hidden);
@@ -177,7 +184,7 @@ fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEn
 
 /// Returns the class of connections of a profile.
 fn class_of(profile: &Profile) -> Result<Class, Thrown> {
-    let found = CLASSES.borrow().iter().find(|(base, _)| *base == profile.base).map(|(_, class)| *class);
+    let found = CLASSES.borrow().iter().find(|classes| classes.base == profile.base).map(|classes| classes.connection);
     found.ok_or_else(|| fails(&format!("This needs the extension {}, which is not loaded", profile.base)))
 }
 
@@ -234,15 +241,12 @@ fn begin(pool: &Instance<Pool>, connections: Connections) {
 }
 
 /// Constructs a pooled object, with a first connection, so that it fails where the constructor of its parent does.
-fn construct(call: Call, profile: &Profile, begin: impl FnOnce(&Instance<Pool>) -> Result<(), Thrown>) -> PhpResult {
+fn construct(call: Call, begin: impl FnOnce(&Instance<Pool>) -> Result<(), Thrown>) -> PhpResult {
     let Some(this) = call.this() else { return Ok(Value::NULL) };
     if pool_of(this).is_some() {
         return Err(fails("The object is constructed already"));
     }
-    let Some(class) = this.class().and_parents().find(|class| class.name().as_bytes() == profile.pooled.to_bytes())
-    else {
-        return Ok(Value::NULL);
-    };
+    let Some(class) = pooled_class(this) else { return Ok(Value::NULL) };
     let pool = POOL.make();
     begin(&pool)?;
     pool::fill(&pool, 1)?;
@@ -250,10 +254,15 @@ fn construct(call: Call, profile: &Profile, begin: impl FnOnce(&Instance<Pool>) 
     Ok(Value::NULL)
 }
 
+/// Returns the class of this module that the object is an instance of, if it is a pooled object.
+fn pooled_class(this: &Object) -> Option<Class> {
+    this.class().and_parents().find(|class| CLASSES.borrow().iter().any(|classes| classes.pooled == *class))
+}
+
 /// Returns the pool of a pooled object, if it was constructed.
 fn pool_of(this: &Object) -> Option<&Instance<Pool>> {
-    let class = this.class().and_parents().find(|class| class.is_internal())?;
-    let place = class.raw().default_properties_count as u32 - 1;
+    let class = pooled_class(this)?;
+    let place = u32::try_from(class.raw().default_properties_count).ok()?.checked_sub(1)?;
     this.property(place)?.as_object().and_then(|pool| POOL.of(pool))
 }
 
@@ -515,6 +524,14 @@ extern "C" fn forward(frame: Frame, result: &ValueCell) {
 fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
     let Some((this, function)) = frame.this().zip(frame.function()) else { return Ok(()) };
     let name = function.name().map_or(Vec::new(), |name| name.as_bytes().to_ascii_lowercase());
+    if pooled_class(this).is_none() {
+        // A closure of the method, which was bound to another object.
+        if let Some(method) = function.class().and_then(|class| class.method(&name)) {
+            // SAFETY: the method itself, whose code this is called instead of.
+            unsafe { frame.redirect(result, this, method) };
+        }
+        return Ok(());
+    }
     let (pool, meaning) = pool_for(this, &name, profiles::first_argument(&frame))?;
     let Some(connections) = pool.connections.get() else { return Ok(()) };
     let Some(method) = connections.class.method(&name) else { return Ok(()) };
