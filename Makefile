@@ -223,6 +223,7 @@ test-demo: build
 test-examples: build xtask
 	@echo "== examples"
 	@$(suite) examples $(PHP) tests/examples/supervisor
+	@$(suite) pdo-pool $(PHP) tests/examples/pdo-pool
 
 .PHONY: test-syntax
 test-syntax: rust xtask

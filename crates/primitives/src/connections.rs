@@ -648,6 +648,7 @@ fn after(
         }
         Meaning::Begins if !has_failed => info.is_begun.set(true),
         Meaning::Ends if !has_failed => info.is_begun.set(false),
+        Meaning::EndsAnyhow => info.is_begun.set(false),
         Meaning::ChangesIfDone if !has_failed => info.is_changed.set(true),
         Meaning::Changes => info.is_changed.set(true),
         _ => {}
@@ -659,8 +660,9 @@ fn after(
     let is_mine = info.is_leased.get() && entry.borrower.get() == coroutine::current_id();
     if is_mine && pool.entry(&connection).is_some() {
         let mut is_kept = info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
-        if is_kept && state != Health::Sound && is_end {
-            // What was lost with the connection has been ended by user code: it does not go on there.
+        if is_kept && state != Health::Sound && (is_end || info.kept.is_empty()) {
+            // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
+            // there.
             info.is_broken.set(true);
             is_kept = false;
         }

@@ -12,8 +12,10 @@ pub enum Meaning {
     Reads,
     /// It changes the connection until a call that `Ends` this.
     Begins,
-    /// It ends what `Begins` has begun.
+    /// It ends what `Begins` has begun, unless it fails.
     Ends,
+    /// As `Ends`, also if it fails.
+    EndsAnyhow,
     /// It may change the connection for good: the coroutine keeps it, and no other coroutine gets it.
     Changes,
     /// As `Changes`, unless it fails.
@@ -135,7 +137,7 @@ pub static REDIS: Profile = Profile {
         b"setoption" | b"select" | b"auth" => Meaning::Configures,
         b"getlasterror" | b"clearlasterror" => Meaning::Reads,
         b"watch" => Meaning::Begins,
-        b"exec" | b"discard" | b"unwatch" => Meaning::Ends,
+        b"exec" | b"discard" | b"unwatch" => Meaning::EndsAnyhow,
         b"rawcommand" | b"client" | b"subscribe" | b"psubscribe" | b"unsubscribe" | b"punsubscribe" | b"slaveof" => {
             Meaning::Changes
         }
