@@ -436,6 +436,9 @@ fn callback(cell: &ValueCell, item: &Value) -> Result<Option<Value>, Thrown> {
 
 /// Returns `true` if there is no callback, or it does not return `false`.
 fn passes(cell: &ValueCell, item: &Value) -> Result<bool, Thrown> {
+    if cell.is_empty() {
+        return Ok(true);
+    }
     let answer = callback(cell, item)?;
     Ok(answer.is_none_or(|answer| answer.type_number() != sys::IS_FALSE))
 }
