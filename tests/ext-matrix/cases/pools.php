@@ -49,7 +49,10 @@ foreach (['pgsql', 'mysql'] as $kind) {
             . ', who int)' . ($kind === 'mysql' ? ' engine=innodb' : ''));
         $wrong = 0;
         $committed = 0;
-        $ended = workers(static function (int $i) use ($db, $table, &$wrong, &$committed): void {
+        $ids = [];
+        $own = $kind === 'pgsql' ? 'select pg_backend_pid()' : 'select connection_id()';
+        $ended = workers(static function (int $i) use ($db, $table, $own, &$wrong, &$committed, &$ids): void {
+            $ids[$db->query($own)->fetchColumn()] = true;
             $wrong += (int) ($db->query("select $i")->fetchColumn() != $i);
             $statement = $db->prepare('select ? + 1');
             $statement->execute([$i]);
@@ -58,6 +61,7 @@ foreach (['pgsql', 'mysql'] as $kind) {
             $db->exec("insert into $table (who) values ($i)");
             $id = (int) $db->lastInsertId();
             $wrong += (int) ($db->query("select who from $table where id = $id")->fetchColumn() != $i);
+            $ids[$db->query($own)->fetchColumn()] = true;
             $db->beginTransaction();
             $db->exec("insert into $table (who) values (-1)");
             $db->exec("insert into $table (who) values (-1)");
@@ -74,6 +78,7 @@ foreach (['pgsql', 'mysql'] as $kind) {
         $pairs = (int) $db->query("select count(*) from $table where who = -1")->fetchColumn() / 2;
         check($wrong === 0, "$wrong answers are another one's");
         check($ended >= WORKERS * 9 / 10, "$ended workers have ended");
+        check(\count($ids) <= CONNECTIONS + WORKERS / 10, \count($ids) . ' connections were opened: more than were cancelled');
         // One that is cancelled in commit() does not know whether it was committed.
         check($pairs >= $committed && $pairs <= $committed + WORKERS / 10, "$pairs transactions instead of $committed");
         check($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));

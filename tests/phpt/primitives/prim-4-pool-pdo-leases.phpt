@@ -49,6 +49,14 @@ $cancelled->cancel();
 T\failure($cancelled);
 T\check('and a cancelled one', (int) $db->query('select count(*) from t')->fetchColumn() === 2 && $db->exec("insert into t(b) values ('y')") === 1);
 
+$before = count($db->pool);
+$cancelled = spawn(function() use ($db) { $statement = $db->query('select 1'); delay(100000); });
+T\begun($cancelled);
+$cancelled->cancel();
+T\failure($cancelled);
+T\check('a connection that a cancelled one had is closed', count($db->pool) === $before - 1, [$before, count($db->pool)]);
+awaitAll(array_map(fn() => spawn(fn() => $db->query('select wait(1)')->fetchColumn()), range(1, 9)));
+
 // A coroutine that waits for a connection is cancelled.
 $holders = [];
 for ($i = 0; $i < 3; $i++) $holders[] = spawn(function() use ($db, &$go) { $s = $db->query('select 1'); while (!$go) suspend(); });
@@ -135,6 +143,7 @@ committed: yes
 the end of a coroutine rolls back: yes
 also one begun by a statement: yes
 and a cancelled one: yes
+a connection that a cancelled one had is closed: yes
 the wait has a name: yes
 cancelled: yes
 the next one gets it: yes
