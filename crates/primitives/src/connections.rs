@@ -552,7 +552,7 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
     // SAFETY: the frame of a method that the pooled class has from the same parent; the lease holds the connection.
     unsafe { frame.redirect(result, &lease.connection, method) };
     let is_end = connections.profile.ends.contains(&name.as_slice());
-    after(&pool, connections, lease, meaning, is_end, result, this, || {
+    after(&pool, connections, lease, &Done { meaning, is_end, result, this }, || {
         (
             String::from_utf8_lossy(&name).into_owned(),
             frame.arguments().iter().map(|value| value.dereferenced().clone()).collect(),
@@ -615,17 +615,25 @@ fn reads(
     }
 }
 
+/// A call that was made.
+struct Done<'a> {
+    meaning: Meaning,
+    /// It ends a transaction, if it has not failed.
+    is_end: bool,
+    result: &'a ValueCell,
+    /// The pooled object.
+    this: &'a Object,
+}
+
 /// Ends a call: notes what it has left on the connection, and ends the lease unless something holds it.
 fn after(
     pool: &Instance<Pool>,
     connections: &Connections,
     lease: Lease,
-    meaning: Meaning,
-    is_end: bool,
-    result: &ValueCell,
-    this: &Object,
+    done: &Done<'_>,
     call: impl FnOnce() -> (String, Vec<Value>),
 ) {
+    let Done { meaning, is_end, result, this } = *done;
     if exception::is_exit_in_flight() {
         return;
     }
@@ -738,14 +746,15 @@ fn call_by_name(call: Call) -> PhpResult {
     let callable = [Value::from(&*lease.connection), Value::from(name)];
     let callable = Value::from(Array::list(callable.into_iter()));
     if !engine::is_callable(&callable) {
-        after(&pool, connections, lease, Meaning::Plain, false, &ValueCell::from(Value::NULL), this, || unreachable!());
+        let done = Done { meaning: Meaning::Plain, is_end: false, result: &ValueCell::from(Value::NULL), this };
+        after(&pool, connections, lease, &done, || unreachable!());
         let text = format!("Call to undefined method {}::{}()", this.class().name().to_text(), name.to_text());
         return Err(exception::throw_error(&text));
     }
     drop(callable);
     let made = connections.invoke(&lease.connection, name.as_bytes(), values.clone());
     let result = ValueCell::from(made.unwrap_or(Value::NULL));
-    after(&pool, connections, lease, meaning, false, &result, this, || {
+    after(&pool, connections, lease, &Done { meaning, is_end: false, result: &result, this }, || {
         (String::from_utf8_lossy(&lower).into_owned(), values)
     });
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result.take()) }

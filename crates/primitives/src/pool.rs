@@ -143,8 +143,10 @@ pub fn register() {
 
 /// Forgets the objects of all pools, at the end of the request.
 pub fn request_ends() {
-    each_pool(|pool| pool.entries.borrow_mut().clear());
+    let mut entries = Vec::new();
+    each_pool(|pool| entries.append(&mut pool.entries.take()));
     WATCH.clear();
+    drop(entries); // and the connections that they keep, whose pools do not know them any more
 }
 
 /// Calls `with` for each pool. It must not run PHP code.
