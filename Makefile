@@ -255,6 +255,7 @@ test-packages: build xtask
 test-examples: build xtask
 	@echo "== examples"
 	@$(suite) examples $(PHP) tests/examples/supervisor
+	@$(suite) pdo-pool $(PHP) tests/examples/pdo-pool
 
 .PHONY: test-syntax
 test-syntax: rust xtask

@@ -136,6 +136,11 @@ impl<W: Copy, P> WaitList<W, P> {
         self.entries.iter_mut().filter_map(|entry| entry.content.as_mut().map(|(_, content)| content))
     }
 
+    /// Returns what the waiters hold, those that were woken included, in no particular order. All waiters are forgotten.
+    pub fn into_contents(self) -> impl Iterator<Item = P> {
+        self.entries.into_iter().filter_map(|entry| entry.content.map(|(_, content)| content))
+    }
+
     fn place(&self, index: u32) -> Place {
         Place { index, generation: self.entries[index as usize].generation }
     }

@@ -23,6 +23,7 @@
 #include "zend_smart_str.h"
 #include "zend_system_id.h"
 #include "zend_weakrefs.h"
+#include "zend_attributes.h"
 #include "glue.h"
 #include "spindle_arginfo.h"
 
@@ -403,6 +404,11 @@ void spindle_zval_dtor(zval value) { i_zval_ptr_dtor(&value); }
 void spindle_object_release(zend_object *object) { OBJ_RELEASE(object); }
 
 void spindle_object_skip_destructor(zend_object *object) { GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
+void spindle_object_revive(zend_object *object) { GC_DEL_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED); }
+void spindle_object_abandon(zend_object *object)
+{
+	GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
+}
 
 /* Initialises an object in this memory, followed by the properties that its class declares. */
 void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers)
@@ -427,6 +433,34 @@ zend_class_entry *spindle_class_declare(const char *name, size_t length, const z
 
 	INIT_CLASS_ENTRY_EX(ce, name, length, methods);
 	return zend_register_internal_class(&ce);
+}
+
+/* Declares a class that extends one of another extension, which has been started: `dependencies` has it. */
+zend_class_entry *spindle_class_declare_extending(
+	const char *name, size_t length, const zend_function_entry *methods, zend_class_entry *parent)
+{
+	zend_class_entry ce;
+
+	INIT_CLASS_ENTRY_EX(ce, name, length, methods);
+	return zend_register_internal_class_ex(&ce, parent);
+}
+
+/* Declares a public property that is set once, to an object of a class. */
+void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class)
+{
+	zend_string *key = zend_string_init(name, length, true);
+	zval none;
+
+	ZVAL_UNDEF(&none);
+	zend_declare_typed_property(ce, key, &none, ZEND_ACC_PUBLIC | ZEND_ACC_READONLY, NULL,
+		(zend_type) ZEND_TYPE_INIT_CLASS(zend_string_init(class, strlen(class), true), 0, 0));
+	zend_string_release(key);
+}
+
+/* Hides the argument at this index, from 0 on, in traces. */
+void spindle_parameter_set_sensitive(zend_function *function, uint32_t index)
+{
+	zend_add_parameter_attribute(function, index, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 }
 
 bool spindle_signal_is_default(int signal)
@@ -1166,6 +1200,9 @@ static const zend_module_dep dependencies[] = {
 	ZEND_MOD_CONFLICTS("swoole")
 	ZEND_MOD_CONFLICTS("openswoole")
 	ZEND_MOD_CONFLICTS("swow")
+	/* Their classes are extended, and so have to be there first. */
+	ZEND_MOD_OPTIONAL("pdo")
+	ZEND_MOD_OPTIONAL("redis")
 	ZEND_MOD_END
 };
 

@@ -91,8 +91,14 @@ void spindle_zval_dtor(zval value);
 void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers);
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
+void spindle_object_revive(zend_object *object);
+void spindle_object_abandon(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
+zend_class_entry *spindle_class_declare_extending(
+	const char *name, size_t length, const zend_function_entry *methods, zend_class_entry *parent);
+void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class);
+void spindle_parameter_set_sensitive(zend_function *function, uint32_t index);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
 /* The cycle collector's buffer: adds a value if it is refcounted, passes the buffer on. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);

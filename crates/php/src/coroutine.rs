@@ -51,14 +51,18 @@
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
 use crate::api::awaiting;
+use crate::handles::connection_groups;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
-pub use crate::runtime::ends::{hold, register as on_coroutine_end};
+pub use crate::runtime::ends::{
+    hold, register as on_coroutine_end, register_body_end as on_body_end, register_fork as on_fork,
+};
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 pub use crate::runtime::signal_waits::SignalWait;
+pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Asked, Direction, Key, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
@@ -272,6 +276,12 @@ pub fn current_id() -> u64 {
 /// Returns `true` if no coroutine runs any more: the request ends.
 pub fn is_over() -> bool {
     scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
+}
+
+/// Returns the address of the object that stands for the connection of this one, which was created from it, such as that of a
+/// statement's `PDO`; its own if there is none.
+pub fn connection_of(object: &Object) -> usize {
+    connection_groups::group_id(object.address())
 }
 
 /// Returns the class `Async\CancellationException`.

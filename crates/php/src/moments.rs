@@ -86,6 +86,8 @@ moments! {
         handle_locks::forget_all();
         let running = rt.core.borrow().running();
         loading::forget_others(running);
+        let id = rt.core.borrow().id(running);
+        ends::announce_fork(id);
     }
 
     fn cancelled(rt: &'static Runtime, co: CoroutineId) {

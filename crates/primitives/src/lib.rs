@@ -8,6 +8,7 @@
 mod await_many;
 mod barrier;
 mod channel;
+mod connections;
 mod future;
 mod interval;
 mod iterate;
@@ -16,6 +17,7 @@ mod mutex;
 mod names;
 mod poll;
 mod pool;
+mod profiles;
 mod random;
 mod select;
 mod semaphore;
@@ -28,7 +30,7 @@ use spindle_zend::{Arguments, FunctionEntry, Object, Thrown, Type, argument_erro
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started.
-pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register);
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(pool::request_ends);
 
 /// `Async\Awaitable`, as the type of a parameter.
 const AWAITABLE: Type = Type::class(c"Async\\Awaitable");
@@ -69,6 +71,7 @@ fn register() {
     barrier::register();
     poll::register();
     pool::register();
+    connections::register();
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");
     coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");

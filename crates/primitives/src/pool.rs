@@ -1,50 +1,90 @@
 //! The class `Async\Pool`: things that are expensive to make and are used by one coroutine at a time.
 //!
-//! A channel carries what is free: a thing, or a place where one may be made. So a coroutine that waits is handed one, in
-//! order of arrival, and one that is cancelled returns it, as with any channel.
+//! Who gets what is decided in [`spindle_core::pool`]. A thing that is in use is held by its user only: when an object is freed
+//! there, its place becomes vacant. A connection comes back instead: see [`crate::connections`].
 
-use crate::{TOKEN, fails, number, state, token};
-use spindle_core::channel::{Channel as Core, Ended, Received};
+use crate::{TOKEN, connections, connections::Connections, fails, number, state, token};
+use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
 use spindle_php::coroutine::{self, Holders, Wait, Waker};
 use spindle_zend::{
-    Call, Class, Collected, Instance, Object, PhpResult, PhpStatic, State, Thrown, Type, Value, ValueCell, exception,
-    function_table, object_class,
+    Arguments, Call, Class, Collected, FreeWatch, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type,
+    Value, ValueCell, argument_error, exception, function_table, object_class, sys,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What is free.
-enum Place {
-    /// A thing, and since when it has been free.
-    Item(Value, Instant),
-    /// One may be made.
-    Vacant,
+/// A thing that nobody uses.
+pub struct Free {
+    pub item: Value,
+    /// Since when; `None` if no time matters.
+    since: Option<Instant>,
+}
+
+/// An object of a pool, which exists. Its place is taken.
+pub struct Entry {
+    address: usize,
+    /// The id of the coroutine that has acquired it; 0 if it is not lent.
+    pub borrower: Cell<u64>,
+    /// What is known of a connection.
+    pub connection: connections::Info,
+}
+
+impl Entry {
+    /// Returns the object. It may be in the middle of being freed: then it must not get a new reference.
+    fn object(&self) -> &Object {
+        let object = std::ptr::with_exposed_provenance::<sys::zend_object>(self.address);
+        // SAFETY: an entry is removed before the memory of its object is freed.
+        unsafe { Object::borrow(object) }.expect("not null")
+    }
+
+    /// Returns a reference to a connection, unless it is being freed.
+    pub fn live(&self) -> Option<Owned<Object>> {
+        (!self.connection.is_ending.get()).then(|| Owned::of(self.object()))
+    }
+
+    /// Returns the address of the object.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Returns `true` if it is the entry of this object.
+    pub fn is_of(&self, object: &Object) -> bool {
+        self.address == object.address()
+    }
 }
 
 /// The state of a pool.
-struct Pool {
+pub struct Pool {
     factory: ValueCell,
     destructor: ValueCell,
     health_check: ValueCell,
     before_acquire: ValueCell,
     before_release: ValueCell,
+    is_constructed: Cell<bool>,
     least: Cell<usize>,
-    most: Cell<usize>,
     /// How long a thing is free before it is checked, and before it is destroyed.
     check_after: Cell<Duration>,
     idle_time: Cell<Option<Duration>>,
-    free: RefCell<Core<Place, Waker>>,
-    /// How many things there are, those that are being made included.
-    count: Cell<usize>,
-    /// Things in use, and the ids of the coroutines that have acquired them.
-    lent: RefCell<Vec<(Value, u64)>>,
+    pub places: RefCell<Core<Free, Waker>>,
+    /// The objects of this pool. They are held where they are free, and otherwise by those that use them.
+    pub entries: RefCell<Vec<Rc<Entry>>>,
+    /// Things in use that are no objects, and the ids of the coroutines that have acquired them.
+    others: RefCell<Vec<(Value, u64)>>,
+    /// How many things are lent.
+    lent: Cell<usize>,
+    /// Set for a pool of connections, which has no factory.
+    pub connections: OnceCell<Box<Connections>>,
 }
 
-object_class!(static POOL: Pool = create);
+object_class!(pub static POOL: Pool = create);
 
-/// All pools, held weakly, for diagnostics: one that is freed removes itself.
+/// All pools, held weakly: one that is freed removes itself.
 static POOLS: PhpStatic<RefCell<Vec<NonNull<Instance<Pool>>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// The objects of all pools.
+static WATCH: PhpStatic<FreeWatch> = PhpStatic::new(FreeWatch::new(object_gone));
 
 const CALLBACK: Type = Type::CALLABLE.or_null();
 
@@ -57,11 +97,11 @@ function_table! {
         ) -> Type::NONE => construct;
         c"acquire"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
             let token = token(&call.arguments(0, 1)?, 1)?;
-            acquire(call.this_of(&POOL), token)
+            acquire(call.this_of(&POOL), "Pool::acquire", token)
         };
         c"tryAcquire"() -> Type::MIXED => |call| {
             call.no_arguments()?;
-            Ok(try_acquire(call.this_of(&POOL))?.unwrap_or(Value::NULL))
+            try_acquire(call.this_of(&POOL))
         };
         c"release"(resource: Type::MIXED, broken: Type::BOOL => c"false") -> Type::VOID => |call| {
             let arguments = call.arguments(1, 2)?;
@@ -77,34 +117,60 @@ function_table! {
         };
         c"isClosed"() -> Type::BOOL => |call| {
             call.no_arguments()?;
-            Ok(call.this_of(&POOL).free.borrow().is_closed().into())
+            Ok(call.this_of(&POOL).is_closed().into())
         };
         c"count"() -> Type::INT => |call| {
             call.no_arguments()?;
-            Ok((call.this_of(&POOL).count.get() as i64).into())
+            Ok((call.this_of(&POOL).places.borrow().count() as i64).into())
         };
         c"idleCount"() -> Type::INT => |call| {
             call.no_arguments()?;
-            Ok((call.this_of(&POOL).idle() as i64).into())
+            Ok((call.this_of(&POOL).places.borrow().idle() as i64).into())
         };
         c"activeCount"() -> Type::INT => |call| {
             call.no_arguments()?;
-            Ok((call.this_of(&POOL).lent.borrow().len() as i64).into())
+            Ok((call.this_of(&POOL).lent.get() as i64).into())
         };
     }
 }
 
 /// Registers the class. At module start.
 pub fn register() {
-    let class = state::declare(&POOL, create, c"Async\\Pool", METHODS, &[]);
+    let class = state::declare(&POOL, create, c"Async\\Pool", METHODS, connections::STATICS);
     class.implement(spindle_zend::engine::countable_class());
+    coroutine::on_fork(forked);
+}
+
+/// Forgets the objects of all pools, at the end of the request.
+pub fn request_ends() {
+    let mut entries = Vec::new();
+    each_pool(|pool| entries.append(&mut pool.entries.take()));
+    WATCH.clear();
+    drop(entries); // and the connections that they keep, whose pools do not know them any more
+}
+
+/// Calls `with` for each pool. It must not run PHP code.
+pub fn each_pool(mut with: impl FnMut(&Instance<Pool>)) {
+    for pool in POOLS.borrow().iter() {
+        // SAFETY: those on the list are alive.
+        with(unsafe { pool.as_ref() });
+    }
+}
+
+/// Returns all pools.
+pub fn all() -> Vec<Owned<Instance<Pool>>> {
+    let mut pools = Vec::new();
+    each_pool(|pool| pools.push(Owned::of(pool)));
+    pools
 }
 
 impl State for Pool {
     const DESTRUCT: Option<fn(&Instance<Pool>)> = Some(|this| {
-        if !coroutine::is_over() {
-            // What a destructor throws is in flight then.
-            let _ = close(this);
+        if coroutine::is_in_request() && !exception::is_exit_in_flight() {
+            exception::put_aside(|| {
+                // What a destructor throws is in flight then.
+                let _ = close(this);
+            });
         }
     });
 
@@ -115,59 +181,231 @@ impl State for Pool {
             health_check: ValueCell::new(),
             before_acquire: ValueCell::new(),
             before_release: ValueCell::new(),
+            is_constructed: Cell::new(false),
             least: Cell::new(0),
-            most: Cell::new(0),
             check_after: Cell::new(Duration::ZERO),
             idle_time: Cell::new(None),
-            free: RefCell::new(Core::new(0)),
-            count: Cell::new(0),
-            lent: RefCell::default(),
+            places: RefCell::new(Core::new(0)),
+            entries: RefCell::default(),
+            others: RefCell::default(),
+            lent: Cell::new(0),
+            connections: OnceCell::new(),
         }
     }
 
     fn free(this: &Instance<Pool>) {
         POOLS.borrow_mut().retain(|pool| *pool != NonNull::from(this));
+        let entries = this.entries.take();
+        for entry in &entries {
+            WATCH.remove(entry.object());
+        }
+        if this.connections.get().is_some() {
+            coroutine::hold(-1);
+        }
     }
 
     fn collect(&self, values: &mut Collected) {
         for cell in [&self.factory, &self.destructor, &self.health_check, &self.before_acquire, &self.before_release] {
             values.cell(cell);
         }
-        for place in self.free.borrow().values() {
-            if let Place::Item(item, _) = place {
-                values.value(item);
-            }
+        self.places.borrow().items().for_each(|free| values.value(&free.item));
+        self.others.borrow().iter().for_each(|(item, _)| values.value(item));
+        self.entries.borrow().iter().for_each(|entry| values.object(&entry.connection.kept));
+        if let Some(connections) = self.connections.get() {
+            connections.collect(values);
         }
-        self.lent.borrow().iter().for_each(|(item, _)| values.value(item));
     }
 }
 
 impl Pool {
-    fn idle(&self) -> usize {
-        self.free.borrow().values().filter(|place| matches!(place, Place::Item(..))).count()
+    fn is_closed(&self) -> bool {
+        self.places.borrow().is_closed()
     }
 
-    /// Hands a place to the coroutine that has waited longest, or keeps it. Returns it if the pool is closed.
-    fn put(&self, place: Place) -> Option<Place> {
-        self.free.borrow_mut().try_send(place, Waker::wake).err().map(|(place, _)| place)
+    /// Returns the entry of an object.
+    pub fn entry(&self, object: &Object) -> Option<Rc<Entry>> {
+        self.entries.borrow().iter().find(|entry| entry.is_of(object)).cloned()
     }
 
-    /// Notes that there is one thing less, so that another one may be made.
-    fn one_less(&self) {
-        let is_wanted = {
-            let free = self.free.borrow();
-            free.receivers() > 0 && !free.is_closed()
+    /// Makes a place vacant. Runs no other code.
+    pub fn vacate(&self) {
+        self.places.borrow_mut().vacate(Waker::wake);
+    }
+
+    /// Notes that a thing is no longer lent. Returns `false` if it was not.
+    pub fn returned(&self, item: &Value) -> bool {
+        let was_lent = match item.as_object() {
+            Some(object) => {
+                let entries = self.entries.borrow();
+                let found = entries.iter().rfind(|entry| entry.is_of(object));
+                found.is_some_and(|entry| entry.borrower.replace(0) != 0)
+            }
+            None => {
+                let at = self.others.borrow().iter().rposition(|(other, _)| is_same(other, item));
+                // `item` is another reference to it.
+                at.map(|at| self.others.borrow_mut().swap_remove(at)).is_some()
+            }
         };
-        if !is_wanted || self.put(Place::Vacant).is_some() {
-            self.count.set(self.count.get() - 1);
+        if was_lent {
+            self.lent.set(self.lent.get() - 1);
+        }
+        was_lent
+    }
+
+    /// Notes that the running coroutine uses a thing.
+    pub fn lend(&self, item: &Value) {
+        self.lent.set(self.lent.get() + 1);
+        let me = coroutine::current_id();
+        let Some(object) = item.as_object() else {
+            return self.others.borrow_mut().push((item.clone(), me));
+        };
+        if let Some(entry) = self.entries.borrow().iter().rfind(|entry| entry.is_of(object)) {
+            entry.borrower.set(me);
         }
     }
+
+    /// Returns what nobody uses any more, to be put into its place: with the time only if that matters.
+    fn freed(&self, item: Value) -> Free {
+        let is_timed = self.idle_time.get().is_some()
+            || !self.check_after.get().is_zero() && (self.connections.get().is_some() || !self.health_check.is_empty());
+        Free { item, since: is_timed.then(Instant::now) }
+    }
+
+    /// Puts a thing that can be used again into its place.
+    ///
+    /// # Errors
+    /// The thing, if the pool is closed.
+    pub fn put(&self, item: Value) -> Result<(), Value> {
+        let free = self.freed(item);
+        self.places.borrow_mut().put(free, Waker::wake).map_err(|free| free.item)
+    }
+
+    /// Forgets an object, which this pool still has. Returns `false` for what is no object of this pool.
+    pub fn forget(&self, item: &Value) -> bool {
+        let Some(object) = item.as_object() else { return false };
+        let at = self.entries.borrow().iter().rposition(|entry| entry.is_of(object));
+        let entry = at.map(|at| self.entries.borrow_mut().swap_remove(at));
+        if entry.is_some() {
+            WATCH.remove(object);
+        }
+        entry.is_some()
+    }
+
+    /// Makes places vacant whose resources only the pool holds. Returns `false` if there are none.
+    fn sweep(&self) -> bool {
+        let is_lost = |item: &Value| item.as_resource().is_some() && item.references() == 1;
+        let at = self.others.borrow().iter().position(|(item, _)| is_lost(item));
+        let Some(at) = at else { return false };
+        let (lost, _) = self.others.borrow_mut().swap_remove(at);
+        self.lent.set(self.lent.get() - 1);
+        self.vacate();
+        exception::put_aside(|| drop(lost));
+        true
+    }
+}
+
+/// An object of a pool is being freed: its place becomes vacant.
+extern "C" fn object_gone(address: &Value) {
+    let address = address.as_long().unwrap_or(0) as usize;
+    each_pool(|pool| {
+        let at = pool.entries.borrow().iter().position(|entry| entry.address == address);
+        let Some(at) = at else { return };
+        let entry = pool.entries.borrow_mut().swap_remove(at);
+        if entry.borrower.get() != 0 {
+            pool.lent.set(pool.lent.get() - 1);
+        }
+        pool.vacate();
+    });
+}
+
+/// In the child of a fork: things that are free, or that coroutines use which do not exist here, belong to the parent. They are
+/// not used, and not released, which could send something to the other end of a connection.
+fn forked(me: u64) {
+    each_pool(|pool| {
+        let is_foreign = |entry: &Entry| entry.borrower.get() != me || pool.connections.get().is_some();
+        let (foreign, own): (Vec<_>, Vec<_>) = pool.entries.take().into_iter().partition(|entry| is_foreign(entry));
+        for entry in foreign {
+            let object = entry.object();
+            WATCH.remove(object);
+            object.abandon();
+            // References that the entry keeps are never released.
+            std::mem::forget(entry.connection.kept.take());
+        }
+        let others = pool.others.take();
+        let (own_others, foreign): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, borrower)| *borrower == me);
+        std::mem::forget(foreign);
+        let kept = own.len() + own_others.len();
+        pool.lent.set(kept);
+        *pool.entries.borrow_mut() = own;
+        *pool.others.borrow_mut() = own_others;
+        std::mem::forget(pool.places.borrow_mut().reset(kept));
+        if let Some(connections) = pool.connections.get() {
+            connections.forked(me);
+        }
+    });
+}
+
+/// Which arguments are the numbers of a pool: the least and the largest number of things, and the times after which a free one
+/// is checked, and destroyed. The third has a default.
+pub struct Numbers {
+    pub least: u32,
+    pub most: u32,
+    pub check_after: (u32, i64),
+    pub idle_time: u32,
+}
+
+/// Sets the numbers of a pool.
+///
+/// # Errors
+/// One is wrong.
+pub fn begin(this: &Instance<Pool>, arguments: &Arguments<'_>, numbers: &Numbers) -> Result<(), Thrown> {
+    let (least, most) = (number(arguments, numbers.least, 0, 0)?, number(arguments, numbers.most, 10, 1)?);
+    if least > most {
+        let text = format!("must not be greater than argument #{} ($max)", numbers.most);
+        return Err(argument_error(numbers.least, false, &text));
+    }
+    let check_after = number(arguments, numbers.check_after.0, numbers.check_after.1, 0)?;
+    let idle_time = number(arguments, numbers.idle_time, 0, 0)?;
+    this.least.set(least);
+    this.check_after.set(Duration::from_millis(check_after as u64));
+    this.idle_time.set((idle_time > 0).then(|| Duration::from_millis(idle_time as u64)));
+    *this.places.borrow_mut() = Core::new(most);
+    Ok(())
+}
+
+/// Makes the things that the pool begins with.
+///
+/// # Errors
+/// One cannot be made. Those that were made are destroyed.
+pub fn fill(this: &Instance<Pool>, count: usize) -> Result<(), Thrown> {
+    this.is_constructed.set(true);
+    POOLS.borrow_mut().push(NonNull::from(this));
+    for _ in 0..count.max(this.least.get()) {
+        if !this.places.borrow_mut().take_vacant() {
+            break;
+        }
+        match make(this) {
+            Ok(item) => {
+                if let Err(item) = this.put(item) {
+                    destroy(this, item)?;
+                }
+            }
+            Err(thrown) if exception::is_exit_in_flight() => return Err(thrown),
+            Err(thrown) => {
+                exception::put_aside(|| {
+                    let _ = close(this);
+                });
+                return Err(thrown);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn construct(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 9)?;
     let this = call.this_of(&POOL);
-    if !this.factory.is_empty() {
+    if this.is_constructed.get() {
         return Err(fails("The pool is constructed already"));
     }
     let callbacks = [
@@ -177,27 +415,12 @@ fn construct(call: Call) -> PhpResult {
         (&this.before_release, arguments.callable_or_null(5)?),
     ];
     let factory = arguments.callable(1)?;
-    let (least, most) = (number(&arguments, 6, 0, 0)?, number(&arguments, 7, 10, 1)?);
-    if least > most {
-        return Err(spindle_zend::argument_error(6, false, "must not be greater than argument #7 ($max)"));
-    }
-    let check_after = number(&arguments, 8, 0, 0)?;
-    let idle_time = number(&arguments, 9, 0, 0)?;
+    begin(this, &arguments, &Numbers { least: 6, most: 7, check_after: (8, 0), idle_time: 9 })?;
     for (cell, callback) in callbacks {
         cell.set(callback.cloned().unwrap_or_default());
     }
-    this.least.set(least);
-    this.most.set(most);
-    this.check_after.set(Duration::from_millis(check_after as u64));
-    this.idle_time.set((idle_time > 0).then(|| Duration::from_millis(idle_time as u64)));
-    *this.free.borrow_mut() = Core::new(most);
     this.factory.set(factory.clone());
-    POOLS.borrow_mut().push(NonNull::from(this));
-    for _ in 0..least {
-        this.count.set(this.count.get() + 1);
-        let item = make(this)?;
-        drop(this.put(Place::Item(item, Instant::now())));
-    }
+    fill(this, 0)?;
     Ok(Value::NULL)
 }
 
@@ -213,160 +436,250 @@ fn callback(cell: &ValueCell, item: &Value) -> Result<Option<Value>, Thrown> {
     }
 }
 
-/// Makes a thing, in a place that is counted already.
-fn make(this: &Pool) -> PhpResult {
-    let made = coroutine::call(&this.factory.get(), &mut []);
-    if made.is_err() {
-        this.one_less();
+/// Returns `true` if there is no callback, or it does not return `false`.
+fn passes(cell: &ValueCell, item: &Value) -> Result<bool, Thrown> {
+    if cell.is_empty() {
+        return Ok(true);
     }
-    Ok(made?.dereferenced().clone())
+    let answer = callback(cell, item)?;
+    Ok(answer.is_none_or(|answer| answer.type_number() != sys::IS_FALSE))
 }
 
-/// Destroys a thing, after which another one may be made.
-fn destroy(this: &Pool, item: Value) -> Result<(), Thrown> {
+/// Makes a thing for a place that is taken. If that fails, the place is vacant.
+fn make(this: &Instance<Pool>) -> PhpResult {
+    let made = match this.connections.get() {
+        Some(connections) => connections.connect(),
+        None => coroutine::call(&this.factory.get(), &mut []).map(|made| made.dereferenced().clone()),
+    };
+    let made = made.and_then(|made| admit(this, &made).map(|()| made));
+    if made.is_err() {
+        this.vacate();
+    }
+    made
+}
+
+/// Adds a new thing to those of the pool.
+fn admit(this: &Instance<Pool>, item: &Value) -> Result<(), Thrown> {
+    let Some(object) = item.as_object() else {
+        let is_thing = item.as_resource().is_some() || item.as_str().is_some() || item.as_long().is_some();
+        if is_thing {
+            return Ok(());
+        }
+        let text = format!(
+            "The factory of a pool has to return an object, a resource, a string or an integer, {} returned",
+            item.type_name()
+        );
+        return Err(fails(&text));
+    };
+    if !WATCH.add(object) {
+        return Err(fails("The factory of a pool has returned an object that is in a pool already"));
+    }
+    let entry = Entry {
+        address: object.as_raw().expose_provenance(),
+        borrower: Cell::new(0),
+        connection: connections::Info::default(),
+    };
+    this.entries.borrow_mut().push(Rc::new(entry));
+    Ok(())
+}
+
+/// Destroys a thing, whose place stays taken. If its destructor throws, the place is vacant.
+fn discard(this: &Instance<Pool>, item: Value) -> Result<(), Thrown> {
+    this.forget(&item);
+    if let Some(connection) = item.as_object().filter(|_| this.connections.get().is_some()) {
+        connection.skip_destructor(); // which would bring it back
+    }
     let called = callback(&this.destructor, &item);
     exception::put_aside(|| drop(item));
-    this.one_less();
-    called.map(drop)
+    if called.is_err() || exception::is_in_flight() {
+        this.vacate();
+        return Err(Thrown::is_in_flight());
+    }
+    Ok(())
 }
 
-/// Takes a place if that needs no wait: a free thing, or the right to make one.
-fn take(this: &Pool) -> Result<Option<Place>, Thrown> {
-    let received = this.free.borrow_mut().try_receive(Waker::wake);
-    match received {
-        Received::Value(place) => Ok(Some(place)),
-        Received::Closed => Err(is_closed()),
-        Received::Empty if this.count.get() < this.most.get() => {
-            this.count.set(this.count.get() + 1);
-            Ok(Some(Place::Vacant))
+/// Destroys a thing, and makes its place vacant.
+pub fn destroy(this: &Instance<Pool>, item: Value) -> Result<(), Thrown> {
+    discard(this, item)?;
+    this.vacate();
+    Ok(())
+}
+
+/// Takes a place if that needs no wait.
+fn take(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
+    loop {
+        let taken = this.places.borrow_mut().try_take();
+        match taken {
+            Taken::Place(place) => return Ok(Some(place)),
+            Taken::Closed => return Err(is_closed()),
+            Taken::Empty if !this.is_constructed.get() => return Err(fails("The pool is not constructed")),
+            Taken::Empty => {
+                if this.others.borrow().is_empty() || !this.sweep() {
+                    return Ok(None);
+                }
+            }
         }
-        Received::Empty => Ok(None),
     }
 }
 
 /// Waits for a place.
-fn wait(this: &Instance<Pool>, token: Option<&Object>) -> Result<Place, Thrown> {
+#[cold]
+fn wait(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> Result<Place<Free>, Thrown> {
     let mut first = false;
     loop {
-        if let Some(place) = take(this)? {
-            return Ok(place);
-        }
         let holders = Some(Holders(borrowers, this.object().handle()));
-        let begun = Wait { holders, ..Wait::new("Pool::acquire", token) }.begin()?;
-        let waiting = this.free.borrow_mut().wait_to_receive(begun.waker(), first);
+        let begun = Wait { holders, ..Wait::new(name, token) }.begin()?;
+        let waiting = this.places.borrow_mut().wait(begun.waker(), first);
         let parked = begun.park();
-        let ended = this.free.borrow_mut().end_receive(waiting);
-        if let Ended::Received(place, number) = ended {
+        let ended = this.places.borrow_mut().end(waiting);
+        if let Ended::Granted(place) = ended {
             if !parked.is_cancelled() {
                 parked.taken();
                 return Ok(place);
             }
-            this.free.borrow_mut().give_back(place, number, Waker::wake);
-            if this.free.borrow().is_closed() {
-                let failed = parked.failed();
-                exception::put_aside(|| drop(drain(this)));
-                failed?;
-                continue;
-            }
+            give_back(this, place);
         }
         parked.failed()?;
+        if let Some(place) = take(this)? {
+            return Ok(place);
+        }
         first = true;
+    }
+}
+
+/// Gives a place back that is not used.
+fn give_back(this: &Instance<Pool>, place: Place<Free>) {
+    let refused = this.places.borrow_mut().give_back(place, Waker::wake);
+    if let Err(free) = refused {
+        exception::put_aside(|| {
+            // What a destructor throws is in flight then.
+            let _ = destroy(this, free.item);
+        });
     }
 }
 
 /// Returns the first coroutines that use things of the pool with this object id.
 fn borrowers(handle: u32) -> [u64; 2] {
-    let pools = POOLS.borrow();
-    // SAFETY: those on the list are alive.
-    let mut all = pools.iter().map(|pool| unsafe { pool.as_ref() });
     let mut ids = [0; 2];
-    if let Some(pool) = all.find(|pool| pool.object().handle() == handle) {
-        for (place, (_, id)) in ids.iter_mut().zip(pool.lent.borrow().iter()) {
-            *place = *id;
+    each_pool(|pool| {
+        if pool.object().handle() != handle {
+            return;
         }
-    }
+        let (entries, others) = (pool.entries.borrow(), pool.others.borrow());
+        let objects = entries.iter().map(|entry| entry.borrower.get()).filter(|id| *id != 0);
+        let mut all: Vec<u64> = objects.chain(others.iter().map(|(_, id)| *id)).collect();
+        all.sort_unstable();
+        all.dedup();
+        ids.iter_mut().zip(all).for_each(|(place, id)| *place = id);
+    });
     ids
 }
 
-fn acquire(this: &Instance<Pool>, token: Option<&Object>) -> PhpResult {
-    loop {
-        let place = wait(this, token)?;
-        if let Some(item) = ready(this, place)? {
-            return Ok(item);
-        }
-    }
-}
-
-fn try_acquire(this: &Instance<Pool>) -> Result<Option<Value>, Thrown> {
-    loop {
-        let Some(place) = take(this)? else { return Ok(None) };
-        if let Some(item) = ready(this, place)? {
-            return Ok(Some(item));
-        }
-    }
-}
-
-/// Returns a thing that can be used, and counts it as lent; `None` if the free one cannot, and was destroyed.
-fn ready(this: &Instance<Pool>, place: Place) -> Result<Option<Value>, Thrown> {
-    let item = match place {
-        Place::Vacant => make(this)?,
-        Place::Item(item, since) => {
-            let idle = since.elapsed();
-            let too_old = this.idle_time.get().is_some_and(|limit| idle > limit && this.count.get() > this.least.get());
-            let is_wanted = !too_old && {
-                let checked = if idle >= this.check_after.get() { passes(&this.health_check, &item) } else { Ok(true) };
-                match checked {
-                    Ok(is_good) => is_good,
-                    Err(thrown) => return Err(destroyed(this, item, thrown)),
-                }
-            };
-            if !is_wanted {
-                destroy(this, item)?;
-                return Ok(None);
-            }
-            item
-        }
+/// Takes a thing, and waits until one is free or may be made.
+///
+/// # Errors
+/// The pool is closed, the coroutine is cancelled, the token was first, or a callback has thrown.
+pub fn acquire(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> PhpResult {
+    let place = match take(this)? {
+        Some(place) => place,
+        None => wait(this, name, token)?,
     };
-    match passes(&this.before_acquire, &item) {
-        Ok(true) => {}
-        Ok(false) => {
-            destroy(this, item)?;
-            return Ok(None);
-        }
-        Err(thrown) => return Err(destroyed(this, item, thrown)),
-    }
-    this.lent.borrow_mut().push((item.clone(), coroutine::current_id()));
-    Ok(Some(item))
+    ready(this, place)
 }
 
-/// Returns `true` if there is no callback, or it does not return `false`.
-fn passes(cell: &ValueCell, item: &Value) -> Result<bool, Thrown> {
-    let answer = callback(cell, item)?;
-    Ok(answer.is_none_or(|answer| answer.type_number() != spindle_zend::sys::IS_FALSE))
+fn try_acquire(this: &Instance<Pool>) -> PhpResult {
+    match take(this)? {
+        Some(place) => ready(this, place),
+        None => Ok(Value::NULL),
+    }
+}
+
+/// Lends the thing of a place, or a new one if it cannot be used. On an error the place is vacant.
+fn ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
+    let mut found = match place {
+        Place::Item(free) => Some(free),
+        Place::Vacant => None,
+    };
+    loop {
+        if this.is_closed() {
+            match found.take() {
+                Some(free) => destroy(this, free.item)?,
+                None => this.vacate(),
+            }
+            return Err(is_closed());
+        }
+        let (item, is_new) = match found.take() {
+            Some(free) => match is_usable(this, &free) {
+                Ok(true) => (free.item, false),
+                Ok(false) => {
+                    discard(this, free.item)?;
+                    (make(this)?, true)
+                }
+                Err(thrown) => return Err(destroyed(this, free.item, thrown)),
+            },
+            None => (make(this)?, true),
+        };
+        match passes(&this.before_acquire, &item) {
+            Ok(true) if this.is_closed() => {
+                destroy(this, item)?;
+                return Err(is_closed());
+            }
+            Ok(true) => {
+                this.lend(&item);
+                return Ok(item);
+            }
+            Ok(false) if is_new => {
+                destroy(this, item)?;
+                return Err(fails("The pool's $beforeAcquire has refused a new item"));
+            }
+            Ok(false) => discard(this, item)?,
+            Err(thrown) => return Err(destroyed(this, item, thrown)),
+        }
+    }
+}
+
+/// Returns `true` if a thing that was free can be used.
+fn is_usable(this: &Instance<Pool>, free: &Free) -> Result<bool, Thrown> {
+    let idle = free.since.map_or(Duration::ZERO, |since| since.elapsed());
+    if this.is_too_old(idle) {
+        return Ok(false);
+    }
+    let check_after = this.check_after.get();
+    let (Some(connections), Some(connection)) = (this.connections.get(), free.item.as_object()) else {
+        return if idle < check_after { Ok(true) } else { passes(&this.health_check, &free.item) };
+    };
+    let is_suspect = this.entry(connection).is_some_and(|entry| entry.connection.is_suspect.replace(false));
+    let is_due = !check_after.is_zero() && idle >= check_after;
+    if is_suspect || is_due { connections.answers(connection) } else { Ok(true) }
+}
+
+impl Pool {
+    fn is_too_old(&self, idle: Duration) -> bool {
+        self.idle_time.get().is_some_and(|limit| idle > limit && self.places.borrow().count() > self.least.get())
+    }
+
+    /// Takes out a thing that was free for too long.
+    fn take_expired(&self) -> Option<Value> {
+        self.idle_time.get()?;
+        let idle = self.places.borrow().oldest().and_then(|free| free.since).map(|since| since.elapsed())?;
+        if self.is_too_old(idle) { self.places.borrow_mut().take_oldest().map(|free| free.item) } else { None }
+    }
 }
 
 /// Destroys a thing about which a callback has thrown.
-fn destroyed(this: &Pool, item: Value, thrown: Thrown) -> Thrown {
+fn destroyed(this: &Instance<Pool>, item: Value, thrown: Thrown) -> Thrown {
     if exception::is_exit_in_flight() {
         return thrown;
     }
-    let first = exception::take();
-    if destroy(this, item).is_err()
-        && let Some(second) = exception::take()
-        && let Some(first) = &first
-    {
-        exception::set_last_previous(first, second);
-    }
-    first.map_or(thrown, exception::throw)
+    exception::put_aside(|| {
+        // What it throws gets the first exception as its last previous one.
+        let _ = destroy(this, item);
+    });
+    Thrown::is_in_flight()
 }
 
 /// Returns `true` if both are the same thing.
 fn is_same(one: &Value, other: &Value) -> bool {
-    match (one.as_object(), other.as_object()) {
-        (Some(one), Some(other)) => return one == other,
-        (None, None) => {}
-        _ => return false,
-    }
     match (one.as_resource(), other.as_resource()) {
         (Some(one), Some(other)) => std::ptr::eq(one, other),
         (None, None) => {
@@ -379,29 +692,28 @@ fn is_same(one: &Value, other: &Value) -> bool {
 }
 
 fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Thrown> {
-    let lent = {
-        let mut lent = this.lent.borrow_mut();
-        let at = lent.iter().position(|(other, _)| is_same(other, &item));
-        at.map(|at| lent.remove(at))
-    };
-    let Some((lent, _)) = lent else {
+    if !this.returned(&item) {
         return Err(fails("The pool has not lent this, or it was released already"));
+    }
+    let is_clean = if is_broken || this.is_closed() {
+        Ok(false)
+    } else if let (Some(connections), Some(object)) = (this.connections.get(), item.as_object()) {
+        Ok(connections.is_clean(this, object))
+    } else {
+        passes(&this.before_release, &item)
     };
-    drop(lent); // `item` is another reference to it
-    let is_clean = match is_broken || this.free.borrow().is_closed() {
-        true => false,
-        false => match passes(&this.before_release, &item) {
-            Ok(is_clean) => is_clean,
-            Err(thrown) => return Err(destroyed(this, item, thrown)),
-        },
-    };
-    if !is_clean {
+    match is_clean {
+        Ok(true) => {}
+        Ok(false) => return destroy(this, item),
+        Err(thrown) => return Err(destroyed(this, item, thrown)),
+    }
+    if let Err(item) = this.put(item) {
         return destroy(this, item);
     }
-    match this.put(Place::Item(item, Instant::now())) {
-        Some(Place::Item(item, _)) => destroy(this, item),
-        _ => Ok(()),
+    while let Some(expired) = this.take_expired() {
+        destroy(this, expired)?;
     }
+    Ok(())
 }
 
 /// Calls a callback with a thing. If the callback throws and the pool has no `beforeRelease`, the thing is destroyed: nobody
@@ -410,76 +722,46 @@ fn with(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let callable = arguments.callable(1)?;
     let this = call.this_of(&POOL);
-    let item = acquire(this, token(&arguments, 2)?)?;
-    match coroutine::call(callable, &mut [item.clone()]) {
-        Ok(result) => {
-            let is_lent = this.lent.borrow().iter().any(|(other, _)| is_same(other, &item));
-            if is_lent {
-                release(this, item, false)?;
-            }
-            Ok(result)
+    let item = acquire(this, "Pool::with", token(&arguments, 2)?)?;
+    let result = coroutine::call(callable, &mut [item.clone()]);
+    if exception::is_exit_in_flight() {
+        return result;
+    }
+    let has_failed = result.is_err();
+    let is_unknown = has_failed && this.before_release.is_empty() && this.connections.get().is_none();
+    let mut released = Ok(());
+    exception::put_aside(|| {
+        if this.is_lent(&item) {
+            released = release(this, item, is_unknown);
         }
-        Err(thrown) if exception::is_exit_in_flight() => Err(thrown),
-        Err(thrown) => {
-            let first = exception::take();
-            if release(this, item, this.before_release.is_empty()).is_err()
-                && let Some(second) = exception::take()
-                && let Some(first) = &first
-            {
-                exception::set_last_previous(first, second);
-            }
-            Err(first.map_or(thrown, exception::throw))
+    });
+    if has_failed { Err(Thrown::is_in_flight()) } else { released.and(result) }
+}
+
+impl Pool {
+    fn is_lent(&self, item: &Value) -> bool {
+        match item.as_object() {
+            Some(object) => self.entry(object).is_some_and(|entry| entry.borrower.get() != 0),
+            None => self.others.borrow().iter().any(|(other, _)| is_same(other, item)),
         }
     }
 }
 
 /// Closes the pool, and destroys what is free. What is in use is destroyed when it is released.
-fn close(this: &Pool) -> Result<(), Thrown> {
-    this.free.borrow_mut().close(Waker::wake);
-    drain(this)
-}
-
-/// Destroys what is free.
-fn drain(this: &Pool) -> Result<(), Thrown> {
-    let mut first = Ok(());
+fn close(this: &Instance<Pool>) -> Result<(), Thrown> {
+    this.places.borrow_mut().close(Waker::wake);
+    let mut failures: Option<Owned<Object>> = None;
     loop {
-        let received = this.free.borrow_mut().try_receive(Waker::wake);
-        let destroyed = match received {
-            Received::Value(Place::Item(item, _)) => {
-                let (mut result, mut ours) = (Ok(()), None);
-                if first.is_err() {
-                    ours = exception::take();
-                }
-                if destroy(this, item).is_err() {
-                    result = Err(Thrown::is_in_flight());
-                }
-                match (ours, result) {
-                    (Some(ours), Ok(())) => {
-                        let _ = exception::throw(ours);
-                        Ok(())
-                    }
-                    (Some(ours), Err(thrown)) => {
-                        if let Some(second) = exception::take() {
-                            exception::set_last_previous(&ours, second);
-                        }
-                        drop(thrown);
-                        let _ = exception::throw(ours);
-                        Ok(())
-                    }
-                    (None, result) => result,
-                }
+        let Some(free) = this.places.borrow_mut().take_oldest() else { break };
+        if destroy(this, free.item).is_err() {
+            if exception::is_exit_in_flight() {
+                return Err(Thrown::is_in_flight());
             }
-            Received::Value(Place::Vacant) => {
-                this.count.set(this.count.get() - 1);
-                Ok(())
+            match (&failures, exception::take()) {
+                (Some(first), Some(later)) => exception::set_last_previous(first, later),
+                (_, thrown) => failures = thrown,
             }
-            Received::Empty | Received::Closed => return first,
-        };
-        if exception::is_exit_in_flight() {
-            return Err(Thrown::is_in_flight());
-        }
-        if first.is_ok() {
-            first = destroyed;
         }
     }
+    failures.map_or(Ok(()), |failure| Err(exception::throw(failure)))
 }

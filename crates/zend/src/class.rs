@@ -125,6 +125,19 @@ impl Class {
         unsafe { sys::zend_register_class_alias_ex(name.as_ptr(), name.count_bytes(), self.as_raw(), true) };
     }
 
+    /// Declares a public property that is set once, to an object of the class with this name. At module start.
+    pub fn declare_readonly(self, name: &CStr, class: &CStr) {
+        let (text, length) = (name.as_ptr(), name.count_bytes());
+        // SAFETY: a class that is being registered, a name with its length, and a terminated text.
+        unsafe { sys::spindle_class_declare_readonly(self.as_raw(), text, length, class.as_ptr()) };
+    }
+
+    /// Returns the method with this name in lower case.
+    pub fn method(self, name: &[u8]) -> Option<Function> {
+        let found = Table::Methods(self).get().get_text(name)?.as_pointer()?;
+        Some(Function(found.cast()))
+    }
+
     /// Sets flags (`ZEND_ACC_…`), at module start.
     pub fn add_flags(self, flags: u32) {
         // SAFETY: nobody borrows it while modules start.
@@ -262,6 +275,20 @@ impl Function {
 
     fn internal_place(self) -> Option<*mut sys::zend_internal_function> {
         self.is_internal().then(|| self.as_raw().cast()) // every kind of function begins where the union does
+    }
+
+    /// Hides the argument with this number in traces. At module start.
+    pub fn hide_argument(self, number: u32) {
+        // SAFETY: a function that is being registered.
+        unsafe { sys::spindle_parameter_set_sensitive(self.as_raw(), number - 1) };
+    }
+
+    /// Makes an internal function one of the extension that is starting. At module start.
+    pub fn set_extension(self, extension: Extension) {
+        if let Some(function) = self.internal_place() {
+            // SAFETY: nobody borrows the field for longer than a read.
+            unsafe { (*function).module = extension.0.as_ptr() };
+        }
     }
 
     /// Sets the value in the slot that the engine reserves for an extension in each internal function.

@@ -216,15 +216,39 @@ pub fn declare_class_with_statics(
     methods: &'static [FunctionEntry],
     statics: &'static [FunctionEntry],
 ) -> Class {
+    let methods = class_table(methods, statics);
+    // SAFETY: module start; a name with its length, and a table that stays.
+    let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
+    // SAFETY: just registered, for as long as the process.
+    unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
+}
+
+/// Returns the engine's table of the methods of a class.
+fn class_table(methods: &[FunctionEntry], statics: &[FunctionEntry]) -> *const sys::zend_function_entry {
     assert!(globals::executor(|eg| !eg.current_module.is_null()), "classes are declared while the module starts");
     let statics = statics.iter().map(|entry| {
         let mut entry = entry.as_raw();
         entry.flags = sys::ZEND_ACC_PUBLIC | sys::ZEND_ACC_STATIC;
         entry
     });
-    let methods = leak(methods.iter().map(FunctionEntry::as_raw).chain(statics));
-    // SAFETY: module start; a name with its length, and a table that stays.
-    let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
+    leak(methods.iter().map(FunctionEntry::as_raw).chain(statics))
+}
+
+/// Registers a class of the extension that is starting, which extends a class of an extension that has started: the module
+/// entry has to name that one as a dependency. It has the parent's methods, and these.
+///
+/// # Panics
+/// No extension is starting.
+pub fn declare_class_extending(
+    name: &CStr,
+    parent: Class,
+    methods: &'static [FunctionEntry],
+    statics: &'static [FunctionEntry],
+) -> Class {
+    let methods = class_table(methods, statics);
+    let (name, length) = (name.as_ptr(), name.count_bytes());
+    // SAFETY: module start; a name with its length, a table that stays, and a class that is registered.
+    let class = unsafe { sys::spindle_class_declare_extending(name, length, methods, parent.as_raw()) };
     // SAFETY: just registered, for as long as the process.
     unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
 }

@@ -1,7 +1,7 @@
 //! Functions and state of the engine: its classes, calls of PHP code, interrupts, warnings.
 
 use crate::{
-    Class, Frame, Object, Owned, Str, Text, Thrown, Value, c,
+    Class, Frame, Function, Object, Owned, Str, Text, Thrown, Value, c,
     exception::c_text,
     globals::{self, Global, Table},
     sys,
@@ -69,6 +69,43 @@ pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
     let (count, values) = (arguments.len() as u32, arguments.as_mut_ptr().cast());
     // SAFETY: valid values, which the call borrows, and a place for the result.
     unsafe { sys::spindle_call_closure(callable.as_raw().cast_mut(), result.as_mut_raw(), count, values) };
+    result
+}
+
+/// Returns `true` if the value can be called.
+pub fn is_callable(value: &Value) -> bool {
+    let mut error = None;
+    let call = std::cell::Cell::new(crate::zeroed());
+    let is_one = c::zend_is_callable_ex(value, None, 0, None, &call, &mut error);
+    if is_one {
+        // SAFETY: the place is filled. A function of the moment is freed and made again when it is called.
+        unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
+    }
+    is_one
+}
+
+/// Calls a method of an object with these arguments. Returns its result, or `Value::UNDEF` if an exception was thrown.
+///
+/// # Panics
+/// The method is static, or not one of the object's class.
+pub fn call_method(object: &Object, method: Function, arguments: &mut [Value]) -> Value {
+    let is_its_own = method.class().is_some_and(|class| object.is_a(class));
+    assert!(is_its_own && method.flags() & sys::ZEND_ACC_STATIC == 0, "the method is not one of the object's");
+    let mut result = Value::UNDEF;
+    let (count, values) = (arguments.len() as u32, arguments.as_mut_ptr().cast());
+    let (class, place) = (object.class().as_raw(), result.as_mut_raw());
+    // SAFETY: a method of the object's class, valid values, which the call borrows, and a place for the result.
+    unsafe {
+        sys::zend_call_known_function(
+            method.as_raw(),
+            object.as_raw(),
+            class,
+            place,
+            count,
+            values,
+            std::ptr::null_mut(),
+        );
+    };
     result
 }
 

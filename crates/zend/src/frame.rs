@@ -1,6 +1,6 @@
 //! Frames: calls in progress.
 
-use crate::{Array, Class, Function, Object, Str, Value, c, globals, sys};
+use crate::{Array, Class, Function, Object, Str, Value, ValueCell, c, globals, sys};
 use std::{ffi::c_void, marker::PhantomData, mem::offset_of, ptr::NonNull, slice};
 
 /// The frame of a call that has not returned.
@@ -95,6 +95,33 @@ impl Frame {
     /// Returns this frame and those that have called it, the innermost first.
     pub fn and_callers(self) -> impl Iterator<Item = Frame> {
         std::iter::successors(Some(self), |frame| frame.caller())
+    }
+
+    /// Makes this frame of an internal method the call of another internal method on another object, runs that, and makes the
+    /// frame what it was. Arguments, result, `strict_types` and position are those of the call.
+    ///
+    /// # Safety
+    /// `result` is the engine's place for the result of this call, which has not begun. The method belongs to the object's
+    /// class and takes the arguments of the frame's function; the object is alive until it has returned.
+    pub unsafe fn redirect(self, result: &ValueCell, object: &Object, method: Function) {
+        let Some(handler) = method.internal().and_then(|method| method.handler) else { return };
+        let frame = self.as_raw();
+        // SAFETY: a call in progress has its frame.
+        let function = unsafe { &raw mut (*frame).func };
+        // SAFETY: as above; the object of a method's frame.
+        let this = unsafe { &raw mut (*frame).This.value.obj };
+        // SAFETY: as above.
+        let (own_function, own_this) = (unsafe { function.read() }, unsafe { this.read() });
+        // SAFETY: as above. The engine's reference to the frame's object stays where the frame was made.
+        unsafe { function.write(method.as_raw()) };
+        // SAFETY: as above.
+        unsafe { this.write(object.as_raw()) };
+        // SAFETY: the caller's promise.
+        unsafe { handler(frame, result.as_raw()) };
+        // SAFETY: as above.
+        unsafe { function.write(own_function) };
+        // SAFETY: as above.
+        unsafe { this.write(own_this) };
     }
 
     /// Returns the flags of the call (`ZEND_CALL_…`).

@@ -107,7 +107,7 @@ impl Table {
     pub fn get(self) -> &'static Array {
         let table = match self {
             Table::Methods(class) => &raw const class.raw().function_table,
-            Table::Classes => executor(|eg| eg.class_table),
+            Table::Classes => compiler(|cg| cg.class_table), // also there while modules start
             Table::Functions => executor(|eg| eg.function_table),
             Table::Settings => executor(|eg| eg.ini_directives),
             Table::Extensions => &raw mut sys::module_registry,

@@ -128,6 +128,8 @@ pub type InheritanceCacheAdd = extern "C" fn(
     Passed<'_, *mut *mut sys::zend_class_entry>,
     Passed<'_, *mut sys::HashTable>,
 ) -> Option<Class>;
+/// Observes an exception that was thrown, unless another one was in flight; `None` if it is thrown again.
+pub type ThrowException = extern "C" fn(Option<&Object>);
 /// Frees a resource that was removed from the engine's table.
 pub type EndResource = extern "C" fn(&ValueCell);
 /// Writes a text of this length to the client. Returns the number of written bytes.
@@ -197,6 +199,8 @@ pub static INTERRUPT: HookPoint<Interrupt> = HookPoint::at(&raw mut sys::zend_in
 pub static COLLECT_CYCLES: HookPoint<CollectCycles> = HookPoint::at(&raw mut sys::gc_collect_cycles);
 /// `zend_autoload`.
 pub static AUTOLOAD: HookPoint<Autoload> = HookPoint::at(&raw mut sys::zend_autoload);
+/// `zend_throw_exception_hook`.
+pub static THROW_EXCEPTION: HookPoint<ThrowException> = HookPoint::at(&raw mut sys::zend_throw_exception_hook);
 /// `zend_resolve_path`.
 pub static RESOLVE_PATH: HookPoint<ResolvePath> = HookPoint::at(&raw mut sys::zend_resolve_path);
 /// `zend_inheritance_cache_get`, which opcache defines, if loaded.

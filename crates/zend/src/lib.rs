@@ -51,7 +51,7 @@ pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
     DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
-    declare_class_with_statics, run_declared,
+    declare_class_extending, declare_class_with_statics, run_declared,
 };
 pub use fiber::FiberContext;
 pub use frame::{Declaration, Frame};
@@ -66,7 +66,7 @@ pub use shared::Shared;
 pub use source::SourceFile;
 pub use spindle_php_sys as sys;
 pub use string::Str;
-pub use table::{NameTable, WeakTable};
+pub use table::{FreeWatch, NameTable, WeakTable};
 pub use text::Text;
 pub use value::{Kind, Value, ValueCell};
 pub use zeroed::{Zeroed, zeroed};

@@ -70,6 +70,17 @@ impl Shared<sys::zend_object> {
     pub fn skip_destructor(&self) {
         c::spindle_object_skip_destructor(self);
     }
+
+    /// Lets its destructor run again when the last reference is gone: it has run, and has kept the object.
+    pub fn revive(&self) {
+        c::spindle_object_revive(self);
+    }
+
+    /// Prevents that anything runs when it is freed, also the code of its extension: what it stands for belongs to another
+    /// process. Memory and descriptors of the extension stay until this process ends.
+    pub fn abandon(&self) {
+        c::spindle_object_abandon(self);
+    }
 }
 
 impl PartialEq for Object {

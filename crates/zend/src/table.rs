@@ -124,3 +124,54 @@ tables! {
     NameTable, Str, spindle_table_find, zend_hash_add_new, zend_hash_del, spindle_hash_destroy_free;
     WeakTable, Object, spindle_weak_find, zend_weakrefs_hash_add, zend_weakrefs_hash_del, spindle_weak_destroy;
 }
+
+/// Objects whose end a function is called for, with the address of each. The function must not run PHP code.
+pub struct FreeWatch {
+    table: Table,
+    gone: extern "C" fn(&Value),
+}
+
+impl FreeWatch {
+    /// Returns a watch of no object. `gone` is called with an integer, the address of an object that is being freed.
+    pub const fn new(gone: extern "C" fn(&Value)) -> FreeWatch {
+        FreeWatch { table: Table(Cell::new(None)), gone }
+    }
+
+    /// Adds an object. Returns `false` if it is watched already.
+    pub fn add(&self, object: &Object) -> bool {
+        let table = self.table.make().as_ptr().cast::<sys::HashTable>();
+        if self.has(object) {
+            return false;
+        }
+        // SAFETY: a function that takes a pointer to a value, and returns nothing.
+        let gone =
+            unsafe { std::mem::transmute::<extern "C" fn(&Value), unsafe extern "C" fn(*mut sys::zval)>(self.gone) };
+        // SAFETY: our own table.
+        unsafe { (*table).pDestructor = Some(gone) };
+        let mut address = ManuallyDrop::new(Value::from(object.address() as i64));
+        // SAFETY: our own table, which has no such key, a live object, and a value without a reference.
+        unsafe { sys::zend_weakrefs_hash_add(table, object.as_raw(), address.as_mut_raw()) };
+        true
+    }
+
+    /// Returns `true` if the object is watched.
+    pub fn has(&self, object: &Object) -> bool {
+        self.table.existing().is_some_and(|table| c::spindle_weak_find(table, object).is_some())
+    }
+
+    /// Removes an object. The function is called for it.
+    pub fn remove(&self, object: &Object) {
+        if self.has(object) {
+            // SAFETY: our own table, and a live key.
+            unsafe { sys::zend_weakrefs_hash_del(self.table.make().as_ptr().cast(), object.as_raw()) };
+        }
+    }
+
+    /// Removes all objects. The function is called for each.
+    pub fn clear(&self) {
+        if let Some(table) = self.table.0.take() {
+            // SAFETY: the table is in no other hands now.
+            unsafe { sys::spindle_weak_destroy(table.as_ptr().cast()) };
+        }
+    }
+}

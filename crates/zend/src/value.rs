@@ -197,6 +197,15 @@ impl Value {
         (!self.is_undef()).then_some(self)
     }
 
+    /// Returns the number of references to the structure that it refers to; 0 if that is not counted.
+    pub fn references(&self) -> u32 {
+        if !self.is_counted() {
+            return 0;
+        }
+        // SAFETY: the structure that a counted value refers to begins with its count.
+        unsafe { self.pointer().cast::<u32>().read() }
+    }
+
     /// Returns the integer, if it is one.
     pub fn as_long(&self) -> Option<i64> {
         (self.type_number() == sys::IS_LONG).then(|| self.word())

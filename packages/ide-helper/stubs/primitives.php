@@ -447,7 +447,7 @@ namespace Async {
          * @param int $min how many are made at once, and kept by $idleTime
          * @param int $max how many there are at most
          * @param int $healthcheckInterval ms for which one has to be free before it is checked
-         * @param int $idleTime ms after which a free one is destroyed instead of lent; 0: never
+         * @param int $idleTime ms after which a free one is destroyed, when the pool is used next; 0: never
          * @throws \ValueError if a number is negative, $max is 0, or $min is greater than $max
          */
         public function __construct(callable $factory, ?callable $destructor = null, ?callable $healthcheck = null, ?callable $beforeAcquire = null, ?callable $beforeRelease = null, int $min = 0, int $max = 10, int $healthcheckInterval = 0, int $idleTime = 0) {}
@@ -501,6 +501,25 @@ namespace Async {
 
         /** Returns how many are lent. */
         public function activeCount(): int {}
+
+        /**
+         * Makes a pool of connections. One that is released in a transaction is rolled back, and one that is lost comes back. Arguments
+         * as those of PooledPDO.
+         *
+         * @param null|callable(\PDO): mixed $reset
+         * @return Pool<\PDO>
+         * @throws AsyncException if the extension pdo is not loaded
+         */
+        public static function pdo(string $dsn, ?string $username = null, ?string $password = null, ?array $options = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Pool {}
+
+        /**
+         * Makes a pool of connections, as pdo() does. Arguments as those of PooledRedis.
+         *
+         * @param null|callable(\Redis): mixed $reset
+         * @return Pool<\Redis>
+         * @throws AsyncException if the extension redis is not loaded
+         */
+        public static function redis(string $host = '127.0.0.1', int $port = 6379, float $timeout = 0.0, mixed $auth = null, int $database = 0, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Pool {}
     }
 
     /**

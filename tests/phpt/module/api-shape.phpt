@@ -202,6 +202,20 @@ final class Async\Pool implements Countable
     public function count(): int
     public function idleCount(): int
     public function activeCount(): int
+    public static function pdo(string $dsn, ?string $username = null, ?string $password = null, ?array $options = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Async\Pool
+    public static function redis(string $host = "127.0.0.1", int $port = 6379, float $timeout = 0, mixed $auth = null, int $database = 0, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Async\Pool
+class Async\PooledPDO extends PDO
+    public readonly Async\Pool $pool
+    public function __construct(string $dsn, ?string $username = null, ?string $password = null, ?array $options = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null)
+    public function __call(string $name, array $arguments): mixed
+final class Async\PooledPDOConnection extends PDO
+    public function __destruct()
+class Async\PooledRedis extends Redis
+    public readonly Async\Pool $pool
+    public function __construct(string $host = "127.0.0.1", int $port = 6379, float $timeout = 0, mixed $auth = null, int $database = 0, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null)
+    public function __call(string $name, array $arguments): mixed
+final class Async\PooledRedisConnection extends Redis
+    public function __destruct()
 class Async\Scope
     public function __construct(?Async\Lifetime $lifetime = null)
     public static function inherit(?Async\Scope $parentScope = null): static
@@ -304,3 +318,5 @@ ini async.zombie_coroutine_timeout = "2", set anywhere
 Conflicts: swoole
 Conflicts: openswoole
 Conflicts: swow
+Optional: pdo
+Optional: redis

@@ -7,6 +7,10 @@ type Callback = fn(u64);
 
 static CALLBACKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
+static BODY_ENDS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+static FORKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
 /// How many things are held that a coroutine's end releases. As long as there are none, ends cost one test.
 static HELD: PhpStatic<Cell<usize>> = PhpStatic::new(Cell::new(0));
 
@@ -24,12 +28,37 @@ pub fn hold(change: isize) {
 #[inline]
 pub fn announce(id: u64) {
     if HELD.get() > 0 {
-        announce_to_all(id);
+        call_all(&CALLBACKS, id);
     }
 }
 
+/// Adds a function that is called with the id of a coroutine whose body has ended, while something is [held](hold). It may run
+/// PHP code and wait, as the destructors of the coroutine's values may, and leaves no exception in flight. At module start.
+pub fn register_body_end(callback: Callback) {
+    BODY_ENDS.borrow_mut().push(callback);
+}
+
+/// Calls the functions for the end of a body.
+#[inline]
+pub fn announce_body_end(id: u64) {
+    if HELD.get() > 0 {
+        call_all(&BODY_ENDS, id);
+    }
+}
+
+/// Adds a function that is called in the child of a fork, with the id of the coroutine that lives on there. It must not run PHP
+/// code. At module start.
+pub fn register_fork(callback: Callback) {
+    FORKS.borrow_mut().push(callback);
+}
+
+/// Calls the functions for a fork.
+pub fn announce_fork(id: u64) {
+    call_all(&FORKS, id);
+}
+
 #[cold]
-fn announce_to_all(id: u64) {
-    let callbacks = CALLBACKS.borrow().clone();
+fn call_all(callbacks: &RefCell<Vec<Callback>>, id: u64) {
+    let callbacks = callbacks.borrow().clone();
     callbacks.into_iter().for_each(|callback| callback(id));
 }

@@ -5,7 +5,7 @@ use crate::runtime::group;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{cancellation, classes, context, describe, life, moments, report, scope};
+use crate::runtime::{cancellation, classes, context, describe, ends, life, moments, report, scope};
 use crate::stack::stacks::NoStack;
 use spindle_core::sched::{Bound, CoroutineId, Event, Outcome, Route, ScopeId, State};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
@@ -474,6 +474,7 @@ pub fn script_ended(rt: &'static Runtime) {
     let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
     let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
     main.exception.set(thrown.clone());
+    ends::announce_body_end(Core::MAIN_ID);
     moments::ended(rt, rt.context());
     rt.keep_main(); // its object stays until the request ends
     let end = rt.core.borrow_mut().end(Core::MAIN, outcome);

@@ -1,0 +1,849 @@
+//! The classes `Async\PooledPDO` and `Async\PooledRedis`: objects that are used like one connection, and use one of a pool for
+//! each coroutine.
+//!
+//! The class extends that of the connections, and has its methods: their code is replaced by [`forward`], which makes the same
+//! call on a connection. That is leased to the coroutine while a call is made, and then as long as something refers to it: a
+//! statement, or this module for a transaction. When the last reference is gone, the destructor of the connection's class,
+//! [`comes_back`], keeps it and puts it into its pool.
+
+use crate::pool::{self, Entry, Numbers, POOL, Pool};
+use crate::profiles::{self, Health, Meaning, PDO, Profile, REDIS};
+use crate::{argument_error, fails};
+use spindle_php::coroutine::{self, WaitQueue};
+use spindle_zend::{
+    Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
+    PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table, declare_class_extending,
+    engine, exception, function_table,
+    hooks::{self, ThrowException},
+    sys,
+};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What is known of a connection.
+#[derive(Default)]
+pub struct Info {
+    /// Leased by a method of a pooled object, and not by [`Pool`]'s.
+    is_leased: Cell<bool>,
+    /// The coroutine that has used it last; 0 for none, or one that has ended.
+    last_user: Cell<u64>,
+    was_used: Cell<bool>,
+    /// A reference that keeps the lease while a transaction is under way.
+    pub kept: OwnedCell<Object>,
+    /// It must not be used by another coroutine.
+    is_broken: Cell<bool>,
+    /// It has to be checked before it is used by another coroutine.
+    pub is_suspect: Cell<bool>,
+    /// A call has changed it for good, or until another call.
+    is_changed: Cell<bool>,
+    is_begun: Cell<bool>,
+    /// The number of the last setting that it has.
+    configured: Cell<usize>,
+    /// How many calls of its last user ask about that one's last call, though the connection may belong to another coroutine
+    /// already, which waits for their end.
+    readers: Cell<usize>,
+    reader_ends: WaitQueue,
+    /// It is being freed.
+    pub is_ending: Cell<bool>,
+}
+
+/// A call that configures all connections.
+struct Setting {
+    method: String,
+    arguments: Vec<Value>,
+    number: usize,
+}
+
+/// How the connections of a pool are made, and what they have in common.
+pub struct Connections {
+    profile: &'static Profile,
+    class: Class,
+    constructor: Vec<Value>,
+    /// Calls that a new one needs.
+    calls: Vec<(&'static [u8], Vec<Value>)>,
+    reset: ValueCell,
+    settings: RefCell<Vec<Setting>>,
+    last_setting: Cell<usize>,
+    /// The answers about their last calls of coroutines whose connections others have got since.
+    answers: RefCell<BTreeMap<u64, Vec<Value>>>,
+    /// The answers of a new connection.
+    first_answers: RefCell<Vec<Value>>,
+}
+
+/// The classes of a profile whose extension is loaded.
+#[derive(Clone, Copy)]
+struct Classes {
+    base: &'static str,
+    connection: Class,
+    pooled: Class,
+}
+
+static CLASSES: PhpStatic<RefCell<Vec<Classes>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+const OPTIONS: Type = Type::ARRAY.or_null();
+const TEXT: Type = Type::STRING.or_null();
+const CALLBACK: Type = Type::CALLABLE.or_null();
+const A_POOL: Type = Type::class(c"Async\\Pool");
+
+function_table! {
+    /// Static methods of `Async\Pool`.
+    pub static STATICS = {
+        c"pdo"(
+            dsn: Type::STRING, username: TEXT => c"null", password: TEXT => c"null", options: OPTIONS => c"null",
+            max: Type::INT => c"10", min: Type::INT => c"0", healthcheckInterval: Type::INT => c"1000",
+            idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> A_POOL => |call| {
+            let pool = POOL.make();
+            construct_pdo(&pool, &call.arguments(1, 9)?)?;
+            pool::fill(&pool, 0)?;
+            Ok(pool.into())
+        };
+        c"redis"(
+            host: Type::STRING => c"'127.0.0.1'", port: Type::INT => c"6379", timeout: Type::FLOAT => c"0.0",
+            auth: Type::MIXED => c"null", database: Type::INT => c"0", max: Type::INT => c"10", min: Type::INT => c"0",
+            healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> A_POOL => |call| {
+            let pool = POOL.make();
+            construct_redis(&pool, &call.arguments(0, 10)?)?;
+            pool::fill(&pool, 0)?;
+            Ok(pool.into())
+        };
+    }
+}
+
+function_table! {
+    static PDO_METHODS = {
+        c"__construct"(
+            dsn: Type::STRING, username: TEXT => c"null", password: TEXT => c"null", options: OPTIONS => c"null",
+            max: Type::INT => c"10", min: Type::INT => c"0", healthcheckInterval: Type::INT => c"1000",
+            idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> Type::NONE => |call| construct(call, |pool| construct_pdo(pool, &call.arguments(1, 9)?));
+        c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
+    }
+}
+
+function_table! {
+    static REDIS_METHODS = {
+        c"__construct"(
+            host: Type::STRING => c"'127.0.0.1'", port: Type::INT => c"6379", timeout: Type::FLOAT => c"0.0",
+            auth: Type::MIXED => c"null", database: Type::INT => c"0", max: Type::INT => c"10", min: Type::INT => c"0",
+            healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> Type::NONE => |call| construct(call, |pool| construct_redis(pool, &call.arguments(0, 10)?));
+        c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
+    }
+}
+
+function_table! {
+    static CONNECTION_METHODS = {
+        c"__destruct"() -> Type::NONE => |call| {
+            if let Some(this) = call.this() {
+                comes_back(this);
+            }
+            Ok(Value::NULL)
+        };
+    }
+}
+
+/// Registers the classes whose parents are loaded. At module start.
+pub fn register() {
+    coroutine::on_body_end(body_ends);
+    for (profile, methods, hidden) in [(&PDO, PDO_METHODS, 3), (&REDIS, REDIS_METHODS, 4)] {
+        if let Some(base) = profile.class() {
+            declare(profile, base, methods, hidden);
+            THROWN.install();
+        }
+        if let Some(factory) = POOL.class().method(if profile.base == PDO.base { b"pdo" } else { b"redis" }) {
+            factory.hide_argument(hidden);
+        }
+    }
+}
+
+/// Registers the classes of a profile. `hidden` is the number of the constructor's argument that is a secret.
+fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEntry], hidden: u32) {
+    let connection = declare_class_extending(profile.connection, base, CONNECTION_METHODS, &[]);
+    connection.add_flags(sys::ZEND_ACC_FINAL);
+    let pooled = declare_class_extending(profile.pooled, base, methods, &[]);
+    CLASSES.borrow_mut().push(Classes { base: profile.base, connection, pooled });
+    pooled.declare_readonly(c"pool", c"Async\\Pool");
+    if let Some(constructor) = pooled.method(b"__construct") {
+        constructor.hide_argument(hidden);
+    }
+    for method in pooled.methods() {
+        let is_own = method.class() == Some(pooled);
+        if is_own || method.flags() & sys::ZEND_ACC_STATIC != 0 {
+            continue;
+        }
+        // SAFETY: it makes the same call on an object of the parent class.
+        unsafe { method.set_handler(as_handler(forward)) };
+        if let Some(extension) = pooled.extension() {
+            method.set_extension(extension);
+        }
+    }
+}
+
+/// Returns the class of connections of a profile.
+fn class_of(profile: &Profile) -> Result<Class, Thrown> {
+    let found = CLASSES.borrow().iter().find(|classes| classes.base == profile.base).map(|classes| classes.connection);
+    found.ok_or_else(|| fails(&format!("This needs the extension {}, which is not loaded", profile.base)))
+}
+
+fn construct_pdo(pool: &Instance<Pool>, arguments: &Arguments<'_>) -> Result<(), Thrown> {
+    let class = class_of(&PDO)?;
+    let numbers = Numbers { most: 5, least: 6, check_after: (7, 1000), idle_time: 8 };
+    let mut values = vec![Value::from(arguments.str(1)?)];
+    for number in [2, 3] {
+        let is_given = arguments.value(number).is_some_and(|value| value.type_number() != sys::IS_NULL);
+        values.push(if is_given { Value::from(arguments.str(number)?) } else { Value::NULL });
+    }
+    let options = arguments.value(4).filter(|value| value.type_number() != sys::IS_NULL);
+    if options.is_some() {
+        const PERSISTENT: u64 = 12; // PDO::ATTR_PERSISTENT
+        if arguments.array(4)?.at(PERSISTENT).is_some_and(Value::is_truthy) {
+            return Err(argument_error(
+                4,
+                false,
+                "must not contain PDO::ATTR_PERSISTENT: the pool keeps the connections",
+            ));
+        }
+    }
+    values.push(options.cloned().unwrap_or(Value::NULL));
+    let reset = arguments.callable_or_null(9)?.cloned();
+    pool::begin(pool, arguments, &numbers)?;
+    begin(pool, Connections::new(&PDO, class, values, Vec::new(), reset));
+    Ok(())
+}
+
+fn construct_redis(pool: &Instance<Pool>, arguments: &Arguments<'_>) -> Result<(), Thrown> {
+    let class = class_of(&REDIS)?;
+    let numbers = Numbers { most: 6, least: 7, check_after: (8, 1000), idle_time: 9 };
+    let host = arguments.value(1).map_or(Ok(Value::from("127.0.0.1")), |_| arguments.str(1).map(Value::from))?;
+    let port = Value::from(arguments.long_or(2, 6379)?);
+    let timeout = arguments.value(3).cloned().unwrap_or(Value::from(0.0));
+    let mut calls: Vec<(&[u8], Vec<Value>)> = vec![(b"connect", vec![host, port, timeout])];
+    if let Some(auth) = arguments.value(4).filter(|value| value.type_number() != sys::IS_NULL) {
+        calls.push((b"auth", vec![auth.clone()]));
+    }
+    let database = arguments.long_or(5, 0)?;
+    if database != 0 {
+        calls.push((b"select", vec![database.into()]));
+    }
+    let reset = arguments.callable_or_null(10)?.cloned();
+    pool::begin(pool, arguments, &numbers)?;
+    begin(pool, Connections::new(&REDIS, class, Vec::new(), calls, reset));
+    Ok(())
+}
+
+fn begin(pool: &Instance<Pool>, connections: Connections) {
+    if pool.connections.set(Box::new(connections)).is_ok() {
+        coroutine::hold(1);
+    }
+}
+
+/// Constructs a pooled object, with a first connection, so that it fails where the constructor of its parent does.
+fn construct(call: Call, begin: impl FnOnce(&Instance<Pool>) -> Result<(), Thrown>) -> PhpResult {
+    let Some(this) = call.this() else { return Ok(Value::NULL) };
+    if pool_of(this).is_some() {
+        return Err(fails("The object is constructed already"));
+    }
+    let Some(class) = pooled_class(this) else { return Ok(Value::NULL) };
+    let pool = POOL.make();
+    begin(&pool)?;
+    pool::fill(&pool, 1)?;
+    this.set_property(class, c"pool", &Value::from(Owned::<Object>::from(pool)));
+    Ok(Value::NULL)
+}
+
+/// Returns the class of this module that the object is an instance of, if it is a pooled object.
+fn pooled_class(this: &Object) -> Option<Class> {
+    this.class().and_parents().find(|class| CLASSES.borrow().iter().any(|classes| classes.pooled == *class))
+}
+
+/// Returns the pool of a pooled object, if it was constructed.
+fn pool_of(this: &Object) -> Option<&Instance<Pool>> {
+    let class = pooled_class(this)?;
+    let place = u32::try_from(class.raw().default_properties_count).ok()?.checked_sub(1)?;
+    this.property(place)?.as_object().and_then(|pool| POOL.of(pool))
+}
+
+/// Returns the result of a method of a connection, without arguments; `Value::UNDEF` if it has failed or there is none.
+pub fn ask(connection: &Object, method: &[u8]) -> Value {
+    connection.class().method(method).map_or(Value::UNDEF, |method| engine::call_method(connection, method, &mut []))
+}
+
+impl Connections {
+    fn new(
+        profile: &'static Profile,
+        class: Class,
+        constructor: Vec<Value>,
+        calls: Vec<(&'static [u8], Vec<Value>)>,
+        reset: Option<Value>,
+    ) -> Connections {
+        Connections {
+            profile,
+            class,
+            constructor,
+            calls,
+            reset: ValueCell::from(reset.unwrap_or_default()),
+            settings: RefCell::default(),
+            last_setting: Cell::new(0),
+            answers: RefCell::default(),
+            first_answers: RefCell::default(),
+        }
+    }
+
+    /// Adds the values for the cycle collector.
+    pub fn collect(&self, values: &mut Collected) {
+        values.cell(&self.reset);
+        self.constructor.iter().for_each(|value| values.value(value));
+        self.calls.iter().flat_map(|(_, arguments)| arguments).for_each(|value| values.value(value));
+        self.settings.borrow().iter().flat_map(|setting| &setting.arguments).for_each(|value| values.value(value));
+        self.answers.borrow().values().flatten().for_each(|value| values.value(value));
+    }
+
+    /// Returns a new connection.
+    ///
+    /// # Errors
+    /// What its class has thrown.
+    pub fn connect(&self) -> PhpResult {
+        let connection = engine::new_object(self.class)?;
+        self.invoke(&connection, b"__construct", self.constructor.clone())?;
+        for (method, arguments) in &self.calls {
+            let result = self.invoke(&connection, method, arguments.clone())?;
+            if result.type_number() == sys::IS_FALSE {
+                let class = self.profile.class().map_or(String::new(), |class| class.name().to_text());
+                return Err(fails(&format!("{class}::{}() has failed", String::from_utf8_lossy(method))));
+            }
+        }
+        if self.first_answers.borrow().is_empty() {
+            let answers = self.profile.answers.iter().map(|method| ask(&connection, method)).collect();
+            self.first_answers.replace(answers);
+        }
+        Ok(connection.into())
+    }
+
+    /// Calls a method of a connection, also one of its driver.
+    fn invoke(&self, connection: &Object, name: &[u8], mut arguments: Vec<Value>) -> PhpResult {
+        let result = match self.class.method(name) {
+            Some(method) => engine::call_method(connection, method, &mut arguments),
+            None => {
+                let callable = [Value::from(connection), Value::from(String::from_utf8_lossy(name).into_owned())];
+                engine::call(&Array::list(callable.into_iter()).into(), &mut arguments)
+            }
+        };
+        if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+    }
+
+    /// Returns `true` if a transaction is under way.
+    fn is_busy(&self, connection: &Object) -> bool {
+        let mut busy = Value::UNDEF;
+        exception::put_aside(|| busy = ask(connection, self.profile.busy));
+        let idle = (self.profile.idle)();
+        !busy.is_undef() && (busy.type_number() != idle.type_number() || busy.as_long() != idle.as_long())
+    }
+
+    /// Ends a transaction without effect. Returns `false` if that has failed.
+    fn abort(&self, connection: &Object) -> bool {
+        let mut is_idle = false;
+        exception::put_aside(|| {
+            let ended = profiles::without_failures(self.profile, || ask(connection, self.profile.abort));
+            is_idle = matches!(ended, Ok(Some(_))) && !self.is_busy(connection);
+        });
+        is_idle
+    }
+
+    /// Returns `true` if a connection that is released can be used by others: a transaction has been ended.
+    pub fn is_clean(&self, pool: &Pool, connection: &Object) -> bool {
+        let is_broken = pool.entry(connection).is_none_or(|entry| entry.connection.is_broken.get());
+        !is_broken && (!self.is_busy(connection) || self.abort(connection))
+    }
+
+    /// Returns `true` if the other end answers.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, or the like.
+    pub fn answers(&self, connection: &Object) -> Result<bool, Thrown> {
+        let silenced = engine::silence((sys::E_WARNING | sys::E_NOTICE) as i32);
+        let (method, argument) = self.profile.ping;
+        let arguments = argument.into_iter().map(Value::from).collect();
+        let answer = profiles::without_failures(self.profile, || self.invoke(connection, method, arguments).ok());
+        engine::unsilence(silenced);
+        Ok(answer?.flatten().is_some_and(|answer| answer.type_number() != sys::IS_FALSE))
+    }
+
+    /// Forgets the other coroutines, in the child of a fork.
+    pub fn forked(&self, me: u64) {
+        std::mem::forget(self.answers.borrow_mut().split_off(&(me + 1)));
+    }
+
+    /// Notes a call that configures all connections, of which this one has it.
+    fn configure(&self, entry: &Entry, method: String, arguments: Vec<Value>) {
+        let number = self.last_setting.get() + 1;
+        let is_same = |setting: &Setting| {
+            let key = |arguments: &[Value]| {
+                let first = arguments.first()?;
+                Some((first.as_long(), first.as_str().map(|text| text.as_bytes().to_ascii_lowercase())))
+            };
+            // Of `select()` and `auth()` the last one counts, whatever its argument.
+            let is_keyed = setting.arguments.len() > 1;
+            setting.method == method && (!is_keyed || key(&setting.arguments) == key(&arguments))
+        };
+        let at = self.settings.borrow().iter().position(is_same);
+        let replaced = at.map(|at| self.settings.borrow_mut().remove(at));
+        self.settings.borrow_mut().push(Setting { method, arguments, number });
+        self.last_setting.set(number);
+        if entry.connection.configured.get() + 1 == number {
+            entry.connection.configured.set(number);
+        }
+        exception::put_aside(|| drop(replaced));
+    }
+
+    /// Makes the calls that a connection lacks.
+    fn configured(&self, entry: &Entry, connection: &Object) -> Result<(), Thrown> {
+        loop {
+            let info = &entry.connection;
+            let next = {
+                let settings = self.settings.borrow();
+                let next = settings.iter().find(|setting| setting.number > info.configured.get());
+                next.map(|setting| (setting.method.clone(), setting.arguments.clone(), setting.number))
+            };
+            let Some((method, arguments, number)) = next else {
+                info.configured.set(self.last_setting.get());
+                return Ok(());
+            };
+            let result = self.invoke(connection, method.as_bytes(), arguments);
+            if result.is_err() {
+                info.is_broken.set(true);
+            }
+            result?;
+            info.configured.set(number);
+        }
+    }
+}
+
+/// A connection that is leased to the running coroutine.
+struct Lease {
+    entry: Rc<Entry>,
+    connection: Owned<Object>,
+}
+
+/// Returns the connection that is leased to a coroutine. One that is broken is only if a transaction is under way on it.
+fn leased(pool: &Pool, id: u64) -> Option<Lease> {
+    let entries = pool.entries.borrow();
+    let is_its = |entry: &&Rc<Entry>| {
+        let info = &entry.connection;
+        info.is_leased.get() && entry.borrower.get() == id && (!info.is_broken.get() || !info.kept.is_empty())
+    };
+    let entry = entries.iter().find(is_its)?;
+    let connection = entry.live()?;
+    Some(Lease { entry: Rc::clone(entry), connection })
+}
+
+/// Returns the connection that a coroutine has used last, if no other one has used it since.
+fn last_used(pool: &Pool, id: u64) -> Option<Lease> {
+    let entries = pool.entries.borrow();
+    let entry = entries.iter().find(|entry| entry.connection.last_user.get() == id)?;
+    let connection = entry.live()?;
+    Some(Lease { entry: Rc::clone(entry), connection })
+}
+
+/// Leases a connection to the running coroutine, or returns the one that it has.
+fn lease(pool: &Instance<Pool>, connections: &Connections, again: bool) -> Result<Lease, Thrown> {
+    let me = coroutine::current_id();
+    if let Some(lease) = leased(pool, me) {
+        connections.configured(&lease.entry, &lease.connection)?;
+        return Ok(lease);
+    }
+    if again {
+        let Some(last) = last_used(pool, me) else { return Err(has_lost(connections)) };
+        let is_it = |free: &pool::Free| free.item.as_object().is_some_and(|object| last.entry.is_of(object));
+        let taken = pool.places.borrow_mut().take_this(is_it);
+        let Some(free) = taken else { return Err(has_lost(connections)) };
+        pool.lend(&free.item);
+        last.entry.connection.is_leased.set(true);
+        return Ok(last);
+    }
+    loop {
+        let item = pool::acquire(pool, connections.profile.wait, None)?;
+        let found = item.as_object().map(Owned::of).and_then(|object| Some((pool.entry(&object)?, object)));
+        let Some((entry, connection)) = found else { continue };
+        drop(item); // another reference
+        let info = &entry.connection;
+        info.is_leased.set(true);
+        let before = info.last_user.get();
+        if info.readers.get() > 0 {
+            let name = connections.profile.wait;
+            info.reader_ends.wait_for(name, || (info.readers.get() == 0).then_some(()))?;
+        }
+        if info.was_used.replace(true) && before != me {
+            if before != 0 {
+                connections.keep_answers(before, &connection);
+            }
+            if connections.is_busy(&connection) || !reset(connections, info, &connection)? {
+                info.is_broken.set(true);
+                continue;
+            }
+        }
+        info.last_user.set(me);
+        let replaced = connections.answers.borrow_mut().remove(&me);
+        drop(replaced);
+        if info.configured.get() < connections.last_setting.get() {
+            connections.configured(&entry, &connection)?;
+        }
+        return Ok(Lease { entry, connection });
+    }
+}
+
+/// Calls `$reset` for a connection that another coroutine has used.
+fn reset(connections: &Connections, info: &Info, connection: &Object) -> Result<bool, Thrown> {
+    let Some(reset) = connections.reset.get().some() else { return Ok(true) };
+    match coroutine::call(&reset, &mut [connection.into()]) {
+        Ok(answer) => Ok(answer.type_number() != sys::IS_FALSE),
+        Err(thrown) => {
+            info.is_broken.set(true);
+            Err(thrown)
+        }
+    }
+}
+
+#[cold]
+fn has_lost(connections: &Connections) -> Thrown {
+    let class = connections.profile.pooled.to_string_lossy();
+    fails(&format!(
+        "{class}: this asks about the coroutine's last statement, and it has no connection, or another coroutine has used that \
+         since. Begin a transaction, or ask before the coroutine waits for something else"
+    ))
+}
+
+/// The code of the methods that a pooled object has from its parent.
+extern "C" fn forward(frame: Frame, result: &ValueCell) {
+    // The exception is in flight.
+    let _ = forwarded(frame, result);
+}
+
+fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
+    let Some((this, function)) = frame.this().zip(frame.function()) else { return Ok(()) };
+    let name = function.name().map_or(Vec::new(), |name| name.as_bytes().to_ascii_lowercase());
+    if pooled_class(this).is_none() {
+        // A closure of the method, which was bound to another object.
+        if let Some(method) = function.class().and_then(|class| class.method(&name)) {
+            // SAFETY: the method itself, whose code this is called instead of.
+            unsafe { frame.redirect(result, this, method) };
+        }
+        return Ok(());
+    }
+    let (pool, meaning) = pool_for(this, &name, profiles::first_argument(&frame))?;
+    let Some(connections) = pool.connections.get() else { return Ok(()) };
+    let Some(method) = connections.class.method(&name) else { return Ok(()) };
+    let me = coroutine::current_id();
+    let own = leased(&pool, me);
+    if own.is_none() {
+        if name == connections.profile.busy {
+            result.set((connections.profile.idle)());
+            return Ok(());
+        }
+        let is_text = connections.profile.answers.is_empty() || frame.argument_count() > 0 && name != b"lastinsertid";
+        if meaning == Meaning::Reads && !is_text {
+            return reads(frame, result, &pool, connections, method, &name);
+        }
+    }
+    drop(own);
+    let lease = lease(&pool, connections, meaning == Meaning::Reads)?;
+    // SAFETY: the frame of a method that the pooled class has from the same parent; the lease holds the connection.
+    unsafe { frame.redirect(result, &lease.connection, method) };
+    let is_end = connections.profile.ends.contains(&name.as_slice());
+    after(&pool, connections, lease, &Done { meaning, is_end, result, this }, || {
+        (
+            String::from_utf8_lossy(&name).into_owned(),
+            frame.arguments().iter().map(|value| value.dereferenced().clone()).collect(),
+        )
+    });
+    Ok(())
+}
+
+/// Returns the pool of a pooled object, and what a call of this method means.
+fn pool_for(this: &Object, name: &[u8], first: Option<&Value>) -> Result<(Owned<Instance<Pool>>, Meaning), Thrown> {
+    let Some(pool) = pool_of(this) else {
+        let text = format!("The {} object was not constructed", this.class().name().to_text());
+        return Err(exception::throw_error(&text));
+    };
+    let meaning = pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, first));
+    if meaning == Meaning::Refused {
+        let text = format!(
+            "{}::{}() cannot be called: the connections belong to a pool",
+            this.class().name().to_text(),
+            String::from_utf8_lossy(name)
+        );
+        return Err(fails(&text));
+    }
+    Ok((Owned::of(pool), meaning))
+}
+
+/// Makes a call about the coroutine's last one, on the connection of that.
+fn reads(
+    frame: Frame,
+    result: &ValueCell,
+    pool: &Pool,
+    connections: &Connections,
+    method: spindle_zend::Function,
+    name: &[u8],
+) -> Result<(), Thrown> {
+    let me = coroutine::current_id();
+    if let Some(last) = last_used(pool, me) {
+        let info = &last.entry.connection;
+        info.readers.set(info.readers.get() + 1);
+        // SAFETY: the frame of a method that the pooled class has from the same parent; `last` holds the connection.
+        unsafe { frame.redirect(result, &last.connection, method) };
+        info.readers.set(info.readers.get() - 1);
+        info.reader_ends.wake_all();
+        exception::put_aside(|| drop(last));
+        return Ok(());
+    }
+    let place = connections.profile.answers.iter().position(|answer| *answer == name);
+    let answers = connections.answers.borrow();
+    let known = place.and_then(|place| match answers.get(&me) {
+        Some(answers) => answers.get(place).cloned(),
+        None => connections.first_answers.borrow().get(place).cloned(),
+    });
+    drop(answers);
+    match known {
+        Some(answer) => {
+            result.set(answer);
+            Ok(())
+        }
+        None => Err(has_lost(connections)),
+    }
+}
+
+/// A call that was made.
+struct Done<'a> {
+    meaning: Meaning,
+    /// It ends a transaction, if it has not failed.
+    is_end: bool,
+    result: &'a ValueCell,
+    /// The pooled object.
+    this: &'a Object,
+}
+
+/// Ends a call: notes what it has left on the connection, and ends the lease unless something holds it.
+fn after(
+    pool: &Instance<Pool>,
+    connections: &Connections,
+    lease: Lease,
+    done: &Done<'_>,
+    call: impl FnOnce() -> (String, Vec<Value>),
+) {
+    let Done { meaning, is_end, result, this } = *done;
+    if exception::is_exit_in_flight() {
+        return;
+    }
+    let Lease { entry, connection } = lease;
+    let info = &entry.connection;
+    let thrown = exception::in_flight();
+    let value = result.get();
+    let has_failed = thrown.is_some() || value.type_number() == sys::IS_FALSE;
+    let state = if has_failed { connections.state(&connection, thrown.as_deref()) } else { Health::Sound };
+    match state {
+        Health::Sound => {}
+        Health::Suspect => info.is_suspect.set(true),
+        Health::Broken => info.is_broken.set(true),
+    }
+    drop(thrown);
+    match meaning {
+        Meaning::Configures if !has_failed => {
+            let (method, arguments) = call();
+            connections.configure(&entry, method, arguments);
+        }
+        Meaning::Begins if !has_failed => info.is_begun.set(true),
+        Meaning::Ends if !has_failed => info.is_begun.set(false),
+        Meaning::EndsAnyhow => info.is_begun.set(false),
+        Meaning::ChangesIfDone if !has_failed => info.is_changed.set(true),
+        Meaning::Changes => info.is_changed.set(true),
+        _ => {}
+    }
+    if value.as_object().is_some_and(|value| *value == *connection) {
+        result.set(this.into()); // a fluent interface
+    }
+    drop(value);
+    let is_mine = info.is_leased.get() && entry.borrower.get() == coroutine::current_id();
+    if is_mine && pool.entry(&connection).is_some() {
+        let mut is_kept = info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
+        if is_kept && state != Health::Sound && (is_end || info.kept.is_empty()) {
+            // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
+            // there.
+            info.is_broken.set(true);
+            is_kept = false;
+        }
+        let before = info.kept.replace(is_kept.then(|| connection.clone()));
+        exception::put_aside(|| drop(before));
+        if info.is_broken.get() && !is_kept {
+            retire(pool, connections, &connection);
+        }
+    }
+    exception::put_aside(|| drop(connection));
+}
+
+impl Connections {
+    fn state(&self, connection: &Object, thrown: Option<&Object>) -> Health {
+        if let Some(thrown) = thrown.filter(|thrown| !self.profile.is_failure(thrown)) {
+            let of_arguments = |name| class_table::find(&Str::new(name)).is_some_and(|class| thrown.is_a(class));
+            // Otherwise it was cancelled in the middle of the call, or the like.
+            let is_sound = of_arguments("typeerror") || of_arguments("valueerror");
+            return if is_sound { Health::Sound } else { Health::Broken };
+        }
+        let mut state = Health::Broken;
+        exception::put_aside(|| state = (self.profile.state)(connection, thrown));
+        state
+    }
+
+    /// Keeps the answers about a coroutine's last call, which was made on this connection.
+    fn keep_answers(&self, id: u64, connection: &Object) {
+        let mut answers = Vec::new();
+        exception::put_aside(|| answers = self.profile.answers.iter().map(|method| ask(connection, method)).collect());
+        let replaced = self.answers.borrow_mut().insert(id, answers);
+        drop(replaced);
+    }
+}
+
+/// An exception was thrown, perhaps by a call on a statement, which [`forward`] does not see. A failure of the connection's
+/// class: the coroutine's connections have to be checked. A cancellation: it may have interrupted a call, and the answer is
+/// still to come.
+extern "C" fn thrown(exception: Option<&Object>) {
+    if let Some(original) = THROWN.original() {
+        original(exception);
+    }
+    let Some(exception) = exception else { return };
+    pool::each_pool(|pool| {
+        let Some(connections) = pool.connections.get() else { return };
+        let is_cancellation = exception.is_a(coroutine::cancellation_exception());
+        if !is_cancellation && !connections.profile.is_failure(exception) {
+            return;
+        }
+        let me = coroutine::current_id();
+        // A statement may have been passed to another coroutine.
+        let called = Frame::current().and_then(|frame| frame.this().map(coroutine::connection_of)).unwrap_or(0);
+        for entry in pool.entries.borrow().iter() {
+            if entry.borrower.get() == me || entry.address() == called {
+                let flag = if is_cancellation { &entry.connection.is_broken } else { &entry.connection.is_suspect };
+                flag.set(true);
+            }
+        }
+    });
+}
+
+static THROWN: Hook<ThrowException> = Hook::new(&hooks::THROW_EXCEPTION, thrown);
+
+/// `__call()`: calls a method that the driver adds to a connection.
+fn call_by_name(call: Call) -> PhpResult {
+    let arguments = call.arguments(2, 2)?;
+    let (name, values) = (arguments.str(1)?, arguments.array(2)?);
+    let Some(this) = call.this() else { return Ok(Value::NULL) };
+    let lower = name.as_bytes().to_ascii_lowercase();
+    let values: Vec<Value> = values.values().cloned().collect();
+    let (pool, meaning) = pool_for(this, &lower, values.first())?;
+    let Some(connections) = pool.connections.get() else { return Ok(Value::NULL) };
+    let lease = lease(&pool, connections, false)?;
+    let callable = [Value::from(&*lease.connection), Value::from(name)];
+    let callable = Value::from(Array::list(callable.into_iter()));
+    if !engine::is_callable(&callable) {
+        let done = Done { meaning: Meaning::Plain, is_end: false, result: &ValueCell::from(Value::NULL), this };
+        after(&pool, connections, lease, &done, || unreachable!());
+        let text = format!("Call to undefined method {}::{}()", this.class().name().to_text(), name.to_text());
+        return Err(exception::throw_error(&text));
+    }
+    drop(callable);
+    let made = connections.invoke(&lease.connection, name.as_bytes(), values.clone());
+    let result = ValueCell::from(made.unwrap_or(Value::NULL));
+    after(&pool, connections, lease, &Done { meaning, is_end: false, result: &result, this }, || {
+        (String::from_utf8_lossy(&lower).into_owned(), values)
+    });
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result.take()) }
+}
+
+/// The destructor of a connection: it goes back into its pool, if it can be used by others.
+fn comes_back(connection: &Object) {
+    let mut found = None;
+    pool::each_pool(|pool| {
+        if let Some(entry) = pool.entry(connection) {
+            found = Some((Owned::of(pool), entry));
+        }
+    });
+    let Some((pool, entry)) = found else { return };
+    let info = &entry.connection;
+    let value = Value::from(connection);
+    let is_whole = !info.is_broken.get() && !info.is_changed.get() && !info.is_begun.get();
+    let is_usable = is_whole
+        && !coroutine::is_over()
+        && entry.borrower.get() != 0
+        && pool.connections.get().is_some_and(|connections| !connections.is_busy(connection));
+    pool.returned(&value);
+    info.is_leased.set(false);
+    if !is_usable || pool.places.borrow().is_closed() {
+        let user = info.last_user.get();
+        if user != 0
+            && !coroutine::is_over()
+            && let Some(connections) = pool.connections.get()
+        {
+            connections.keep_answers(user, connection);
+        }
+        info.is_ending.set(true);
+        return;
+    }
+    connection.revive();
+    if let Err(value) = pool.put(value) {
+        info.is_ending.set(true);
+        connection.skip_destructor();
+        drop(value);
+    }
+}
+
+/// Takes a broken connection out of its pool, so that another one may be made, also where statements still hold it.
+fn retire(pool: &Pool, connections: &Connections, connection: &Object) {
+    let Some(entry) = pool.entry(connection) else { return };
+    let user = entry.connection.last_user.get();
+    if user != 0 {
+        connections.keep_answers(user, connection);
+    }
+    let value = Value::from(connection);
+    pool.returned(&value);
+    if pool.forget(&value) {
+        connection.skip_destructor();
+        pool.vacate();
+    }
+    drop(value); // another reference
+}
+
+/// The body of a coroutine has ended: what it has begun on connections is ended, and they go back.
+fn body_ends(id: u64) {
+    for pool in pool::all() {
+        let Some(connections) = pool.connections.get() else { continue };
+        let answers = connections.answers.borrow_mut().remove(&id);
+        drop(answers);
+        loop {
+            let kept = pool.entries.borrow().iter().find_map(|entry| {
+                let is_its = entry.borrower.get() == id && !entry.connection.kept.is_empty();
+                is_its.then(|| Rc::clone(entry))
+            });
+            let Some(entry) = kept else { break };
+            let info = &entry.connection;
+            if let Some(connection) = info.kept.take() {
+                let is_whole = !info.is_broken.get() && !info.is_changed.get() && !info.is_begun.get();
+                if !is_whole || connections.is_busy(&connection) && !connections.abort(&connection) {
+                    info.is_broken.set(true);
+                }
+                if exception::is_exit_in_flight() {
+                    return; // from a callback of the connection's
+                }
+                drop(exception::take());
+                if info.is_broken.get() {
+                    retire(&pool, connections, &connection);
+                }
+                exception::put_aside(|| drop(connection));
+            }
+        }
+        for entry in pool.entries.borrow().iter().filter(|entry| entry.connection.last_user.get() == id) {
+            entry.connection.last_user.set(0);
+        }
+        exception::put_aside(|| drop(pool));
+    }
+}
