@@ -23,8 +23,11 @@ struct Mutex {
 
 object_class!(static MUTEX: Mutex = create);
 
-/// The holders and the mutexes that are locked, held weakly: one that is freed removes itself.
-static LOCKED: PhpStatic<RefCell<Vec<(u64, NonNull<Instance<Mutex>>)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+/// The id of the holder of a mutex, and that.
+type Held = (u64, NonNull<Instance<Mutex>>);
+
+/// The mutexes that are locked, held weakly: one that is freed removes itself.
+static LOCKED: PhpStatic<RefCell<Vec<Held>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 function_table! {
     static METHODS = {
