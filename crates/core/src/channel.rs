@@ -121,8 +121,11 @@ impl<T, W: Copy> Channel<T, W> {
     }
 
     /// Receives the oldest value. A sender that waits moves its value into the buffer.
+    #[inline]
     pub fn try_receive(&mut self, mut wake: impl FnMut(W) -> bool) -> Received<T> {
-        if let Some((_, value)) = self.returned.pop_front() {
+        if !self.returned.is_empty()
+            && let Some((_, value)) = self.returned.pop_front()
+        {
             return Received::Value(value);
         }
         match self.buffer.pop_front() {
@@ -134,11 +137,14 @@ impl<T, W: Copy> Channel<T, W> {
                 }
                 Received::Value(value)
             }
-            None => match self.take_from_sender(&mut wake) {
-                Some(value) => Received::Value(value),
-                None if self.closed => Received::Closed,
-                None => Received::Empty,
-            },
+            None => {
+                if !self.senders.is_empty()
+                    && let Some(value) = self.take_from_sender(&mut wake)
+                {
+                    return Received::Value(value);
+                }
+                if self.closed { Received::Closed } else { Received::Empty }
+            }
         }
     }
 

@@ -332,6 +332,12 @@ zval *spindle_table_bucket(HashTable *table, uint32_t index)
 	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
 }
 
+/* Returns the values of a table whose keys are 0, 1, 2, … in this order, or null. */
+zval *spindle_table_list(HashTable *table)
+{
+	return HT_IS_PACKED(table) && HT_IS_WITHOUT_HOLES(table) ? table->arPacked : NULL;
+}
+
 /* Returns the value at this position or the next one that is used, and its key, and moves the position behind it; null at the
  * end. */
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key)

@@ -187,6 +187,7 @@ HashTable *spindle_table_new(void);
 /* Returns the value at an index that has been used, NULL after the last one. It is undefined if the entry was
  * removed. */
 zval *spindle_table_bucket(HashTable *table, uint32_t index);
+zval *spindle_table_list(HashTable *table);
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key);
 zval *spindle_table_find(const HashTable *table, zend_string *key);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);

@@ -204,6 +204,17 @@ pub fn is_complete(object: &Object) -> Result<bool, Thrown> {
     Ok(is_done)
 }
 
+/// Returns the result of an `Async\Awaitable`, or `None` if it is not complete.
+///
+/// # Errors
+/// Its failure; or it can never complete.
+pub fn result_if_complete(object: &Object) -> Result<Option<Value>, Thrown> {
+    let rt = runtime()?;
+    let target = wait_targets::target(object)?;
+    let is_done = rt.core.borrow().is_done(target);
+    if is_done { wait_targets::deliver(rt, object).map(Some) } else { Ok(None) }
+}
+
 /// Returns the result of an `Async\Awaitable` that is complete.
 ///
 /// # Errors

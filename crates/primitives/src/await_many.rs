@@ -45,9 +45,7 @@ impl Many {
     fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
         if fails_fast {
             for object in &self.objects {
-                if coroutine::is_complete(object)? {
-                    coroutine::result_of(object).inspect_err(|_| self.give_up_rest())?;
-                }
+                coroutine::result_if_complete(object).inspect_err(|_| self.give_up_rest())?;
             }
         }
         let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
@@ -188,18 +186,14 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     let many = Many::of(arguments.iterable(1)?, 1)?;
     many.wait("awaitAll", token, many.len(), true)?;
     let mut results = Array::new(many.len());
-    let mut failed = Ok(());
+    let mut is_missing = false;
     for (key, object) in many.keys.iter().zip(&many.objects) {
-        if coroutine::is_complete(object)? {
-            results.set_key(key, coroutine::result_of(object).inspect_err(|_| many.give_up_rest())?);
-        } else {
-            failed = Err(object);
+        match coroutine::result_if_complete(object).inspect_err(|_| many.give_up_rest())? {
+            Some(result) => results.set_key(key, result),
+            None => is_missing = true,
         }
     }
-    match failed {
-        Ok(()) => Ok(results.into()),
-        Err(_) => Err(crate::fails("An awaitable has failed and has no failure")),
-    }
+    if is_missing { Err(crate::fails("An awaitable has failed and has no failure")) } else { Ok(results.into()) }
 }
 
 /// `awaitAny()`: the result or the failure of the one that is complete first.

@@ -154,41 +154,45 @@ const FEW: usize = 16;
 /// Tries the operations of the argument, and returns the result of the one that was carried out with its key; or what is to be
 /// waited for.
 fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
-    let mut few = [const { None }; FEW];
-    let mut many = Vec::new();
-    let given = match few.get_mut(..list.len()) {
+    if let Some(values) = list.as_list() {
+        return first_of(values.len(), |at| Given::of(values[at].dereferenced()), |at| (at as i64).into());
+    }
+    let mut position = 0;
+    let entries: Vec<(Value, &Value)> = std::iter::from_fn(|| list.next_from(&mut position)).collect();
+    first_of(entries.len(), |at| Given::of(entries[at].1), |at| entries[at].0.clone())
+}
+
+/// As [`first_attempt`], of the operations with these numbers.
+fn first_of<'a>(
+    count: usize,
+    operation: impl Fn(usize) -> Result<Given<'a>, Thrown>,
+    key: impl Fn(usize) -> Value,
+) -> Result<PhpResult, Vec<Case>> {
+    if count == 0 {
+        return Ok(Err(argument_error(1, false, "must contain at least one operation")));
+    }
+    // All are checked before one is carried out.
+    if let Some(thrown) = (0..count).find_map(|at| operation(at).err()) {
+        return Ok(Err(thrown));
+    }
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let order = match few.get_mut(..count) {
         Some(few) => few,
         None => {
-            many.resize(list.len(), None);
+            many.resize(count, 0);
             &mut many[..]
         }
     };
-    let mut position = 0;
-    for place in given.iter_mut() {
-        let at = position;
-        let Some((_, value)) = list.next_from(&mut position) else { break };
-        match Given::of(value) {
-            Ok(operation) => *place = Some((at, operation)),
-            Err(thrown) => return Ok(Err(thrown)),
+    order.iter_mut().enumerate().for_each(|(at, place)| *place = at);
+    for place in 0..count {
+        order.swap(place, random::from_to(place, count));
+        let at = order[place];
+        if let Some(found) = operation(at).map_or_else(|thrown| Some(Err(thrown)), Given::attempt) {
+            return Ok(found.map(|value| Array::pair(key(at), value).into()));
         }
     }
-    if given.is_empty() {
-        return Ok(Err(argument_error(1, false, "must contain at least one operation")));
-    }
-    let key_at = |mut position: u32| list.next_from(&mut position).map_or(Value::NULL, |(key, _)| key);
-    for at in 0..given.len() {
-        given.swap(at, random::from_to(at, given.len()));
-        let Some((position, operation)) = given[at] else { continue };
-        if let Some(found) = operation.attempt() {
-            return Ok(found.and_then(|value| result(key_at(position), value)));
-        }
-    }
-    let keep = |(position, operation): &(u32, Given<'_>)| Case {
-        key: key_at(*position),
-        operation: operation.keep(),
-        waiting: None,
-    };
-    Err(given.iter().flatten().map(keep).collect())
+    let keep = |at| Some(Case { key: key(at), operation: operation(at).ok()?.keep(), waiting: None });
+    Err((0..count).filter_map(keep).collect())
 }
 
 fn no_operation() -> Thrown {
@@ -206,7 +210,7 @@ fn attempt(cases: &mut [Case]) -> Option<(usize, PhpResult)> {
 }
 
 fn result(key: Value, value: Value) -> PhpResult {
-    Ok(Array::list([key, value].into_iter()).into())
+    Ok(Array::pair(key, value).into())
 }
 
 /// `select()`.

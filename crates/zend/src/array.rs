@@ -23,6 +23,26 @@ impl Shared<sys::HashTable> {
         array
     }
 
+    /// Returns a new list of two values.
+    pub fn pair(first: Value, second: Value) -> Owned<Array> {
+        let (mut first, mut second) = (ManuallyDrop::new(first), ManuallyDrop::new(second));
+        // SAFETY: two values, whose references the array takes over.
+        let array = unsafe { sys::zend_new_pair(first.as_mut_raw(), second.as_mut_raw()) };
+        // SAFETY: a new array, with one reference.
+        unsafe { Owned::from_raw(array.cast::<Array>()) }.unwrap_or_else(|| Array::new(0)) // it is never null
+    }
+
+    /// Returns the values if the keys are 0, 1, 2, … in this order.
+    pub fn as_list(&self) -> Option<&[Value]> {
+        // SAFETY: a live array.
+        let values = unsafe { sys::spindle_table_list(self.as_raw()) };
+        if values.is_null() {
+            return None;
+        }
+        // SAFETY: so many values lie there, and do not change as long as the array is borrowed: no other code runs.
+        Some(unsafe { std::slice::from_raw_parts(values.cast::<Value>(), self.len()) })
+    }
+
     /// Returns a copy with the same values.
     pub fn duplicate(&self) -> Owned<Array> {
         c::zend_array_dup(self)

@@ -15,7 +15,7 @@ class Careless extends Scope
 $arguments = [
     'spawn' => ['strlen', 'x'], 'awaitCompletion' => [timeout(1)], 'disposeAfterTimeout' => [5],
     'setExceptionHandler' => ['strlen'], 'setChildScopeExceptionHandler' => ['strlen'],
-    'onFinally' => [fn() => 1], 'onExit' => [fn() => 1], 'find' => ['k'], 'get' => ['k'], 'has' => ['k'], 'findLocal' => ['k'],
+    'onFinally' => [fn() => 1], 'onExit' => [fn() => 1], 'finally' => [fn() => 1], 'find' => ['k'], 'get' => ['k'], 'has' => ['k'], 'findLocal' => ['k'],
     'getLocal' => ['k'], 'hasLocal' => ['k'], 'set' => ['k', 1], 'unset' => ['k'],
     'withTimeout' => [5], 'boundedBy' => [timeout(1)], 'spawnAndBound' => ['strlen', 'x'],
 ];
