@@ -276,6 +276,7 @@ typedef struct spindle_position {
 	zend_execute_data *frame;
 	const zend_op *opline;
 } spindle_position;
+void spindle_enter_frame(void);
 void spindle_position_save(spindle_position *position);
 void spindle_position_restore(const spindle_position *position);
 

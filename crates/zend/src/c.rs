@@ -143,7 +143,6 @@ declare! {
     ) -> *mut sys::HashTable;
 
     // Exceptions. A new one, and one that is thrown, come with a reference. These functions check the class of what they get.
-    // Without an exception, the last one is for code that one in flight is to reach.
     pub safe fn spindle_exception_new(class: Class, message: Text<'_>) -> Owned<Object>;
     pub safe fn spindle_exception_apart(class: Class, message: Text<'_>) -> Owned<Object>;
     pub safe fn spindle_exception_copy(exception: &Object) -> Owned<Object>;
@@ -157,7 +156,7 @@ declare! {
     pub safe fn spindle_exception_previous(exception: &Object) -> Option<&Object>;
     pub safe fn spindle_exception_replace_previous(exception: &Object, previous: Option<&Object>);
     pub safe fn zend_exception_set_previous(exception: &Object, previous: Owned<Object>);
-    pub unsafe fn zend_throw_exception_internal(exception: Option<Owned<Object>>);
+    pub safe fn spindle_enter_frame();
     pub safe fn zend_is_unwind_exit(exception: &Object) -> bool;
     pub safe fn zend_is_graceful_exit(exception: &Object) -> bool;
 
