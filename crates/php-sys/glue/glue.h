@@ -91,6 +91,7 @@ void spindle_zval_dtor(zval value);
 void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_object_handlers *handlers);
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
+bool spindle_object_is_destructed(const zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));

@@ -130,6 +130,7 @@ declare! {
     pub safe fn zend_objects_destroy_object(object: &Object);
     pub safe fn spindle_object_release(object: ManuallyDrop<Owned<Object>>);
     pub safe fn spindle_object_skip_destructor(object: &Object);
+    pub safe fn spindle_object_is_destructed(object: &Object) -> bool;
     pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
 
     // The values that an object adds for the cycle collector, which it holds.

@@ -222,7 +222,9 @@ impl Table {
     /// Forgets an object, which is being freed.
     pub fn forget_object(&self, object: &Object) {
         if let Some(draft) = remove(&self.objects, &object.handle()) {
-            draft.object.set(None);
+            if draft.object.get().is_some_and(|own| std::ptr::eq(own.as_ptr(), object)) {
+                draft.object.set(None);
+            }
         }
     }
 
@@ -248,7 +250,10 @@ pub fn of(object: &Object) -> Option<Rc<Draft>> {
 pub fn object_for(draft: &Rc<Draft>, callable: Option<&Value>) -> Owned<Object> {
     if let Some(object) = draft.object.get() {
         // SAFETY: an object that is freed removes itself.
-        return Owned::of(unsafe { object.as_ref() });
+        let object = unsafe { object.as_ref() };
+        if !object.is_destructed() {
+            return Owned::of(object);
+        }
     }
     let callable = callable.map_or(null_mut(), |callable| callable.as_raw().cast_mut());
     // SAFETY: a callable that is only read, or null.
