@@ -6,17 +6,15 @@
 require __DIR__ . '/../lib/tasks.php';
 
 $side = $argv[1];
-class_alias($side === 'spindle' ? Async\Task\CoSocket::class : Plain\CoSocket::class, 'CoSocket');
-define('NEW_TASK', $side === 'spindle' ? 'Async\Task\newTask' : 'Plain\newTask');
 
-function server(CoSocket $listening): Generator
+function server(Async\Task\CoSocket|Plain\CoSocket $listening, Closure $newTask): Generator
 {
     while (true) {
-        yield (NEW_TASK)(answer(yield $listening->accept()));
+        yield $newTask(answer(yield $listening->accept()));
     }
 }
 
-function answer(CoSocket $client): Generator
+function answer(Async\Task\CoSocket|Plain\CoSocket $client): Generator
 {
     yield $client->read(8192);
     yield $client->write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nHello");
@@ -31,6 +29,11 @@ if (!$listening) {
 }
 stream_set_blocking($listening, false);
 echo substr(strrchr(stream_socket_get_name($listening, false), ':'), 1), ' ', getmypid(), "\n";
-$scheduler = $side === 'spindle' ? new Async\Task\Scheduler() : new Plain\Scheduler();
-$scheduler->newTask(server(new CoSocket($listening)));
+if ($side === 'spindle') {
+    $scheduler = new Async\Task\Scheduler();
+    $scheduler->newTask(server(new Async\Task\CoSocket($listening), Async\Task\newTask(...)));
+} else {
+    $scheduler = new Plain\Scheduler();
+    $scheduler->newTask(server(new Plain\CoSocket($listening), Plain\newTask(...)));
+}
 $scheduler->run();
