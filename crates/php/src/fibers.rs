@@ -27,7 +27,7 @@ mod end;
 mod objects;
 mod table;
 
-pub use end::{coroutine_ended, finish, release_schedulers, request_ended};
+pub use end::{coroutine_ended, finish, forked, release_schedulers, request_ended};
 
 /// Throws a `FiberError`.
 fn error(text: &str) -> Thrown {

@@ -86,6 +86,7 @@ moments! {
         handle_locks::forget_all();
         let running = rt.core.borrow().running();
         loading::forget_others(running);
+        fibers::forked(rt);
     }
 
     fn cancelled(rt: &'static Runtime, co: CoroutineId) {

@@ -219,6 +219,21 @@ impl Table {
         found.into_iter().map(|(_, draft)| draft).collect()
     }
 
+    /// Removes the fibers of all coroutines but one. They have ended.
+    pub fn keep_fiber_of(&self, co: CoroutineId) {
+        let mut others = Vec::new();
+        if let Some(fibers) = &mut *self.fibers.borrow_mut() {
+            fibers.retain(|_, draft| {
+                let stays = draft.co.get() == co;
+                if !stays {
+                    others.push(Rc::clone(draft));
+                }
+                stays
+            });
+        }
+        others.iter().for_each(|draft| draft.status.set(Status::Ended));
+    }
+
     /// Forgets an object, which is being freed.
     pub fn forget_object(&self, object: &Object) {
         if let Some(draft) = remove(&self.objects, &object.handle()) {
