@@ -152,6 +152,11 @@ fn proceed(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
                 wait.leave(&this.waits);
                 break None;
             }
+            // The keys have wrapped around: this one is another wait's.
+            Ok(Begun::Waiting(key)) if this.waiting.borrow().contains_key(&key) => {
+                wait.leave(&this.waits);
+                continue;
+            }
             Ok(Begun::Waiting(key)) => {
                 this.waiting.borrow_mut().insert(key, Owned::of(task));
                 task.wait.replace(Some(wait));

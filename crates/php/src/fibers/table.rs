@@ -236,10 +236,11 @@ impl Table {
 
     /// Forgets an object, which is being freed.
     pub fn forget_object(&self, object: &Object) {
-        if let Some(draft) = remove(&self.objects, &object.handle()) {
-            if draft.object.get().is_some_and(|own| std::ptr::eq(own.as_ptr(), object)) {
-                draft.object.set(None);
-            }
+        let removed = remove(&self.objects, &object.handle());
+        // Another object may have taken its place.
+        let is_its = |draft: &Rc<Draft>| draft.object.get().is_some_and(|own| std::ptr::eq(own.as_ptr(), object));
+        if let Some(draft) = removed.filter(is_its) {
+            draft.object.set(None);
         }
     }
 
