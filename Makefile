@@ -97,7 +97,7 @@ xtask: rust
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
-	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-loops test-docs test-types test-demo test-examples \
+	    test-syntax test-transpiled test-php-src-sample test-php-src-fibers test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed. Not among them: $$(tests/packages/run --last)"
 
@@ -290,6 +290,13 @@ test-php-src-sample: build xtask
 test-loops: build xtask
 	@echo "== event loops"
 	@$(suite) loops tests/loops/run
+
+# Those of fibers and generators: with the extension loaded and no coroutine, and inside a coroutine.
+.PHONY: test-php-src-fibers
+test-php-src-fibers: build xtask
+	@echo "== PHP's own tests of fibers and generators, alone and in a coroutine"
+	@status=0; for way in --alone --inside; do \
+	    $(suite) php-src tests/php-src/run $$way Zend/tests/fibers Zend/tests/generators || status=1; done; exit $$status
 
 # The own tests of software in PHP, and pages of WordPress and phpMyAdmin: all of it takes about an hour.
 .PHONY: test-applications

@@ -170,6 +170,21 @@ function benchmarks(bool $quick, int $parkedMax): array
     $all[] = new Pair('channel', [$n(1000), 2], null, new PairedRow('select of 8 channels / recv, both wait', 'ns', [Goal::ratio(3)]));
     $all[] = new Benchmark('await-all', [$n(100), 10_000], null,
         new Row('awaitAll over 10,000', 'ns', [Goal::value(150, 'ns')]));
+    foreach (['' => [0, 1.03], ', in a coroutine' => [1, 1.10]] as $where => [$inside, $goal]) {
+        $all[] = new Benchmark('fiber', [$n(1_000_000), $inside], [$n(1_000_000)],
+            new Row("Fiber: create+start+finish$where", 'ns', [Goal::ratio($goal)], metric: 'life'),
+            new Row("Fiber: suspend+resume$where", 'ns', [Goal::ratio($goal)], metric: 'switch'));
+    }
+    foreach (['step', 'system call', 'call of a generator'] as $kind => $name) {
+        $all[] = new Benchmark('tasks', [$n(2_000_000), $kind], [$n(500_000), $kind],
+            new Row("tasks: $name", 'ns', [Goal::ratio(1 / 5)]));
+    }
+    foreach ([100_000, 1_000_000] as $live) {
+        if ($live <= $parkedMax) {
+            $all[] = new Benchmark('tasks-live', [$live], [$live],
+                new Row('tasks: ' . number_format($live) . ' live, resident', 'B', [Goal::value(1024, 'B')]));
+        }
+    }
     $all[] = new Pair('operators', [$n(1000), 0], null, new PairedRow("spawn f(\$x) / spawn('f', \$x)", 'ns'));
     $all[] = new Pair('operators', [$n(1000), 1], null, new PairedRow('spawn f($x) / spawn(f(...), $x)', 'ns'));
     $all[] = new Pair('operators', [$n(1000), 2], null, new PairedRow('await spawn f($x) / the same, called', 'ns'));
@@ -203,9 +218,16 @@ function benchmarks(bool $quick, int $parkedMax): array
     return $all;
 }
 
-/** @return array{cpu: Row, c: Row, calls: Row, rate: Row} */
+/** @return array{cpu: Row, c?: Row, calls: Row, rate: Row} */
 function serverRows(string $kind): array
 {
+    if ($kind === 'tasks') {
+        return [
+            'cpu' => new Row('web server of tasks: CPU per request', 'µs', [Goal::ratio(1)]),
+            'calls' => new Row('web server of tasks: system calls per request', ''),
+            'rate' => new Row('web server of tasks: requests per second', '/s'),
+        ];
+    }
     $http = $kind === 'http';
     if ($kind === 'react' || $kind === 'revolt') {
         return [

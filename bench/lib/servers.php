@@ -5,7 +5,7 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
+    private const CONNECTIONS = ['http' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -22,11 +22,12 @@ final class Servers
     /** @return list<Row> none where the load cannot be had here */
     public function measure(string $kind): array
     {
-        if ($kind === 'http' && !$this->machine->has('wrk')) {
-            $this->notes[] = 'http: skipped, there is no `wrk` here.';
+        $speaksHttp = $kind === 'http' || $kind === 'tasks';
+        if ($speaksHttp && !$this->machine->has('wrk')) {
+            $this->notes[] = "$kind: skipped, there is no `wrk` here.";
             return [];
         }
-        if ($kind !== 'http' && $this->machine->compiled('load') === null) {
+        if (!$speaksHttp && $this->machine->compiled('load') === null) {
             $this->notes[] = "$kind: skipped, there is no working `cc` here.";
             return [];
         }
@@ -40,7 +41,7 @@ final class Servers
         for ($round = 1; $round <= $this->rounds; $round++) {
             foreach ($servers as $name => $command) {
                 progress("$kind server, round $round of $this->rounds, $name");
-                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'http' ? 3 : 2));
+                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'echo' ? 2 : 3));
                 if ($got === null) {
                     unset($servers[$name]); // it will not do better next time
                 } elseif ($name === 'c') {
@@ -63,11 +64,11 @@ final class Servers
     {
         $servers = [];
         foreach ($this->withSpindle ? ['spindle', 'plain'] : ['plain'] as $side) {
-            $file = dirname(__DIR__) . '/suite/' . ($kind === 'http' || $kind === 'echo' ? 'server' : 'loops') . '.php';
-            $servers[$side] = [...$this->machine->php($side), $file, $side, $kind];
+            $file = ['http' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops';
+            $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . "/suite/$file.php", $side, $kind];
         }
-        if ($kind === 'react' || $kind === 'revolt') {
-            return $servers;
+        if ($kind !== 'http' && $kind !== 'echo') {
+            return $servers; // that of C speaks neither, or keeps connections
         }
         $c = $this->machine->compiled('epoll');
         if ($c === null) {
@@ -154,14 +155,14 @@ final class Servers
     private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
     {
         $connections = self::CONNECTIONS[$kind];
-        $client = $kind === 'http'
+        $client = $kind !== 'echo'
             ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", "http://127.0.0.1:$port/"]
             : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
         $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
         if ($out === null) {
             return null;
         }
-        if (preg_match($kind === 'http' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
+        if (preg_match($kind !== 'echo' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
             && !preg_match('/Non-2xx|Socket errors/', $out)) {
             return (int) $m[1];
         }

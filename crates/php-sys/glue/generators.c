@@ -72,12 +72,26 @@ bool spindle_is_generator(zend_object *object)
 	return object->ce == zend_ce_generator;
 }
 
+/* Makes the innermost frame handle the exception in flight, if it is PHP code: that frees values when it leaves a function
+ * by an exception, before it has noted where to go on. Otherwise the position of code that is called meanwhile stays. */
+void spindle_enter_frame(void)
+{
+	zend_execute_data *frame = EG(current_execute_data);
+
+	if (EG(exception) && frame && frame->func && ZEND_USER_CODE(frame->func->type)
+		&& frame->opline->opcode != ZEND_HANDLE_EXCEPTION) {
+		EG(opline_before_exception) = frame->opline;
+		frame->opline = EG(exception_op);
+	}
+}
+
 /* A throw makes the innermost frame of PHP code handle the exception, by replacing its instruction. Who takes that exception
  * restores the instruction. */
 void spindle_position_save(spindle_position *position)
 {
 	zend_execute_data *frame = EG(current_execute_data);
 
+	spindle_enter_frame();
 	position->frame = frame && frame->func && ZEND_USER_CODE(frame->func->type) ? frame : NULL;
 	if (EG(exception)) {
 		position->opline = EG(opline_before_exception);

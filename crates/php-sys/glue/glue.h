@@ -93,6 +93,7 @@ void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
 void spindle_object_revive(zend_object *object);
 void spindle_object_abandon(zend_object *object);
+bool spindle_object_is_destructed(const zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 zend_class_entry *spindle_class_declare_extending(
@@ -287,6 +288,7 @@ typedef struct spindle_position {
 	zend_execute_data *frame;
 	const zend_op *opline;
 } spindle_position;
+void spindle_enter_frame(void);
 void spindle_position_save(spindle_position *position);
 void spindle_position_restore(const spindle_position *position);
 

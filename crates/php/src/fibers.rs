@@ -14,7 +14,7 @@
 use crate::fibers::draft::{Draft, Kind, Sent, Status};
 use crate::fibers::table::{STATE, Sched, SchedLife};
 use crate::runtime::scheduler::{self, Runtime, existing};
-use crate::runtime::{failure, spawn};
+use crate::runtime::{failure, life, spawn};
 use crate::settings;
 use spindle_php_sys as sys;
 use spindle_zend::{
@@ -27,7 +27,7 @@ mod end;
 mod objects;
 mod table;
 
-pub use end::{coroutine_ended, finish, release_schedulers, request_ended};
+pub use end::{coroutine_ended, finish, forked, release_schedulers, request_ended};
 
 /// Throws a `FiberError`.
 fn error(text: &str) -> Thrown {
@@ -226,9 +226,9 @@ fn wait_for_turn(rt: &'static Runtime, sched: &Rc<Sched>, draft: &Rc<Draft>, see
     }
 }
 
-/// Reports what a fiber has thrown when the code that has waited for the fiber does not get it.
+/// Reports what a fiber has thrown when no code gets it. A cancellation ends a fiber silently, as it does a coroutine.
 fn report_lost(rt: &'static Runtime, failure: Option<Owned<Object>>) {
-    if let Some(failure) = failure {
+    if let Some(failure) = failure.filter(|failure| !life::is_cancellation(failure)) {
         exception::put_aside(|| failure::unhandled(rt, failure, None));
     }
 }
@@ -265,10 +265,15 @@ fn suspend(call: Call) -> PhpResult {
     draft.status.set(Status::Enqueuing);
     let fiber = table::object_for(&draft, None);
     drop(engine::call(enqueue, &mut [fiber.clone().into()]));
-    if exception::is_in_flight() {
+    let is_elsewhere = running_id(rt) != id;
+    if exception::is_in_flight() || is_elsewhere {
         draft.status.set(Status::Running);
         draft.changed.wake_all();
-        return Err(Thrown::is_in_flight());
+        if exception::is_in_flight() {
+            return Err(Thrown::is_in_flight());
+        }
+        // It has suspended a Fiber of PHP's, which another coroutine has resumed.
+        return Err(error("Cannot suspend: the callback of Fiber::suspend() was resumed in another coroutine"));
     }
     let sched = STATE.scheduler(scheduler);
     if !sched.is_alive.get() {

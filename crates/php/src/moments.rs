@@ -88,6 +88,7 @@ moments! {
         loading::forget_others(running);
         let id = rt.core.borrow().id(running);
         ends::announce_fork(id);
+        fibers::forked(rt);
     }
 
     fn cancelled(rt: &'static Runtime, co: CoroutineId) {

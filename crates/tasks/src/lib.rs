@@ -39,7 +39,10 @@ use spindle_zend::{FunctionEntry, Object, Owned, Str, class_table, exception};
 /// The part of the module.
 // SAFETY: no destructor here is needed for memory safety, no thread is started, and the state that outlives a request are
 // numbers.
-pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(module_starts).on_request_start(request_starts);
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }
+    .on_module_start(module_starts)
+    .on_request_start(request_starts)
+    .on_request_end(stacked::request_ends);
 
 const FUNCTIONS: &[FunctionEntry] = calls::FUNCTIONS;
 

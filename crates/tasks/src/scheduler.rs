@@ -89,7 +89,7 @@ pub fn register() {
 }
 
 impl State for Scheduler {
-    const DESTRUCT: Option<fn(&SchedulerObject)> = Some(|this| exception::contained(|| destruct(this)));
+    const DESTRUCT: Option<fn(&SchedulerObject)> = Some(destruct);
 
     fn new(_: Class) -> Scheduler {
         let number = LAST_NUMBER.get() + 1;

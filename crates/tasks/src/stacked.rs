@@ -1,7 +1,7 @@
 //! `stackedCoroutine()`: stacked generators as one generator, for schedulers of user code. Tasks need no such wrapper.
 
 use crate::task::generator_of;
-use spindle_zend::{Call, PhpResult, Thrown, engine, exception};
+use spindle_zend::{Call, PhpResult, PhpStatic, Thrown, Value, ValueCell, engine, exception};
 
 /// The generator, as PHP code: only that can make one. A generator that returns, or yields `retval()`, sends its result to the
 /// one that has yielded it.
@@ -55,11 +55,28 @@ const CODE: &str = r#"static function (\Generator $gen): \Generator {
     }
 }"#;
 
+/// The function, once the request has used it: the engine keeps what it compiles until the request ends.
+static FUNCTION: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+
+/// Releases the function. At the end of a request.
+pub fn request_ends() {
+    FUNCTION.set(Value::UNDEF);
+}
+
+fn function() -> PhpResult {
+    if let Some(function) = FUNCTION.get().some() {
+        return Ok(function);
+    }
+    let function = engine::evaluate(CODE, c"Async\\Task\\stackedCoroutine")?;
+    FUNCTION.set(function.clone());
+    Ok(function)
+}
+
 /// Returns the generator for the one that is the argument.
 pub fn make(call: Call) -> PhpResult {
     call.arguments(1, 1)?;
     let generator = generator_of(&call, 1)?;
-    let function = engine::evaluate(CODE, c"Async\\Task\\stackedCoroutine")?;
+    let function = function()?;
     let result = engine::call(&function, &mut [generator.into()]);
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
 }

@@ -124,7 +124,7 @@ fn completion_of(object: &Object) -> Option<&Completion> {
 }
 
 impl State for Task {
-    const DESTRUCT: Option<fn(&TaskObject)> = Some(|task| exception::contained(|| ends::kill(task)));
+    const DESTRUCT: Option<fn(&TaskObject)> = Some(ends::kill);
 
     fn new(_: Class) -> Task {
         Task {

@@ -133,6 +133,7 @@ declare! {
     pub safe fn spindle_object_skip_destructor(object: &Object);
     pub safe fn spindle_object_revive(object: &Object);
     pub safe fn spindle_object_abandon(object: &Object);
+    pub safe fn spindle_object_is_destructed(object: &Object) -> bool;
     pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
 
     // The values that an object adds for the cycle collector, which it holds.
@@ -146,7 +147,6 @@ declare! {
     ) -> *mut sys::HashTable;
 
     // Exceptions. A new one, and one that is thrown, come with a reference. These functions check the class of what they get.
-    // Without an exception, the last one is for code that one in flight is to reach.
     pub safe fn spindle_exception_new(class: Class, message: Text<'_>) -> Owned<Object>;
     pub safe fn spindle_exception_apart(class: Class, message: Text<'_>) -> Owned<Object>;
     pub safe fn spindle_exception_copy(exception: &Object) -> Owned<Object>;
@@ -160,7 +160,7 @@ declare! {
     pub safe fn spindle_exception_previous(exception: &Object) -> Option<&Object>;
     pub safe fn spindle_exception_replace_previous(exception: &Object, previous: Option<&Object>);
     pub safe fn zend_exception_set_previous(exception: &Object, previous: Owned<Object>);
-    pub unsafe fn zend_throw_exception_internal(exception: Option<Owned<Object>>);
+    pub safe fn spindle_enter_frame();
     pub safe fn zend_is_unwind_exit(exception: &Object) -> bool;
     pub safe fn zend_is_graceful_exit(exception: &Object) -> bool;
 

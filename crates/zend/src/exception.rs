@@ -86,12 +86,15 @@ pub fn is_exit_in_flight() -> bool {
 /// Runs `what` without the exception in flight, because the engine calls no PHP code while there is one. It becomes the
 /// last previous exception of one that `what` throws.
 pub fn put_aside(what: impl FnOnce()) {
+    enter_frame();
+    let instruction = instruction_before();
     let Some(before) = take() else { return what() };
     if is_exit(&before) {
         put(Some(before));
         return what();
     }
     what();
+    set_instruction_before(instruction);
     match take() {
         None => drop(put(Some(before))),
         Some(exit) if is_exit(&exit) => drop(put(Some(exit))),
@@ -113,12 +116,9 @@ pub fn contained(what: impl FnOnce()) {
     unsafe { sys::spindle_position_restore(&position) };
 }
 
-/// Makes the innermost frame of PHP code handle the exception in flight, which leaves the running C code.
+/// Makes the innermost frame handle the exception in flight, if that frame is PHP code.
 pub fn enter_frame() {
-    if is_in_flight() {
-        // SAFETY: an exception is in flight; only the frame's next instruction is changed.
-        unsafe { c::zend_throw_exception_internal(None) };
-    }
+    c::spindle_enter_frame();
 }
 
 /// Returns the instruction that was to be executed when the exception in flight was thrown.

@@ -1,7 +1,9 @@
 //! Objects of this module's classes: how they are created, freed, compared, cloned, and traversed by the cycle
 //! collector.
 
-use crate::{Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, engine, sys, zeroed};
+use crate::{
+    Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, engine, exception, sys, zeroed,
+};
 use std::{
     cell::Cell,
     mem::{ManuallyDrop, offset_of},
@@ -267,7 +269,7 @@ unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
     let this = unsafe { instance::<T>(object) };
     c::zend_objects_destroy_object(this.object()); // first the destructor of a PHP class that extends this one
     if let Some(destruct) = T::DESTRUCT {
-        destruct(this);
+        exception::contained(|| destruct(this));
     }
 }
 

@@ -81,6 +81,12 @@ impl Shared<sys::zend_object> {
     pub fn abandon(&self) {
         c::spindle_object_abandon(self);
     }
+
+    /// Returns `true` if its destructor was called, or must not be. The cycle collector may be about to free it then, even if
+    /// it gets references now: a pointer that is no reference must not be made one.
+    pub fn is_destructed(&self) -> bool {
+        c::spindle_object_is_destructed(self)
+    }
 }
 
 impl PartialEq for Object {

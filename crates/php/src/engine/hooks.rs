@@ -181,6 +181,9 @@ extern "C" fn execute_script(frame: Frame) {
     };
     if ends {
         script_ended();
+        if !matches!(end, End::Last) && !exception::is_in_flight() {
+            exception::throw_exit(); // the exception was reported here: PHP must not run the files that follow
+        }
     }
 }
 

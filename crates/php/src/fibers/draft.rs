@@ -1,8 +1,7 @@
 //! A fiber of the draft: its state, and how it is suspended, resumed and destroyed.
 
-use crate::fibers::error_class;
 use crate::fibers::table::{STATE, Sched};
-use crate::runtime::failure;
+use crate::fibers::{error_class, report_lost};
 use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
 use spindle_core::sched::CoroutineId;
@@ -247,7 +246,7 @@ pub fn ends(draft: &Draft) -> PhpResult {
     if is_awaited {
         draft.failure.set(Some(thrown));
     } else {
-        failure::unhandled(rt(), thrown, None);
+        report_lost(rt(), Some(thrown));
     }
     Ok(Value::NULL)
 }

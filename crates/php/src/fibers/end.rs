@@ -96,6 +96,25 @@ fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
     true
 }
 
+/// In the child of a fork, where only the running coroutine goes on: ends all other fibers and schedulers. None of their code
+/// runs.
+pub fn forked(rt: &'static Runtime) {
+    let running = rt.running().co.get();
+    for sched in STATE.schedulers() {
+        for draft in sched.suspended() {
+            draft.leave();
+        }
+        if sched.co.get() != running {
+            sched.waits.set(false);
+            sched.end();
+        }
+    }
+    STATE.keep_fiber_of(running);
+    if rt.core.borrow().is_detached(running) {
+        rt.core.borrow_mut().attach(running); // the application waits for it
+    }
+}
+
 /// Forgets all, at the end of a request.
 pub fn request_ended() {
     STATE.forget_all();

@@ -10,6 +10,10 @@ use std::rc::Rc;
 /// The object of a fiber loses its last reference: it is destroyed if it is suspended.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_draft_destroyed(object: &Object) {
+    exception::contained(|| destroyed(object));
+}
+
+fn destroyed(object: &Object) {
     let (Some(draft), Some(rt)) = (table::of(object), existing()) else { return };
     if rt.phase.get() == Phase::Ended || draft.status.get() != Status::Suspended {
         return;

@@ -219,9 +219,27 @@ impl Table {
         found.into_iter().map(|(_, draft)| draft).collect()
     }
 
+    /// Removes the fibers of all coroutines but one. They have ended.
+    pub fn keep_fiber_of(&self, co: CoroutineId) {
+        let mut others = Vec::new();
+        if let Some(fibers) = &mut *self.fibers.borrow_mut() {
+            fibers.retain(|_, draft| {
+                let stays = draft.co.get() == co;
+                if !stays {
+                    others.push(Rc::clone(draft));
+                }
+                stays
+            });
+        }
+        others.iter().for_each(|draft| draft.status.set(Status::Ended));
+    }
+
     /// Forgets an object, which is being freed.
     pub fn forget_object(&self, object: &Object) {
-        if let Some(draft) = remove(&self.objects, &object.handle()) {
+        let removed = remove(&self.objects, &object.handle());
+        // Another object may have taken its place.
+        let is_its = |draft: &Rc<Draft>| draft.object.get().is_some_and(|own| std::ptr::eq(own.as_ptr(), object));
+        if let Some(draft) = removed.filter(is_its) {
             draft.object.set(None);
         }
     }
@@ -248,7 +266,10 @@ pub fn of(object: &Object) -> Option<Rc<Draft>> {
 pub fn object_for(draft: &Rc<Draft>, callable: Option<&Value>) -> Owned<Object> {
     if let Some(object) = draft.object.get() {
         // SAFETY: an object that is freed removes itself.
-        return Owned::of(unsafe { object.as_ref() });
+        let object = unsafe { object.as_ref() };
+        if !object.is_destructed() {
+            return Owned::of(object);
+        }
     }
     let callable = callable.map_or(null_mut(), |callable| callable.as_raw().cast_mut());
     // SAFETY: a callable that is only read, or null.

@@ -89,10 +89,15 @@ impl Record {
         }
     }
 
-    /// Returns a reference to user code's object.
-    fn object(&self) -> Option<Owned<ScopeObject>> {
+    /// Returns user code's object.
+    fn existing_object(&self) -> Option<&ScopeObject> {
         // SAFETY: null, or an object that is alive: it takes itself off when it is freed.
-        unsafe { self.object.get().as_ref() }.map(Owned::of)
+        unsafe { self.object.get().as_ref() }
+    }
+
+    /// Returns a reference to user code's object, unless its destructor was called.
+    fn object(&self) -> Option<Owned<ScopeObject>> {
+        self.existing_object().filter(|object| !object.object().is_destructed()).map(Owned::of)
     }
 
     fn is_of(&self, object: &ScopeObject) -> bool {
@@ -310,7 +315,11 @@ impl State for Scope {
             core.scope_exists(id) && id != Core::GLOBAL && core.is_idle(id)
         };
         if is_its_own {
-            record(rt, id).collect(values);
+            let record = record(rt, id);
+            // Another object may have taken its place after its destructor: the values count once.
+            if record.existing_object().is_some_and(|object| ptr::eq(&raw const **object, self)) {
+                record.collect(values);
+            }
         }
     }
 }
@@ -504,7 +513,7 @@ pub fn collect_if_idle(rt: &'static Runtime, id: ScopeId) {
     if !idle || id == Core::GLOBAL || !record.keeps_any() {
         return;
     }
-    match record.object() {
+    match record.existing_object().map(Owned::of) {
         // The cycle collector may have visited the object while the values did not yet belong to it: it becomes a
         // candidate again.
         Some(object) => drop(object),
