@@ -22,12 +22,11 @@ final class Servers
     /** @return list<Row> none where the load cannot be had here */
     public function measure(string $kind): array
     {
-        $speaksHttp = $kind === 'http' || $kind === 'tasks';
-        if ($speaksHttp && !$this->machine->has('wrk')) {
+        if (self::speaksHttp($kind) && !$this->machine->has('wrk')) {
             $this->notes[] = "$kind: skipped, there is no `wrk` here.";
             return [];
         }
-        if (!$speaksHttp && $this->machine->compiled('load') === null) {
+        if (!self::speaksHttp($kind) && $this->machine->compiled('load') === null) {
             $this->notes[] = "$kind: skipped, there is no working `cc` here.";
             return [];
         }
@@ -151,18 +150,23 @@ final class Servers
         }
         return $calls ?: null;
     }
+    private static function speaksHttp(string $kind): bool
+    {
+        return $kind === 'http' || $kind === 'tasks';
+    }
+
     /** @return ?int requests answered */
     private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
     {
         $connections = self::CONNECTIONS[$kind];
-        $client = $kind !== 'echo'
+        $client = self::speaksHttp($kind)
             ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", "http://127.0.0.1:$port/"]
             : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
         $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
         if ($out === null) {
             return null;
         }
-        if (preg_match($kind !== 'echo' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
+        if (preg_match(self::speaksHttp($kind) ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
             && !preg_match('/Non-2xx|Socket errors/', $out)) {
             return (int) $m[1];
         }
