@@ -10,12 +10,6 @@ pub struct Position {
     line: Cell<u32>,
 }
 
-impl Default for Position {
-    fn default() -> Position {
-        Position::new()
-    }
-}
-
 impl Position {
     /// Returns an unknown position.
     pub const fn new() -> Position {
