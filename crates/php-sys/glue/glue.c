@@ -400,6 +400,14 @@ zend_class_entry *spindle_class_declare(const char *name, size_t length, const z
 	return zend_register_internal_class(&ce);
 }
 
+zend_class_entry *spindle_class_extend(const char *name, size_t length, zend_class_entry *parent)
+{
+	zend_class_entry ce;
+
+	INIT_CLASS_ENTRY_EX(ce, name, length, NULL);
+	return zend_register_internal_class_ex(&ce, parent);
+}
+
 bool spindle_signal_is_default(int signal)
 {
 	struct sigaction action;

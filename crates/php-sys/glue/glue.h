@@ -92,6 +92,7 @@ void spindle_object_begin(zend_object *object, zend_class_entry *ce, const zend_
 void spindle_object_release(zend_object *object);
 void spindle_object_skip_destructor(zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
+zend_class_entry *spindle_class_extend(const char *name, size_t length, zend_class_entry *parent);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
 /* The cycle collector's buffer: adds a value if it is refcounted, passes the buffer on. */

@@ -90,13 +90,15 @@ impl Pipe {
         true
     }
 
-    /// Ends the body; as a failure if it is shorter than it declares.
-    pub fn end(&self, trailers: Option<HeaderMap>) {
+    /// Ends the body; as a failure, and returns `false`, if it is shorter than it declares.
+    pub fn end(&self, trailers: Option<HeaderMap>) -> bool {
+        let mut is_short = false;
         if self.is_open() {
-            let is_short = self.left.get().is_some_and(|left| left > 0);
+            is_short = self.left.get().is_some_and(|left| left > 0);
             *self.end.borrow_mut() = if is_short { End::Failed } else { End::Complete(trailers) };
             self.wake();
         }
+        !is_short
     }
 
     /// Ends the body as a failure: the client notices that it is incomplete.

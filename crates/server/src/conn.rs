@@ -444,6 +444,11 @@ impl Drop for Task {
 }
 
 impl Connection {
+    /// Returns the exchanges whose handlers run.
+    pub fn handled(&self) -> Vec<Rc<Exchange>> {
+        self.active.borrow().iter().filter(|exchange| exchange.is_handled()).cloned().collect()
+    }
+
     /// Asks all handlers of the connection to end.
     pub fn cancel_all(&self, why: Why) {
         let active = self.active.borrow().clone();

@@ -190,6 +190,10 @@ impl Exchange {
         self.connection.reschedule();
     }
 
+    pub(crate) fn is_handled(&self) -> bool {
+        self.is_handled.get()
+    }
+
     pub(crate) fn is_queued(&self) -> bool {
         self.state.get() == State::Queued
     }
@@ -411,12 +415,12 @@ impl Exchange {
         false
     }
 
-    /// Completes a body that was written piece by piece.
-    pub fn complete(&self, trailers: Option<HeaderMap>) {
-        if let Some(pipe) = &*self.pipe.borrow() {
-            pipe.end(trailers);
-        }
+    /// Completes a body that was written piece by piece. Returns `false` if it is shorter than it declares, so that the client
+    /// notices that it is incomplete.
+    pub fn complete(&self, trailers: Option<HeaderMap>) -> bool {
+        let is_whole = self.pipe.borrow().as_ref().is_none_or(|pipe| pipe.end(trailers));
         self.shared.notify();
+        is_whole
     }
 
     /// Ends the response as a failure: the client notices that it is incomplete.

@@ -24,7 +24,7 @@ mod settings;
 mod timer;
 
 pub use body::Written;
-pub use exchange::{Body, Exchange, Head, Incoming, Why};
+pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
 pub use io::Direction;
 pub use listen::{Address, Listener};
 pub use server::{Driver, Event, Key, Server, Stats};

@@ -278,12 +278,15 @@ impl Server {
         self.0.notify();
     }
 
-    /// A wait is over.
-    pub fn ready(&self, key: Key) {
+    /// A wait is over. Returns `false` if there is no such wait.
+    pub fn ready(&self, key: Key) -> bool {
         let side = self.0.waits.borrow_mut().remove(&key);
-        if let Some(side) = side {
-            side.is_signalled();
-        }
+        side.inspect(|side| side.is_signalled()).is_some()
+    }
+
+    /// Returns the exchanges whose handlers run, as far as their clients are still there.
+    pub fn running(&self) -> Vec<Rc<Exchange>> {
+        self.0.connections.borrow().iter().flat_map(|(_, connection)| connection.handled()).collect()
     }
 
     /// Does what can be done at once.

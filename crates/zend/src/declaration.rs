@@ -229,6 +229,18 @@ pub fn declare_class_with_statics(
     unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
 }
 
+/// Registers a class of the extension that is starting, which extends another one and adds nothing.
+///
+/// # Panics
+/// No extension is starting.
+pub fn declare_class_extending(name: &CStr, parent: Class) -> Class {
+    assert!(globals::executor(|eg| !eg.current_module.is_null()), "classes are declared while the module starts");
+    // SAFETY: module start; a name with its length, and a class that is registered.
+    let class = unsafe { sys::spindle_class_extend(name.as_ptr(), name.count_bytes(), parent.as_raw()) };
+    // SAFETY: just registered, for as long as the process.
+    unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
+}
+
 /// Declares functions, or methods of a class, each with a body that takes the [`Call`] and returns a [`PhpResult`]:
 ///
 /// ```no_run

@@ -202,6 +202,11 @@ impl Value {
         (self.type_number() == sys::IS_LONG).then(|| self.word())
     }
 
+    /// Returns the float, if it is one.
+    pub fn as_double(&self) -> Option<f64> {
+        (self.type_number() == sys::IS_DOUBLE).then(|| f64::from_bits(self.word() as u64))
+    }
+
     /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&Str> {
         self.target()

@@ -4,7 +4,7 @@ use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::runner::{self, Body, RustEntry};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{classes, moments, scope, suspension};
-use spindle_core::sched::CoroutineId;
+use spindle_core::sched::{CoroutineId, ScopeId};
 use spindle_zend::{Call, Frame, Function, Owned, PhpStatic, Thrown, exception};
 use std::cell::{Cell, RefCell};
 
@@ -79,6 +79,14 @@ pub fn spawn_body(rt: &'static Runtime, body: Body) -> Owned<CoroutineObject> {
     let this = COROUTINE.make();
     runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
     queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn);
+    this
+}
+
+/// Creates a coroutine from a Rust body in this scope, and queues it.
+pub fn spawn_body_in(rt: &'static Runtime, scope: ScopeId, body: Body) -> Owned<CoroutineObject> {
+    let this = COROUTINE.make();
+    runner::set_entry(&this, RustEntry::Body(RefCell::new(Some(body))));
+    queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), |core| core.spawn_in(scope));
     this
 }
 

@@ -8,7 +8,7 @@ use crate::runtime::park::{after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Core, Runtime, existing, rt};
 use crate::runtime::suspension;
 use spindle_core::sched::{Target, WaitReason, WaitSetId, WakeReason};
-use spindle_reactor::{Interest, Reactor, Registration, Waiter};
+use spindle_reactor::{Interest, Reactor, Readiness, Registration, Waiter};
 use spindle_zend::{Object, Thrown};
 use std::cell::Cell;
 use std::io;
@@ -155,6 +155,44 @@ impl WaitSet {
         }
     }
 
+    /// Begins a wait for a descriptor that Rust code uses alone, as [`watch_descriptor`](WaitSet::watch_descriptor) does, but
+    /// without asking the kernel: `would_block` says that the last call has shown that it is not ready; otherwise that is
+    /// known if [`emptied`](WaitSet::emptied) was called after the last event. Returns `None` if it may be ready.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn watch_used(&self, fd: RawFd, direction: Direction, would_block: bool) -> io::Result<Option<Key>> {
+        let rt = rt();
+        if !rt.active.get() && rt.can_switch() {
+            moments::first_spawn(rt);
+        }
+        let is_known = || rt.reactor().readiness(fd, direction.interest()).0 == Readiness::NotReady;
+        if !would_block && !is_known() {
+            return Ok(None);
+        }
+        let id = self.id(rt);
+        let key = rt.core.borrow_mut().next_wait_key();
+        match rt.reactor().register(fd, direction.interest(), Waiter(Core::wait_number(id, key))) {
+            Registration::Waiting => {
+                self.descriptors.set(self.descriptors.get() + 1);
+                Ok(Some(key))
+            }
+            Registration::AlwaysReady => Ok(None),
+            Registration::Error(error) => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
+    /// Notes that a call on a descriptor has taken all that there was.
+    pub fn emptied(&self, fd: RawFd, direction: Direction) {
+        rt().reactor().record_readiness(fd, direction.interest(), Readiness::NotReady);
+    }
+
+    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) whose key was signalled is over, in place of a call of
+    /// [`unwatch_descriptor`](WaitSet::unwatch_descriptor).
+    pub fn descriptor_is_done(&self) {
+        self.descriptors.set(self.descriptors.get().saturating_sub(1));
+    }
+
     /// Ends a wait for a descriptor, whether its key was signalled or not. To be called once for each.
     pub fn unwatch_descriptor(&self, fd: RawFd, key: Key) {
         self.descriptors.set(self.descriptors.get().saturating_sub(1));
@@ -188,6 +226,14 @@ impl WaitSet {
     /// # Errors
     /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown.
     pub fn wait(&self, name: &'static str) -> Result<(), Thrown> {
+        self.wait_until(name, None)
+    }
+
+    /// Waits as [`wait`](WaitSet::wait) does, until this time at the latest, in nanoseconds of the event loop's clock.
+    ///
+    /// # Errors
+    /// See [`wait`](WaitSet::wait).
+    pub fn wait_until(&self, name: &'static str, deadline: Option<u64>) -> Result<(), Thrown> {
         let rt = rt();
         let id = self.id(rt);
         if !rt.can_switch() {
@@ -203,7 +249,7 @@ impl WaitSet {
             WaitReason::Coroutines
         };
         let info = Info { call: name, since: Reactor::recently(), ..Info::NONE };
-        let reason = rt.park(None, on, true, info);
+        let reason = rt.park(deadline, on, true, info);
         rt.core.borrow_mut().end_wait_for_key(id);
         match reason {
             WakeReason::Interrupted => after_signal(),
