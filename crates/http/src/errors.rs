@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 static SERVER: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static TOO_LARGE: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static BAD: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static DISCONNECTED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static TIMEOUT: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static STOPPED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
@@ -16,6 +17,7 @@ pub fn register() {
     let server = declare_class_extending(c"Async\\Http\\ServerException", coroutine::async_exception());
     SERVER.set(Some(server));
     TOO_LARGE.set(Some(declare_class_extending(c"Async\\Http\\PayloadTooLarge", server)));
+    BAD.set(Some(declare_class_extending(c"Async\\Http\\BadRequest", server)));
     let cancellation = coroutine::cancellation_exception();
     DISCONNECTED.set(Some(declare_class_extending(c"Async\\Http\\ClientDisconnected", cancellation)));
     TIMEOUT.set(Some(declare_class_extending(c"Async\\Http\\RequestTimeout", cancellation)));
@@ -36,6 +38,17 @@ pub fn fails(text: &str) -> Thrown {
 #[cold]
 pub fn too_large() -> Thrown {
     exception::throw_new(class(&TOO_LARGE), "The body of the request is larger than allowed")
+}
+
+/// Throws a `BadRequest`.
+#[cold]
+pub fn bad_request(text: &str) -> Thrown {
+    exception::throw_new(class(&BAD), text)
+}
+
+/// Returns `true` for a `BadRequest`.
+pub fn is_bad_request(exception: &Object) -> bool {
+    exception.is_a(class(&BAD))
 }
 
 /// Throws a `ValueError`.

@@ -1,6 +1,6 @@
 //! Forms: their fields as PHP's own parser names them, and uploaded files.
 
-use crate::errors::{fails, too_large};
+use crate::errors::{bad_request, too_large};
 use crate::request::{self, Request};
 use crate::{helpers, upload};
 use bytes::Bytes;
@@ -32,7 +32,7 @@ pub fn parse(this: &Instance<Request>) -> Result<(), Thrown> {
             (helpers::parse(&text)?, Array::new(0).into())
         }
         "multipart/form-data" => {
-            let boundary = multer::parse_boundary(&kind).map_err(|_| fails("The form has no boundary"))?;
+            let boundary = multer::parse_boundary(&kind).map_err(|_| bad_request("The form has no boundary"))?;
             multipart(this, boundary)?
         }
         _ => (Array::new(0).into(), Array::new(0).into()),
@@ -80,7 +80,7 @@ fn next<T>(
     loop {
         match poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(next)) => return Ok(next),
-            Poll::Ready(Err(error)) => return Err(fails(&format!("The form is malformed: {error}"))),
+            Poll::Ready(Err(error)) => return Err(bad_request(&format!("The form is malformed: {error}"))),
             Poll::Pending => feed.add(this.read()?),
         }
     }

@@ -127,6 +127,8 @@ pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
     let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
     let status = if errors::is_too_large(thrown) {
         StatusCode::PAYLOAD_TOO_LARGE
+    } else if errors::is_bad_request(thrown) {
+        StatusCode::BAD_REQUEST
     } else if !is_cancellation {
         report(thrown);
         StatusCode::INTERNAL_SERVER_ERROR
@@ -137,6 +139,7 @@ pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
         }
     };
     let (head, body) = refusal(status);
+    exchange.take_back();
     exchange.respond(head, body);
 }
 

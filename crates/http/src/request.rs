@@ -1,12 +1,12 @@
 //! The class `Async\Http\Request`.
 
-use crate::errors::{fails, too_large};
+use crate::errors::{self, bad_request, fails, too_large};
 use crate::run::handling;
 use crate::{declare, form, headers, helpers, response};
 use bytes::{Buf, Bytes};
 use http::{Version, header};
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Incoming};
+use spindle_server::{Exchange, Incoming, Why};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
     argument_error, exception, function_table, object_class,
@@ -177,9 +177,10 @@ impl Request {
             Incoming::Data(bytes) => Ok(Some(bytes)),
             Incoming::End | Incoming::Pending => Ok(None),
             Incoming::TooLarge => Err(too_large()),
+            Incoming::Malformed => Err(bad_request("The body of the request is malformed")),
             Incoming::Failed => {
                 coroutine::check_cancellation()?;
-                Err(fails("The body of the request is incomplete"))
+                Err(exception::throw(errors::cancellation(exchange.cancelled().unwrap_or(Why::Disconnected))))
             }
         }
     }

@@ -159,6 +159,11 @@ impl Outgoing {
     pub fn new(content: Content, exchange: Option<Rc<Exchange>>) -> Outgoing {
         Outgoing { content, exchange }
     }
+
+    /// Makes it nobody's: its end does not matter.
+    pub fn detach(&mut self) {
+        self.exchange = None;
+    }
 }
 
 impl Drop for Outgoing {

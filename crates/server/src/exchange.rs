@@ -18,6 +18,7 @@ use http::{Method, Response, StatusCode, Version};
 use http_body::Body as _;
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -46,7 +47,9 @@ pub enum Incoming {
     Pending,
     /// It is larger than allowed.
     TooLarge,
-    /// The client has gone away, or has broken the protocol.
+    /// It breaks the protocol.
+    Malformed,
+    /// The client has gone away.
     Failed,
 }
 
@@ -234,11 +237,14 @@ impl Exchange {
                     self.connection.reschedule();
                 }
             }
-            Incoming::TooLarge | Incoming::Failed => {
+            Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
                 self.is_no_longer_read();
                 // The next call finds the same.
-                *self.ahead.borrow_mut() =
-                    Some(if matches!(read, Incoming::TooLarge) { Incoming::TooLarge } else { Incoming::Failed });
+                *self.ahead.borrow_mut() = Some(match read {
+                    Incoming::TooLarge => Incoming::TooLarge,
+                    Incoming::Malformed => Incoming::Malformed,
+                    _ => Incoming::Failed,
+                });
             }
             Incoming::Data(_) | Incoming::End => self.is_no_longer_read(),
         }
@@ -278,9 +284,14 @@ impl Exchange {
                     *incoming = None;
                     return Incoming::End;
                 }
-                Poll::Ready(Some(Err(_))) => {
+                Poll::Ready(Some(Err(error))) => {
                     *incoming = None;
-                    return Incoming::Failed;
+                    let is_malformed = std::error::Error::source(&error)
+                        .and_then(|source| source.downcast_ref::<std::io::Error>())
+                        .is_some_and(|error| {
+                            matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+                        });
+                    return if is_malformed { Incoming::Malformed } else { Incoming::Failed };
                 }
                 Poll::Ready(Some(Ok(frame))) => frame,
             };
@@ -313,6 +324,9 @@ impl Exchange {
         match self.poll_body(cx) {
             Incoming::Pending => {}
             read => {
+                if matches!(read, Incoming::Failed) {
+                    self.cancel(Why::Disconnected);
+                }
                 *self.ahead.borrow_mut() = Some(read);
                 self.shared.push(Event::Wake(Rc::clone(self)));
             }
@@ -381,6 +395,16 @@ impl Exchange {
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
         self.shared.notify();
+        true
+    }
+
+    /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
+    pub fn take_back(&self) -> bool {
+        let Some(mut response) = self.response.take() else { return false };
+        response.body_mut().detach();
+        *self.pipe.borrow_mut() = None;
+        self.writes_since.set(0);
+        self.state.set(State::Running);
         true
     }
 

@@ -187,7 +187,7 @@ pub fn echo(world: &World, exchange: &Rc<Exchange>) {
                 answer(exchange, 413, "too large");
                 return exchange.handler_ends();
             }
-            spindle_server::Incoming::Failed => {
+            spindle_server::Incoming::Failed | spindle_server::Incoming::Malformed => {
                 world.seen.borrow_mut().push("body failed".into());
                 return exchange.handler_ends();
             }
