@@ -78,7 +78,7 @@ xtask: rust
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-applications-sample test-docs test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed."
@@ -170,6 +170,11 @@ test-matrix-itself: xtask
 test-sapi: build xtask
 	@echo "== web servers and other SAPIs"
 	@$(suite) sapi $(PHP) tests/sapi/run
+
+.PHONY: test-server
+test-server: build xtask
+	@echo "== the HTTP server and real clients"
+	@$(suite) server $(PHP) tests/server/run
 
 .PHONY: test-faults
 test-faults: build-faults xtask

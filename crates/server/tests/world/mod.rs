@@ -247,6 +247,10 @@ impl Client {
         String::from_utf8_lossy(&self.buffer.borrow()).into_owned()
     }
 
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         self.fill();
         self.buffer.borrow().clone()
