@@ -268,7 +268,10 @@ impl Connection {
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one for each connection, and it is almost always the large one")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each connection, and it is almost always the large one"
+)]
 enum Protocol {
     /// So many bytes of the preface of HTTP/2 have come.
     Unknown(Socket, [u8; PREFACE.len()], usize),
