@@ -186,7 +186,7 @@ impl Request {
     }
 }
 
-fn this<'a>(call: &'a Call) -> Result<&'a Rc<Exchange>, Thrown> {
+fn this(call: &Call) -> Result<&Rc<Exchange>, Thrown> {
     call.this_of(&REQUEST).exchange()
 }
 

@@ -35,7 +35,7 @@ function_table! {
     static METHODS = {
         c"name"() -> Type::STRING => |call| of(call, |this| Str::new(&*this.name.borrow()).into());
         c"type"() -> Type::STRING => |call| of(call, |this| Str::new(&*this.kind.borrow()).into());
-        c"path"() -> Type::STRING.or_null() => |call| of(call, |this| path(this));
+        c"path"() -> Type::STRING.or_null() => |call| of(call, path);
         c"size"() -> Type::INT => |call| of(call, |this| i64::try_from(this.size.get()).unwrap_or(i64::MAX).into());
         c"error"() -> Type::INT => |call| of(call, |this| this.error.get().into());
         c"moveTo"(path: Type::STRING) -> Type::VOID => move_to;

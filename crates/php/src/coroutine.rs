@@ -167,7 +167,7 @@ impl Scope {
         Ok(Scope(object))
     }
 
-    /// Spawns a coroutine in the scope, as [`spawn`](self::spawn) does.
+    /// Spawns a coroutine in the scope, as the function `spawn` does.
     ///
     /// # Errors
     /// The scope is closed.

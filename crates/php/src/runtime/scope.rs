@@ -43,6 +43,9 @@ pub fn register() {
     SCOPE.extend_to(classes::bounded_scope(), create);
 }
 
+/// Takes a failure that has ended a scope. It runs no PHP code.
+pub type Boundary = Box<dyn Fn(&Object)>;
+
 /// The data of a scope that the runtime keeps.
 pub struct Record {
     /// User code's object, held weakly; null when there is none.
@@ -68,7 +71,7 @@ pub struct Record {
     /// The failures because of which it or a scope above it was cancelled, and those that came later.
     errors: RefCell<Vec<Listed>>,
     /// Takes the failures that end the scope, which go no further.
-    pub boundary: RefCell<Option<Box<dyn Fn(&Object)>>>,
+    pub boundary: RefCell<Option<Boundary>>,
     /// Where it was created.
     pub created_at: Position,
 }
