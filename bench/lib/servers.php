@@ -5,7 +5,7 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'echo' => 50];
+    private const CONNECTIONS = ['http' => 64, 'echo' => 50, 'handler' => 64];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -22,8 +22,8 @@ final class Servers
     /** @return list<Row> none where the load cannot be had here */
     public function measure(string $kind): array
     {
-        if ($kind === 'http' && !$this->machine->has('wrk')) {
-            $this->notes[] = 'http: skipped, there is no `wrk` here.';
+        if ($kind !== 'echo' && !$this->machine->has('wrk')) {
+            $this->notes[] = "$kind: skipped, there is no `wrk` here.";
             return [];
         }
         if ($kind === 'echo' && $this->machine->compiled('load') === null) {
@@ -35,7 +35,7 @@ final class Servers
         for ($round = 1; $round <= $this->rounds; $round++) {
             foreach ($servers as $name => $command) {
                 progress("$kind server, round $round of $this->rounds, $name");
-                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'http' ? 3 : 2));
+                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'echo' ? 2 : 3));
                 if ($got === null) {
                     unset($servers[$name]); // it will not do better next time
                 } elseif ($name === 'c') {
@@ -55,14 +55,16 @@ final class Servers
     private function servers(string $kind): array
     {
         $servers = [];
-        foreach ($this->withSpindle ? ['spindle', 'plain'] : ['plain'] as $side) {
+        // Only Spindle has this server: it is compared with C alone.
+        $sides = array_filter(['spindle', 'plain'], fn(string $side): bool => $side === 'spindle' ? $this->withSpindle : $kind !== 'handler');
+        foreach ($sides as $side) {
             $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . '/suite/server.php', $side, $kind];
         }
         $c = $this->machine->compiled('epoll');
         if ($c === null) {
             $this->notes[] = "$kind: no C server to compare with, there is no working `cc` here.";
         } else {
-            $servers['c'] = [$c, $kind];
+            $servers['c'] = [$c, $kind === 'handler' ? 'http' : $kind];
         }
         return $servers;
     }
@@ -143,14 +145,14 @@ final class Servers
     private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
     {
         $connections = self::CONNECTIONS[$kind];
-        $client = $kind === 'http'
+        $client = $kind !== 'echo'
             ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", "http://127.0.0.1:$port/"]
             : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
         $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
         if ($out === null) {
             return null;
         }
-        if (preg_match($kind === 'http' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
+        if (preg_match($kind !== 'echo' ? '/(\d+) requests in/' : '/^(\d+)$/m', $out, $m) && $m[1] > 0
             && !preg_match('/Non-2xx|Socket errors/', $out)) {
             return (int) $m[1];
         }

@@ -70,6 +70,10 @@ fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
     if let Some(all) = part(1).as_array() {
         crate::headers::add_all(&mut headers, all)?;
     }
+    if exchange.omits_body(status) {
+        respond(exchange, Head { status, headers }, Body::Empty);
+        return Ok(());
+    }
     exchange.respond(Head { status, headers }, Body::Stream { trailers: Vec::new() });
     let writer = writer::make(exchange);
     helpers::call("psrBody", &mut [part(2), writer.into()])?;
@@ -106,6 +110,10 @@ fn send_body(
                 body.type_name()
             );
             return Err(exception::throw_error(&text));
+        }
+        if exchange.omits_body(status) {
+            respond(exchange, Head { status, headers }, Body::Empty); // nobody would read what is made
+            return Ok(());
         }
         exchange.respond(Head { status, headers }, Body::Stream { trailers: names });
         let writer = writer::make(exchange);

@@ -6,7 +6,7 @@ use crate::{declare, form, headers, helpers, response};
 use bytes::{Buf, Bytes};
 use http::{Version, header};
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Incoming, Why};
+use spindle_server::{Exchange, Incoming};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
     argument_error, exception, function_table, object_class,
@@ -180,7 +180,10 @@ impl Request {
             Incoming::Malformed => Err(bad_request("The body of the request is malformed")),
             Incoming::Failed => {
                 coroutine::check_cancellation()?;
-                Err(exception::throw(errors::cancellation(exchange.cancelled().unwrap_or(Why::Disconnected))))
+                match exchange.cancelled() {
+                    Some(why) => Err(exception::throw(errors::cancellation(why))),
+                    None => Err(fails("The body of the request is incomplete, or its response is sent")),
+                }
             }
         }
     }

@@ -15,6 +15,8 @@ pub struct UploadedFile {
     name: RefCell<Vec<u8>>,
     kind: RefCell<Vec<u8>>,
     path: RefCell<Option<PathBuf>>,
+    /// The process that has made the file, and removes it.
+    process: Cell<u32>,
     file: RefCell<Option<File>>,
     size: Cell<u64>,
     error: Cell<i64>,
@@ -62,7 +64,9 @@ impl Drop for UploadedFile {
 impl UploadedFile {
     fn remove(&self) {
         self.file.take();
-        if let Some(path) = self.path.take() {
+        if let Some(path) = self.path.take()
+            && self.process.get() == std::process::id()
+        {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -106,6 +110,7 @@ pub fn make(name: &[u8], kind: &[u8], folder: &str) -> Owned<Instance<UploadedFi
     *upload.kind.borrow_mut() = kind.to_vec();
     match create_file(folder) {
         Ok((file, path)) => {
+            upload.process.set(std::process::id());
             *upload.file.borrow_mut() = Some(file);
             *upload.path.borrow_mut() = Some(path);
         }

@@ -5,7 +5,7 @@ use crate::errors::{self, fails};
 use crate::run::handling;
 use bytes::Bytes;
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Why, Written};
+use spindle_server::{Exchange, Written};
 use spindle_zend::{
     Call, Class, Instance, Owned, PhpResult, State, Thrown, Type, Value, exception, function_table, object_class,
 };
@@ -46,6 +46,8 @@ pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Writer>> {
     writer
 }
 
+const COMPLETE: &str = "The response is complete, or longer than its Content-Length";
+
 fn write(call: Call) -> PhpResult {
     let data = call.arguments(1, 1)?.str(1)?;
     let Some(exchange) = call.this_of(&WRITER).0.get().cloned() else {
@@ -56,9 +58,12 @@ fn write(call: Call) -> PhpResult {
         Written::Full => wait_for_room(&exchange)?,
         Written::Gone => {
             coroutine::check_cancellation()?;
-            return Err(exception::throw(errors::cancellation(Why::Disconnected)));
+            return Err(match exchange.cancelled() {
+                Some(why) => exception::throw(errors::cancellation(why)),
+                None => fails(COMPLETE),
+            });
         }
-        Written::TooMuch => return Err(fails("The response is complete, or longer than its Content-Length")),
+        Written::TooMuch => return Err(fails(COMPLETE)),
     }
     Ok(Value::NULL)
 }

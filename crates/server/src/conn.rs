@@ -5,6 +5,7 @@ use crate::exec::Executor;
 use crate::io::{Hangup, Socket};
 use crate::server::Shared;
 use crate::service::Service;
+use crate::timer::Time;
 use bytes::Bytes;
 use hyper::server::conn::{http1, http2};
 use std::cell::{Cell, RefCell};
@@ -47,8 +48,8 @@ pub struct Connection {
     /// Data has been read while a request was being answered: it may be the begin of the next one.
     has_more: Cell<bool>,
     active: RefCell<Vec<Rc<Exchange>>>,
-    /// The earliest time at which the task will be woken; 0 for none.
-    scheduled: Cell<u64>,
+    /// The time at which the task will be woken.
+    scheduled: Cell<Option<Time>>,
     waker: RefCell<Option<Waker>>,
     /// It is to be closed at once.
     is_killed: Cell<bool>,
@@ -72,7 +73,7 @@ impl Connection {
             is_h2: Cell::new(false),
             has_more: Cell::new(false),
             active: RefCell::default(),
-            scheduled: Cell::new(0),
+            scheduled: Cell::new(None),
             waker: RefCell::default(),
             is_killed: Cell::new(false),
             drains: Cell::new(false),
@@ -206,19 +207,25 @@ impl Connection {
     pub fn reschedule(&self) {
         let Some(due) = self.due() else { return };
         let scheduled = self.scheduled.get();
-        if scheduled != 0 && scheduled <= due {
+        if scheduled.is_some_and(|time| time.at <= due) {
             return; // it looks again then
         }
         if let Some(waker) = self.waker() {
-            self.scheduled.set(due);
-            self.shared.timers.add(due, waker);
+            self.unschedule();
+            self.scheduled.set(Some(self.shared.timers.add(due, waker)));
+        }
+    }
+
+    fn unschedule(&self) {
+        if let Some(time) = self.scheduled.take() {
+            self.shared.timers.remove(time);
         }
     }
 
     /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
     fn check(&self, now: u64) -> bool {
-        if self.scheduled.get() <= now {
-            self.scheduled.set(0);
+        if self.scheduled.get().is_some_and(|time| time.at <= now) {
+            self.unschedule();
         }
         let settings = &self.shared.settings;
         let is_over = |since: u64, time: u64| time > 0 && now >= since.saturating_add(time);
@@ -264,6 +271,7 @@ impl Connection {
             exchange.client_leaves();
         }
         self.waker.take();
+        self.unschedule();
         self.shared.connection_ends(self.id.get());
     }
 }

@@ -226,6 +226,9 @@ impl Exchange {
         let read = match ahead {
             Some(ahead) => ahead,
             None => {
+                if self.incoming.borrow().is_none() {
+                    return Incoming::End;
+                }
                 let Some(waker) = self.connection.waker() else { return Incoming::Failed };
                 self.poll_body(&mut Context::from_waker(&waker))
             }
@@ -500,7 +503,7 @@ impl Exchange {
             if !is_sent && self.is_handled.get() {
                 self.cancel(Why::Disconnected);
             }
-            self.incoming.take(); // what was not read is hyper's to drain
+            self.drop_body(); // what was not read is hyper's to drain
             self.connection.exchange_ends(self);
         }
     }
@@ -512,11 +515,24 @@ impl Exchange {
             if before == State::Queued {
                 self.shared.leave_queue(self);
             }
-            self.incoming.take();
+            self.drop_body();
             drop(self.response.take());
             self.cancel(Why::Disconnected);
             self.connection.exchange_ends(self);
         }
+    }
+
+    /// Drops the rest of the body. Who reads on finds that it is incomplete.
+    fn drop_body(&self) {
+        if self.incoming.take().is_some() {
+            self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        }
+    }
+
+    /// Returns `true` if a response with this status has no body.
+    pub fn omits_body(&self, status: StatusCode) -> bool {
+        let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+        has_none || self.parts.method == Method::HEAD
     }
 
     /// Asks the handler to end, if it runs.

@@ -45,8 +45,8 @@ impl Address {
 
 enum Kind {
     Tcp(TcpListener),
-    /// The path is removed with the listener that has made it.
-    Unix(UnixListener, Option<String>),
+    /// The path is removed with the listener, by the process that has made it.
+    Unix(UnixListener, Option<(String, u32)>),
 }
 
 /// A socket that listens, in non-blocking mode.
@@ -69,7 +69,7 @@ impl Listener {
             Address::Unix(path) => {
                 remove_stale(path);
                 let socket = UnixListener::bind(path)?;
-                (Kind::Unix(socket, Some(path.clone())), format!("unix:{path}"))
+                (Kind::Unix(socket, Some((path.clone(), std::process::id()))), format!("unix:{path}"))
             }
             Address::Descriptor(fd) => Listener::inherited(*fd)?,
         };
@@ -133,7 +133,9 @@ impl fmt::Debug for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Kind::Unix(_, Some(path)) = &self.kind {
+        if let Kind::Unix(_, Some((path, process))) = &self.kind
+            && *process == std::process::id()
+        {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,62 +1,56 @@
 //! Times at which tasks are woken.
 
-use std::cell::RefCell;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::task::Waker;
 
-struct Entry {
-    at: u64,
-    waker: Waker,
+/// A time at which a task is woken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Time {
+    /// When.
+    pub at: u64,
+    number: u64,
 }
 
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
-        self.at == other.at
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> Ordering {
-        self.at.cmp(&other.at)
-    }
-}
-
-/// The times, the earliest first. None is taken back: a task that is woken looks at the time itself.
+/// The times, the earliest first.
 #[derive(Default)]
-pub struct Timers(RefCell<BinaryHeap<Reverse<Entry>>>);
+pub struct Timers {
+    all: RefCell<BTreeMap<Time, Waker>>,
+    added: Cell<u64>,
+}
 
 impl Timers {
     /// Wakes a task at this time.
-    pub fn add(&self, at: u64, waker: Waker) {
-        self.0.borrow_mut().push(Reverse(Entry { at, waker }));
+    pub fn add(&self, at: u64, waker: Waker) -> Time {
+        self.added.set(self.added.get() + 1);
+        let time = Time { at, number: self.added.get() };
+        self.all.borrow_mut().insert(time, waker);
+        time
+    }
+
+    /// Takes a time back. Does nothing if it has passed.
+    pub fn remove(&self, time: Time) {
+        let waker = self.all.borrow_mut().remove(&time);
+        drop(waker);
     }
 
     /// Returns the earliest time.
     pub fn next(&self) -> Option<u64> {
-        self.0.borrow().peek().map(|entry| entry.0.at)
+        self.all.borrow().first_key_value().map(|(time, _)| time.at)
     }
 
     /// Wakes the tasks whose time has come.
     pub fn expire(&self, now: u64) {
         while self.next().is_some_and(|at| at <= now) {
-            let entry = self.0.borrow_mut().pop();
-            if let Some(Reverse(entry)) = entry {
-                entry.waker.wake();
+            let first = self.all.borrow_mut().pop_first();
+            if let Some((_, waker)) = first {
+                waker.wake();
             }
         }
     }
 
     /// Forgets all times.
     pub fn clear(&self) {
-        drop(self.0.take());
+        drop(self.all.take());
     }
 }
