@@ -96,7 +96,7 @@ xtask: rust
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
-	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-php-src-fibers test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed. Not among them: $$(tests/packages/run --last)"
@@ -156,7 +156,7 @@ test-embedding: rust xtask
 	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle_embedding.so $(suite) embedding tests/run-phpt tests/embedding
 
 # A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
-SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope syntax)
+SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io scope server syntax)
 .PHONY: test-seeds
 test-seeds: build xtask
 	@seed=$(or $(seed),$$((RANDOM * 32768 + RANDOM + 1))); \
@@ -189,6 +189,11 @@ test-matrix-itself: xtask
 test-sapi: build xtask
 	@echo "== web servers and other SAPIs"
 	@$(suite) sapi $(PHP) tests/sapi/run
+
+.PHONY: test-server
+test-server: build xtask
+	@echo "== the HTTP server and real clients"
+	@$(suite) server $(PHP) tests/server/run
 
 .PHONY: test-faults
 test-faults: build-faults xtask

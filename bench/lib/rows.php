@@ -236,6 +236,14 @@ function serverRows(string $kind): array
             'rate' => new Row("$kind echo: requests per second", '/s'),
         ];
     }
+    if ($kind === 'handler') { // Async\Http\Server
+        return [
+            'cpu' => new Row('handler: CPU per request', 'µs'),
+            'c' => new Row('handler: the same, beside C', 'µs', [Goal::ratio(1.45)], against: 'C'),
+            'calls' => new Row('handler: system calls per request', '', [Goal::value(2.1, '')]),
+            'rate' => new Row('handler: requests per second', '/s'),
+        ];
+    }
     return [
         'cpu' => new Row("$kind: CPU per request", 'µs', $http ? [Goal::ratio(1.2)] : []),
         'c' => new Row("$kind: the same, beside C", 'µs', [Goal::ratio($http ? 1.14 : 1.10)], against: 'C'),

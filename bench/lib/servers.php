@@ -5,7 +5,7 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
+    private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -62,18 +62,20 @@ final class Servers
     private function servers(string $kind): array
     {
         $servers = [];
-        foreach ($this->withSpindle ? ['spindle', 'plain'] : ['plain'] as $side) {
-            $file = ['http' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops';
+        // Only Spindle has the server of handlers: it is compared with C alone.
+        $sides = array_filter(['spindle', 'plain'], fn(string $side): bool => $side === 'spindle' ? $this->withSpindle : $kind !== 'handler');
+        foreach ($sides as $side) {
+            $file = ['http' => 'server', 'handler' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops';
             $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . "/suite/$file.php", $side, $kind];
         }
-        if ($kind !== 'http' && $kind !== 'echo') {
+        if (!in_array($kind, ['http', 'handler', 'echo'], true)) {
             return $servers; // that of C speaks neither, or keeps connections
         }
         $c = $this->machine->compiled('epoll');
         if ($c === null) {
             $this->notes[] = "$kind: no C server to compare with, there is no working `cc` here.";
         } else {
-            $servers['c'] = [$c, $kind];
+            $servers['c'] = [$c, $kind === 'handler' ? 'http' : $kind];
         }
         return $servers;
     }
@@ -152,7 +154,7 @@ final class Servers
     }
     private static function speaksHttp(string $kind): bool
     {
-        return $kind === 'http' || $kind === 'tasks';
+        return in_array($kind, ['http', 'handler', 'tasks'], true);
     }
 
     /** @return ?int requests answered */

@@ -1,6 +1,7 @@
 <?php
 /**
- * A raw-stream server: `php server.php spindle|plain echo|http`. Prints its port and its process id, then serves
+ * A raw-stream server: `php server.php spindle|plain echo|http`; or `php server.php spindle handler`, which is
+ * Async\Http\Server. Prints its port and its process id, then serves
  * until it is killed. The Spindle side is one coroutine per connection over ordinary blocking streams, the plain
  * side one `stream_select` loop over non-blocking ones; what is done with the bytes is the same.
  */
@@ -83,6 +84,14 @@ function withSelect($server, bool $http): void
 }
 
 [, $mode, $kind] = $argv;
+if ($kind === 'handler') {
+    $server = (new Async\Http\Server())->listen('127.0.0.1:0')
+        ->handle(static fn() => new Async\Http\Response('Hello', 200, ['Content-Type' => 'text/plain']));
+    echo substr(strrchr($server->address(), ':'), 1), ' ', getmypid(), "\n";
+    flush();
+    $server->run();
+    exit;
+}
 $server = stream_socket_server('tcp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN,
     stream_context_create(['socket' => ['backlog' => 511]]));
 if (!$server) {

@@ -6,7 +6,7 @@ use spindle_php::Part;
 use spindle_php_sys as sys;
 
 /// What further crates add to the extension.
-static PARTS: &[Part] = &[spindle_primitives::PART, spindle_tasks::PART];
+static PARTS: &[Part] = &[spindle_primitives::PART, spindle_tasks::PART, spindle_http::PART];
 
 /// Returns what PHP looks for in an extension.
 #[unsafe(no_mangle)]

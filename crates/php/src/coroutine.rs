@@ -61,6 +61,7 @@ use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
+use crate::runtime::scope::{self, ScopeObject};
 pub use crate::runtime::signal_waits::SignalWait;
 pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
@@ -70,6 +71,7 @@ use crate::runtime::{
 };
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
+use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
 use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 use std::io;
 use std::marker::PhantomData;
@@ -168,6 +170,75 @@ impl Coroutine {
 impl From<Coroutine> for Value {
     fn from(coroutine: Coroutine) -> Value {
         coroutine.0.into()
+    }
+}
+
+/// A scope for coroutines of a part, below the current one. Coroutines that are still in it when this is dropped run on.
+#[derive(Clone)]
+pub struct Scope(Owned<ScopeObject>);
+
+impl Scope {
+    /// Returns a new scope. A failure in it that no code has handled cancels its coroutines, is given to `on_failure`, which must
+    /// not run PHP code, and goes no further.
+    ///
+    /// # Errors
+    /// The current scope is closed.
+    pub fn new(on_failure: impl Fn(&Object) + 'static) -> Result<Scope, Thrown> {
+        let rt = runtime()?;
+        spawn::scope_is_open(rt)?;
+        let parent = {
+            let core = rt.core.borrow();
+            core.scope_of(core.running())
+        };
+        let object = scope::make_inner(rt, parent);
+        let id = object.constructed()?;
+        *scope::record(rt, id).boundary.borrow_mut() = Some(Box::new(on_failure));
+        Ok(Scope(object))
+    }
+
+    /// Spawns a coroutine in the scope, as the function `spawn` does.
+    ///
+    /// # Errors
+    /// The scope is closed.
+    pub fn spawn(&self, body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
+        let rt = runtime()?;
+        let id = self.0.constructed()?;
+        if rt.core.borrow().is_closed(id) {
+            return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
+        }
+        Ok(Coroutine(spawn::spawn_body_in(rt, id, Box::new(body))))
+    }
+
+    /// Cancels the coroutines of the scope with a copy of this exception, and closes it. Can be called while an exception is in
+    /// flight.
+    pub fn cancel(&self, reason: &Object) {
+        check_place();
+        let (Some(rt), Some(id)) = (scheduler::existing(), self.0.id()) else { return };
+        if rt.core.borrow().scope_exists(id) {
+            exception::put_aside(|| {
+                scope::cancel(rt, id, reason);
+            });
+        }
+    }
+}
+
+/// Returns the time of the event loop's clock, in nanoseconds.
+pub fn now() -> u64 {
+    Reactor::now()
+}
+
+/// Notes that Rust code has opened a descriptor in non-blocking mode, which only it will use: see [`WaitSet::watch_used`].
+pub fn descriptor_opened(fd: BorrowedFd<'_>, is_tcp: bool) {
+    let Some(host) = host::php_thread_host() else { return };
+    let kind = Some(if is_tcp { FdKind::Tcp } else { FdKind::Socket });
+    let opened = Opened { kind, blocking: Some(Blocking::No), timeouts: None, own: true };
+    host.reactor().opened(fd.as_raw_fd(), opened, |waiter| host.wake(waiter));
+}
+
+/// Notes that Rust code is about to close a descriptor.
+pub fn descriptor_closing(fd: BorrowedFd<'_>) {
+    if let Some(host) = host::php_thread_host() {
+        host.reactor().forget(fd.as_raw_fd(), |waiter| host.wake(waiter));
     }
 }
 
@@ -287,6 +358,14 @@ pub fn current_id() -> u64 {
 /// Returns `true` if no coroutine runs any more: the request ends.
 pub fn is_over() -> bool {
     scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
+}
+
+/// Throws the cancellation of the running coroutine that is pending, if there is one.
+///
+/// # Errors
+/// There is one.
+pub fn check_cancellation() -> Result<(), Thrown> {
+    park::may_wait(runtime()?)
 }
 
 /// Returns the address of the object that stands for the connection of this one, which was created from it, such as that of a

@@ -89,6 +89,23 @@ impl Shared<sys::HashTable> {
         self.all_places().filter_map(Value::as_pointer)
     }
 
+    /// Returns the values in the array's order.
+    pub fn values_in_order(&self) -> impl Iterator<Item = &Value> {
+        self.all_places().filter(|value| !value.is_undef())
+    }
+
+    /// Returns the value with this key, as PHP code does: a string that is an integer is one.
+    pub fn find(&self, key: &Value) -> Option<&Value> {
+        if let Some(index) = key.as_long() {
+            return self.at(index as u64);
+        }
+        let text = key.as_str()?;
+        match numeric(text) {
+            Some(index) => self.at(index),
+            None => self.get(text),
+        }
+    }
+
     /// Returns the values of a list, in its order.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         (0..self.places()).filter_map(|index| self.at(index))
@@ -108,6 +125,15 @@ impl Shared<sys::HashTable> {
     }
 }
 
+/// Returns the integer that a string is as a key, if it is one.
+fn numeric(text: &Str) -> Option<u64> {
+    let (bytes, mut index) = (text.as_bytes(), 0);
+    let is_like_one = bytes.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-' && bytes.len() > 1);
+    let (text, length) = (bytes.as_ptr().cast(), bytes.len());
+    // SAFETY: pointer and length of a string that begins like a number, and a place for the number.
+    (is_like_one && unsafe { sys::_zend_handle_numeric_str_ex(text, length, &raw mut index) }).then_some(index)
+}
+
 impl Owned<Array> {
     /// Sets the value with this key, as PHP code does. A key that is neither an integer nor a string is replaced by the next
     /// integer. The array must not be shared.
@@ -116,13 +142,8 @@ impl Owned<Array> {
             return self.set_at(index as u64, value);
         }
         let Some(text) = key.as_str() else { return self.push(value) };
-        let (bytes, mut index) = (text.as_bytes(), 0);
-        if bytes.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-' && bytes.len() > 1) {
-            let (text, length) = (bytes.as_ptr().cast(), bytes.len());
-            // SAFETY: pointer and length of a string that begins like a number, and a place for the number.
-            if unsafe { sys::_zend_handle_numeric_str_ex(text, length, &raw mut index) } {
-                return self.set_at(index, value);
-            }
+        if let Some(index) = numeric(text) {
+            return self.set_at(index, value);
         }
         let mut value = ManuallyDrop::new(value);
         // SAFETY: our own array, a live string, and a value that it takes over.

@@ -234,8 +234,8 @@ fn class_table(methods: &[FunctionEntry], statics: &[FunctionEntry]) -> *const s
     leak(methods.iter().map(FunctionEntry::as_raw).chain(statics))
 }
 
-/// Registers a class of the extension that is starting, which extends a class of an extension that has started: the module
-/// entry has to name that one as a dependency. It has the parent's methods, and these.
+/// Registers a class of the extension that is starting, which extends a class of it or of an extension that has started: the
+/// module entry has to name that one as a dependency. It has the parent's methods, and these.
 ///
 /// # Panics
 /// No extension is starting.

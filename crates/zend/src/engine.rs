@@ -327,6 +327,11 @@ pub fn backtrace(frame: Frame, options: i32, limit: i32) -> Value {
     result
 }
 
+/// Returns the levels of error reporting that are enabled.
+pub fn error_reporting() -> i32 {
+    globals::error_reporting().get()
+}
+
 /// Disables these levels of error reporting (`E_…`). Returns those that were enabled.
 pub fn silence(levels: i32) -> i32 {
     let before = globals::error_reporting().get();

@@ -159,6 +159,60 @@ final class Async\FutureState
     public function error(Throwable $throwable): void
     public function ignore(): void
     public function isCompleted(): bool
+class Async\Http\BadRequest extends Async\Http\ServerException implements Stringable, Throwable
+class Async\Http\ClientDisconnected extends Async\CancellationException implements Stringable, Throwable
+class Async\Http\PayloadTooLarge extends Async\Http\ServerException implements Stringable, Throwable
+final class Async\Http\Request
+    public function method(): string
+    public function target(): string
+    public function path(): string
+    public function scheme(): string
+    public function host(): string
+    public function protocol(): string
+    public function clientAddress(): string
+    public function clientPort(): int
+    public function header(string $name, ?string $default = null): ?string
+    public function headers(): array
+    public function query(?string $name = null, mixed $default = null): mixed
+    public function cookie(?string $name = null, ?string $default = null): mixed
+    public function body(): string
+    public function read(int $length = 65536): ?string
+    public function json(int $flags = 0): mixed
+    public function form(?string $name = null, mixed $default = null): mixed
+    public function files(): array
+    public function trailers(): array
+    public function get(string $key, mixed $default = null): mixed
+    public function set(string $key, mixed $value): Async\Http\Request
+class Async\Http\RequestTimeout extends Async\CancellationException implements Stringable, Throwable
+final class Async\Http\Response
+    public function __construct(mixed $body = "", int $status = 200, array $headers = [])
+    public function status(): int
+    public function headers(): array
+    public function header(string $name, mixed $value, bool $replace = true): Async\Http\Response
+    public function cookie(string $name, string $value = "", array $options = []): Async\Http\Response
+    public function trailer(string $name, string $value): Async\Http\Response
+    public static function json(mixed $value, int $status = 200, int $flags = 0): Async\Http\Response
+    public static function redirect(string $location, int $status = 302): Async\Http\Response
+final class Async\Http\Server
+    public function __construct(array $options = [])
+    public function listen(string $address): Async\Http\Server
+    public function handle(callable $handler): Async\Http\Server
+    public function run(): void
+    public function stop(?float $grace = null): void
+    public function address(): string
+    public function stats(): array
+class Async\Http\ServerException extends Async\AsyncException implements Stringable, Throwable
+class Async\Http\ServerStopped extends Async\CancellationException implements Stringable, Throwable
+final class Async\Http\UploadedFile
+    public function name(): string
+    public function type(): string
+    public function path(): ?string
+    public function size(): int
+    public function error(): int
+    public function moveTo(string $path): void
+final class Async\Http\Writer
+    public function write(string $data): void
+    public function flush(): void
 final class Async\Interval implements Iterator, Traversable
     public function __construct(int $ms)
     public function current(): int

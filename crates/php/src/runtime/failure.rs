@@ -109,6 +109,9 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
                 for co in notify {
                     rt.deliver(co, id, failure.clone());
                 }
+                if scope::take_at_boundary(rt, id, &failure) {
+                    return listed.mark_known();
+                }
                 if handled {
                     return scope::leave_listed(rt, &listed);
                 }

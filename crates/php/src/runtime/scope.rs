@@ -43,6 +43,9 @@ pub fn register() {
     SCOPE.extend_to(classes::bounded_scope(), create);
 }
 
+/// Takes a failure that has ended a scope. It runs no PHP code.
+pub type Boundary = Box<dyn Fn(&Object)>;
+
 /// The data of a scope that the runtime keeps.
 pub struct Record {
     /// User code's object, held weakly; null when there is none.
@@ -67,6 +70,8 @@ pub struct Record {
     pub reason: OwnedCell<Object>,
     /// The failures because of which it or a scope above it was cancelled, and those that came later.
     errors: RefCell<Vec<Listed>>,
+    /// Takes the failures that end the scope, which go no further.
+    pub boundary: RefCell<Option<Boundary>>,
     /// Where it was created.
     pub created_at: Position,
 }
@@ -85,6 +90,7 @@ impl Record {
             reached: Cell::new(None),
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
+            boundary: RefCell::new(None),
             created_at: Position::new(),
         }
     }
@@ -380,6 +386,20 @@ pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>,
     object.id.set(Some(id));
     let record = keep_record(rt, id, object);
     record.created_at.set_to_code_of(Frame::current());
+}
+
+/// Returns the object of a new scope below this one, for coroutines of a part: they may outlive the object.
+pub fn make_inner(rt: &'static Runtime, parent: ScopeId) -> Owned<ScopeObject> {
+    let object = SCOPE.create(classes::scope());
+    make(rt, &object, Some(parent), Lifetime::BottomUp);
+    object
+}
+
+/// Gives a failure that ends a scope to what takes such failures. Returns `false` if nothing does.
+pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> bool {
+    let Some(record) = existing_record(rt, id) else { return false };
+    let boundary = record.boundary.borrow();
+    boundary.as_ref().inspect(|boundary| boundary(failure)).is_some()
 }
 
 fn keep_record(rt: &'static Runtime, id: ScopeId, object: &ScopeObject) -> Rc<Record> {

@@ -212,10 +212,13 @@ impl WaitSet {
     /// # Errors
     /// It cannot be waited for.
     pub fn register(&self, fd: RawFd, direction: Direction, is_used: impl Fn(Key) -> bool) -> io::Result<Option<Key>> {
+        self.begin(fd, direction.interest().and(Interest::CONSUMED), is_used)
+    }
+
+    fn begin(&self, fd: RawFd, interest: Interest, is_used: impl Fn(Key) -> bool) -> io::Result<Option<Key>> {
         let rt = rt();
         let id = self.id(rt);
         let key = rt.core.borrow_mut().next_wait_key(is_used);
-        let interest = direction.interest().and(Interest::CONSUMED);
         match rt.reactor().register(fd, interest, Waiter(Core::wait_number(id, key))) {
             Registration::Waiting => {
                 self.add_external();
@@ -224,6 +227,38 @@ impl WaitSet {
             Registration::AlwaysReady => Ok(None),
             Registration::Error(error) => Err(io::Error::from_raw_os_error(error)),
         }
+    }
+
+    /// Begins a wait for a descriptor that Rust code uses alone, as [`watch_descriptor`](WaitSet::watch_descriptor) does, but
+    /// without asking the kernel: `would_block` says that the last call has shown that it is not ready; otherwise that is
+    /// known if [`emptied`](WaitSet::emptied) was called after the last event. Returns `None` if it may be ready.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn watch_used(
+        &self,
+        fd: RawFd,
+        direction: Direction,
+        would_block: bool,
+        is_used: impl Fn(Key) -> bool,
+    ) -> io::Result<Option<Key>> {
+        activate(rt());
+        let is_known = || rt().reactor().readiness(fd, direction.interest()).0 == Readiness::NotReady;
+        if !would_block && !is_known() {
+            return Ok(None);
+        }
+        self.begin(fd, direction.interest(), is_used)
+    }
+
+    /// Notes that a call on a descriptor has taken all that there was.
+    pub fn emptied(&self, fd: RawFd, direction: Direction) {
+        rt().reactor().record_readiness(fd, direction.interest(), Readiness::NotReady);
+    }
+
+    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) whose key was signalled is over, in place of a call of
+    /// [`unwatch_descriptor`](WaitSet::unwatch_descriptor).
+    pub fn descriptor_is_done(&self) {
+        self.remove_external();
     }
 
     /// Ends a wait for a descriptor, whether its key was signalled or not. To be called once for each.

@@ -1,0 +1,79 @@
+//! The exceptions of `Async\Http`.
+
+use spindle_php::coroutine;
+use spindle_server::Why;
+use spindle_zend::{Class, Object, Owned, PhpStatic, Thrown, declare_class_extending, engine, exception};
+use std::cell::Cell;
+use std::ffi::CStr;
+
+static SERVER: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static TOO_LARGE: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static BAD: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static DISCONNECTED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static TIMEOUT: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static STOPPED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+
+/// Registers the classes. At module start.
+pub fn register() {
+    let server = extend(c"Async\\Http\\ServerException", coroutine::async_exception());
+    SERVER.set(Some(server));
+    TOO_LARGE.set(Some(extend(c"Async\\Http\\PayloadTooLarge", server)));
+    BAD.set(Some(extend(c"Async\\Http\\BadRequest", server)));
+    let cancellation = coroutine::cancellation_exception();
+    DISCONNECTED.set(Some(extend(c"Async\\Http\\ClientDisconnected", cancellation)));
+    TIMEOUT.set(Some(extend(c"Async\\Http\\RequestTimeout", cancellation)));
+    STOPPED.set(Some(extend(c"Async\\Http\\ServerStopped", cancellation)));
+}
+
+fn extend(name: &CStr, parent: Class) -> Class {
+    declare_class_extending(name, parent, &[], &[])
+}
+
+fn class(of: &'static PhpStatic<Cell<Option<Class>>>) -> Class {
+    of.get().expect("registered at module start")
+}
+
+/// Throws a `ServerException`.
+#[cold]
+pub fn fails(text: &str) -> Thrown {
+    exception::throw_new(class(&SERVER), text)
+}
+
+/// Throws a `PayloadTooLarge`.
+#[cold]
+pub fn too_large() -> Thrown {
+    exception::throw_new(class(&TOO_LARGE), "The body of the request is larger than allowed")
+}
+
+/// Throws a `BadRequest`.
+#[cold]
+pub fn bad_request(text: &str) -> Thrown {
+    exception::throw_new(class(&BAD), text)
+}
+
+/// Returns `true` for a `BadRequest`.
+pub fn is_bad_request(exception: &Object) -> bool {
+    exception.is_a(class(&BAD))
+}
+
+/// Throws a `ValueError`.
+#[cold]
+pub fn value_error(text: &str) -> Thrown {
+    exception::throw_new(engine::value_error_class(), text)
+}
+
+/// Returns `true` for a `PayloadTooLarge`.
+pub fn is_too_large(exception: &Object) -> bool {
+    exception.is_a(class(&TOO_LARGE))
+}
+
+/// Returns the exception with which a handler is cancelled.
+pub fn cancellation(why: Why) -> Owned<Object> {
+    let (class, text) = match why {
+        Why::Disconnected => (class(&DISCONNECTED), "The client has closed the connection"),
+        Why::Timeout => (class(&TIMEOUT), "The response has not begun in time"),
+        Why::SlowBody => (class(&TIMEOUT), "The body of the request has not come in time"),
+        Why::Shutdown => (class(&STOPPED), "The server stops"),
+    };
+    exception::new(class, text)
+}

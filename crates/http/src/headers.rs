@@ -1,0 +1,108 @@
+//! Headers from PHP code and for PHP code. What would break the protocol is an error.
+
+use crate::errors::value_error;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use spindle_zend::{Array, Owned, Str, Thrown, Value, exception};
+
+/// Returns the name of a header.
+///
+/// # Errors
+/// `ValueError` if it is none.
+pub fn name(name: &[u8]) -> Result<HeaderName, Thrown> {
+    HeaderName::from_bytes(name).map_err(|_| value_error(&format!("\"{}\" is not the name of a header", shown(name))))
+}
+
+/// Returns the value of a header.
+///
+/// # Errors
+/// `ValueError` if it has a line break, a zero or another control character.
+pub fn value(name: &HeaderName, value: &[u8]) -> Result<HeaderValue, Thrown> {
+    let trimmed = value.trim_ascii();
+    HeaderValue::from_bytes(trimmed).map_err(|_| {
+        value_error(&format!(
+            "The value of the header {name} must not contain line breaks, zeros or control characters"
+        ))
+    })
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().take(40).flat_map(char::escape_default).collect()
+}
+
+/// Returns the text that a value is as a header: strings and numbers.
+fn text(value: &Value) -> Result<Vec<u8>, Thrown> {
+    if let Some(text) = value.as_str() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    if let Some(number) = value.as_long() {
+        return Ok(number.to_string().into_bytes());
+    }
+    Err(exception::throw_error(&format!(
+        "The value of a header must be a string or an int, {} given",
+        value.type_name()
+    )))
+}
+
+/// Sets or adds the values of a header; an array has several.
+///
+/// # Errors
+/// They are no header.
+pub fn set(headers: &mut HeaderMap, of: &[u8], values: &Value, replace: bool) -> Result<(), Thrown> {
+    let name = name(of)?;
+    let mut all = Vec::new();
+    if let Some(list) = values.as_array() {
+        let mut position = 0;
+        while let Some((_, one)) = list.next_from(&mut position) {
+            all.push(value(&name, &text(one)?)?);
+        }
+    } else {
+        all.push(value(&name, &text(values)?)?);
+    }
+    if replace {
+        headers.remove(&name);
+    }
+    for one in all {
+        headers.append(&name, one);
+    }
+    Ok(())
+}
+
+/// Adds the headers of an array: names, and a value or an array of values for each.
+///
+/// # Errors
+/// They are no headers.
+pub fn add_all(headers: &mut HeaderMap, all: &Array) -> Result<(), Thrown> {
+    let mut position = 0;
+    while let Some((key, values)) = all.next_from(&mut position) {
+        let Some(name) = key.as_str() else {
+            return Err(value_error("Headers must have their names as keys"));
+        };
+        set(headers, name.as_bytes(), values, false)?;
+    }
+    Ok(())
+}
+
+/// Returns all values of a header, joined as one line.
+pub fn line(headers: &HeaderMap, name: &str) -> Option<Value> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    let Some(second) = values.next() else { return Some(Str::new(first.as_bytes()).into()) };
+    let separator: &[u8] = if name == "cookie" { b"; " } else { b", " };
+    let mut line = first.as_bytes().to_vec();
+    for value in std::iter::once(second).chain(values) {
+        line.extend_from_slice(separator);
+        line.extend_from_slice(value.as_bytes());
+    }
+    Some(Str::new(line).into())
+}
+
+/// Returns an array of names in lower case, with a list of values for each.
+pub fn to_array(headers: &HeaderMap) -> Owned<Array> {
+    let mut all = Array::new(headers.keys_len());
+    for name in headers.keys() {
+        let mut values = Array::new(1);
+        headers.get_all(name).iter().for_each(|value| values.push(Str::new(value.as_bytes()).into()));
+        all.set_key(&name.as_str().into(), values.into());
+    }
+    all
+}

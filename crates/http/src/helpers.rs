@@ -1,0 +1,72 @@
+//! What is said best in PHP: loops over what user code passes, which may be anything, and PHP's own parser of forms.
+
+use spindle_php::coroutine;
+use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, ValueCell, engine};
+
+const SOURCE: &str = r#"[
+    'iterate' => static function (iterable $pieces, object $writer): void {
+        foreach ($pieces as $piece) {
+            $writer->write($piece);
+        }
+    },
+    'copy' => static function ($stream, object $writer): void {
+        while (!\feof($stream)) {
+            $piece = \fread($stream, 65536);
+            if ($piece === false) {
+                throw new \Async\Http\ServerException('The stream of a response cannot be read');
+            }
+            $writer->write($piece);
+        }
+    },
+    'psrHead' => static fn (object $response): array
+        => [$response->getStatusCode(), $response->getHeaders(), $response->getBody()],
+    'psrBody' => static function (object $body, object $writer): void {
+        if ($body->isSeekable()) {
+            $body->rewind();
+        }
+        while (!$body->eof()) {
+            $writer->write($body->read(65536));
+        }
+    },
+    'parse' => static function (string $text): array {
+        \parse_str($text, $result);
+        return $result;
+    },
+    'files' => static function (string $names, array $files): array {
+        \parse_str($names, $result);
+        \array_walk_recursive($result, static function (&$value) use ($files): void {
+            $value = $files[(int) $value];
+        });
+        return $result;
+    },
+]"#;
+
+static HELPERS: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+
+/// Calls one of them.
+///
+/// # Errors
+/// It has thrown.
+pub fn call(name: &str, arguments: &mut [Value]) -> PhpResult {
+    if HELPERS.is_empty() {
+        let helpers = engine::evaluate(SOURCE, c"Async\\Http")?;
+        HELPERS.set(helpers);
+    }
+    let helpers = HELPERS.get();
+    let helper = helpers.as_array().and_then(|helpers| helpers.get_text(name.as_bytes())).cloned();
+    let Some(helper) = helper else { return Err(crate::errors::fails("There is no such helper")) };
+    coroutine::call(&helper, arguments)
+}
+
+/// Parses what the query of a URL consists of, as PHP does.
+///
+/// # Errors
+/// An error handler has thrown.
+pub fn parse(text: &[u8]) -> Result<Value, Thrown> {
+    call("parse", &mut [spindle_zend::Str::new(text).into()])
+}
+
+/// Releases them. At the end of the request.
+pub fn forget() {
+    HELPERS.set(Value::UNDEF);
+}

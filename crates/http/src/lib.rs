@@ -1,0 +1,53 @@
+//! The classes of `Async\Http`: a server whose handlers are PHP code, one coroutine and one scope for each request.
+//!
+//! The protocol is `spindle-server`'s. `Server::run()` drives it in the coroutine that calls it (`run.rs`): it waits for
+//! descriptors with a `WaitSet`, starts handlers, and cancels them. A handler's coroutine works with its exchange itself, and
+//! wakes that loop.
+
+#![deny(clippy::multiple_unsafe_ops_per_block)]
+
+mod driver;
+mod errors;
+mod form;
+mod headers;
+mod helpers;
+mod options;
+mod reply;
+mod request;
+mod response;
+mod run;
+mod server;
+mod upload;
+mod writer;
+
+use spindle_php::Part;
+use spindle_zend::{Class, Create, FunctionEntry, ObjectClass, State, declare_class_with_statics, sys};
+use std::ffi::CStr;
+
+/// The part of the extension.
+// SAFETY: no destructor here is needed for memory safety, and no thread is started. What outlives a request is released at
+// its end.
+pub const PART: Part = unsafe { Part::new(&[]) }.on_module_start(register).on_request_end(request_ends);
+
+fn register() {
+    errors::register();
+    server::register();
+    request::register();
+    response::register();
+    writer::register();
+    upload::register();
+}
+
+fn request_ends() {
+    server::close_all();
+    helpers::forget();
+}
+
+type Methods = &'static [FunctionEntry];
+
+/// Registers a final class whose objects have a state of Rust. At module start.
+fn declare<T: State>(class: &ObjectClass<T>, create: Create, name: &CStr, methods: Methods, statics: Methods) -> Class {
+    let declared = declare_class_with_statics(name, methods, statics);
+    class.register(declared, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    declared
+}

@@ -1,0 +1,66 @@
+//! The options of a server.
+
+use crate::errors::value_error;
+use spindle_server::Settings;
+use spindle_zend::{Array, Str, Thrown, Value};
+
+/// The longest time in seconds: a century.
+const MOST_SECONDS: f64 = 3.2e9;
+
+fn seconds(name: &str, value: &Value) -> Result<u64, Thrown> {
+    let given = value.as_double().or_else(|| value.as_long().map(|number| number as f64));
+    match given {
+        Some(time) if (0.0..=MOST_SECONDS).contains(&time) => Ok((time * 1e9) as u64),
+        _ => Err(value_error(&format!("The option \"{name}\" must be a number of seconds, 0 for no limit"))),
+    }
+}
+
+fn count(name: &str, value: &Value, least: i64) -> Result<u64, Thrown> {
+    match value.as_long() {
+        Some(number) if number >= least => Ok(number as u64),
+        _ => Err(value_error(&format!("The option \"{name}\" must be an int of at least {least}"))),
+    }
+}
+
+fn size(name: &str, value: &Value, least: i64) -> Result<usize, Thrown> {
+    count(name, value, least).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn small(name: &str, value: &Value, least: i64) -> Result<u32, Thrown> {
+    count(name, value, least).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Returns the settings for an array of options.
+///
+/// # Errors
+/// There is no such option, or it has another type.
+pub fn settings(options: &Array) -> Result<Settings, Thrown> {
+    let mut settings = Settings::default();
+    let mut position = 0;
+    while let Some((key, value)) = options.next_from(&mut position) {
+        let name = key.as_str().map_or(String::new(), Str::to_text);
+        match name.as_str() {
+            "max_connections" => settings.max_connections = size(&name, value, 1)?,
+            "max_concurrency" => settings.max_concurrency = size(&name, value, 1)?,
+            "queue_timeout" => settings.queue_timeout = seconds(&name, value)?,
+            "header_timeout" => settings.header_timeout = seconds(&name, value)?,
+            "body_timeout" => settings.body_timeout = seconds(&name, value)?,
+            "min_body_rate" => settings.min_body_rate = count(&name, value, 0)?,
+            "keep_alive" => settings.keep_alive = seconds(&name, value)?,
+            "request_timeout" => settings.request_timeout = seconds(&name, value)?,
+            "cancel_grace" => settings.cancel_grace = seconds(&name, value)?,
+            "write_timeout" => settings.write_timeout = seconds(&name, value)?,
+            "write_window" => settings.write_window = size(&name, value, 1)?,
+            "max_header_size" => settings.max_header_size = size(&name, value, 8192)?,
+            "max_headers" => settings.max_headers = size(&name, value, 1)?,
+            "max_body_size" => settings.max_body_size = count(&name, value, 0)?,
+            "h2_streams" => settings.h2_streams = small(&name, value, 1)?,
+            "h2_reset_streams" => settings.h2_reset_streams = size(&name, value, 1)?,
+            "h2_local_resets" => settings.h2_local_resets = size(&name, value, 1)?,
+            "h2_send_buffer" => settings.h2_send_buffer = size(&name, value, 1024)?.min(1 << 30),
+            "h2_header_list" => settings.h2_header_list = small(&name, value, 1024)?,
+            _ => return Err(value_error(&format!("There is no option \"{name}\""))),
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,164 @@
+//! Responses: what a handler returns, and what it throws.
+
+use crate::errors::{self, fails};
+use crate::helpers;
+use crate::response::{self, RESPONSE};
+use crate::writer;
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{HeaderName, StatusCode};
+use spindle_php::coroutine;
+use spindle_server::{Body, Exchange, Head, Why, refusal};
+use spindle_zend::{Object, Str, Thrown, Value, class_table, engine, exception, sys};
+use std::rc::Rc;
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=UTF-8");
+
+/// Sends what a handler has returned.
+///
+/// # Errors
+/// It is no response, or making or sending it has thrown.
+pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
+    if let Some(text) = result.as_str() {
+        let mut headers = HeaderMap::with_capacity(2);
+        headers.insert(header::CONTENT_TYPE, HTML);
+        respond(exchange, Head { status: StatusCode::OK, headers }, full(text));
+        return Ok(());
+    }
+    let Some(object) = result.as_object() else {
+        if result.type_number() == sys::IS_NULL {
+            respond(exchange, Head { status: StatusCode::NO_CONTENT, headers: HeaderMap::new() }, Body::Empty);
+            return Ok(());
+        }
+        let mut headers = HeaderMap::with_capacity(2);
+        headers.insert(header::CONTENT_TYPE, HTML);
+        return send_body(exchange, StatusCode::OK, headers, &result, &[]);
+    };
+    if let Some(response) = RESPONSE.of(object) {
+        let body = response.body.get();
+        let (status, headers) = response.head();
+        let trailers = response.trailers.borrow().clone();
+        return send_body(exchange, status, headers, &body, &trailers);
+    }
+    if is_psr(object) {
+        return send_psr(exchange, object);
+    }
+    let mut headers = HeaderMap::with_capacity(2);
+    headers.insert(header::CONTENT_TYPE, HTML);
+    send_body(exchange, StatusCode::OK, headers, &result, &[])
+}
+
+fn full(text: &Str) -> Body {
+    Body::Full(Bytes::copy_from_slice(text.as_bytes()))
+}
+
+fn respond(exchange: &Rc<Exchange>, head: Head, body: Body) {
+    // If nobody gets it any more there is nothing to do.
+    exchange.respond(head, body);
+}
+
+fn is_psr(object: &Object) -> bool {
+    let interface = class_table::find(&Str::new("psr\\http\\message\\responseinterface"));
+    interface.is_some_and(|interface| object.is_a(interface))
+}
+
+fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
+    let head = helpers::call("psrHead", &mut [object.into()])?;
+    let part = |index| head.as_array().and_then(|head| head.at(index)).cloned().unwrap_or(Value::NULL);
+    let status = response::status(part(0).as_long().unwrap_or(0))?;
+    let mut headers = HeaderMap::new();
+    if let Some(all) = part(1).as_array() {
+        crate::headers::add_all(&mut headers, all)?;
+    }
+    if exchange.omits_body(status) {
+        respond(exchange, Head { status, headers }, Body::Empty);
+        return Ok(());
+    }
+    exchange.respond(Head { status, headers }, Body::Stream { trailers: Vec::new() });
+    let writer = writer::make(exchange);
+    helpers::call("psrBody", &mut [part(2), writer.into()])?;
+    exchange.complete(None);
+    Ok(())
+}
+
+/// Sends a response. A body that is not one string is written piece by piece, in this coroutine.
+fn send_body(
+    exchange: &Rc<Exchange>,
+    status: StatusCode,
+    headers: HeaderMap,
+    body: &Value,
+    trailers: &[(HeaderName, HeaderValue)],
+) -> Result<(), Thrown> {
+    let names: Vec<HeaderName> = trailers.iter().map(|(name, _)| name.clone()).collect();
+    if let Some(text) = body.as_str() {
+        if names.is_empty() {
+            respond(exchange, Head { status, headers }, full(text));
+            return Ok(());
+        }
+        exchange.respond(Head { status, headers }, Body::Stream { trailers: names });
+        exchange.write(Bytes::copy_from_slice(text.as_bytes()));
+    } else {
+        let is_closure = body.as_object().is_some_and(|object| object.is_a(engine::closure_class()));
+        let is_iterable = body.as_array().is_some()
+            || body
+                .as_object()
+                .is_some_and(|object| object.is_a(engine::iterator_class()) || object.is_a(engine::aggregate_class()));
+        let helper = if is_iterable { "iterate" } else { "copy" };
+        if !is_closure && !is_iterable && !body.is_open_stream() {
+            let text = format!(
+                "A handler must return a Response, a string, null, an iterable of strings, a Closure or a stream, {} returned",
+                body.type_name()
+            );
+            return Err(exception::throw_error(&text));
+        }
+        if exchange.omits_body(status) {
+            respond(exchange, Head { status, headers }, Body::Empty); // nobody would read what is made
+            return Ok(());
+        }
+        exchange.respond(Head { status, headers }, Body::Stream { trailers: names });
+        let writer = writer::make(exchange);
+        if is_closure {
+            coroutine::call(body, &mut [writer.into()])?;
+        } else {
+            helpers::call(helper, &mut [body.clone(), writer.into()])?;
+        }
+    }
+    let map = (!trailers.is_empty()).then(|| trailers.iter().cloned().collect::<HeaderMap>());
+    if !exchange.complete(map) && exchange.cancelled().is_none() {
+        return Err(fails("The response is shorter than its Content-Length"));
+    }
+    Ok(())
+}
+
+/// Answers for a handler that has thrown.
+pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
+    let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
+    let status = if errors::is_too_large(thrown) {
+        StatusCode::PAYLOAD_TOO_LARGE
+    } else if errors::is_bad_request(thrown) {
+        StatusCode::BAD_REQUEST
+    } else if !is_cancellation {
+        report(thrown);
+        StatusCode::INTERNAL_SERVER_ERROR
+    } else {
+        match exchange.cancelled() {
+            Some(Why::SlowBody) => StatusCode::REQUEST_TIMEOUT,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    };
+    let (head, body) = refusal(status);
+    exchange.take_back();
+    exchange.respond(head, body);
+}
+
+/// Reports an exception that no code has caught, as a warning.
+pub fn report(thrown: &Object) {
+    let text = format!("Uncaught {}", exception::text_of(thrown));
+    let (file, line) = exception::position(thrown).unwrap_or((None, 0));
+    let file = file.map_or(String::new(), Str::to_text);
+    let before = exception::take();
+    engine::report_at(&file, line, &text, engine::error_reporting());
+    if before.is_some() {
+        exception::put(before);
+    }
+}

@@ -1,0 +1,295 @@
+//! The class `Async\Http\Request`.
+
+use crate::errors::{self, bad_request, fails, too_large};
+use crate::run::handling;
+use crate::{declare, form, headers, helpers, response};
+use bytes::{Buf, Bytes};
+use http::{Version, header};
+use spindle_php::coroutine;
+use spindle_server::{Exchange, Incoming};
+use spindle_zend::{
+    Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
+    argument_error, exception, function_table, object_class,
+};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// The state of an object of the class.
+pub struct Request {
+    exchange: OnceCell<Rc<Exchange>>,
+    /// What was read and not yet returned.
+    rest: RefCell<Bytes>,
+    /// The whole body, once `body()` has returned.
+    body: ValueCell,
+    query: ValueCell,
+    cookies: ValueCell,
+    /// The fields of a form, and its files.
+    pub fields: ValueCell,
+    pub files: ValueCell,
+    attributes: RefCell<Option<Owned<Array>>>,
+}
+
+object_class!(static REQUEST: Request = create);
+
+const NAME: Type = Type::STRING.or_null();
+
+function_table! {
+    static METHODS = {
+        c"method"() -> Type::STRING => |call| of(call, |exchange| exchange.head().method.as_str().into());
+        c"target"() -> Type::STRING => |call| of(call, |exchange| {
+            exchange.head().uri.path_and_query().map_or("*", |target| target.as_str()).into()
+        });
+        c"path"() -> Type::STRING => |call| of(call, |exchange| exchange.head().uri.path().into());
+        c"scheme"() -> Type::STRING => |call| of(call, |_| "http".into());
+        c"host"() -> Type::STRING => |call| of(call, |exchange| {
+            let head = exchange.head();
+            match head.uri.authority() {
+                Some(authority) => authority.as_str().into(),
+                None => headers::line(&head.headers, "host").unwrap_or_else(|| "".into()),
+            }
+        });
+        c"protocol"() -> Type::STRING => |call| of(call, |exchange| match exchange.head().version {
+            Version::HTTP_2 => "HTTP/2".into(),
+            Version::HTTP_10 => "HTTP/1.0".into(),
+            _ => "HTTP/1.1".into(),
+        });
+        c"clientAddress"() -> Type::STRING => |call| of(call, |exchange| exchange.client().0.into());
+        c"clientPort"() -> Type::INT => |call| of(call, |exchange| i64::from(exchange.client().1).into());
+        c"header"(name: Type::STRING, default: NAME => c"null") -> NAME => |call| {
+            let arguments = call.arguments(1, 2)?;
+            let name = arguments.str(1)?.to_text().to_ascii_lowercase();
+            let line = headers::line(&this(&call)?.head().headers, &name);
+            Ok(line.unwrap_or_else(|| arguments.value(2).cloned().unwrap_or(Value::NULL)))
+        };
+        c"headers"() -> Type::ARRAY => |call| of(call, |exchange| headers::to_array(&exchange.head().headers).into());
+        c"query"(name: NAME => c"null", default: Type::MIXED => c"null") -> Type::MIXED => query;
+        c"cookie"(name: NAME => c"null", default: NAME => c"null") -> Type::MIXED => cookie;
+        c"body"() -> Type::STRING => |call| {
+            call.no_arguments()?;
+            whole_body(call.this_of(&REQUEST))
+        };
+        c"read"(length: Type::INT => c"65536") -> NAME => read;
+        c"json"(flags: Type::INT => c"0") -> Type::MIXED => |call| {
+            let flags = call.arguments(0, 1)?.long_or(1, 0)? | response::JSON_THROWS;
+            let body = whole_body(call.this_of(&REQUEST))?;
+            coroutine::call(&"json_decode".into(), &mut [body, true.into(), 512.into(), flags.into()])
+        };
+        c"form"(name: NAME => c"null", default: Type::MIXED => c"null") -> Type::MIXED => |call| {
+            form::parse(call.this_of(&REQUEST))?;
+            pick(&call, &call.this_of(&REQUEST).fields.get())
+        };
+        c"files"() -> Type::ARRAY => |call| {
+            call.no_arguments()?;
+            form::parse(call.this_of(&REQUEST))?;
+            Ok(call.this_of(&REQUEST).files.get())
+        };
+        c"trailers"() -> Type::ARRAY => |call| of(call, |exchange| match exchange.request_trailers() {
+            Some(trailers) => headers::to_array(&trailers).into(),
+            None => Array::new(0).into(),
+        });
+        c"get"(key: Type::STRING, default: Type::MIXED => c"null") -> Type::MIXED => |call| {
+            let arguments = call.arguments(1, 2)?;
+            let key: Value = arguments.str(1)?.into();
+            let found = call.this_of(&REQUEST).attributes.borrow().as_ref().and_then(|all| lookup(all, &key));
+            Ok(found.unwrap_or_else(|| arguments.value(2).cloned().unwrap_or(Value::NULL)))
+        };
+        c"set"(key: Type::STRING, value: Type::MIXED) -> Type::class(c"Async\\Http\\Request") => |call| {
+            let arguments = call.arguments(2, 2)?;
+            let key: Value = arguments.str(1)?.into();
+            let value = arguments.value(2).cloned().unwrap_or(Value::NULL);
+            let this = call.this_of(&REQUEST);
+            let before = {
+                let mut attributes = this.attributes.borrow_mut();
+                let all = attributes.get_or_insert_with(|| Array::new(4));
+                let before = lookup(all, &key);
+                all.set_key(&key, value);
+                before
+            };
+            drop(before); // its destructor may use the request
+            Ok(this.object().into())
+        };
+    }
+}
+
+/// Registers the class. At module start.
+pub fn register() {
+    declare(&REQUEST, create, c"Async\\Http\\Request", METHODS, &[]);
+}
+
+impl State for Request {
+    fn new(_: Class) -> Request {
+        Request {
+            exchange: OnceCell::new(),
+            rest: RefCell::default(),
+            body: ValueCell::new(),
+            query: ValueCell::new(),
+            cookies: ValueCell::new(),
+            fields: ValueCell::new(),
+            files: ValueCell::new(),
+            attributes: RefCell::new(None),
+        }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        values.cell(&self.files);
+        if let Some(attributes) = &*self.attributes.borrow() {
+            attributes.values_in_order().for_each(|value| values.value(value));
+        }
+    }
+}
+
+/// Returns the object for an exchange.
+pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Request>> {
+    let request = REQUEST.make();
+    let _ = request.exchange.set(Rc::clone(exchange));
+    request
+}
+
+impl Request {
+    /// Returns its exchange.
+    ///
+    /// # Errors
+    /// User code has made the object.
+    pub fn exchange(&self) -> Result<&Rc<Exchange>, Thrown> {
+        self.exchange.get().ok_or_else(|| fails("This request belongs to no server"))
+    }
+
+    /// Reads the next piece of the body, and waits until it is there; `None` at the end.
+    ///
+    /// # Errors
+    /// The body is too large, the client is gone, or the coroutine was cancelled.
+    pub fn read(&self) -> Result<Option<Bytes>, Thrown> {
+        let rest = self.rest.take();
+        if !rest.is_empty() {
+            return Ok(Some(rest));
+        }
+        let exchange = self.exchange()?;
+        let mut read = exchange.read();
+        if matches!(read, Incoming::Pending) {
+            let Some(handling) = handling(exchange) else { return Err(fails("The request is over")) };
+            let waited = handling.waiting.wait_for("Request::read", || match exchange.read() {
+                Incoming::Pending => None,
+                read => Some(read),
+            });
+            read = waited.inspect_err(|_| exchange.stops_reading())?;
+        }
+        match read {
+            Incoming::Data(bytes) => Ok(Some(bytes)),
+            Incoming::End | Incoming::Pending => Ok(None),
+            Incoming::TooLarge => Err(too_large()),
+            Incoming::Malformed => Err(bad_request("The body of the request is malformed")),
+            Incoming::Failed => {
+                coroutine::check_cancellation()?;
+                match exchange.cancelled() {
+                    Some(why) => Err(exception::throw(errors::cancellation(why))),
+                    None => Err(fails("The body of the request is incomplete, or its response is sent")),
+                }
+            }
+        }
+    }
+}
+
+fn this(call: &Call) -> Result<&Rc<Exchange>, Thrown> {
+    call.this_of(&REQUEST).exchange()
+}
+
+fn of(call: Call, what: impl FnOnce(&Exchange) -> Value) -> PhpResult {
+    call.no_arguments()?;
+    Ok(what(this(&call)?))
+}
+
+fn lookup(array: &Array, key: &Value) -> Option<Value> {
+    array.find(key).map(|value| value.dereferenced().clone())
+}
+
+/// Returns all of an array, or the value whose name is the first argument, or the second argument.
+fn pick(call: &Call, all: &Value) -> PhpResult {
+    let arguments = call.arguments(0, 2)?;
+    match arguments.value(1) {
+        Some(name) if name.type_number() != spindle_zend::sys::IS_NULL => {
+            let key: Value = arguments.str(1)?.into();
+            let found = all.as_array().and_then(|all| lookup(all, &key));
+            Ok(found.unwrap_or_else(|| arguments.value(2).cloned().unwrap_or(Value::NULL)))
+        }
+        _ => Ok(all.clone()),
+    }
+}
+
+fn query(call: Call) -> PhpResult {
+    let this = call.this_of(&REQUEST);
+    if this.query.is_empty() {
+        let query = this.exchange()?.head().uri.query().unwrap_or_default();
+        let parsed = helpers::parse(query.as_bytes())?;
+        this.query.set(parsed);
+    }
+    pick(&call, &this.query.get())
+}
+
+/// Decodes `%41`.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let hex = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (mut decoded, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        let digits = text.get(at + 1).zip(text.get(at + 2)).filter(|_| *byte == b'%');
+        match digits.and_then(|(high, low)| Some(hex(*high)? << 4 | hex(*low)?)) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
+}
+
+fn cookie(call: Call) -> PhpResult {
+    let this = call.this_of(&REQUEST);
+    if this.cookies.is_empty() {
+        let mut all = Array::new(4);
+        for line in this.exchange()?.head().headers.get_all(header::COOKIE) {
+            for pair in line.as_bytes().split(|byte| *byte == b';') {
+                let pair = pair.trim_ascii();
+                let Some(at) = pair.iter().position(|byte| *byte == b'=') else { continue };
+                let name: Value = Str::new(&pair[..at]).into();
+                if at > 0 && lookup(&all, &name).is_none() {
+                    all.set_key(&name, Str::new(decoded(&pair[at + 1..])).into()); // of several the first one counts
+                }
+            }
+        }
+        this.cookies.set(all.into());
+    }
+    pick(&call, &this.cookies.get())
+}
+
+/// Returns the whole body as a string, which is kept.
+pub fn whole_body(this: &Instance<Request>) -> PhpResult {
+    if this.body.is_empty() {
+        let mut all = Vec::new();
+        while let Some(piece) = this.read()? {
+            all.extend_from_slice(&piece);
+        }
+        if this.body.is_empty() {
+            this.body.set(Str::new(all).into());
+        }
+    }
+    Ok(this.body.get())
+}
+
+fn read(call: Call) -> PhpResult {
+    let length = call.arguments(0, 1)?.long_or(1, 65536)?;
+    let Some(length) = usize::try_from(length).ok().filter(|length| *length > 0) else {
+        return Err(argument_error(1, false, "must be greater than 0"));
+    };
+    let this = call.this_of(&REQUEST);
+    if !this.body.is_empty() {
+        return Err(exception::throw_error("The body of this request was read as a whole"));
+    }
+    let Some(mut piece) = this.read()? else { return Ok(Value::NULL) };
+    let text = Str::new(&piece[..length.min(piece.len())]);
+    piece.advance(text.as_bytes().len());
+    *this.rest.borrow_mut() = piece;
+    Ok(text.into())
+}

@@ -1,0 +1,178 @@
+//! The loop of `Server::run()`, and the coroutine of a request.
+
+use crate::errors::{self, fails};
+use crate::reply;
+use crate::request;
+use crate::server::{Inner, Server};
+use spindle_php::coroutine::{self, Scope, WaitQueue};
+use spindle_server::{Event, Exchange, Why};
+use spindle_zend::{Instance, Object, Owned, PhpResult, Thrown, Value, exception};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What belongs to an exchange while its handler runs.
+pub struct Handling {
+    /// Coroutines that wait for data of the request's body, or for room for the response.
+    pub waiting: WaitQueue,
+    scope: RefCell<Option<Scope>>,
+    /// The failure of another coroutine of the scope.
+    failure: RefCell<Option<Owned<Object>>>,
+}
+
+/// Returns it for an exchange.
+pub fn handling(exchange: &Exchange) -> Option<&Handling> {
+    exchange.data().get().and_then(|data| data.downcast_ref())
+}
+
+/// Serves until the server was stopped and has nothing left to do.
+///
+/// # Errors
+/// The coroutine was cancelled, or something is missing. All connections are closed then.
+pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
+    let inner = Rc::clone(server.inner()?);
+    if server.handler.is_empty() {
+        return Err(fails("There is no handler: call handle() before"));
+    }
+    if inner.addresses.borrow().is_empty() {
+        return Err(fails("The server listens nowhere: call listen() before"));
+    }
+    if inner.is_running.replace(true) {
+        return Err(fails("The server runs already, or was stopped"));
+    }
+    let ended = serve(server, &inner);
+    if ended.is_err() {
+        abandon(&inner);
+    }
+    ended
+}
+
+/// Closes everything, and has handlers cancelled, after the coroutine of `run()` was.
+fn abandon(inner: &Inner) {
+    if exception::is_exit_in_flight() {
+        return; // at the end of the request
+    }
+    let running: Vec<Rc<Exchange>> = inner.core.running();
+    inner.core.close();
+    exception::put_aside(|| {
+        let reason = errors::cancellation(Why::Shutdown);
+        running.iter().for_each(|exchange| cancel(exchange, &reason));
+    });
+}
+
+fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+    loop {
+        while let Some(key) = inner.set.next() {
+            if inner.core.ready(key) {
+                inner.set.descriptor_is_done();
+            }
+        }
+        inner.core.turn();
+        while let Some(event) = inner.core.next_event() {
+            carry_out(server, inner, event)?;
+        }
+        loop {
+            let failure = inner.failures.borrow_mut().pop();
+            let Some(failure) = failure else { break };
+            reply::report(&failure);
+        }
+        if inner.core.is_drained() {
+            return Ok(());
+        }
+        if inner.core.has_work() {
+            coroutine::suspend()?;
+            continue;
+        }
+        inner.waits.set(true);
+        let waited = inner.set.wait("Server::run", inner.core.next_deadline());
+        inner.waits.set(false);
+        waited?;
+    }
+}
+
+fn carry_out(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, event: Event) -> Result<(), Thrown> {
+    match event {
+        Event::Begin(exchange) => begin(server, inner, &exchange),
+        Event::Wake(exchange) => {
+            if let Some(handling) = handling(&exchange) {
+                handling.waiting.wake_all();
+            }
+            Ok(())
+        }
+        Event::Cancel(exchange, why) => {
+            cancel(&exchange, &errors::cancellation(why));
+            Ok(())
+        }
+    }
+}
+
+fn cancel(exchange: &Exchange, reason: &Object) {
+    let scope = handling(exchange).and_then(|handling| handling.scope.borrow().clone());
+    if let Some(scope) = scope {
+        scope.cancel(reason);
+    }
+}
+
+/// Ends the handling of an exchange when it is dropped with the body of a coroutine, which need not have run.
+struct Ending(Rc<Exchange>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ends(&self.0);
+    }
+}
+
+fn ends(exchange: &Rc<Exchange>) {
+    exchange.handler_ends();
+    if let Some(handling) = handling(exchange) {
+        let scope = handling.scope.take();
+        drop(scope); // coroutines that are still in it run on
+    }
+}
+
+/// Begins a handler.
+fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: &Rc<Exchange>) -> Result<(), Thrown> {
+    let (weak, all) = (Rc::downgrade(exchange), Rc::downgrade(inner));
+    let scope = Scope::new(move |failure| {
+        let exchange = weak.upgrade();
+        match exchange.as_ref().and_then(|exchange| handling(exchange)) {
+            Some(handling) if handling.scope.borrow().is_some() => {
+                *handling.failure.borrow_mut() = Some(Owned::of(failure));
+            }
+            _ => {
+                if let Some(inner) = all.upgrade() {
+                    inner.failures.borrow_mut().push(Owned::of(failure));
+                    inner.wake();
+                }
+            }
+        }
+    })?;
+    let handling =
+        Handling { waiting: WaitQueue::new(), scope: RefCell::new(Some(scope.clone())), failure: RefCell::new(None) };
+    let _ = exchange.data().set(Box::new(handling));
+    let request = request::make(exchange);
+    let (server, ending) = (server.clone(), Ending(Rc::clone(exchange)));
+    scope.spawn(move || handle(&server, &ending.0, &request))?;
+    Ok(())
+}
+
+/// The body of the coroutine of a request.
+fn handle(
+    server: &Instance<Server>,
+    exchange: &Rc<Exchange>,
+    request: &Owned<Instance<request::Request>>,
+) -> PhpResult {
+    let handler = server.handler.get();
+    let answered =
+        coroutine::call(&handler, &mut [request.object().into()]).and_then(|result| reply::send(exchange, result));
+    if answered.is_err() {
+        if exception::is_exit_in_flight() {
+            return Err(Thrown::is_in_flight());
+        }
+        if let Some(thrown) = exception::take() {
+            let other = handling(exchange).and_then(|handling| handling.failure.take());
+            reply::fail(exchange, &other.unwrap_or(thrown));
+        }
+    }
+    ends(exchange);
+    Ok(Value::NULL)
+}

@@ -1,0 +1,199 @@
+//! The class `Async\Http\Server`.
+
+use crate::driver::Events;
+use crate::errors::{fails, value_error};
+use crate::{declare, options, run};
+use spindle_php::coroutine::WaitSet;
+use spindle_server::{Address, Listener, Server as Core, Settings};
+use spindle_zend::{
+    Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
+    ValueCell, exception, function_table, object_class,
+};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+
+/// The state of an object of the class.
+pub struct Server {
+    pub handler: ValueCell,
+    pub inner: OnceCell<Rc<Inner>>,
+}
+
+/// What the coroutines of a server share.
+pub struct Inner {
+    pub core: Core,
+    pub set: Rc<WaitSet>,
+    /// See [`Events`].
+    pub waits: Rc<Cell<bool>>,
+    pub addresses: RefCell<Vec<String>>,
+    pub is_running: Cell<bool>,
+    /// Failures of coroutines whose handler has ended.
+    pub failures: RefCell<Vec<Owned<Object>>>,
+}
+
+object_class!(pub static SERVER: Server = create);
+
+const STATIC: Type = Type::class(c"Async\\Http\\Server");
+
+function_table! {
+    static METHODS = {
+        c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
+        c"listen"(address: Type::STRING) -> STATIC => listen;
+        c"handle"(handler: Type::CALLABLE) -> STATIC => |call| {
+            let handler = call.arguments(1, 1)?.callable(1)?;
+            let this = call.this_of(&SERVER);
+            this.inner()?;
+            this.handler.set(handler.clone());
+            Ok(this.object().into())
+        };
+        c"run"() -> Type::VOID => |call| {
+            call.no_arguments()?;
+            let this = Owned::of(call.this_of(&SERVER));
+            run::run(&this)?;
+            Ok(Value::NULL)
+        };
+        c"stop"(grace: Type::FLOAT.or_null() => c"null") -> Type::VOID => stop;
+        c"address"() -> Type::STRING => |call| {
+            call.no_arguments()?;
+            let first = call.this_of(&SERVER).inner()?.addresses.borrow().first().cloned();
+            first.map(Value::from).ok_or_else(|| fails("The server listens nowhere: call listen() before"))
+        };
+        c"stats"() -> Type::ARRAY => stats;
+    }
+}
+
+/// The servers of this request.
+static ALL: PhpStatic<RefCell<Vec<Weak<Inner>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// Registers the class. At module start.
+pub fn register() {
+    declare(&SERVER, create, c"Async\\Http\\Server", METHODS, &[]);
+}
+
+/// Closes all connections and sockets. At the end of the request.
+pub fn close_all() {
+    for server in ALL.take() {
+        if let Some(server) = server.upgrade() {
+            server.core.close();
+            server.failures.take();
+        }
+    }
+}
+
+impl State for Server {
+    fn new(_: Class) -> Server {
+        Server { handler: ValueCell::new(), inner: OnceCell::new() }
+    }
+
+    fn free(this: &Instance<Server>) {
+        if let Some(inner) = this.inner.get() {
+            inner.core.close();
+        }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        values.cell(&self.handler);
+    }
+}
+
+impl Server {
+    /// Returns what was constructed.
+    ///
+    /// # Errors
+    /// The constructor has not run.
+    pub fn inner(&self) -> Result<&Rc<Inner>, Thrown> {
+        self.inner.get().ok_or_else(|| exception::throw_error("The server was not constructed"))
+    }
+}
+
+impl Inner {
+    fn new(settings: Settings) -> Rc<Inner> {
+        let (set, waits) = (Rc::new(WaitSet::new()), Rc::new(Cell::new(false)));
+        let events = Events { set: Rc::clone(&set), waits: Rc::clone(&waits) };
+        let inner = Rc::new(Inner {
+            core: Core::new(settings, Box::new(events)),
+            set,
+            waits,
+            addresses: RefCell::default(),
+            is_running: Cell::new(false),
+            failures: RefCell::default(),
+        });
+        let mut all = ALL.borrow_mut();
+        all.retain(|server| server.strong_count() > 0);
+        all.push(Rc::downgrade(&inner));
+        inner
+    }
+
+    /// Ends the wait of `run()`.
+    pub fn wake(&self) {
+        if self.waits.replace(false) {
+            self.set.wake();
+        }
+    }
+}
+
+fn construct(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, 1)?;
+    let settings = match arguments.value(1) {
+        None => Settings::default(),
+        Some(_) => options::settings(arguments.array(1)?)?,
+    };
+    if call.this_of(&SERVER).inner.set(Inner::new(settings)).is_err() {
+        return Err(fails("The server is constructed already"));
+    }
+    Ok(Value::NULL)
+}
+
+fn listen(call: Call) -> PhpResult {
+    let text = call.arguments(1, 1)?.str(1)?.to_text();
+    let this = call.this_of(&SERVER);
+    let inner = this.inner()?;
+    let Some(address) = Address::parse(&text) else {
+        return Err(value_error(&format!(
+            "\"{text}\" is no address to listen at: \"host:port\", \"unix:/path\" or \"fd:3\""
+        )));
+    };
+    let listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    inner.addresses.borrow_mut().push(listener.address().to_owned());
+    inner.core.listen(listener);
+    Ok(this.object().into())
+}
+
+fn stop(call: Call) -> PhpResult {
+    let arguments = call.arguments(0, 1)?;
+    let grace = match arguments.value(1) {
+        Some(value) if value.as_double().is_some() || value.as_long().is_some() => {
+            let seconds = value.as_double().unwrap_or_else(|| value.as_long().unwrap_or(0) as f64);
+            if !(0.0..=3.2e9).contains(&seconds) {
+                return Err(value_error("Server::stop(): Argument #1 ($grace) must be a number of seconds"));
+            }
+            Some((seconds * 1e9) as u64)
+        }
+        Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => {
+            Some(arguments.long(1)?.max(0) as u64 * 1_000_000_000)
+        }
+        _ => None,
+    };
+    let inner = call.this_of(&SERVER).inner()?;
+    inner.core.drain(grace);
+    inner.wake();
+    Ok(Value::NULL)
+}
+
+fn stats(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    let stats = call.this_of(&SERVER).inner()?.core.stats();
+    let mut array = Array::new(7);
+    let numbers = [
+        (c"accepted", stats.accepted),
+        (c"connections", stats.connections as u64),
+        (c"requests", stats.requests),
+        (c"running", stats.running as u64),
+        (c"queued", stats.queued as u64),
+        (c"refused", stats.refused),
+        (c"cancelled", stats.cancelled),
+    ];
+    for (name, number) in numbers {
+        array.set(name, i64::try_from(number).unwrap_or(i64::MAX));
+    }
+    Ok(array.into())
+}

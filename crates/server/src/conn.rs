@@ -1,0 +1,471 @@
+//! One connection: finding out the protocol, hyper's state machine for it, and the watchdog that enforces time limits.
+
+use crate::exchange::{Exchange, Why};
+use crate::exec::Executor;
+use crate::io::{Hangup, Socket};
+use crate::server::Shared;
+use crate::service::Service;
+use crate::timer::Time;
+use bytes::Bytes;
+use hyper::server::conn::{http1, http2};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// What a connection does, as far as its time limits are concerned, and since when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// The head of a request is awaited.
+    Head(u64),
+    /// No request is there or has begun to come.
+    Idle(u64),
+    /// Requests are being answered, which have time limits of their own.
+    Busy,
+    /// It is about to be closed.
+    Closing(u64),
+}
+
+/// How long a connection may take to close, in nanoseconds.
+const CLOSING: u64 = 5_000_000_000;
+/// How long, and for how many bytes, what a client still sends is read after its last response: otherwise the system would tell
+/// it that the connection is broken, before it has read that response.
+const LINGER: u64 = 2_000_000_000;
+const LINGER_BYTES: usize = 256 << 10;
+
+/// What client code of HTTP/2 sends first.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// The state of a connection.
+pub struct Connection {
+    shared: Rc<Shared>,
+    id: Cell<usize>,
+    client: String,
+    port: u16,
+    phase: Cell<Phase>,
+    is_h2: Cell<bool>,
+    /// Data has been read while a request was being answered: it may be the begin of the next one.
+    has_more: Cell<bool>,
+    active: RefCell<Vec<Rc<Exchange>>>,
+    /// The time at which the task will be woken.
+    scheduled: Cell<Option<Time>>,
+    waker: RefCell<Option<Waker>>,
+    /// It is to be closed at once.
+    is_killed: Cell<bool>,
+    /// It is to be closed when its requests are answered.
+    drains: Cell<bool>,
+    /// Since when the client has taken no data; 0 if it takes them.
+    blocked_since: Cell<u64>,
+    /// By which it is seen that the client leaves, while what it has sent is not read.
+    hangup: RefCell<Option<Hangup>>,
+}
+
+impl Connection {
+    /// Returns the state of a connection that was accepted.
+    pub fn new(shared: Rc<Shared>, client: String, port: u16) -> Rc<Connection> {
+        let now = shared.now.get();
+        let connection = Rc::new(Connection {
+            id: Cell::new(0),
+            client,
+            port,
+            phase: Cell::new(Phase::Head(now)),
+            is_h2: Cell::new(false),
+            has_more: Cell::new(false),
+            active: RefCell::default(),
+            scheduled: Cell::new(None),
+            waker: RefCell::default(),
+            is_killed: Cell::new(false),
+            drains: Cell::new(false),
+            blocked_since: Cell::new(0),
+            hangup: RefCell::default(),
+            shared,
+        });
+        connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
+        connection
+    }
+
+    pub fn client(&self) -> (&str, u16) {
+        (&self.client, self.port)
+    }
+
+    /// Returns the waker of its task.
+    pub fn waker(&self) -> Option<Waker> {
+        self.waker.borrow().clone()
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Closes the connection at once.
+    pub fn kill(&self) {
+        self.is_killed.set(true);
+        self.wake();
+    }
+
+    /// Closes the connection at once, unless others use it, too.
+    pub fn kill_unless_h2(&self) {
+        if !self.is_h2.get() {
+            self.kill();
+        }
+    }
+
+    /// Closes the connection when its requests are answered.
+    pub fn drain(&self) {
+        self.drains.set(true);
+        self.wake();
+    }
+
+    /// The socket is about to be closed.
+    pub fn socket_ends(&self) {
+        self.hangup.take();
+    }
+
+    /// Returns since when it has had nothing to do.
+    pub fn idle_since(&self) -> Option<u64> {
+        match self.phase.get() {
+            Phase::Idle(since) => Some(since),
+            _ => None,
+        }
+    }
+
+    /// Bytes were read.
+    pub fn has_read(&self, count: usize) {
+        if count == 0 || self.is_h2.get() {
+            return;
+        }
+        match self.phase.get() {
+            Phase::Idle(_) => {
+                self.phase.set(Phase::Head(self.shared.now.get()));
+                self.reschedule();
+            }
+            Phase::Busy => self.has_more.set(true),
+            Phase::Head(_) | Phase::Closing(_) => {}
+        }
+    }
+
+    /// The client takes no data.
+    pub fn cannot_write(&self) {
+        if self.blocked_since.get() == 0 {
+            self.blocked_since.set(self.shared.now.get().max(1));
+            self.reschedule();
+        }
+    }
+
+    /// The client has taken data.
+    pub fn has_written(&self) {
+        self.blocked_since.set(0);
+    }
+
+    /// A request has come.
+    pub fn exchange_begins(&self, exchange: &Rc<Exchange>) {
+        self.phase.set(Phase::Busy);
+        self.has_more.set(false);
+        self.active.borrow_mut().push(Rc::clone(exchange));
+    }
+
+    /// A request has come, and is refused without a handler.
+    pub fn is_answered_here(&self) {
+        if self.active.borrow().is_empty() {
+            self.phase.set(Phase::Idle(self.shared.now.get()));
+        }
+    }
+
+    /// A request is over.
+    pub fn exchange_ends(&self, exchange: &Rc<Exchange>) {
+        let left = {
+            let mut active = self.active.borrow_mut();
+            active.retain(|other| !Rc::ptr_eq(other, exchange));
+            active.len()
+        };
+        if left == 0 && self.phase.get() == Phase::Busy {
+            let now = self.shared.now.get();
+            self.phase.set(if self.has_more.take() { Phase::Head(now) } else { Phase::Idle(now) });
+            self.reschedule();
+        }
+    }
+
+    /// Returns when a limit passes.
+    fn due(&self) -> Option<u64> {
+        let settings = &self.shared.settings;
+        let limit = |since: u64, time: u64| (time > 0).then(|| since.saturating_add(time));
+        let phase = match self.phase.get() {
+            Phase::Head(since) => limit(since, settings.header_timeout),
+            Phase::Idle(since) => limit(since, settings.keep_alive),
+            Phase::Closing(since) => limit(since, CLOSING),
+            Phase::Busy => None,
+        };
+        let blocked = limit(self.blocked_since.get(), settings.write_timeout).filter(|_| self.blocked_since.get() > 0);
+        let active = self.active.borrow().iter().filter_map(|exchange| exchange.due()).min();
+        [phase, blocked, active].into_iter().flatten().min()
+    }
+
+    /// Has the task woken when the next limit passes.
+    pub fn reschedule(&self) {
+        let Some(due) = self.due() else { return };
+        let scheduled = self.scheduled.get();
+        if scheduled.is_some_and(|time| time.at <= due) {
+            return; // it looks again then
+        }
+        if let Some(waker) = self.waker() {
+            self.unschedule();
+            self.scheduled.set(Some(self.shared.timers.add(due, waker)));
+        }
+    }
+
+    fn unschedule(&self) {
+        if let Some(time) = self.scheduled.take() {
+            self.shared.timers.remove(time);
+        }
+    }
+
+    /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
+    fn check(&self, now: u64) -> bool {
+        if self.scheduled.get().is_some_and(|time| time.at <= now) {
+            self.unschedule();
+        }
+        let settings = &self.shared.settings;
+        let is_over = |since: u64, time: u64| time > 0 && now >= since.saturating_add(time);
+        match self.phase.get() {
+            Phase::Head(since) if is_over(since, settings.header_timeout) => return true,
+            Phase::Closing(since) if is_over(since, CLOSING) => return true,
+            Phase::Idle(since) if is_over(since, settings.keep_alive) => {
+                if !self.is_h2.get() {
+                    return true;
+                }
+                self.drains.set(true);
+                self.phase.set(Phase::Closing(now));
+            }
+            _ => {}
+        }
+        if self.blocked_since.get() > 0 && is_over(self.blocked_since.get(), settings.write_timeout) {
+            return true;
+        }
+        let active = self.active.borrow().clone();
+        for exchange in active {
+            exchange.check(now);
+            exchange.check_rate(now);
+        }
+        self.is_killed.get()
+    }
+
+    /// Returns `true` if a request is being answered, and hyper does not read what the client sends meanwhile: the rest of the
+    /// request's body, or the next request. So it does not see its end.
+    fn reads_nothing(&self) -> bool {
+        let active = self.active.borrow();
+        active.first().is_some_and(|exchange| !exchange.is_reading() && (self.has_more.get() || exchange.has_unread()))
+    }
+
+    /// Returns `true` if the client has closed the connection.
+    fn has_hung_up(&self, cx: &mut Context<'_>) -> bool {
+        self.hangup.borrow().as_ref().is_some_and(|hangup| hangup.poll(cx).is_ready())
+    }
+
+    /// The connection is closed.
+    fn ends(&self) {
+        let active = self.active.take();
+        for exchange in active {
+            exchange.client_leaves();
+        }
+        self.waker.take();
+        self.unschedule();
+        self.shared.connection_ends(self.id.get());
+    }
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each connection, and it is almost always the large one"
+)]
+enum Protocol {
+    /// So many bytes of the preface of HTTP/2 have come.
+    Unknown(Socket, [u8; PREFACE.len()], usize),
+    Http1(http1::Connection<Socket, Service>),
+    Http2(Pin<Box<http2::Connection<Socket, Service, Executor>>>),
+    /// What the client still sends is read and dropped.
+    Lingering(Socket, usize),
+    Closed,
+}
+
+/// The task of a connection.
+pub struct Task {
+    connection: Rc<Connection>,
+    protocol: Protocol,
+    is_draining: bool,
+}
+
+impl Task {
+    /// Returns the task of a connection.
+    pub fn new(connection: Rc<Connection>, socket: Socket) -> Task {
+        Task { connection, protocol: Protocol::Unknown(socket, [0; PREFACE.len()], 0), is_draining: false }
+    }
+
+    fn service(&self) -> Service {
+        let connection = Rc::clone(&self.connection);
+        Service { shared: Rc::clone(&connection.shared), connection }
+    }
+
+    /// Reads until it is certain which protocol the client speaks.
+    fn detect(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Protocol::Unknown(socket, start, length) = &mut self.protocol else { return Poll::Ready(()) };
+        let is_h2 = loop {
+            match socket.poll_fill(cx, &mut start[*length..]) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(0) | Err(_)) => {
+                    self.protocol = Protocol::Closed;
+                    return Poll::Ready(());
+                }
+                Poll::Ready(Ok(count)) => *length += count,
+            }
+            if start[..*length] != PREFACE[..*length] {
+                break false;
+            }
+            if *length == PREFACE.len() {
+                break true;
+            }
+        };
+        let Protocol::Unknown(mut socket, start, length) = std::mem::replace(&mut self.protocol, Protocol::Closed)
+        else {
+            return Poll::Ready(());
+        };
+        socket.put_back(Bytes::copy_from_slice(&start[..length]));
+        self.protocol = if is_h2 { self.http2(socket) } else { self.http1(socket) };
+        Poll::Ready(())
+    }
+
+    fn http1(&self, socket: Socket) -> Protocol {
+        *self.connection.hangup.borrow_mut() = Some(socket.hangup());
+        let settings = &self.connection.shared.settings;
+        let mut builder = http1::Builder::new();
+        builder
+            .half_close(false)
+            .keep_alive(true)
+            .max_headers(settings.max_headers)
+            .max_buf_size(settings.max_header_size.max(8192));
+        Protocol::Http1(builder.serve_connection(socket, self.service()))
+    }
+
+    fn http2(&self, socket: Socket) -> Protocol {
+        self.connection.is_h2.set(true);
+        let shared = &self.connection.shared;
+        let settings = &shared.settings;
+        let mut builder = http2::Builder::new(shared.exec.clone());
+        builder
+            .max_concurrent_streams(settings.h2_streams)
+            .max_pending_accept_reset_streams(settings.h2_reset_streams)
+            .max_local_error_reset_streams(settings.h2_local_resets)
+            .max_send_buf_size(settings.h2_send_buffer)
+            .max_header_list_size(settings.h2_header_list)
+            .initial_stream_window_size(256 << 10)
+            .initial_connection_window_size(1 << 20);
+        Protocol::Http2(Box::pin(builder.serve_connection(socket, self.service())))
+    }
+
+    fn begin_drain(&mut self) {
+        if self.is_draining || !self.connection.drains.get() {
+            return;
+        }
+        self.is_draining = true;
+        match &mut self.protocol {
+            Protocol::Unknown(..) => self.protocol = Protocol::Closed,
+            Protocol::Http1(http) => Pin::new(http).graceful_shutdown(),
+            Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
+            Protocol::Lingering(..) | Protocol::Closed => {}
+        }
+    }
+
+    /// Does what can be done now. Ready: the connection is to be closed.
+    fn work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            match &mut self.protocol {
+                Protocol::Unknown(..) => {
+                    if self.detect(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    self.begin_drain();
+                }
+                Protocol::Http1(http) => {
+                    if http.poll_without_shutdown(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
+                    let Protocol::Http1(http) = protocol else { return Poll::Ready(()) };
+                    let mut socket = http.into_parts().io;
+                    let _ = hyper::rt::Write::poll_shutdown(Pin::new(&mut socket), cx);
+                    let now = self.connection.shared.now.get();
+                    self.connection.phase.set(Phase::Closing(now.saturating_sub(CLOSING - LINGER)));
+                    self.protocol = Protocol::Lingering(socket, LINGER_BYTES);
+                }
+                Protocol::Http2(http) => return http.as_mut().poll(cx).map(drop),
+                Protocol::Lingering(socket, left) => {
+                    // The socket is closed with the task.
+                    let mut rest = [0; 4096];
+                    match socket.poll_fill(cx, &mut rest) {
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(Ok(count)) if count > 0 && count <= *left => *left -= count,
+                        Poll::Ready(_) => return Poll::Ready(()),
+                    }
+                }
+                Protocol::Closed => return Poll::Ready(()),
+            }
+        }
+    }
+}
+
+impl Future for Task {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let connection = Rc::clone(&this.connection);
+        {
+            let mut waker = connection.waker.borrow_mut();
+            if waker.as_ref().is_none_or(|waker| !waker.will_wake(cx.waker())) {
+                *waker = Some(cx.waker().clone());
+            }
+        }
+        if connection.check(connection.shared.now.get()) {
+            return Poll::Ready(());
+        }
+        this.begin_drain();
+        if this.work(cx).is_ready() || connection.is_killed.get() {
+            return Poll::Ready(());
+        }
+        if connection.active.borrow().iter().any(|exchange| exchange.is_reading()) {
+            let active = connection.active.borrow().clone();
+            for exchange in active {
+                exchange.pull(cx);
+            }
+        }
+        if matches!(this.protocol, Protocol::Http1(_)) && connection.reads_nothing() && connection.has_hung_up(cx) {
+            return Poll::Ready(());
+        }
+        connection.reschedule();
+        Poll::Pending
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.protocol = Protocol::Closed; // hyper drops what is under way
+        self.connection.ends();
+    }
+}
+
+impl Connection {
+    /// Returns the exchanges whose handlers run.
+    pub fn handled(&self) -> Vec<Rc<Exchange>> {
+        self.active.borrow().iter().filter(|exchange| exchange.is_handled()).cloned().collect()
+    }
+
+    /// Asks all handlers of the connection to end.
+    pub fn cancel_all(&self, why: Why) {
+        let active = self.active.borrow().clone();
+        for exchange in active {
+            exchange.cancel(why);
+        }
+    }
+}

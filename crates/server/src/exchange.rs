@@ -1,0 +1,672 @@
+//! One request and its response.
+//!
+//! ```text
+//!             head parsed              handler begins            head of the response
+//!   Queued ─────────────────► Running ─────────────────► Answered ─────────────────► Over
+//!     │ queue_timeout: 503       │ request_timeout: cancelled     body sent
+//!     ▼                          ▼ any state, the client is gone: cancelled
+//!    Over                       Over
+//! ```
+
+use crate::body::{Content, Outgoing, Pipe, Written};
+use crate::conn::Connection;
+use crate::server::{Event, Shared};
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode, Version};
+use http_body::Body as _;
+use std::any::Any;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Why a handler is cancelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// The client has closed the connection, or reset the stream, or takes no data.
+    Disconnected,
+    /// The response has not begun in time.
+    Timeout,
+    /// The body of the request has not come in time.
+    SlowBody,
+    /// The server ends.
+    Shutdown,
+}
+
+/// The result of reading a request's body.
+#[derive(Debug)]
+pub enum Incoming {
+    /// Some of it.
+    Data(Bytes),
+    /// Its end.
+    End,
+    /// Nothing has come yet: [`Event::Wake`] follows.
+    Pending,
+    /// It is larger than allowed.
+    TooLarge,
+    /// It breaks the protocol.
+    Malformed,
+    /// The client has gone away.
+    Failed,
+}
+
+/// The status and the headers of a response.
+#[derive(Debug)]
+pub struct Head {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers. Those about the connection and the length of the body are the server's to set.
+    pub headers: HeaderMap,
+}
+
+/// The body of a response.
+pub enum Body {
+    /// Nothing.
+    Empty,
+    /// All of it.
+    Full(Bytes),
+    /// What [`Exchange::write`] writes. `trailers`: headers may follow it.
+    Stream {
+        /// The headers that may follow it.
+        trailers: Vec<HeaderName>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Queued,
+    Running,
+    Answered,
+    Over,
+}
+
+/// A request, its response, and how far both are.
+pub struct Exchange {
+    shared: Rc<Shared>,
+    connection: Rc<Connection>,
+    parts: Parts,
+    state: Cell<State>,
+    /// The handler has been asked to end.
+    cancelled: Cell<Option<Why>>,
+    /// The handler runs.
+    is_handled: Cell<bool>,
+    /// When the present state has begun.
+    since: Cell<u64>,
+    /// When the handler was cancelled because of a time limit; 0: it was not.
+    timed_out_at: Cell<u64>,
+
+    incoming: RefCell<Option<hyper::body::Incoming>>,
+    ahead: RefCell<Option<Incoming>>,
+    received: Cell<u64>,
+    request_trailers: RefCell<Option<HeaderMap>>,
+    /// Since when a handler has been waiting for data of the body; 0 while none is.
+    reads_since: Cell<u64>,
+    /// How long it has waited before, altogether.
+    waited: Cell<u64>,
+
+    response: RefCell<Option<Response<Outgoing>>>,
+    is_aborted: Cell<bool>,
+    reply_waker: RefCell<Option<Waker>>,
+    pipe: RefCell<Option<Rc<Pipe>>>,
+    /// Since when a handler has been waiting for room; 0 while none is.
+    writes_since: Cell<u64>,
+
+    data: OnceCell<Box<dyn Any>>,
+}
+
+impl Exchange {
+    pub(crate) fn new(
+        shared: Rc<Shared>,
+        connection: Rc<Connection>,
+        parts: Parts,
+        incoming: hyper::body::Incoming,
+    ) -> Rc<Exchange> {
+        let incoming = (!incoming.is_end_stream()).then_some(incoming);
+        let now = shared.now.get();
+        Rc::new(Exchange {
+            shared,
+            connection,
+            parts,
+            state: Cell::new(State::Queued),
+            cancelled: Cell::new(None),
+            is_handled: Cell::new(false),
+            since: Cell::new(now),
+            timed_out_at: Cell::new(0),
+            incoming: RefCell::new(incoming),
+            ahead: RefCell::new(None),
+            received: Cell::new(0),
+            request_trailers: RefCell::new(None),
+            reads_since: Cell::new(0),
+            waited: Cell::new(0),
+            response: RefCell::new(None),
+            is_aborted: Cell::new(false),
+            reply_waker: RefCell::new(None),
+            pipe: RefCell::new(None),
+            writes_since: Cell::new(0),
+            data: OnceCell::new(),
+        })
+    }
+
+    /// Returns the head of the request.
+    pub fn head(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// Returns the text of the client's address, and its port; an empty text and 0 for a socket without addresses.
+    pub fn client(&self) -> (&str, u16) {
+        self.connection.client()
+    }
+
+    /// Returns what the owner has attached.
+    pub fn data(&self) -> &OnceCell<Box<dyn Any>> {
+        &self.data
+    }
+
+    /// Returns `true` if the client is gone, or the response complete.
+    pub fn is_over(&self) -> bool {
+        self.state.get() == State::Over
+    }
+
+    /// Returns `true` if the head of a response was given.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state.get(), State::Answered | State::Over)
+    }
+
+    /// Returns why the handler was cancelled, if it was.
+    pub fn cancelled(&self) -> Option<Why> {
+        self.cancelled.get()
+    }
+
+    /// Returns the headers that have followed the body of the request, when that was read.
+    pub fn request_trailers(&self) -> Option<HeaderMap> {
+        self.request_trailers.borrow().clone()
+    }
+
+    /// The handler begins.
+    pub(crate) fn begins(&self) {
+        self.state.set(State::Running);
+        self.is_handled.set(true);
+        self.since.set(self.shared.now.get());
+        self.connection.reschedule();
+    }
+
+    pub(crate) fn is_handled(&self) -> bool {
+        self.is_handled.get()
+    }
+
+    pub(crate) fn is_queued(&self) -> bool {
+        self.state.get() == State::Queued
+    }
+
+    /// The handler has ended. A response that it has not completed is a failure.
+    pub fn handler_ends(self: &Rc<Self>) {
+        if self.is_handled.replace(false) {
+            match self.state.get() {
+                State::Queued | State::Running => self.abort(),
+                State::Answered => {
+                    if let Some(pipe) = &*self.pipe.borrow() {
+                        pipe.fail(); // unless it is complete
+                    }
+                }
+                State::Over => {}
+            }
+            self.shared.handler_has_ended();
+        }
+        self.shared.notify();
+    }
+
+    // --- the request's body ---
+
+    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Event::Wake`].
+    pub fn read(&self) -> Incoming {
+        let ahead = self.ahead.take();
+        let read = match ahead {
+            Some(ahead) => ahead,
+            None => {
+                if self.incoming.borrow().is_none() {
+                    return Incoming::End;
+                }
+                let Some(waker) = self.connection.waker() else { return Incoming::Failed };
+                self.poll_body(&mut Context::from_waker(&waker))
+            }
+        };
+        match &read {
+            Incoming::Pending => {
+                if self.reads_since.get() == 0 {
+                    self.reads_since.set(self.shared.driver.now().max(1));
+                    self.connection.reschedule();
+                }
+            }
+            Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
+                self.is_no_longer_read();
+                // The next call finds the same.
+                *self.ahead.borrow_mut() = Some(match read {
+                    Incoming::TooLarge => Incoming::TooLarge,
+                    Incoming::Malformed => Incoming::Malformed,
+                    _ => Incoming::Failed,
+                });
+            }
+            Incoming::Data(_) | Incoming::End => self.is_no_longer_read(),
+        }
+        self.shared.notify();
+        read
+    }
+
+    /// Returns `true` if the body has not been read to its end.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.incoming.borrow().is_some()
+    }
+
+    /// Returns `true` if a handler waits for data of the body.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.reads_since.get() > 0
+    }
+
+    fn is_no_longer_read(&self) {
+        let since = self.reads_since.replace(0);
+        if since > 0 {
+            self.waited.set(self.waited.get() + self.shared.driver.now().saturating_sub(since));
+        }
+    }
+
+    /// A handler that was waiting for data of the body has been cancelled.
+    pub fn stops_reading(&self) {
+        self.is_no_longer_read();
+    }
+
+    fn poll_body(&self, cx: &mut Context<'_>) -> Incoming {
+        let mut incoming = self.incoming.borrow_mut();
+        let Some(body) = &mut *incoming else { return Incoming::End };
+        loop {
+            let frame = match Pin::new(&mut *body).poll_frame(cx) {
+                Poll::Pending => return Incoming::Pending,
+                Poll::Ready(None) => {
+                    *incoming = None;
+                    return Incoming::End;
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    *incoming = None;
+                    let is_malformed = std::error::Error::source(&error)
+                        .and_then(|source| source.downcast_ref::<std::io::Error>())
+                        .is_some_and(|error| {
+                            matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+                        });
+                    return if is_malformed { Incoming::Malformed } else { Incoming::Failed };
+                }
+                Poll::Ready(Some(Ok(frame))) => frame,
+            };
+            match frame.into_data() {
+                Ok(data) => {
+                    let received = self.received.get() + data.len() as u64;
+                    self.received.set(received);
+                    if received > self.shared.settings.max_body_size {
+                        *incoming = None;
+                        return Incoming::TooLarge;
+                    }
+                    if !data.is_empty() {
+                        return Incoming::Data(data);
+                    }
+                }
+                Err(frame) => {
+                    if let Ok(trailers) = frame.into_trailers() {
+                        *self.request_trailers.borrow_mut() = Some(trailers);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pulls data for a handler that waits for it. Called after the connection was polled.
+    pub(crate) fn pull(self: &Rc<Self>, cx: &mut Context<'_>) {
+        if self.reads_since.get() == 0 || self.ahead.borrow().is_some() {
+            return;
+        }
+        match self.poll_body(cx) {
+            Incoming::Pending => {}
+            read => {
+                if matches!(read, Incoming::Failed) {
+                    self.cancel(Why::Disconnected);
+                }
+                *self.ahead.borrow_mut() = Some(read);
+                self.shared.push(Event::Wake(Rc::clone(self)));
+            }
+        }
+    }
+
+    // --- the response ---
+
+    /// Begins the response. Returns `false` if it has begun, or there is nobody to get it.
+    pub fn respond(self: &Rc<Self>, head: Head, body: Body) -> bool {
+        if self.is_answered() || self.is_aborted.get() {
+            return false;
+        }
+        let Head { status, mut headers } = head;
+        let declared = declared_length(&headers);
+        for name in OWN {
+            headers.remove(name);
+        }
+        let closes =
+            headers.get(header::CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
+        headers.remove(header::CONNECTION);
+        let is_h2 = self.parts.version == Version::HTTP_2;
+        if (closes || self.shared.is_draining()) && !is_h2 {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        let is_head = self.parts.method == Method::HEAD;
+        let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+        let mut pipe = None;
+        let content = match body {
+            Body::Empty if is_head => {
+                set_length(&mut headers, declared);
+                Content::Empty
+            }
+            Body::Full(bytes) if is_head && !has_none => {
+                set_length(&mut headers, Some(bytes.len() as u64));
+                Content::Empty
+            }
+            Body::Full(bytes) if !has_none && !bytes.is_empty() => Content::Full(bytes),
+            Body::Stream { trailers } => {
+                let new = Rc::new(Pipe::new(declared));
+                pipe = Some(Rc::clone(&new));
+                if is_head || has_none {
+                    if is_head {
+                        set_length(&mut headers, declared);
+                    }
+                    new.end(None); // what is written to it is dropped
+                    Content::Empty
+                } else {
+                    if !trailers.is_empty() && !is_h2 {
+                        let names = trailers.iter().map(HeaderName::as_str).collect::<Vec<_>>().join(", ");
+                        if let Ok(names) = HeaderValue::from_str(&names) {
+                            headers.insert(header::TRAILER, names);
+                        }
+                    }
+                    Content::Stream(new)
+                }
+            }
+            _ => Content::Empty,
+        };
+        let mut response = Response::new(Outgoing::new(content, Some(Rc::clone(self))));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        *self.pipe.borrow_mut() = pipe;
+        self.state.set(State::Answered);
+        self.since.set(self.shared.now.get());
+        *self.response.borrow_mut() = Some(response);
+        self.wake_reply();
+        self.shared.notify();
+        true
+    }
+
+    /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
+    pub fn take_back(&self) -> bool {
+        let Some(mut response) = self.response.take() else { return false };
+        response.body_mut().detach();
+        *self.pipe.borrow_mut() = None;
+        self.writes_since.set(0);
+        self.state.set(State::Running);
+        true
+    }
+
+    /// Writes a piece of the body. After [`Written::Full`] the handler should wait until [`has_room`](Exchange::has_room) is
+    /// true, to be asked at [`Event::Wake`].
+    pub fn write(&self, bytes: Bytes) -> Written {
+        let pipe = self.pipe.borrow().clone();
+        let Some(pipe) = pipe else { return Written::TooMuch };
+        let is_head_only = self.parts.method == Method::HEAD;
+        if self.is_over() {
+            return if is_head_only { Written::Ok } else { Written::Gone };
+        }
+        if !pipe.write(bytes) && !is_head_only {
+            return Written::TooMuch;
+        }
+        self.shared.notify();
+        if self.has_room() { Written::Ok } else { Written::Full }
+    }
+
+    /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Event::Wake`] follows.
+    pub fn has_room(&self) -> bool {
+        let is_full =
+            self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= self.shared.settings.write_window);
+        if !is_full || self.is_over() {
+            self.writes_since.set(0);
+            return true;
+        }
+        if self.writes_since.get() == 0 {
+            self.writes_since.set(self.shared.driver.now().max(1));
+            self.connection.reschedule();
+        }
+        false
+    }
+
+    /// Completes a body that was written piece by piece. Returns `false` if it is shorter than it declares, so that the client
+    /// notices that it is incomplete.
+    pub fn complete(&self, trailers: Option<HeaderMap>) -> bool {
+        let is_whole = self.pipe.borrow().as_ref().is_none_or(|pipe| pipe.end(trailers));
+        self.shared.notify();
+        is_whole
+    }
+
+    /// Ends the response as a failure: the client notices that it is incomplete.
+    pub fn abort(self: &Rc<Self>) {
+        match self.state.get() {
+            State::Queued | State::Running => {
+                self.is_aborted.set(true);
+                self.state.set(State::Over);
+                self.wake_reply();
+                self.connection.exchange_ends(self);
+            }
+            State::Answered => {
+                if let Some(pipe) = &*self.pipe.borrow() {
+                    pipe.fail();
+                }
+            }
+            State::Over => {}
+        }
+        self.shared.notify();
+    }
+
+    fn wake_reply(&self) {
+        if let Some(waker) = self.reply_waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Takes the response when there is one; an error if there will be none.
+    pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Outgoing>, ()>> {
+        if let Some(response) = self.response.take() {
+            return Poll::Ready(Ok(response));
+        }
+        if self.is_aborted.get() {
+            return Poll::Ready(Err(()));
+        }
+        let mut waker = self.reply_waker.borrow_mut();
+        if waker.as_ref().is_none_or(|waker| !waker.will_wake(cx.waker())) {
+            *waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// hyper has taken a piece of the body, or waits for one.
+    pub(crate) fn body_was_taken(self: &Rc<Self>) {
+        if self.writes_since.get() > 0 && self.has_room() {
+            self.shared.push(Event::Wake(Rc::clone(self)));
+        }
+    }
+
+    /// hyper needs the body no more.
+    pub(crate) fn body_ends(self: &Rc<Self>, is_sent: bool) {
+        if self.state.replace(State::Over) != State::Over {
+            if !is_sent && self.is_handled.get() {
+                self.cancel(Why::Disconnected);
+            }
+            self.drop_body(); // what was not read is hyper's to drain
+            self.connection.exchange_ends(self);
+        }
+    }
+
+    /// There is nobody any more to get a response.
+    pub(crate) fn client_leaves(self: &Rc<Self>) {
+        let before = self.state.replace(State::Over);
+        if before != State::Over {
+            if before == State::Queued {
+                self.shared.leave_queue(self);
+            }
+            self.drop_body();
+            drop(self.response.take());
+            self.cancel(Why::Disconnected);
+            self.connection.exchange_ends(self);
+        }
+    }
+
+    /// Drops the rest of the body. Who reads on finds that it is incomplete.
+    fn drop_body(&self) {
+        if self.incoming.take().is_some() {
+            self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        }
+    }
+
+    /// Returns `true` if a response with this status has no body.
+    pub fn omits_body(&self, status: StatusCode) -> bool {
+        let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+        has_none || self.parts.method == Method::HEAD
+    }
+
+    /// Asks the handler to end, if it runs.
+    pub(crate) fn cancel(self: &Rc<Self>, why: Why) {
+        if self.cancelled.get().is_none() {
+            self.cancelled.set(Some(why));
+            if self.is_handled.get() {
+                self.shared.cancelled.set(self.shared.cancelled.get() + 1);
+                self.shared.push(Event::Cancel(Rc::clone(self), why));
+            }
+        }
+    }
+
+    /// Answers in place of the handler.
+    pub(crate) fn refuse(self: &Rc<Self>, status: StatusCode) {
+        let (head, body) = refusal(status);
+        self.respond(head, body);
+    }
+
+    // --- time ---
+
+    /// Returns when a limit passes, if that is to be watched.
+    pub(crate) fn due(&self) -> Option<u64> {
+        let settings = &self.shared.settings;
+        let limit = |since: u64, time: u64| (since > 0 && time > 0).then(|| since.saturating_add(time));
+        let state = match self.state.get() {
+            State::Queued => limit(self.since.get(), settings.queue_timeout),
+            State::Running if self.timed_out_at.get() > 0 => limit(self.timed_out_at.get(), settings.cancel_grace),
+            State::Running => limit(self.since.get(), settings.request_timeout),
+            State::Answered | State::Over => None,
+        };
+        let reads = limit(self.reads_since.get(), settings.body_timeout);
+        let writes = limit(self.writes_since.get(), settings.write_timeout);
+        [state, reads, writes].into_iter().flatten().min()
+    }
+
+    /// Carries out what follows from limits that have passed.
+    pub(crate) fn check(self: &Rc<Self>, now: u64) {
+        if self.due().is_none_or(|due| due > now) {
+            return;
+        }
+        let settings = &self.shared.settings;
+        let is_over = |since: u64, time: u64| since > 0 && time > 0 && now >= since.saturating_add(time);
+        match self.state.get() {
+            State::Queued if is_over(self.since.get(), settings.queue_timeout) => {
+                self.shared.refused.set(self.shared.refused.get() + 1);
+                self.shared.leave_queue(self);
+                self.refuse(StatusCode::SERVICE_UNAVAILABLE);
+            }
+            State::Running if is_over(self.timed_out_at.get(), settings.cancel_grace) => {
+                let slow = self.cancelled.get() == Some(Why::SlowBody);
+                self.refuse(if slow { StatusCode::REQUEST_TIMEOUT } else { StatusCode::SERVICE_UNAVAILABLE });
+            }
+            State::Running if self.timed_out_at.get() == 0 && is_over(self.since.get(), settings.request_timeout) => {
+                self.timed_out_at.set(now);
+                self.cancel(Why::Timeout);
+            }
+            _ => {}
+        }
+        if is_over(self.reads_since.get(), settings.body_timeout) {
+            self.body_is_slow(now);
+        }
+        if is_over(self.writes_since.get(), settings.write_timeout) {
+            self.writes_since.set(0);
+            if let Some(pipe) = &*self.pipe.borrow() {
+                pipe.fail();
+            }
+            self.cancel(Why::Disconnected);
+            self.connection.kill_unless_h2();
+        }
+    }
+
+    fn body_is_slow(self: &Rc<Self>, now: u64) {
+        self.reads_since.set(0);
+        *self.ahead.borrow_mut() = Some(Incoming::Failed);
+        self.incoming.take();
+        self.shared.push(Event::Wake(Rc::clone(self)));
+        if self.timed_out_at.get() == 0 {
+            self.timed_out_at.set(now);
+        }
+        self.cancel(Why::SlowBody);
+    }
+
+    /// Returns `true` if the body has come too slowly on average.
+    pub(crate) fn is_trickling(&self, now: u64) -> bool {
+        let settings = &self.shared.settings;
+        let since = self.reads_since.get();
+        let waited = self.waited.get() + if since > 0 { now.saturating_sub(since) } else { 0 };
+        settings.min_body_rate > 0
+            && settings.body_timeout > 0
+            && waited > settings.body_timeout
+            && u128::from(self.received.get()) * 1_000_000_000 < u128::from(settings.min_body_rate) * u128::from(waited)
+    }
+
+    /// Ends a body that trickles.
+    pub(crate) fn check_rate(self: &Rc<Self>, now: u64) {
+        if self.reads_since.get() > 0 && self.is_trickling(now) {
+            self.body_is_slow(now);
+        }
+    }
+}
+
+/// The headers that handlers do not set.
+const OWN: [HeaderName; 5] = [
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::TE,
+    HeaderName::from_static("keep-alive"),
+];
+
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
+    let text = values.next()?.to_str().ok()?;
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+fn set_length(headers: &mut HeaderMap, length: Option<u64>) {
+    if let Some(length) = length {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+}
+
+/// Returns a short answer for a request that no handler answers.
+pub fn refusal(status: StatusCode) -> (Head, Body) {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let text = format!("{} {}\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));
+    (Head { status, headers }, Body::Full(Bytes::from(text)))
+}

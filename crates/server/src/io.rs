@@ -1,0 +1,348 @@
+//! Sockets as hyper reads and writes them, and what is known of their readiness.
+#![allow(unsafe_code)]
+
+use crate::conn::Connection;
+use crate::server::{Key, Shared};
+use bytes::{Buf, Bytes};
+use hyper::rt::{Read, ReadBufCursor, Write};
+use std::cell::{Cell, RefCell};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A direction in which a descriptor is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Data can be read or a connection accepted.
+    Read,
+    /// Data can be written.
+    Write,
+}
+
+/// What is known of one direction of a descriptor.
+pub struct Side {
+    direction: Direction,
+    /// A call may succeed.
+    may_be_ready: Cell<bool>,
+    /// The last call would have blocked, so that the kernel need not be asked before a wait.
+    would_block: Cell<bool>,
+    /// The wait that is registered.
+    key: Cell<Option<Key>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Side {
+    /// Returns a side of which nothing is known.
+    pub fn new(direction: Direction) -> Rc<Side> {
+        Rc::new(Side {
+            direction,
+            may_be_ready: Cell::new(true),
+            would_block: Cell::new(false),
+            key: Cell::new(None),
+            waker: RefCell::new(None),
+        })
+    }
+
+    /// The wait is over: the descriptor may be ready.
+    pub fn is_signalled(&self) {
+        self.key.set(None);
+        self.may_be_ready.set(true);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Calls `attempt` when it may succeed, until it would not block.
+    pub fn poll<T>(
+        self: &Rc<Side>,
+        shared: &Shared,
+        fd: BorrowedFd<'_>,
+        cx: &mut Context<'_>,
+        mut attempt: impl FnMut() -> io::Result<T>,
+    ) -> Poll<io::Result<T>> {
+        loop {
+            if self.may_be_ready.get() {
+                match attempt() {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        self.may_be_ready.set(false);
+                        self.would_block.set(true);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    result => return Poll::Ready(result),
+                }
+            }
+            if self.key.get().is_none() {
+                let is_used = |key: Key| shared.waits.borrow().contains_key(&key);
+                match shared.driver.watch(fd, self.direction, self.would_block.take(), &is_used)? {
+                    Some(key) => {
+                        self.key.set(Some(key));
+                        shared.waits.borrow_mut().insert(key, Rc::clone(self));
+                    }
+                    None => {
+                        self.may_be_ready.set(true);
+                        continue;
+                    }
+                }
+            }
+            let mut waker = self.waker.borrow_mut();
+            if waker.as_ref().is_none_or(|waker| !waker.will_wake(cx.waker())) {
+                *waker = Some(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+    }
+
+    /// A call has taken all that there was: the next one would block, unless more has come meanwhile.
+    fn is_emptied(&self, shared: &Shared, fd: BorrowedFd<'_>) {
+        self.may_be_ready.set(false);
+        shared.driver.emptied(fd, self.direction);
+    }
+
+    /// Ends the wait that is registered.
+    pub fn end(&self, shared: &Shared, fd: RawFd) {
+        if let Some(key) = self.key.take() {
+            shared.waits.borrow_mut().remove(&key);
+            shared.driver.unwatch(fd, key);
+        }
+        self.waker.take();
+    }
+}
+
+/// A socket that was accepted.
+pub struct Socket {
+    fd: Rc<OwnedFd>,
+    is_tcp: bool,
+    shared: Rc<Shared>,
+    connection: Rc<Connection>,
+    read: Rc<Side>,
+    write: Rc<Side>,
+    /// What was read ahead, to find out which protocol the client speaks.
+    ahead: Bytes,
+}
+
+impl Socket {
+    /// Returns the socket of a connection, in non-blocking mode.
+    pub fn new(fd: OwnedFd, is_tcp: bool, shared: Rc<Shared>, connection: Rc<Connection>) -> Socket {
+        shared.driver.opened(fd.as_fd(), is_tcp);
+        Socket {
+            fd: Rc::new(fd),
+            is_tcp,
+            shared,
+            connection,
+            read: Side::new(Direction::Read),
+            write: Side::new(Direction::Write),
+            ahead: Bytes::new(),
+        }
+    }
+
+    /// Returns what sees that the client has closed the connection.
+    pub fn hangup(&self) -> Hangup {
+        Hangup { fd: Rc::clone(&self.fd), shared: Rc::clone(&self.shared), side: Side::new(Direction::Read) }
+    }
+
+    /// Returns the bytes to the socket, to be read next.
+    pub fn put_back(&mut self, bytes: Bytes) {
+        self.ahead = bytes;
+    }
+
+    /// Reads into a buffer of `length` bytes at `place`. Returns how many were read.
+    fn poll_recv(&self, cx: &mut Context<'_>, place: *mut u8, length: usize) -> Poll<io::Result<usize>> {
+        let fd = self.fd.as_raw_fd();
+        let read = self.read.poll(&self.shared, self.fd.as_fd(), cx, || {
+            // SAFETY: an open descriptor, and memory of this length, which the caller has borrowed for writing.
+            let count = unsafe { libc::recv(fd, place.cast(), length, 0) };
+            usize::try_from(count).map_err(|_| io::Error::last_os_error())
+        });
+        if let Poll::Ready(Ok(count)) = read {
+            self.connection.has_read(count);
+            // Only for TCP: a read of another socket ends where data of another kind begins.
+            if self.is_tcp && count > 0 && count < length {
+                self.read.is_emptied(&self.shared, self.fd.as_fd());
+            }
+        }
+        read
+    }
+
+    /// Reads into `buffer`. Returns how many bytes were read.
+    pub fn poll_fill(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_recv(cx, buffer.as_mut_ptr(), buffer.len())
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let fd = self.fd.as_raw_fd();
+        // An `IoSlice` has the representation of an `iovec`.
+        let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
+        let written = self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+            // SAFETY: all zeros are a message without an address and control data.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            (message.msg_iov, message.msg_iovlen) = (first, count as _);
+            // SAFETY: an open descriptor, and buffers that are borrowed until the call returns. They are only read.
+            let count = unsafe { libc::sendmsg(fd, &raw const message, libc::MSG_NOSIGNAL) };
+            usize::try_from(count).map_err(|_| io::Error::last_os_error())
+        });
+        match &written {
+            Poll::Pending => self.connection.cannot_write(),
+            Poll::Ready(_) => self.connection.has_written(),
+        }
+        written
+    }
+}
+
+/// How many buffers one call writes.
+const MAX_BUFFERS: usize = 64;
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.connection.socket_ends();
+        for side in [&self.read, &self.write] {
+            side.end(&self.shared, self.fd.as_raw_fd());
+        }
+        self.shared.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
+    }
+}
+
+/// Sees that the client has closed its connection, also while there is something to read.
+pub struct Hangup {
+    fd: Rc<OwnedFd>,
+    shared: Rc<Shared>,
+    side: Rc<Side>,
+}
+
+impl Hangup {
+    /// Ready: the client has closed it.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let polled = self.side.poll(&self.shared, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
+        polled.map(drop)
+    }
+}
+
+impl Drop for Hangup {
+    fn drop(&mut self) {
+        self.side.end(&self.shared, self.fd.as_raw_fd());
+    }
+}
+
+impl Read for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.ahead.is_empty() {
+            let count = this.ahead.len().min(buf.remaining());
+            buf.put_slice(&this.ahead[..count]);
+            this.ahead.advance(count);
+            return Poll::Ready(Ok(()));
+        }
+        // SAFETY: bytes of it are only written by `recv`.
+        let room = unsafe { buf.as_mut() };
+        let (place, length) = (room.as_mut_ptr().cast(), room.len());
+        match this.poll_recv(cx, place, length) {
+            Poll::Ready(Ok(count)) => {
+                // SAFETY: `recv` has written so many.
+                unsafe { buf.advance(count) };
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Write for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_send(cx, &[IoSlice::new(buf)])
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // SAFETY: an open descriptor. An error means that the client is gone.
+        unsafe { libc::shutdown(self.fd.as_raw_fd(), libc::SHUT_WR) };
+        Poll::Ready(Ok(()))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_send(cx, bufs)
+    }
+}
+
+/// Prepares a listening TCP socket: its connections send without delay, and the kernel's queue is as long as the system allows.
+pub fn prepare_tcp_listener(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let one: libc::c_int = 1;
+    // SAFETY: an open descriptor, and an option of an integer's size.
+    let set = unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_NODELAY,
+            (&raw const one).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    // SAFETY: a socket that listens already; the system limits the number.
+    let listens = unsafe { libc::listen(fd.as_raw_fd(), 4096) };
+    if set != 0 || listens != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Checks that something can be read, or accepted.
+///
+/// # Errors
+/// `WouldBlock`: there is nothing.
+pub fn is_readable(fd: BorrowedFd<'_>) -> io::Result<()> {
+    poll_once(fd, libc::POLLIN)
+}
+
+fn poll_once(fd: BorrowedFd<'_>, events: libc::c_short) -> io::Result<()> {
+    let mut one = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
+    // SAFETY: one entry, which lives through the call.
+    let found = unsafe { libc::poll(&raw mut one, 1, 0) };
+    if found == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+}
+
+/// A copy of a listening socket's descriptor.
+pub struct Copied {
+    /// The copy.
+    pub fd: OwnedFd,
+    /// It is a Unix socket, not a TCP socket.
+    pub is_unix: bool,
+}
+
+fn socket_option(fd: RawFd, option: libc::c_int) -> io::Result<libc::c_int> {
+    let (mut value, mut length): (libc::c_int, _) = (0, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: any number, and a place of an integer's size.
+    let got = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, option, (&raw mut value).cast(), &raw mut length) };
+    if got == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Returns a copy of the descriptor of a socket that listens.
+///
+/// # Errors
+/// It is not open, or does not listen.
+pub fn duplicate_listener(fd: RawFd) -> io::Result<Copied> {
+    if socket_option(fd, libc::SO_ACCEPTCONN)? == 0 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    let is_unix = match socket_option(fd, libc::SO_DOMAIN)? {
+        libc::AF_UNIX => true,
+        libc::AF_INET | libc::AF_INET6 => false,
+        _ => return Err(io::Error::from_raw_os_error(libc::EAFNOSUPPORT)),
+    };
+    // SAFETY: a system call without pointers.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new descriptor, which nobody else owns.
+    let fd = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(copy) };
+    Ok(Copied { fd, is_unix })
+}

@@ -1,0 +1,31 @@
+//! An HTTP server that is driven by somebody else's event loop, on one thread.
+//!
+//! [`Server`] has connections, and hyper's state machines for them. It waits for nothing: its owner asks a [`Driver`] to
+//! watch descriptors, calls [`Server::ready`] for those that are ready, and then [`Server::turn`], which does what can be
+//! done at once. What concerns handlers of requests comes out as [`Event`]s, to be taken with [`Server::next_event`]: a
+//! request is to be handled, a handler that waits may look again, a handler is to be cancelled. No handler is called.
+//!
+//! A handler works with its [`Exchange`]: the request, whose body it pulls, and the response, whose body it pushes.
+//!
+//! hyper has no timeouts of its own here: each connection has a watchdog (`conn.rs`), a time at which its task is polled at
+//! the latest and looks which limit has passed.
+
+#![deny(unsafe_code)]
+
+mod body;
+mod conn;
+mod exchange;
+mod exec;
+mod io;
+mod listen;
+mod server;
+mod service;
+mod settings;
+mod timer;
+
+pub use body::Written;
+pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
+pub use io::Direction;
+pub use listen::{Address, Listener};
+pub use server::{Driver, Event, Key, Server, Stats};
+pub use settings::Settings;

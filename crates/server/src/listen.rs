@@ -1,0 +1,236 @@
+//! Sockets that listen, and the task that accepts connections.
+
+use crate::conn::{self, Connection};
+use crate::io::{self, Direction, Side, Socket};
+use crate::server::Shared;
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::io::ErrorKind;
+use std::net::{TcpListener, ToSocketAddrs};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// Where a server listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// `host:port`.
+    Tcp(String),
+    /// `unix:/path`.
+    Unix(String),
+    /// `fd:3`: a socket that listens already.
+    Descriptor(RawFd),
+}
+
+impl Address {
+    /// Returns the address that this text stands for, if it is one.
+    pub fn parse(text: &str) -> Option<Address> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return (!path.is_empty() && !path.contains('\0')).then(|| Address::Unix(path.to_owned()));
+        }
+        if let Some(number) = text.strip_prefix("fd:") {
+            return number.parse().ok().filter(|fd| *fd >= 0).map(Address::Descriptor);
+        }
+        let (host, port) = text.rsplit_once(':')?;
+        let is_bracketed = host.starts_with('[') && host.ends_with(']');
+        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+        let is_host = !host.is_empty() && (is_bracketed || !host.contains(':'));
+        (is_host && is_port).then(|| Address::Tcp(text.to_owned()))
+    }
+}
+
+enum Kind {
+    Tcp(TcpListener),
+    /// The path is removed with the listener, by the process that has made it.
+    Unix(UnixListener, Option<(String, u32)>),
+}
+
+/// A socket that listens, in non-blocking mode.
+pub struct Listener {
+    kind: Kind,
+    text: String,
+}
+
+impl Listener {
+    /// Binds a socket and listens.
+    ///
+    /// # Errors
+    /// The address is in use, not of this machine, or otherwise refused by the system.
+    pub fn bind(address: &Address) -> std::io::Result<Listener> {
+        let (kind, text) = match address {
+            Address::Tcp(text) => {
+                let addresses: Vec<_> = text.to_socket_addrs()?.collect();
+                Listener::of_tcp(TcpListener::bind(&*addresses)?)?
+            }
+            Address::Unix(path) => {
+                remove_stale(path);
+                let socket = UnixListener::bind(path)?;
+                (Kind::Unix(socket, Some((path.clone(), std::process::id()))), format!("unix:{path}"))
+            }
+            Address::Descriptor(fd) => Listener::inherited(*fd)?,
+        };
+        match &kind {
+            Kind::Tcp(socket) => socket.set_nonblocking(true)?,
+            Kind::Unix(socket, _) => socket.set_nonblocking(true)?,
+        }
+        Ok(Listener { kind, text })
+    }
+
+    fn of_tcp(socket: TcpListener) -> std::io::Result<(Kind, String)> {
+        io::prepare_tcp_listener(socket.as_fd())?;
+        let text = socket.local_addr()?.to_string();
+        Ok((Kind::Tcp(socket), text))
+    }
+
+    /// Returns a socket that this process was started with. It is duplicated: the given one stays the owner's.
+    fn inherited(fd: RawFd) -> std::io::Result<(Kind, String)> {
+        let copy = io::duplicate_listener(fd)?;
+        if copy.is_unix {
+            return Ok((Kind::Unix(UnixListener::from(copy.fd), None), format!("fd:{fd}")));
+        }
+        Listener::of_tcp(TcpListener::from(copy.fd))
+    }
+
+    /// Returns where it listens, with the port that the system has chosen.
+    pub fn address(&self) -> &str {
+        &self.text
+    }
+
+    fn accept(&self) -> std::io::Result<(OwnedFd, bool, String, u16)> {
+        match &self.kind {
+            Kind::Tcp(socket) => {
+                let (stream, peer) = socket.accept()?;
+                stream.set_nonblocking(true)?;
+                Ok((stream.into(), true, peer.ip().to_canonical().to_string(), peer.port()))
+            }
+            Kind::Unix(socket, _) => {
+                let (stream, _) = socket.accept()?;
+                stream.set_nonblocking(true)?;
+                Ok((stream.into(), false, String::new(), 0))
+            }
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp(socket) => socket.as_fd(),
+            Kind::Unix(socket, _) => socket.as_fd(),
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Listener").field(&self.text).finish()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Kind::Unix(_, Some((path, process))) = &self.kind
+            && *process == std::process::id()
+        {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes a socket that no process listens on any more.
+fn remove_stale(path: &str) {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// How many connections are accepted at a time.
+const BATCH: usize = 16;
+/// How long to wait when descriptors have run out, in nanoseconds.
+const PAUSE: u64 = 100_000_000;
+
+/// Accepts connections until the server drains.
+pub struct Accepting {
+    shared: Rc<Shared>,
+    listener: RefCell<Option<Listener>>,
+    side: Rc<Side>,
+    fd: RawFd,
+}
+
+impl Accepting {
+    /// Returns the task for a listener.
+    pub fn new(shared: Rc<Shared>, listener: Listener) -> Accepting {
+        shared.driver.opened(listener.as_fd(), false);
+        let fd = listener.as_fd().as_raw_fd();
+        Accepting { shared, listener: RefCell::new(Some(listener)), side: Side::new(Direction::Read), fd }
+    }
+
+    fn close(&self) {
+        self.side.end(&self.shared, self.fd);
+        if let Some(listener) = self.listener.take() {
+            self.shared.driver.closing(listener.as_fd());
+        }
+    }
+}
+
+impl Drop for Accepting {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Future for Accepting {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let shared = &self.shared;
+        if shared.is_draining() {
+            self.close();
+            return Poll::Ready(());
+        }
+        let listener = self.listener.borrow();
+        let Some(listener) = &*listener else { return Poll::Ready(()) };
+        shared.watch_drain(cx.waker());
+        for _ in 0..BATCH {
+            if shared.connection_count() >= shared.settings.max_connections {
+                let waits = self.side.poll(shared, listener.as_fd(), cx, || io::is_readable(listener.as_fd()));
+                if waits.is_ready() {
+                    shared.close_idle();
+                    shared.wake_when_one_ends(cx.waker());
+                }
+                return Poll::Pending;
+            }
+            let accepted = self.side.poll(shared, listener.as_fd(), cx, || match listener.accept() {
+                // The client has gone before: the next one.
+                Err(error) if is_of_one_client(&error) => Err(ErrorKind::Interrupted.into()),
+                result => result,
+            });
+            match accepted {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok((fd, is_tcp, client, port))) => {
+                    shared.accepted.set(shared.accepted.get() + 1);
+                    let connection = Connection::new(Rc::clone(shared), client, port);
+                    let socket = Socket::new(fd, is_tcp, Rc::clone(shared), Rc::clone(&connection));
+                    shared.exec.spawn(conn::Task::new(connection, socket));
+                }
+                Poll::Ready(Err(_)) => {
+                    // Descriptors or memory have run out.
+                    shared.timers.add(shared.now.get() + PAUSE, cx.waker().clone());
+                    return Poll::Pending;
+                }
+            }
+        }
+        cx.waker().wake_by_ref(); // others first
+        Poll::Pending
+    }
+}
+
+fn is_of_one_client(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
+        || matches!(error.raw_os_error(), Some(libc::EPROTO | libc::ENETDOWN | libc::ENETUNREACH | libc::EHOSTUNREACH))
+}

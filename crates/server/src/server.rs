@@ -1,0 +1,387 @@
+//! The server: what its connections share, and what its owner calls.
+
+use crate::conn::Connection;
+use crate::exchange::{Exchange, Why};
+use crate::exec::Executor;
+use crate::io::{Direction, Side};
+use crate::listen::{Accepting, Listener};
+use crate::settings::Settings;
+use crate::timer::Timers;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::rc::Rc;
+use std::task::Waker;
+
+/// The number of a wait for a descriptor.
+pub type Key = u32;
+
+/// What a server needs of its event loop.
+pub trait Driver {
+    /// Returns monotonic nanoseconds.
+    fn now(&self) -> u64;
+
+    /// Begins a wait: [`Server::ready`] is to be called, once, with the key that this returns. `would_block`: the last call has
+    /// shown that the descriptor is not ready. `is_used` returns `true` for the keys of other waits, of which this is to be none.
+    /// Returns `None` if it may be ready.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    fn watch(
+        &self,
+        fd: BorrowedFd<'_>,
+        direction: Direction,
+        would_block: bool,
+        is_used: &dyn Fn(Key) -> bool,
+    ) -> io::Result<Option<Key>>;
+
+    /// Ends a wait.
+    fn unwatch(&self, fd: RawFd, key: Key);
+
+    /// The last call has taken all that there was, as far as it can tell.
+    fn emptied(&self, fd: BorrowedFd<'_>, direction: Direction);
+
+    /// A descriptor of the server's is new.
+    fn opened(&self, fd: BorrowedFd<'_>, is_tcp: bool);
+
+    /// A descriptor of the server's is about to be closed.
+    fn closing(&self, fd: BorrowedFd<'_>);
+
+    /// There is something to do: [`Server::turn`] is to be called soon. Called by what handlers do.
+    fn wake(&self);
+}
+
+/// Something that concerns a handler.
+#[derive(Clone)]
+pub enum Event {
+    /// A request is to be handled; [`Exchange::handler_ends`] is called in any case.
+    Begin(Rc<Exchange>),
+    /// A handler that waits for its exchange may look again.
+    Wake(Rc<Exchange>),
+    /// A handler is to end.
+    Cancel(Rc<Exchange>, Why),
+}
+
+/// How the server is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Stats {
+    /// Connections that were accepted.
+    pub accepted: u64,
+    /// Open connections.
+    pub connections: usize,
+    /// Requests that are being handled.
+    pub running: usize,
+    /// Requests that wait for a handler.
+    pub queued: usize,
+    /// Requests that have come.
+    pub requests: u64,
+    /// Requests that were refused without a handler.
+    pub refused: u64,
+    /// Handlers that were cancelled.
+    pub cancelled: u64,
+}
+
+/// Hashes keys, which are different numbers already.
+#[derive(Default)]
+pub struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// The waits by their keys.
+pub type Waits = HashMap<Key, Rc<Side>, BuildHasherDefault<KeyHasher>>;
+
+/// What is left of the life of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    Serving,
+    /// Until this time, if there is one; then handlers are cancelled.
+    Draining(Option<u64>),
+    /// Handlers were cancelled; at this time connections are closed.
+    Cancelling(u64),
+    /// All connections were closed.
+    Closed,
+}
+
+/// What the parts of a server share.
+pub struct Shared {
+    pub settings: Settings,
+    pub driver: Box<dyn Driver>,
+    pub exec: Executor,
+    pub timers: Timers,
+    /// The time at the begin of this turn.
+    pub now: Cell<u64>,
+    pub waits: RefCell<Waits>,
+    pub connections: RefCell<Slab<Rc<Connection>>>,
+    pub accepted: Cell<u64>,
+    pub requests: Cell<u64>,
+    pub refused: Cell<u64>,
+    pub cancelled: Cell<u64>,
+    events: RefCell<VecDeque<Event>>,
+    /// Requests that wait for a handler.
+    queue: RefCell<VecDeque<Rc<Exchange>>>,
+    /// Handlers that run.
+    running: Cell<usize>,
+    life: Cell<Life>,
+    /// Tasks that wait for a connection to end, and for the server to drain.
+    ends: RefCell<Vec<Waker>>,
+    drains: RefCell<Vec<Waker>>,
+    is_in_turn: Cell<bool>,
+}
+
+impl Shared {
+    /// Adds an event.
+    pub fn push(&self, event: Event) {
+        self.events.borrow_mut().push_back(event);
+    }
+
+    /// Has the owner woken, if something is to be done.
+    pub fn notify(&self) {
+        if !self.is_in_turn.get() && (self.exec.has_ready() || !self.events.borrow().is_empty()) {
+            self.driver.wake();
+        }
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.life.get() != Life::Serving
+    }
+
+    pub fn connection_count(&self) -> usize {
+        self.connections.borrow().len()
+    }
+
+    /// A request has come: a handler begins, or it waits for one.
+    pub fn request_comes(&self, exchange: &Rc<Exchange>) {
+        if self.running.get() < self.settings.max_concurrency {
+            self.begin(exchange);
+        } else {
+            self.queue.borrow_mut().push_back(Rc::clone(exchange));
+        }
+    }
+
+    fn begin(&self, exchange: &Rc<Exchange>) {
+        self.running.set(self.running.get() + 1);
+        exchange.begins();
+        self.push(Event::Begin(Rc::clone(exchange)));
+    }
+
+    /// A handler has ended: the next request has its place.
+    pub fn handler_has_ended(&self) {
+        self.running.set(self.running.get().saturating_sub(1));
+        while self.running.get() < self.settings.max_concurrency {
+            let next = self.queue.borrow_mut().pop_front();
+            let Some(next) = next else { return };
+            if next.is_queued() {
+                self.begin(&next);
+            }
+        }
+    }
+
+    /// A request waits for a handler no more.
+    pub fn leave_queue(&self, exchange: &Rc<Exchange>) {
+        self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
+    }
+
+    /// Wakes a task when a connection has ended.
+    pub fn wake_when_one_ends(&self, waker: &Waker) {
+        self.ends.borrow_mut().push(waker.clone());
+    }
+
+    /// Wakes a task when the server drains.
+    pub fn watch_drain(&self, waker: &Waker) {
+        let mut drains = self.drains.borrow_mut();
+        if !drains.iter().any(|other| other.will_wake(waker)) {
+            drains.push(waker.clone());
+        }
+    }
+
+    pub fn connection_ends(&self, id: usize) {
+        let connection = self.connections.borrow_mut().try_remove(id);
+        drop(connection);
+        self.ends.take().into_iter().for_each(Waker::wake);
+    }
+
+    /// Closes the connection that has been idle for longest.
+    pub fn close_idle(&self) {
+        let connections = self.connections.borrow();
+        let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
+        if let Some((_, connection)) = idle.min_by_key(|(since, _)| *since) {
+            connection.kill();
+        }
+    }
+
+    fn each_connection(&self, what: impl Fn(&Connection)) {
+        let all: Vec<_> = self.connections.borrow().iter().map(|(_, connection)| Rc::clone(connection)).collect();
+        all.iter().for_each(|connection| what(connection));
+    }
+
+    /// Goes on with the end of the server.
+    fn check_life(&self, now: u64) {
+        match self.life.get() {
+            Life::Draining(Some(until)) if now >= until => {
+                self.each_connection(|connection| connection.cancel_all(Why::Shutdown));
+                self.life.set(Life::Cancelling(now.saturating_add(self.settings.cancel_grace)));
+            }
+            Life::Cancelling(until) if now >= until => {
+                self.each_connection(Connection::kill);
+                self.life.set(Life::Closed);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A server.
+pub struct Server(Rc<Shared>);
+
+/// How many tasks are polled in a turn.
+const TASKS: usize = 64;
+
+impl Server {
+    /// Returns a server that listens nowhere.
+    pub fn new(settings: Settings, driver: Box<dyn Driver>) -> Server {
+        let now = driver.now();
+        Server(Rc::new(Shared {
+            settings,
+            driver,
+            exec: Executor::default(),
+            timers: Timers::default(),
+            now: Cell::new(now),
+            waits: RefCell::default(),
+            connections: RefCell::default(),
+            accepted: Cell::new(0),
+            requests: Cell::new(0),
+            refused: Cell::new(0),
+            cancelled: Cell::new(0),
+            events: RefCell::default(),
+            queue: RefCell::default(),
+            running: Cell::new(0),
+            life: Cell::new(Life::Serving),
+            ends: RefCell::default(),
+            drains: RefCell::default(),
+            is_in_turn: Cell::new(false),
+        }))
+    }
+
+    /// Accepts connections of this socket from now on.
+    pub fn listen(&self, listener: Listener) {
+        self.0.exec.spawn(Accepting::new(Rc::clone(&self.0), listener));
+        self.0.notify();
+    }
+
+    /// A wait is over. Returns `false` if there is no such wait.
+    pub fn ready(&self, key: Key) -> bool {
+        let side = self.0.waits.borrow_mut().remove(&key);
+        side.inspect(|side| side.is_signalled()).is_some()
+    }
+
+    /// Returns the exchanges whose handlers run, as far as their clients are still there.
+    pub fn running(&self) -> Vec<Rc<Exchange>> {
+        self.0.connections.borrow().iter().flat_map(|(_, connection)| connection.handled()).collect()
+    }
+
+    /// Does what can be done at once.
+    pub fn turn(&self) {
+        let shared = &self.0;
+        let now = shared.driver.now();
+        shared.now.set(now);
+        shared.is_in_turn.set(true);
+        shared.timers.expire(now);
+        shared.check_life(now);
+        shared.exec.run(TASKS);
+        shared.is_in_turn.set(false);
+    }
+
+    /// Takes the next event.
+    pub fn next_event(&self) -> Option<Event> {
+        self.0.events.borrow_mut().pop_front()
+    }
+
+    /// Returns `true` if the next turn has something to do.
+    pub fn has_work(&self) -> bool {
+        self.0.exec.has_ready() || !self.0.events.borrow().is_empty()
+    }
+
+    /// Returns the time of the next turn at the latest.
+    pub fn next_deadline(&self) -> Option<u64> {
+        let end = match self.0.life.get() {
+            Life::Draining(until) => until,
+            Life::Cancelling(until) => Some(until),
+            Life::Serving | Life::Closed => None,
+        };
+        [self.0.timers.next(), end].into_iter().flatten().min()
+    }
+
+    /// Accepts no more connections, and closes those that there are when their requests are answered. After `grace`
+    /// nanoseconds handlers are cancelled; without a limit if that is `None`.
+    pub fn drain(&self, grace: Option<u64>) {
+        let shared = &self.0;
+        let until = grace.map(|grace| shared.driver.now().saturating_add(grace));
+        match shared.life.get() {
+            Life::Serving => {}
+            Life::Draining(before) if until.is_some_and(|until| before.is_none_or(|before| until < before)) => {}
+            _ => return,
+        }
+        shared.life.set(Life::Draining(until));
+        shared.drains.take().into_iter().for_each(Waker::wake);
+        shared.each_connection(Connection::drain);
+        shared.driver.wake();
+    }
+
+    /// Returns `true` if the server has drained, and has nothing left to do.
+    pub fn is_drained(&self) -> bool {
+        let shared = &self.0;
+        shared.is_draining() && shared.connection_count() == 0 && shared.running.get() == 0 && !self.has_work()
+    }
+
+    /// Returns how the server is doing.
+    pub fn stats(&self) -> Stats {
+        let shared = &self.0;
+        Stats {
+            accepted: shared.accepted.get(),
+            connections: shared.connection_count(),
+            running: shared.running.get(),
+            queued: shared.queue.borrow().len(),
+            requests: shared.requests.get(),
+            refused: shared.refused.get(),
+            cancelled: shared.cancelled.get(),
+        }
+    }
+
+    /// Closes everything at once.
+    pub fn close(&self) {
+        let shared = &self.0;
+        shared.is_in_turn.set(true); // nobody needs to be woken
+        shared.life.set(Life::Closed);
+        shared.exec.clear();
+        shared.connections.take();
+        shared.queue.take();
+        shared.events.take();
+        shared.timers.clear();
+        shared.ends.take();
+        shared.drains.take();
+        shared.waits.take();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,114 @@
+//! What hyper calls for each request.
+
+use crate::body::Outgoing;
+use crate::conn::Connection;
+use crate::exchange::{Body, Head};
+use crate::exchange::{Exchange, refusal};
+use crate::server::Shared;
+use http::{Method, Request, Response, StatusCode, Version, header};
+use std::fmt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// The service of one connection.
+pub struct Service {
+    pub shared: Rc<Shared>,
+    pub connection: Rc<Connection>,
+}
+
+/// A request that will not be answered: its connection is closed, or its stream reset.
+#[derive(Debug)]
+pub struct Aborted;
+
+impl fmt::Display for Aborted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request is not answered")
+    }
+}
+
+impl std::error::Error for Aborted {}
+
+impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
+    type Response = Response<Outgoing>;
+    type Error = Aborted;
+    type Future = Reply;
+
+    fn call(&self, request: Request<hyper::body::Incoming>) -> Reply {
+        let shared = &self.shared;
+        shared.requests.set(shared.requests.get() + 1);
+        if let Some(status) = self.refused(&request) {
+            shared.refused.set(shared.refused.get() + 1);
+            self.connection.is_answered_here();
+            let (head, body) = refusal(status);
+            return Reply { refused: Some(response(head, body)), exchange: None };
+        }
+        let (parts, incoming) = request.into_parts();
+        let exchange = Exchange::new(Rc::clone(shared), Rc::clone(&self.connection), parts, incoming);
+        self.connection.exchange_begins(&exchange);
+        shared.request_comes(&exchange);
+        Reply { refused: None, exchange: Some(exchange) }
+    }
+}
+
+impl Service {
+    /// Returns the status with which a request is refused that no handler is to see.
+    fn refused(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
+        let headers = request.headers();
+        let hosts = headers.get_all(header::HOST).iter().count();
+        // RFC 9112, 3.2: exactly one.
+        if request.version() == Version::HTTP_11 && hosts != 1 || hosts > 1 {
+            return Some(StatusCode::BAD_REQUEST);
+        }
+        if request.method() == Method::CONNECT {
+            return Some(StatusCode::NOT_IMPLEMENTED);
+        }
+        // RFC 9112, 6.1: a transfer coding in a message of HTTP/1.0 is to be treated as faulty framing.
+        if request.version() == Version::HTTP_10 && headers.contains_key(header::TRANSFER_ENCODING) {
+            return Some(StatusCode::BAD_REQUEST);
+        }
+        let length = http_body::Body::size_hint(request.body()).lower();
+        (length > self.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
+    }
+}
+
+fn response(head: Head, body: Body) -> Response<Outgoing> {
+    let content = match body {
+        Body::Full(bytes) => crate::body::Content::Full(bytes),
+        _ => crate::body::Content::Empty,
+    };
+    let mut response = Response::new(Outgoing::new(content, None));
+    *response.status_mut() = head.status;
+    *response.headers_mut() = head.headers;
+    response
+}
+
+/// The response to one request. hyper drops it if the client leaves before.
+pub struct Reply {
+    /// The response, if no handler makes it.
+    refused: Option<Response<Outgoing>>,
+    /// The exchange, until its response was taken.
+    exchange: Option<Rc<Exchange>>,
+}
+
+impl Future for Reply {
+    type Output = Result<Response<Outgoing>, Aborted>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let Some(exchange) = &this.exchange else { return Poll::Ready(this.refused.take().ok_or(Aborted)) };
+        let reply = exchange.poll_reply(cx);
+        if reply.is_ready() {
+            this.exchange = None;
+        }
+        reply.map_err(|()| Aborted)
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.exchange.take() {
+            exchange.client_leaves();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Limits and times.
+
+/// The limits of a server. Times are in nanoseconds, 0 for none.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many connections are accepted; then idle ones are closed, and others wait in the kernel's queue.
+    pub max_connections: usize,
+    /// How many handlers run at once. Further requests wait in order of arrival.
+    pub max_concurrency: usize,
+    /// How long a request waits for a handler; then it is refused with status 503.
+    pub queue_timeout: u64,
+    /// How long the head of a request may take, from its first byte, and that of the first one from the connection on.
+    pub header_timeout: u64,
+    /// How long a handler waits for the next bytes of a body; then the request is refused with status 408.
+    pub body_timeout: u64,
+    /// The bytes a second that a body has to come with on average, while a handler waits for it.
+    pub min_body_rate: u64,
+    /// How long a connection without requests stays open.
+    pub keep_alive: u64,
+    /// How long a handler may take until its response begins; then it is cancelled.
+    pub request_timeout: u64,
+    /// How long a cancelled handler may take until the client is answered without it.
+    pub cancel_grace: u64,
+    /// How long a client may take no data of a response; then the connection is closed.
+    pub write_timeout: u64,
+    /// How many bytes of a response are buffered before its handler has to wait.
+    pub write_window: usize,
+    /// The size of a request's head; more is refused with status 431.
+    pub max_header_size: usize,
+    /// The number of a request's header lines; more are refused with status 431.
+    pub max_headers: usize,
+    /// The size of a request's body; more is refused with status 413.
+    pub max_body_size: u64,
+    /// How many streams of HTTP/2 a connection may have at once.
+    pub h2_streams: u32,
+    /// How many streams that the client has reset may wait to be accepted; then the connection is closed.
+    pub h2_reset_streams: usize,
+    /// How many errors of a client are answered with a reset; then the connection is closed.
+    pub h2_local_resets: usize,
+    /// How many bytes are buffered for each stream of HTTP/2.
+    pub h2_send_buffer: usize,
+    /// The size of a request's decoded head with HTTP/2.
+    pub h2_header_list: u32,
+}
+
+/// Nanoseconds in a second.
+pub const SECOND: u64 = 1_000_000_000;
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            max_connections: 10_000,
+            max_concurrency: 512,
+            queue_timeout: 5 * SECOND,
+            header_timeout: 10 * SECOND,
+            body_timeout: 30 * SECOND,
+            min_body_rate: 128,
+            keep_alive: 75 * SECOND,
+            request_timeout: 60 * SECOND,
+            cancel_grace: 5 * SECOND,
+            write_timeout: 30 * SECOND,
+            write_window: 256 << 10,
+            max_header_size: 64 << 10,
+            max_headers: 100,
+            max_body_size: 8 << 20,
+            h2_streams: 128,
+            h2_reset_streams: 20,
+            h2_local_resets: 1024,
+            h2_send_buffer: 400 << 10,
+            h2_header_list: 16 << 10,
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! HTTP/1.1 as raw bytes: framing, limits, time limits, pipelining, clients that leave.
+
+mod world;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use spindle_server::{Body, Event, Exchange, Head, Settings, Why, Written};
+use std::cell::RefCell;
+use std::rc::Rc;
+use world::{SECOND, World, answer};
+
+fn status(response: &str) -> &str {
+    response.split(' ').nth(1).unwrap_or("none")
+}
+
+#[test]
+fn a_request_is_answered() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n");
+    let text = client.expect(&world, "[GET /a?b=c ]");
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("content-length: 13\r\n"), "{text}");
+    assert!(text.contains("date: "), "{text}");
+    // It stays open for the next one.
+    client.send(&world, "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nxyz");
+    client.expect(&world, "[POST /b xyz]");
+    assert!(!client.is_closed());
+    assert_eq!(world.server.stats().connections, 1);
+    assert_eq!(world.server.stats().running, 0);
+}
+
+#[test]
+fn requests_may_be_pipelined() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(
+        &world,
+        "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhiGET /3 HTTP/1.1\r\nHost: x\r\n\r\n",
+    );
+    let text = client.expect(&world, "[GET /3 ]");
+    let (one, two) = (text.find("[GET /1 ]").unwrap(), text.find("[POST /2 hi]").unwrap());
+    assert!(one < two && two < text.find("[GET /3 ]").unwrap());
+}
+
+/// What may be read as one request by a proxy and as two by a server is refused, or is read as the standard demands.
+#[test]
+fn ambiguous_framing_smuggles_nothing() {
+    let refused = [
+        ("two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
+        ("a list of lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3, 4\r\n\r\nabcd"),
+        ("a negative length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"),
+        ("a signed length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +3\r\n\r\nabc"),
+        ("a hexadecimal length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0x3\r\n\r\nabc"),
+        ("an overflowing length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551616\r\n\r\n"),
+        ("a space before the colon", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc"),
+        ("a folded header", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n"),
+        ("an unknown coding", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n"),
+        ("chunked that is not last", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"),
+        ("a coding in HTTP/1.0", "POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        ("no host", "GET / HTTP/1.1\r\n\r\n"),
+        ("two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"),
+        ("a carriage return in a value", "GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n"),
+        ("a zero in a value", "GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n"),
+        ("a space in a name", "GET / HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n"),
+        ("a space in the target", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n"),
+        ("an unknown version", "GET / HTTP/3.7\r\nHost: x\r\n\r\n"),
+        ("an empty name", "GET / HTTP/1.1\r\nHost: x\r\n: c\r\n\r\n"),
+    ];
+    for (what, bytes) in refused {
+        let world = World::echo(Settings::default());
+        let text = world.exchange(bytes);
+        let is_refused = text.is_empty() || status(&text).starts_with('4') || status(&text) == "501";
+        assert!(is_refused, "{what}: {text}");
+        assert!(world.seen.borrow().iter().all(|seen| !seen.starts_with('[')), "{what}: {:?}", world.seen.borrow());
+    }
+}
+
+#[test]
+fn a_coding_beside_a_length_wins_and_the_rest_is_no_request() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(
+        &world,
+        "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n",
+    );
+    client.expect(&world, "[POST /a GET /]");
+    assert_eq!(world.seen.borrow().len(), 1);
+}
+
+#[test]
+fn malformed_chunks_end_the_body_as_a_failure() {
+    let bodies = [
+        "x\r\nabc\r\n0\r\n\r\n",
+        "3\nabc\r\n0\r\n\r\n",
+        "3\r\nabcd\r\n0\r\n\r\n",
+        "fffffffffffffffff\r\n",
+        "-1\r\n",
+        "3;a\rb\r\nabc\r\n",
+    ];
+    for body in bodies {
+        let world = World::echo(Settings::default());
+        let client = world.client();
+        client.send(&world, format!("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{body}"));
+        client.rest(&world);
+        assert!(!world.seen.borrow().iter().any(|seen| seen.starts_with('[')), "{body:?}: {:?}", world.seen.borrow());
+        assert_eq!(world.server.stats().running, 0, "{body:?}");
+    }
+}
+
+#[test]
+fn chunks_trailers_and_continue() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n");
+    client.expect(&world, "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send(&world, "3\r\nabc\r\n2;name=value\r\nde\r\n0\r\nA: b\r\n\r\n");
+    client.expect(&world, "[POST / abcde]");
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_comes() {
+    let settings = Settings { max_body_size: 10, ..Settings::default() };
+    let world = World::echo(settings.clone());
+    let text = world.exchange("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+    assert_eq!(status(&text), "413", "{text}");
+    assert!(!text.contains("100 Continue"));
+    assert!(world.seen.borrow().is_empty());
+
+    let world = World::echo(settings);
+    let client = world.client();
+    client.send(
+        &world,
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n8\r\n12345678\r\n",
+    );
+    let text = client.rest(&world);
+    assert_eq!(status(&text), "413", "{text}");
+
+    let world = World::echo(Settings { max_header_size: 8192, ..Settings::default() });
+    let text = world.exchange(format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "a".repeat(20_000)));
+    assert_eq!(status(&text), "431", "{text}");
+    assert!(world.seen.borrow().is_empty());
+
+    let world = World::echo(Settings::default());
+    let many = (0..200).map(|number| format!("A{number}: b\r\n")).collect::<String>();
+    let text = world.exchange(format!("GET / HTTP/1.1\r\nHost: x\r\n{many}\r\n"));
+    assert_eq!(status(&text), "431", "{text}");
+}
+
+#[test]
+fn a_slow_head_is_cut_off() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\n");
+    for _ in 0..9 {
+        world.advance(SECOND);
+        client.send(&world, "A: b\r\n");
+    }
+    assert!(!client.is_closed());
+    world.advance(SECOND);
+    client.rest(&world);
+    assert_eq!(world.server.stats().connections, 0);
+
+    // One without any bytes, too.
+    let client = world.client();
+    world.advance(10 * SECOND);
+    client.rest(&world);
+}
+
+#[test]
+fn a_slow_head_of_a_later_request_is_cut_off() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.expect(&world, "[GET / ]");
+    world.advance(60 * SECOND);
+    assert!(!client.is_closed(), "it may be idle for longer");
+    client.send(&world, "GET / HTTP");
+    world.advance(10 * SECOND);
+    client.rest(&world);
+}
+
+#[test]
+fn idle_connections_are_closed() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.expect(&world, "[GET / ]");
+    world.advance(74 * SECOND);
+    assert!(!client.is_closed());
+    world.advance(SECOND);
+    client.rest(&world);
+}
+
+#[test]
+fn a_slow_body_is_cut_off() {
+    let world = World::echo(Settings { request_timeout: 0, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na");
+    world.advance(29 * SECOND);
+    assert!(world.seen.borrow().is_empty());
+    world.advance(SECOND);
+    client.rest(&world);
+    assert!(world.seen.borrow().iter().any(|seen| seen == "body failed" || seen == "cancelled: SlowBody"));
+
+    // One that trickles: a byte now and then is not enough.
+    let client = world.client();
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na");
+    for _ in 0..10 {
+        world.advance(10 * SECOND);
+        client.send(&world, "a");
+    }
+    client.rest(&world);
+    assert_eq!(world.server.stats().running, 0);
+}
+
+/// A server whose handlers do nothing; the test does it with the exchange.
+fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
+    let begun = Rc::new(RefCell::new(Vec::new()));
+    let list = Rc::clone(&begun);
+    let world = World::new(settings, move |world, event| match event {
+        Event::Begin(exchange) => list.borrow_mut().push(exchange),
+        Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
+        Event::Cancel(exchange, why) => {
+            world.seen.borrow_mut().push(format!("{why:?}"));
+            if why == Why::Disconnected {
+                exchange.handler_ends();
+            }
+        }
+    });
+    (world, begun)
+}
+
+#[test]
+fn a_client_that_leaves_cancels_its_handler() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    drop(client);
+    world.until(|| (*world.seen.borrow() == ["Disconnected"]).then_some(()));
+    assert_eq!(world.server.stats().running, 0);
+    world.until(|| (world.server.stats().connections == 0).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    answer(&exchange, 200, "nobody gets this");
+    world.step();
+    assert_eq!(world.open_descriptors(), 1, "the listener");
+}
+
+#[test]
+fn a_handler_that_takes_too_long_is_cancelled_and_then_answered_for() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    world.advance(59 * SECOND);
+    assert!(world.seen.borrow().is_empty());
+    world.advance(SECOND);
+    assert_eq!(*world.seen.borrow(), ["Timeout"]);
+    world.advance(5 * SECOND);
+    let text = client.rest(&world);
+    assert_eq!(status(&text), "503", "{text}");
+    assert_eq!(world.server.stats().running, 1, "it still runs");
+    begun.borrow()[0].handler_ends();
+    assert_eq!(world.server.stats().running, 0);
+}
+
+#[test]
+fn requests_wait_for_a_handler_in_order() {
+    let (world, begun) = held(Settings { max_concurrency: 1, ..Settings::default() });
+    let clients: Vec<_> = (0..3).map(|_| world.client()).collect();
+    for (number, client) in clients.iter().enumerate() {
+        client.send(&world, format!("GET /{number} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        let there = number + 1;
+        world.until(|| (world.server.stats().requests == there as u64).then_some(()));
+    }
+    assert_eq!((begun.borrow().len(), world.server.stats().queued), (1, 2));
+    let first = begun.borrow_mut().remove(0);
+    answer(&first, 200, "first");
+    first.handler_ends();
+    clients[0].expect(&world, "first");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    assert_eq!(begun.borrow()[0].head().uri.path(), "/1");
+    world.advance(5 * SECOND);
+    let text = clients[2].rest(&world);
+    assert_eq!(status(&text), "503", "{text}");
+    assert!(text.contains("retry-after: "), "{text}");
+    assert_eq!(world.server.stats().queued, 0);
+}
+
+#[test]
+fn a_response_is_written_as_fast_as_the_client_takes_it() {
+    let (world, begun) = held(Settings { write_window: 64 << 10, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: Vec::new() });
+    let mut written = 0;
+    let piece = Bytes::from(vec![b'a'; 16 << 10]);
+    // Until the buffers of the system are full.
+    let mut idle = 0;
+    while idle < 50 {
+        if exchange.has_room() {
+            exchange.write(piece.clone());
+            written += piece.len();
+            idle = 0;
+        } else {
+            idle += 1;
+        }
+        world.step();
+    }
+    assert!(written < 64 << 20, "{written}");
+    world.seen.borrow_mut().clear();
+    world.until(|| {
+        client.fill();
+        world.seen.borrow().iter().any(|seen| seen == "woken").then_some(())
+    });
+    exchange.complete(None);
+    exchange.handler_ends();
+    let total = world.until(|| Some(client.bytes()).filter(|all| all.ends_with(b"0\r\n\r\n")));
+    assert!(total.iter().filter(|byte| **byte == b'a').count() >= written);
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_cut_off() {
+    let (world, begun) = held(Settings { write_window: 64 << 10, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: Vec::new() });
+    let mut idle = 0;
+    while idle < 50 {
+        if exchange.has_room() {
+            exchange.write(Bytes::from(vec![0; 16 << 10]));
+            idle = 0;
+        } else {
+            idle += 1;
+        }
+        world.step();
+    }
+    world.advance(30 * SECOND);
+    assert_eq!(*world.seen.borrow(), ["Disconnected"]);
+    world.until(|| (world.server.stats().connections == 0).then_some(()));
+    assert_eq!(exchange.write(Bytes::from_static(b"more")), Written::Gone);
+}
+
+#[test]
+fn trailers_follow_a_body() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\nTE: trailers\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    let name = HeaderName::from_static("x-sum");
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: vec![name.clone()] });
+    exchange.write(Bytes::from_static(b"data"));
+    let mut trailers = HeaderMap::new();
+    trailers.insert(name, HeaderValue::from_static("42"));
+    exchange.complete(Some(trailers));
+    exchange.handler_ends();
+    let text = client.expect(&world, "x-sum: 42\r\n");
+    assert!(text.contains("trailer: x-sum\r\n"), "{text}");
+}
+
+#[test]
+fn a_response_that_is_not_completed_is_seen_to_be_incomplete() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: Vec::new() });
+    exchange.write(Bytes::from_static(b"part"));
+    exchange.handler_ends();
+    let text = client.rest(&world);
+    assert!(!text.ends_with("0\r\n\r\n"), "{text}");
+
+    // No response at all.
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    begun.borrow()[0].handler_ends();
+    assert_eq!(client.rest(&world), "");
+}
+
+#[test]
+fn a_declared_length_is_kept() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let exchange = begun.borrow_mut().remove(0);
+    let mut headers = HeaderMap::new();
+    headers.insert("content-length", HeaderValue::from_static("4"));
+    headers.insert("transfer-encoding", HeaderValue::from_static("chunked"));
+    exchange.respond(Head { status: StatusCode::OK, headers }, Body::Stream { trailers: Vec::new() });
+    assert_eq!(exchange.write(Bytes::from_static(b"abc")), Written::Ok);
+    assert_eq!(exchange.write(Bytes::from_static(b"de")), Written::TooMuch);
+    assert_eq!(exchange.write(Bytes::from_static(b"d")), Written::Ok);
+    exchange.complete(None);
+    exchange.handler_ends();
+    let text = client.expect(&world, "abcd");
+    assert!(text.contains("content-length: 4\r\n") && !text.contains("chunked"), "{text}");
+}
+
+#[test]
+fn no_body_where_none_is_allowed() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    for (method, code, length) in [("HEAD", 200, Some(4)), ("GET", 204, None), ("GET", 304, None)] {
+        client.send(&world, format!("{method} / HTTP/1.1\r\nHost: x\r\n\r\n"));
+        world.until(|| (begun.borrow().len() == 1).then_some(()));
+        let exchange = begun.borrow_mut().remove(0);
+        let before = client.text().len();
+        answer(&exchange, code, "body");
+        exchange.handler_ends();
+        let text = world.until(|| Some(client.text()).filter(|text| text[before..].ends_with("\r\n\r\n")));
+        let text = &text[before..];
+        assert!(!text.contains("body"), "{text}");
+        match length {
+            Some(length) => assert!(text.contains(&format!("content-length: {length}\r\n")), "{text}"),
+            None => assert!(!text.contains("content-length: 4"), "{text}"),
+        }
+    }
+}
+
+#[test]
+fn a_server_drains() {
+    let (world, begun) = held(Settings::default());
+    let (idle, busy) = (world.client(), world.client());
+    busy.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    world.server.drain(Some(10 * SECOND));
+    idle.rest(&world);
+    assert!(std::net::TcpStream::connect(&world.address).is_err(), "it listens no more");
+    assert!(!world.server.is_drained());
+    let exchange = begun.borrow_mut().remove(0);
+    answer(&exchange, 200, "late");
+    exchange.handler_ends();
+    let text = busy.rest(&world);
+    assert!(text.contains("late") && text.contains("connection: close"), "{text}");
+    drop(busy);
+    world.until(|| world.server.is_drained().then_some(()));
+}
+
+#[test]
+fn a_server_that_does_not_drain_in_time_cancels_its_handlers() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    world.server.drain(Some(10 * SECOND));
+    world.step();
+    world.advance(10 * SECOND);
+    assert_eq!(*world.seen.borrow(), ["Shutdown"]);
+    world.advance(5 * SECOND);
+    client.rest(&world);
+    begun.borrow()[0].handler_ends();
+    world.until(|| world.server.is_drained().then_some(()));
+}
+
+#[test]
+fn idle_connections_make_room_for_new_ones() {
+    let world = World::echo(Settings { max_connections: 2, ..Settings::default() });
+    let (first, second) = (world.client(), world.client());
+    for client in [&first, &second] {
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        client.expect(&world, "[GET / ]");
+        world.advance(1);
+    }
+    let third = std::net::TcpStream::connect(&world.address).unwrap();
+    first.rest(&world);
+    world.until(|| (world.server.stats().connections == 2).then_some(()));
+    assert!(!second.is_closed());
+    drop(third);
+}
+
+#[test]
+fn a_thousand_clients_leave_nothing_behind() {
+    let (world, begun) = held(Settings::default());
+    for round in 0..1000 {
+        let client = world.client();
+        match round % 4 {
+            0 => client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+            1 => client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"),
+            2 => client.send(&world, "GET / HT"),
+            _ => {}
+        }
+        drop(client);
+        if round % 16 == 15 {
+            world.until(|| (world.server.stats().connections == 0).then_some(()));
+        }
+    }
+    world.until(|| (world.server.stats().running == 0).then_some(()));
+    assert_eq!(world.open_descriptors(), 1);
+    let left: Vec<_> = begun.borrow_mut().drain(..).map(|exchange| Rc::strong_count(&exchange)).collect();
+    assert!(left.iter().all(|count| *count == 1), "{left:?}");
+}

@@ -1,0 +1,282 @@
+//! HTTP/2, with the client of another crate: streams at once, bodies, resets, limits, the end of a server.
+
+mod world;
+
+use bytes::Bytes;
+use h2::client::{self, ResponseFuture, SendRequest};
+use h2::{Reason, RecvStream, SendStream};
+use http::{HeaderMap, Request, StatusCode};
+use spindle_server::{Body, Event, Exchange, Head, Settings};
+use std::cell::RefCell;
+use std::future::Future;
+use std::io::{self, ErrorKind, Read, Write};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use world::{Client, SECOND, World, answer};
+
+/// The socket of a client, which is polled again and again.
+struct Socket(Client);
+
+fn pending<T>(result: io::Result<T>) -> Poll<io::Result<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+        result => Poll::Ready(result),
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let count = pending(self.0.stream().read(buffer.initialize_unfilled()));
+        count.map_ok(|count| buffer.advance(count))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        pending(self.0.stream().write(bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.finish();
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A connection of a client, and the server.
+struct Http2<'a> {
+    world: &'a World,
+    connection: RefCell<Pin<Box<client::Connection<Socket, Bytes>>>>,
+    ended: RefCell<Option<Result<(), h2::Error>>>,
+    sender: RefCell<SendRequest<Bytes>>,
+}
+
+impl<'a> Http2<'a> {
+    fn connect(world: &'a World) -> Http2<'a> {
+        let mut handshake = pin!(client::handshake(Socket(world.client())));
+        let cx = &mut Context::from_waker(Waker::noop());
+        let (sender, connection) = world.until(|| match handshake.as_mut().poll(cx) {
+            Poll::Ready(result) => Some(result.unwrap()),
+            Poll::Pending => None,
+        });
+        Http2 {
+            world,
+            connection: RefCell::new(Box::pin(connection)),
+            ended: RefCell::new(None),
+            sender: RefCell::new(sender),
+        }
+    }
+
+    fn step(&self) {
+        if self.ended.borrow().is_none() {
+            let cx = &mut Context::from_waker(Waker::noop());
+            if let Poll::Ready(result) = self.connection.borrow_mut().as_mut().poll(cx) {
+                *self.ended.borrow_mut() = Some(result);
+            }
+        }
+    }
+
+    fn until<T>(&self, mut what: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+        let cx = &mut Context::from_waker(Waker::noop());
+        self.world.until(|| {
+            self.step();
+            match what(cx) {
+                Poll::Ready(found) => Some(found),
+                Poll::Pending => None,
+            }
+        })
+    }
+
+    fn send(&self, method: &str, path: &str, ends: bool) -> (ResponseFuture, SendStream<Bytes>) {
+        self.until(|cx| self.sender.borrow_mut().poll_ready(cx)).unwrap();
+        let request = Request::builder().method(method).uri(format!("http://test{path}")).body(()).unwrap();
+        self.sender.borrow_mut().send_request(request, ends).unwrap()
+    }
+
+    fn response(&self, mut future: ResponseFuture) -> (StatusCode, RecvStream) {
+        let response = self.until(|cx| Pin::new(&mut future).poll(cx)).unwrap();
+        (response.status(), response.into_body())
+    }
+
+    fn text(&self, mut body: RecvStream) -> String {
+        let mut all = Vec::new();
+        loop {
+            let Some(data) = self.until(|cx| body.poll_data(cx)) else { break };
+            let data = data.unwrap();
+            body.flow_control().release_capacity(data.len()).unwrap();
+            all.extend_from_slice(&data);
+        }
+        String::from_utf8(all).unwrap()
+    }
+}
+
+type Begun = Rc<RefCell<Vec<Rc<Exchange>>>>;
+
+/// A server whose handlers do nothing; the test does it with the exchange.
+fn held(settings: Settings) -> (World, Begun) {
+    let begun = Begun::default();
+    let list = Rc::clone(&begun);
+    let world = World::new(settings, move |world, event| match event {
+        Event::Begin(exchange) => list.borrow_mut().push(exchange),
+        Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
+        Event::Cancel(exchange, why) => {
+            world.seen.borrow_mut().push(format!("{why:?}"));
+            exchange.handler_ends();
+        }
+    });
+    (world, begun)
+}
+
+#[test]
+fn streams_are_answered_in_any_order() {
+    let (world, begun) = held(Settings::default());
+    let http = Http2::connect(&world);
+    let requests: Vec<_> = (0..10).map(|number| http.send("GET", &format!("/{number}"), true).0).collect();
+    http.until(|_| if begun.borrow().len() == 10 { Poll::Ready(()) } else { Poll::Pending });
+    for exchange in begun.borrow_mut().drain(..).rev() {
+        answer(&exchange, 200, exchange.head().uri.path());
+        exchange.handler_ends();
+    }
+    for (number, request) in requests.into_iter().enumerate() {
+        let (status, body) = http.response(request);
+        assert_eq!((status.as_u16(), http.text(body)), (200, format!("/{number}")));
+    }
+    assert_eq!(world.server.stats().connections, 1);
+}
+
+#[test]
+fn bodies_go_both_ways() {
+    let world = World::echo(Settings { max_body_size: 100_000, ..Settings::default() });
+    let http = Http2::connect(&world);
+    let (request, mut body) = http.send("POST", "/", false);
+    body.send_data(Bytes::from("a".repeat(20_000)), false).unwrap();
+    body.send_data(Bytes::from("b".repeat(20_000)), true).unwrap();
+    let (_, response) = http.response(request);
+    assert_eq!(http.text(response).len(), 40_000 + "[POST http://test/ ]".len());
+
+    // Larger than allowed: refused while it comes.
+    let (request, mut body) = http.send("POST", "/", false);
+    body.send_data(Bytes::from("a".repeat(60_000)), false).unwrap();
+    body.send_data(Bytes::from("a".repeat(60_000)), false).unwrap();
+    assert_eq!(http.response(request).0, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[test]
+fn a_stream_that_is_reset_cancels_its_handler_and_no_other() {
+    let (world, begun) = held(Settings::default());
+    let http = Http2::connect(&world);
+    let (_first, mut body) = http.send("POST", "/first", false);
+    let (second, _) = http.send("GET", "/second", true);
+    http.until(|_| if begun.borrow().len() == 2 { Poll::Ready(()) } else { Poll::Pending });
+    body.send_reset(Reason::CANCEL);
+    http.until(|_| if *world.seen.borrow() == ["Disconnected"] { Poll::Ready(()) } else { Poll::Pending });
+    assert_eq!(world.server.stats().running, 1);
+    let exchange = begun.borrow_mut().remove(1);
+    answer(&exchange, 200, "second");
+    exchange.handler_ends();
+    let (_, response) = http.response(second);
+    assert_eq!(http.text(response), "second");
+}
+
+#[test]
+fn a_handler_waits_for_a_stream_that_is_not_read() {
+    let (world, begun) = held(Settings { write_window: 64 << 10, write_timeout: 30 * SECOND, ..Settings::default() });
+    let http = Http2::connect(&world);
+    let (request, _) = http.send("GET", "/", true);
+    http.until(|_| if begun.borrow().len() == 1 { Poll::Ready(()) } else { Poll::Pending });
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: Vec::new() });
+    let (_, _body) = http.response(request);
+    let (mut idle, mut written) = (0, 0);
+    while idle < 50 {
+        if exchange.has_room() {
+            exchange.write(Bytes::from(vec![b'a'; 16 << 10]));
+            (idle, written) = (0, written + (16 << 10));
+        } else {
+            idle += 1;
+        }
+        http.step();
+        world.step();
+    }
+    assert!(written < 4 << 20, "{written}");
+    world.advance(30 * SECOND);
+    assert!(world.seen.borrow().contains(&"Disconnected".to_owned()), "{:?}", world.seen.borrow());
+    assert_eq!(world.server.stats().running, 0);
+}
+
+#[test]
+fn streams_that_are_reset_at_once_close_the_connection() {
+    let (world, _begun) = held(Settings::default());
+    let http = Http2::connect(&world);
+    for _ in 0..2000 {
+        if http.ended.borrow().is_some() {
+            break;
+        }
+        let cx = &mut Context::from_waker(Waker::noop());
+        if !matches!(http.sender.borrow_mut().poll_ready(cx), Poll::Ready(Ok(()))) {
+            http.step();
+            continue;
+        }
+        let request = Request::builder().uri("http://test/").body(()).unwrap();
+        let sent = http.sender.borrow_mut().send_request(request, true);
+        if let Ok((_, mut body)) = sent {
+            body.send_reset(Reason::CANCEL);
+        }
+        http.step(); // the server sees nothing yet
+    }
+    http.until(|_| if world.server.stats().running == 0 { Poll::Ready(()) } else { Poll::Pending });
+    assert!(world.server.stats().requests < 1500, "{:?}", world.server.stats());
+}
+
+#[test]
+fn a_head_that_is_too_large_never_reaches_a_handler() {
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+    let request = Request::builder().uri("http://test/").header("a", "b".repeat(20_000)).body(()).unwrap();
+    if let Ok((mut response, _)) = http.sender.borrow_mut().send_request(request, true) {
+        let refused = http.until(|cx| Pin::new(&mut response).poll(cx));
+        assert!(refused.map_or(true, |response| response.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+    assert!(world.seen.borrow().is_empty());
+}
+
+#[test]
+fn an_idle_connection_is_closed_and_one_in_use_drains() {
+    let (world, begun) = held(Settings::default());
+    let http = Http2::connect(&world);
+    let (request, _) = http.send("GET", "/", true);
+    http.until(|_| if begun.borrow().len() == 1 { Poll::Ready(()) } else { Poll::Pending });
+    world.server.drain(None);
+    for _ in 0..20 {
+        http.step();
+        world.step();
+    }
+    let exchange = begun.borrow_mut().remove(0);
+    answer(&exchange, 200, "late");
+    exchange.handler_ends();
+    let (_, body) = http.response(request);
+    assert_eq!(http.text(body), "late");
+    http.until(|_| if world.server.is_drained() { Poll::Ready(()) } else { Poll::Pending });
+
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    let (request, _) = http.send("GET", "/", true);
+    let _ = http.response(request);
+    world.advance(75 * SECOND);
+    http.until(|_| if world.server.stats().connections == 0 { Poll::Ready(()) } else { Poll::Pending });
+}
+
+#[test]
+fn a_connection_that_begins_no_stream_is_closed() {
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    world.advance(10 * SECOND);
+    http.until(|_| if world.server.stats().connections == 0 { Poll::Ready(()) } else { Poll::Pending });
+}

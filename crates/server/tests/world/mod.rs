@@ -1,0 +1,290 @@
+//! A server, its event loop and its handlers, on the thread of a test: time is a number, and clients are sockets.
+#![allow(dead_code)]
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use spindle_server::{Address, Body, Direction, Driver, Event, Exchange, Head, Key, Listener, Server, Settings, Why};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+#[derive(Default)]
+struct Loop {
+    now: Cell<u64>,
+    next: Cell<Key>,
+    waits: RefCell<HashMap<Key, (RawFd, Direction)>>,
+    wakes: Cell<u64>,
+    open: Cell<i64>,
+}
+
+struct Shared(Rc<Loop>);
+
+impl Driver for Shared {
+    fn now(&self) -> u64 {
+        self.0.now.get()
+    }
+
+    fn watch(
+        &self,
+        fd: BorrowedFd<'_>,
+        direction: Direction,
+        _: bool,
+        is_used: &dyn Fn(Key) -> bool,
+    ) -> io::Result<Option<Key>> {
+        let key = self.0.next.get() + 1;
+        assert!(!is_used(key));
+        self.0.next.set(key);
+        self.0.waits.borrow_mut().insert(key, (fd.as_raw_fd(), direction));
+        Ok(Some(key))
+    }
+
+    fn unwatch(&self, _: RawFd, key: Key) {
+        self.0.waits.borrow_mut().remove(&key);
+    }
+
+    fn emptied(&self, _: BorrowedFd<'_>, _: Direction) {}
+
+    fn opened(&self, _: BorrowedFd<'_>, _: bool) {
+        self.0.open.set(self.0.open.get() + 1);
+    }
+
+    fn closing(&self, _: BorrowedFd<'_>) {
+        self.0.open.set(self.0.open.get() - 1);
+    }
+
+    fn wake(&self) {
+        self.0.wakes.set(self.0.wakes.get() + 1);
+    }
+}
+
+/// Called for each event.
+pub type Handler = Box<dyn FnMut(&World, Event)>;
+
+pub struct World {
+    pub server: Server,
+    events: Rc<Loop>,
+    handler: RefCell<Option<Handler>>,
+    pub address: String,
+    pub seen: RefCell<Vec<String>>,
+}
+
+/// How long a test waits for what it expects.
+const HANG: Duration = Duration::from_secs(20);
+pub const SECOND: u64 = 1_000_000_000;
+
+impl World {
+    pub fn new(settings: Settings, handler: impl FnMut(&World, Event) + 'static) -> World {
+        let events = Rc::new(Loop::default());
+        events.now.set(1000 * SECOND);
+        let server = Server::new(settings, Box::new(Shared(Rc::clone(&events))));
+        let listener = Listener::bind(&Address::parse("127.0.0.1:0").unwrap()).unwrap();
+        let address = listener.address().to_owned();
+        server.listen(listener);
+        World { server, events, handler: RefCell::new(Some(Box::new(handler))), address, seen: RefCell::default() }
+    }
+
+    /// A server whose handler answers each request at once, with its method, its target and its body.
+    pub fn echo(settings: Settings) -> World {
+        World::new(settings, |world, event| match event {
+            Event::Begin(exchange) | Event::Wake(exchange) => echo(world, &exchange),
+            Event::Cancel(exchange, why) => {
+                world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
+                exchange.handler_ends();
+            }
+        })
+    }
+
+    pub fn advance(&self, nanoseconds: u64) {
+        self.events.now.set(self.events.now.get() + nanoseconds);
+        self.step();
+    }
+
+    pub fn open_descriptors(&self) -> i64 {
+        self.events.open.get()
+    }
+
+    pub fn wakes(&self) -> u64 {
+        self.events.wakes.get()
+    }
+
+    /// Takes events until there is nothing more to do at once.
+    pub fn step(&self) {
+        loop {
+            self.poll();
+            self.server.turn();
+            let mut any = false;
+            while let Some(event) = self.server.next_event() {
+                any = true;
+                let handler = self.handler.borrow_mut().take();
+                if let Some(mut handler) = handler {
+                    handler(self, event);
+                    *self.handler.borrow_mut() = Some(handler);
+                }
+            }
+            if !any && !self.server.has_work() {
+                return;
+            }
+        }
+    }
+
+    fn poll(&self) {
+        let waits: Vec<_> = self.events.waits.borrow().iter().map(|(key, wait)| (*key, *wait)).collect();
+        let mut polled: Vec<libc::pollfd> = waits
+            .iter()
+            .map(|(_, (fd, direction))| libc::pollfd {
+                fd: *fd,
+                events: if *direction == Direction::Read { libc::POLLIN } else { libc::POLLOUT },
+                revents: 0,
+            })
+            .collect();
+        // SAFETY: as many entries as there are.
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 0) };
+        for ((key, _), one) in waits.iter().zip(&polled) {
+            if one.revents != 0 {
+                self.events.waits.borrow_mut().remove(key);
+                self.server.ready(*key);
+            }
+        }
+    }
+
+    /// Runs the loop until something is there.
+    pub fn until<T>(&self, mut what: impl FnMut() -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            self.step();
+            if let Some(found) = what() {
+                return found;
+            }
+            assert!(start.elapsed() < HANG, "it does not come; seen: {:?}", self.seen.borrow());
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    pub fn client(&self) -> Client {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let before = self.server.stats().accepted;
+        let client = Client { stream, buffer: RefCell::default(), is_closed: Cell::new(false) };
+        self.until(|| (self.server.stats().accepted > before).then_some(()));
+        client
+    }
+
+    /// Sends bytes on a new connection, and returns all that comes until the server closes it.
+    pub fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
+        let client = self.client();
+        client.send(self, bytes);
+        client.rest(self)
+    }
+}
+
+pub fn echo(world: &World, exchange: &Rc<Exchange>) {
+    let data = exchange.data().get_or_init(|| Box::new(RefCell::new(Vec::<u8>::new())));
+    let body = data.downcast_ref::<RefCell<Vec<u8>>>().unwrap();
+    loop {
+        match exchange.read() {
+            spindle_server::Incoming::Data(bytes) => body.borrow_mut().extend_from_slice(&bytes),
+            spindle_server::Incoming::Pending => return,
+            spindle_server::Incoming::End => break,
+            spindle_server::Incoming::TooLarge => {
+                answer(exchange, 413, "too large");
+                return exchange.handler_ends();
+            }
+            spindle_server::Incoming::Failed | spindle_server::Incoming::Malformed => {
+                world.seen.borrow_mut().push("body failed".into());
+                return exchange.handler_ends();
+            }
+        }
+    }
+    let head = exchange.head();
+    let body = String::from_utf8_lossy(&body.borrow()).into_owned();
+    let text = format!("[{} {} {}]", head.method, head.uri, body);
+    world.seen.borrow_mut().push(text.clone());
+    answer(exchange, 200, &text);
+    exchange.handler_ends();
+}
+
+pub fn answer(exchange: &Rc<Exchange>, status: u16, text: &str) {
+    let head = Head { status: StatusCode::from_u16(status).unwrap(), headers: HeaderMap::new() };
+    exchange.respond(head, Body::Full(Bytes::copy_from_slice(text.as_bytes())));
+}
+
+pub fn why(event: &Event) -> Option<Why> {
+    if let Event::Cancel(_, why) = event { Some(*why) } else { None }
+}
+
+pub struct Client {
+    stream: TcpStream,
+    buffer: RefCell<Vec<u8>>,
+    is_closed: Cell<bool>,
+}
+
+impl Client {
+    pub fn send(&self, world: &World, bytes: impl AsRef<[u8]>) {
+        let mut rest = bytes.as_ref();
+        while !rest.is_empty() {
+            match (&self.stream).write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => world.step(),
+                Err(_) => return, // the server has closed it
+            }
+        }
+        world.step();
+    }
+
+    /// Takes as much as has come.
+    pub fn fill(&self) {
+        let mut bytes = [0; 65536];
+        loop {
+            match (&self.stream).read(&mut bytes) {
+                Ok(0) => return self.is_closed.set(true),
+                Ok(count) => self.buffer.borrow_mut().extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => return self.is_closed.set(true),
+            }
+        }
+    }
+
+    pub fn text(&self) -> String {
+        self.fill();
+        String::from_utf8_lossy(&self.buffer.borrow()).into_owned()
+    }
+
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.fill();
+        self.buffer.borrow().clone()
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.fill();
+        self.is_closed.get()
+    }
+
+    /// Returns all that has come when a text is among it.
+    pub fn expect(&self, world: &World, text: &str) -> String {
+        world.until(|| Some(self.text()).filter(|got| got.contains(text)))
+    }
+
+    /// Returns all that comes until the server closes the connection.
+    pub fn rest(&self, world: &World) -> String {
+        let mut text = String::new();
+        world.until(|| {
+            text = self.text();
+            self.is_closed.get().then_some(())
+        });
+        text
+    }
+
+    /// Closes its direction of the connection.
+    pub fn finish(&self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Write);
+    }
+}
