@@ -470,21 +470,25 @@ fn lease(pool: &Instance<Pool>, connections: &Connections, again: bool) -> Resul
         drop(item); // another reference
         let info = &entry.connection;
         info.is_leased.set(true);
-        let before = info.last_user.get();
         if info.readers.get() > 0 {
             let name = connections.profile.wait;
             info.reader_ends.wait_for(name, || (info.readers.get() == 0).then_some(()))?;
         }
+        // From here on the last call was this coroutine's.
+        let before = info.last_user.replace(me);
         if info.was_used.replace(true) && before != me {
             if before != 0 {
                 connections.keep_answers(before, &connection);
             }
-            if connections.is_busy(&connection) || !reset(connections, info, &connection)? {
+            let is_fit = if connections.is_busy(&connection) { Ok(false) } else { reset(connections, &connection) };
+            if !matches!(is_fit, Ok(true)) {
+                info.last_user.set(0);
                 info.is_broken.set(true);
+                exception::put_aside(|| drop(connection));
+                is_fit?;
                 continue;
             }
         }
-        info.last_user.set(me);
         let replaced = connections.answers.borrow_mut().remove(&me);
         drop(replaced);
         if info.configured.get() < connections.last_setting.get() {
@@ -495,15 +499,9 @@ fn lease(pool: &Instance<Pool>, connections: &Connections, again: bool) -> Resul
 }
 
 /// Calls `$reset` for a connection that another coroutine has used.
-fn reset(connections: &Connections, info: &Info, connection: &Object) -> Result<bool, Thrown> {
+fn reset(connections: &Connections, connection: &Object) -> Result<bool, Thrown> {
     let Some(reset) = connections.reset.get().some() else { return Ok(true) };
-    match coroutine::call(&reset, &mut [connection.into()]) {
-        Ok(answer) => Ok(answer.type_number() != sys::IS_FALSE),
-        Err(thrown) => {
-            info.is_broken.set(true);
-            Err(thrown)
-        }
-    }
+    Ok(coroutine::call(&reset, &mut [connection.into()])?.type_number() != sys::IS_FALSE)
 }
 
 #[cold]
@@ -692,7 +690,12 @@ impl Connections {
             return if is_sound { Health::Sound } else { Health::Broken };
         }
         let mut state = Health::Broken;
-        exception::put_aside(|| state = (self.profile.state)(connection, thrown));
+        exception::put_aside(|| {
+            state = match thrown {
+                Some(thrown) => (self.profile.failure_state)(thrown),
+                None => (self.profile.answer_state)(connection),
+            };
+        });
         state
     }
 
@@ -723,9 +726,14 @@ extern "C" fn thrown(exception: Option<&Object>) {
         // A statement may have been passed to another coroutine.
         let called = Frame::current().and_then(|frame| frame.this().map(coroutine::connection_of)).unwrap_or(0);
         for entry in pool.entries.borrow().iter() {
-            if entry.borrower.get() == me || entry.address() == called {
-                let flag = if is_cancellation { &entry.connection.is_broken } else { &entry.connection.is_suspect };
-                flag.set(true);
+            let info = &entry.connection;
+            if entry.borrower.get() != me && entry.address() != called {
+                continue;
+            }
+            if is_cancellation {
+                info.is_broken.set(true);
+            } else if (connections.profile.failure_state)(exception) != Health::Sound {
+                info.is_suspect.set(true);
             }
         }
     });

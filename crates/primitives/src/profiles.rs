@@ -61,8 +61,10 @@ pub struct Profile {
     pub ping: (&'static [u8], Option<&'static str>),
     /// What a call of a method, by its name in lower case, means.
     pub meaning: fn(&[u8], Option<&Value>) -> Meaning,
-    /// Returns what a call that has failed, with this exception or without, shows of its connection.
-    pub state: fn(&Object, Option<&Object>) -> Health,
+    /// Returns what an exception of a call shows of its connection. Runs no PHP code.
+    pub failure_state: fn(&Object) -> Health,
+    /// Returns what is known of a connection that has answered a call with `false`.
+    pub answer_state: fn(&Object) -> Health,
 }
 
 impl Profile {
@@ -103,21 +105,21 @@ pub static PDO: Profile = Profile {
         b"begintransaction" | b"commit" | b"rollback" | b"intransaction" | b"getattribute" | b"quote" => Meaning::Plain,
         _ => Meaning::Changes, // a method of a driver
     },
-    state: |connection, thrown| {
-        let code = match thrown {
-            Some(thrown) => thrown.read_property(thrown.class(), c"code"),
-            None => crate::connections::ask(connection, b"errorcode"),
-        };
-        // Classes of SQLSTATE: what is wrong with a statement, and not with the connection.
-        const SOUND: &[&[u8]] =
-            &[b"00", b"01", b"02", b"0A", b"21", b"22", b"23", b"25", b"40", b"42", b"44", b"P0", b"IM"];
-        match code.as_str().map(|code| code.as_bytes()) {
-            Some(code) if SOUND.iter().any(|sound| code.starts_with(sound)) => Health::Sound,
-            Some(code) if code.starts_with(b"08") => Health::Broken,
-            _ => Health::Suspect,
-        }
-    },
+    failure_state: |thrown| health_by_code(&thrown.read_property(thrown.class(), c"code")),
+    answer_state: |connection| health_by_code(&crate::connections::ask(connection, b"errorcode")),
 };
+
+/// Returns what an `SQLSTATE` shows of a connection.
+fn health_by_code(code: &Value) -> Health {
+    // Classes of what is wrong with a statement, and not with the connection.
+    const SOUND: &[&[u8]] =
+        &[b"00", b"01", b"02", b"0A", b"21", b"22", b"23", b"25", b"40", b"42", b"44", b"P0", b"IM"];
+    match code.as_str().map(|code| code.as_bytes()) {
+        Some(code) if SOUND.iter().any(|sound| code.starts_with(sound)) => Health::Sound,
+        Some(code) if code.starts_with(b"08") => Health::Broken,
+        _ => Health::Suspect,
+    }
+}
 
 /// phpredis.
 pub static REDIS: Profile = Profile {
@@ -143,7 +145,8 @@ pub static REDIS: Profile = Profile {
         }
         _ => Meaning::Plain,
     },
-    state: |_, thrown| if thrown.is_some() { Health::Broken } else { Health::Sound },
+    failure_state: |_| Health::Broken,
+    answer_state: |_| Health::Sound,
 };
 
 /// Statements that leave nothing on their connection.
