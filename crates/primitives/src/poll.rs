@@ -14,7 +14,7 @@
 //! ```
 
 use crate::{fails, state};
-use spindle_php::coroutine::{Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
+use spindle_php::coroutine::{self, Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, argument_error, exception,
     function_table, object_class,
@@ -39,6 +39,8 @@ struct Poll {
     /// The last watch was removed while a coroutine waited.
     has_nothing_left: Cell<bool>,
     is_waiting: Cell<bool>,
+    /// It waits where no coroutine can be suspended.
+    waits_in_place: Cell<bool>,
 }
 
 /// A direction of a stream.
@@ -90,6 +92,10 @@ function_table! {
         c"watchSignal"(signo: Type::INT) -> Type::VOID => watch_signal;
         c"unwatchSignal"(signo: Type::INT) -> Type::VOID => unwatch_signal;
         c"wait"(seconds: Type::FLOAT.or_null() => c"null") -> Type::ARRAY => wait;
+        c"isWaiting"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            Ok(call.this_of(&POLL).is_active().into())
+        };
         c"wake"() -> Type::VOID => |call| {
             call.no_arguments()?;
             let this = call.this_of(&POLL);
@@ -117,6 +123,7 @@ impl State for Poll {
             is_woken: Cell::new(false),
             has_nothing_left: Cell::new(false),
             is_waiting: Cell::new(false),
+            waits_in_place: Cell::new(false),
         }
     }
 
@@ -238,21 +245,20 @@ fn wait(call: Call) -> PhpResult {
     if seconds.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
         return Err(argument_error(1, false, "must be null or a number of seconds that is not negative"));
     }
-    if this.waits.take_lost() {
-        // The child of a fork. Whoever waited is the parent's.
-        this.make_all_due();
-        this.is_waiting.set(false);
-    }
-    if this.is_waiting.replace(true) {
+    if this.is_active() {
         return Err(exception::throw_error("Another wait() of this Async\\Poll is active"));
     }
+    this.is_waiting.set(true);
     this.has_nothing_left.set(false);
     let mut ready = Ready::new();
     let deadline = seconds.map(deadline_in);
     let done = if this.waits.can_suspend() {
         this.wait(&mut ready, deadline, seconds == Some(0.0))
     } else {
-        this.wait_in_place(&mut ready, deadline)
+        this.waits_in_place.set(true);
+        let done = this.wait_in_place(&mut ready, deadline);
+        this.waits_in_place.set(false);
+        done
     };
     this.is_waiting.set(false);
     done?;
@@ -308,6 +314,18 @@ impl Poll {
             }
             self.make_due(side, watch, false);
         }
+    }
+
+    /// Returns `true` if a coroutine is in `wait()`. One that was abandoned there, by a fork or an `exit`, is not.
+    fn is_active(&self) -> bool {
+        if self.waits.take_lost() {
+            self.make_all_due();
+            self.is_waiting.set(false);
+        }
+        if coroutine::have_ended() && !self.waits_in_place.get() {
+            self.is_waiting.set(false);
+        }
+        self.is_waiting.get()
     }
 
     /// Ends a wait if nothing is watched any more, which could end it.

@@ -424,6 +424,9 @@ namespace Async {
          */
         public function wait(?float $seconds = null): array {}
 
+        /** Returns whether a coroutine is in wait(). */
+        public function isWaiting(): bool {}
+
         /** Ends the present wait(), or else the next one. */
         public function wake(): void {}
     }

@@ -41,8 +41,6 @@ final class SpindleLoop implements LoopInterface
 
     private bool $isRunning = false;
 
-    private bool $isWaiting = false;
-
     public function __construct()
     {
         $this->poll = new Poll();
@@ -177,7 +175,7 @@ final class SpindleLoop implements LoopInterface
 
     public function run(): void
     {
-        if ($this->isWaiting) {
+        if ($this->poll->isWaiting()) {
             throw new \LogicException('The loop runs in another coroutine');
         }
         $this->isRunning = true;
@@ -211,7 +209,7 @@ final class SpindleLoop implements LoopInterface
     /** Makes a wait look again, if another coroutine has changed what it waits for. */
     private function changed(): void
     {
-        if ($this->isWaiting) {
+        if ($this->poll->isWaiting()) {
             $this->poll->wake();
         }
     }
@@ -271,12 +269,7 @@ final class SpindleLoop implements LoopInterface
 
     private function wait(?float $seconds): void
     {
-        $this->isWaiting = true;
-        try {
-            [$readable, $writable, $signals] = $this->poll->wait($seconds);
-        } finally {
-            $this->isWaiting = false;
-        }
+        [$readable, $writable, $signals] = $this->poll->wait($seconds);
         foreach ($signals as $signal) {
             foreach ($this->signals[$signal] ?? [] as $listener) {
                 $listener($signal);

@@ -33,8 +33,6 @@ final class SpindleDriver extends AbstractDriver
     /** @var array<int, array<string, SignalCallback>> */
     private array $signals = [];
 
-    private bool $isWaiting = false;
-
     /** What the loop waits for has changed since it last looked whether anything is left to wait for. */
     private bool $isChanged = false;
 
@@ -123,7 +121,7 @@ final class SpindleDriver extends AbstractDriver
     private function changed(string $callbackId = ''): string
     {
         $this->isChanged = true;
-        if ($this->isWaiting) {
+        if ($this->poll->isWaiting()) {
             $this->poll->wake();
         }
         return $callbackId;
@@ -139,12 +137,7 @@ final class SpindleDriver extends AbstractDriver
         // A callback that another coroutine has deferred may have cancelled the last one: the loop looks again.
         $blocking = $blocking && !$this->isChanged;
         $this->isChanged = false;
-        $this->isWaiting = true;
-        try {
-            [$readable, $writable, $signals] = $this->poll->wait($blocking ? $this->getTimeout() : 0.0);
-        } finally {
-            $this->isWaiting = false;
-        }
+        [$readable, $writable, $signals] = $this->poll->wait($blocking ? $this->getTimeout() : 0.0);
         foreach ($signals as $signal) {
             foreach ($this->signals[$signal] ?? [] as $callback) {
                 $this->enqueueCallback($callback);

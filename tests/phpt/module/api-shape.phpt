@@ -244,6 +244,7 @@ final class Async\Poll
     public function watchSignal(int $signo): void
     public function unwatchSignal(int $signo): void
     public function wait(?float $seconds = null): array
+    public function isWaiting(): bool
     public function wake(): void
 final class Async\Pool implements Countable
     public function __construct(callable $factory, ?callable $destructor = null, ?callable $healthcheck = null, ?callable $beforeAcquire = null, ?callable $beforeRelease = null, int $min = 0, int $max = 10, int $healthcheckInterval = 0, int $idleTime = 0)

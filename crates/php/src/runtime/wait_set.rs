@@ -79,8 +79,16 @@ impl Direction {
     }
 }
 
+/// How many entries `poll(2)` is given at once. It refuses more than a process may have descriptors, and one descriptor may have
+/// two entries.
+const MAX_ENTRIES: usize = 256;
+
 /// Asks the kernel about descriptors, without waiting.
 fn poll_now(entries: &mut [libc::pollfd]) -> io::Result<()> {
+    entries.chunks_mut(MAX_ENTRIES).try_for_each(poll_chunk)
+}
+
+fn poll_chunk(entries: &mut [libc::pollfd]) -> io::Result<()> {
     loop {
         // SAFETY: so many entries, which live through the call.
         let found = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, 0) };
@@ -327,6 +335,12 @@ impl WaitSet {
             return Err(cannot_await(rt));
         }
         let mut entries: Vec<_> = asked.iter().map(|one| one.direction.entry(one.fd)).collect();
+        entries.sort_by_key(|entry| entry.fd);
+        entries.dedup_by(|later, first| {
+            let is_same = later.fd == first.fd;
+            first.events |= if is_same { later.events } else { 0 };
+            is_same
+        });
         // Descriptors are in the kernel's hands: one that cannot be polled is found by the caller's next question.
         let _ = poll_in_place(&mut entries, deadline.map(|deadline| deadline.saturating_sub(Reactor::now())));
         drop(entries);

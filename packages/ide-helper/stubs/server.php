@@ -1,0 +1,274 @@
+<?php
+
+// Made by scripts/gen-api from stubs/server.stub.php. Not to be loaded: the extension has these.
+
+/** An HTTP server in the event loop: see docs/server.md. */
+namespace Async\Http {
+    /**
+     * A server in this process, for HTTP/1.1 and HTTP/2 (with prior knowledge).
+     *
+     * $handler is called for each request, in a coroutine and a scope of its own, and may block in whatever it likes: other
+     * requests are handled meanwhile. When the client leaves, or the response has not begun in time, the scope is cancelled.
+     */
+    final class Server
+    {
+        /**
+         * $options: limits and times, see docs/server.md.
+         *
+         * @param array<string, int|float> $options
+         * @throws \ValueError if there is no such option, or it has another type
+         */
+        public function __construct(array $options = []) {}
+
+        /**
+         * Listens at an address: 'host:port' (0: the system chooses a port), 'unix:/path', or 'fd:3', a socket that the process
+         * was started with. May be called several times.
+         *
+         * @throws ServerException if the system refuses it
+         * @throws \ValueError if it is no address
+         */
+        public function listen(string $address): Server {}
+
+        /**
+         * Sets what handles requests.
+         *
+         * @param callable(Request): (Response|\Psr\Http\Message\ResponseInterface|string|iterable<string>|\Closure(Writer): void|resource|null) $handler
+         */
+        public function handle(callable $handler): Server {}
+
+        /**
+         * Serves, in the coroutine that calls it, until the server was stopped and all requests are answered. If that coroutine
+         * is cancelled, all connections are closed and all handlers cancelled.
+         *
+         * @throws ServerException if there is no handler or no address, or the server has run before
+         */
+        public function run(): void {}
+
+        /**
+         * Stops: no more connections are accepted, and those that there are end when their requests are answered. After $grace
+         * seconds handlers are cancelled with ServerStopped; null: they are not. Returns at once.
+         */
+        public function stop(?float $grace = null): void {}
+
+        /**
+         * Returns the first address at which it listens, with the port that the system has chosen.
+         *
+         * @throws ServerException if it listens nowhere
+         */
+        public function address(): string {}
+
+        /**
+         * Returns how it is doing: accepted and open connections; requests that have come, are being handled, wait for a
+         * handler, and were refused without one; handlers that were cancelled.
+         *
+         * @return array{accepted: int, connections: int, requests: int, running: int, queued: int, refused: int, cancelled: int}
+         */
+        public function stats(): array {}
+    }
+
+    /** A request. Its body is read as it comes: while nothing reads it, the client has to wait. */
+    final class Request
+    {
+        /** Returns its method, such as 'GET'. */
+        public function method(): string {}
+
+        /** Returns its path and query, as they were sent. */
+        public function target(): string {}
+
+        /** Returns its path, as it was sent: '%2F' is not decoded. */
+        public function path(): string {}
+
+        /** Returns 'http'. */
+        public function scheme(): string {}
+
+        /** Returns the host, and the port if the client names one. The client chooses it. */
+        public function host(): string {}
+
+        /** Returns 'HTTP/1.0', 'HTTP/1.1' or 'HTTP/2'. */
+        public function protocol(): string {}
+
+        /** Returns the IP address of the peer; '' for a Unix socket. */
+        public function clientAddress(): string {}
+
+        /** Returns the port of the peer; 0 for a Unix socket. */
+        public function clientPort(): int {}
+
+        /** Returns a header, whose name may be in any case. Several of one name are joined by ', '. */
+        public function header(string $name, ?string $default = null): ?string {}
+
+        /**
+         * Returns all headers, by names in lower case.
+         *
+         * @return array<string, list<string>>
+         */
+        public function headers(): array {}
+
+        /** Returns one parameter of the query, or all, as in $_GET. */
+        public function query(?string $name = null, mixed $default = null): mixed {}
+
+        /** Returns one cookie, or all. */
+        public function cookie(?string $name = null, ?string $default = null): mixed {}
+
+        /**
+         * Waits for the whole body, and returns it.
+         *
+         * @throws PayloadTooLarge
+         * @throws BadRequest
+         */
+        public function body(): string {}
+
+        /**
+         * Waits for some of the body, and returns at most $length bytes of it; null at its end.
+         *
+         * @throws PayloadTooLarge
+         * @throws BadRequest
+         */
+        public function read(int $length = 65536): ?string {}
+
+        /**
+         * Returns the decoded body, with arrays for objects. $flags: those of json_decode().
+         *
+         * @throws \JsonException
+         */
+        public function json(int $flags = 0): mixed {}
+
+        /** Returns one field of a form, or all, as in $_POST. Other bodies have none, and are not read. */
+        public function form(?string $name = null, mixed $default = null): mixed {}
+
+        /**
+         * Returns the uploaded files by the names of their fields, nested as these are.
+         *
+         * @return array<string, UploadedFile|array>
+         */
+        public function files(): array {}
+
+        /**
+         * Returns the headers that have followed the body, when that was read to its end.
+         *
+         * @return array<string, list<string>>
+         */
+        public function trailers(): array {}
+
+        /** Returns a value that was set. */
+        public function get(string $key, mixed $default = null): mixed {}
+
+        /** Sets a value, for code that handles the request later. */
+        public function set(string $key, mixed $value): Request {}
+    }
+
+    /** A response. It may be sent more than once, unless its body can be read only once. */
+    final class Response
+    {
+        /**
+         * $body: a string; an iterable of strings, a \Closure(Writer): void or a stream, which are sent piece by piece, as fast
+         * as the client takes them.
+         *
+         * @param string|iterable<string>|\Closure|resource $body
+         * @param array<string, string|int|list<string|int>> $headers
+         * @throws \ValueError if the status is not from 200 to 599, or a header has a line break or the like
+         */
+        public function __construct(mixed $body = '', int $status = 200, array $headers = []) {}
+
+        /** Returns the status. */
+        public function status(): int {}
+
+        /**
+         * Returns the headers, by names in lower case.
+         *
+         * @return array<string, list<string>>
+         */
+        public function headers(): array {}
+
+        /**
+         * Sets a header, or adds one with $replace: false.
+         *
+         * @param string|int|list<string|int> $value
+         * @throws \ValueError if it has a line break, a zero or another control character
+         */
+        public function header(string $name, mixed $value, bool $replace = true): Response {}
+
+        /**
+         * Adds a cookie. $options: expires (a timestamp), max-age, path, domain, samesite, secure, httponly.
+         *
+         * @param array<string, mixed> $options
+         * @throws \ValueError
+         */
+        public function cookie(string $name, string $value = '', array $options = []): Response {}
+
+        /**
+         * Adds a header that follows the body.
+         *
+         * @throws \ValueError
+         */
+        public function trailer(string $name, string $value): Response {}
+
+        /**
+         * Returns a response with a value as JSON. $flags: those of json_encode().
+         *
+         * @throws \JsonException
+         */
+        public static function json(mixed $value, int $status = 200, int $flags = 0): Response {}
+
+        /** Returns a redirection. */
+        public static function redirect(string $location, int $status = 302): Response {}
+    }
+
+    /** The body of a response that is written piece by piece: the argument of a closure. */
+    final class Writer
+    {
+        /**
+         * Writes, and waits if the client has not taken what was written before.
+         *
+         * @throws ServerException if the response is longer than its Content-Length
+         * @throws ClientDisconnected
+         */
+        public function write(string $data): void {}
+
+        /** Sends what was written, without waiting for more: yields to the loop. */
+        public function flush(): void {}
+    }
+
+    /** An uploaded file. It is removed with its object, unless it was moved. */
+    final class UploadedFile
+    {
+        /** Returns the name that the client has given, without folders. Never use it as a path. */
+        public function name(): string {}
+
+        /** Returns the type that the client has given. */
+        public function type(): string {}
+
+        /** Returns where it is; null if there is none, or it was moved. */
+        public function path(): ?string {}
+
+        /** Returns the number of its bytes. */
+        public function size(): int {}
+
+        /** Returns one of the constants UPLOAD_ERR_…. */
+        public function error(): int {}
+
+        /**
+         * Moves it.
+         *
+         * @throws ServerException if there is none, or it cannot be moved there
+         */
+        public function moveTo(string $path): void {}
+    }
+
+    /** The server cannot do that. */
+    class ServerException extends \Async\AsyncException {}
+
+    /** The body of a request is larger than allowed. A handler that does not catch it answers 413. */
+    class PayloadTooLarge extends ServerException {}
+
+    /** The body of a request is malformed. A handler that does not catch it answers 400. */
+    class BadRequest extends ServerException {}
+
+    /** The handler was cancelled because its client has gone away. */
+    class ClientDisconnected extends \Async\CancellationException {}
+
+    /** The handler was cancelled because it, or the body of its request, has taken too long. */
+    class RequestTimeout extends \Async\CancellationException {}
+
+    /** The handler was cancelled because the server stops. */
+    class ServerStopped extends \Async\CancellationException {}
+}
