@@ -5,6 +5,25 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
+/// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
+/// globals alone, which changes with each.
+const NAMES: [(&str, u32); 7] = [
+    ("php83", 80300),
+    ("php84", 80400),
+    ("php85", 80500),
+    // The engine checks each call against the end of its C stack.
+    ("stack_limit", 80300),
+    // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
+    ("lazy_objects", 80400),
+    ("http_headers", 80400),
+    // A registered shutdown function is the function, not its name.
+    ("cached_shutdown_functions", 80500),
+];
+
+/// Globals that only some builds of the same version have, as distributions patch PHP: `cfg(field_NAME)`.
+const FIELDS: [&str; 2] = ["field_delayed_oom", "field_interned_strings_fallible"];
+
 fn php_config(argument: &str) -> String {
     let program = env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into());
     let output = Command::new(&program).arg(argument).output();
@@ -31,13 +50,7 @@ fn main() {
     }
     let version: u32 = php_config("--vernum").parse().expect("a version number");
     assert!(version >= 80200, "Spindle needs PHP 8.2 or later, php-config says {version}");
-    for (name, from) in [("php83", 80300), ("php84", 80400), ("php85", 80500)] {
-        println!("cargo:rustc-check-cfg=cfg({name})");
-        if version >= from {
-            println!("cargo:rustc-cfg={name}");
-            println!("cargo:{name}=1");
-        }
-    }
+    let mut present: Vec<&str> = NAMES.iter().filter(|(_, from)| version >= *from).map(|(name, _)| *name).collect();
     let includes = php_config("--includes");
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
@@ -56,6 +69,9 @@ fn main() {
     glue.flag("-Wno-unused-parameter").flag("-Wno-sign-compare");
     let release = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
     glue.define("PHP_SPINDLE_VERSION", release.as_str());
+    for name in &present {
+        glue.define(&format!("SPINDLE_{}", name.to_uppercase()), None);
+    }
     for include in &includes {
         glue.flag(include);
     }
@@ -80,6 +96,12 @@ fn main() {
         .prepend_enum_name(false)
         .generate()
         .expect("bindings of the PHP headers");
+    let text = bindings.to_string();
+    let is_field = |name: &str| text.contains(&format!("pub {}:", name.trim_start_matches("field_")));
+    present.extend(FIELDS.iter().filter(|name| is_field(name)));
+    // For the build scripts of the crates that use this one.
+    println!("cargo:known={} {}", NAMES.map(|(name, _)| name).join(" "), FIELDS.join(" "));
+    println!("cargo:present={}", present.join(" "));
     let out = PathBuf::from(env::var("OUT_DIR").expect("set by cargo"));
     bindings.write_to_file(out.join("bindings.rs")).expect("write the bindings");
 }

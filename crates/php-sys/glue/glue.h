@@ -5,6 +5,9 @@
 #include "php.h"
 #include "zend_fibers.h"
 
+/* What EG(bailout) points to: jmp_buf or sigjmp_buf, as PHP was configured. */
+typedef JMP_BUF spindle_jmp_buf;
+
 /* When an internal function may have marked objects and arrays as in use (see marks.c). */
 typedef enum spindle_flags {
 	SPINDLE_FLAGS_ALWAYS,
