@@ -242,18 +242,24 @@ static bool compares(const zend_op *opline)
 	}
 }
 
+/* Literals, too, are arrays that several coroutines compare. */
+static void take_flags_of_op(spindle_marks **marks, zend_execute_data *frame, const zend_op *opline, uint8_t type, znode_op op)
+{
+	if (type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
+		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, op.var));
+	} else if (type == IS_CONST) {
+		take_flags_of_operand(marks, RT_CONSTANT(opline, op));
+	}
+}
+
 static void take_flags_of_comparison(spindle_marks **marks, zend_execute_data *frame)
 {
 	const zend_op *opline = frame->opline;
-	if (opline->op1_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
-		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op1.var));
-	}
-	if (opline->op2_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
-		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op2.var));
-	}
+	take_flags_of_op(marks, frame, opline, opline->op1_type, opline->op1);
+	take_flags_of_op(marks, frame, opline, opline->op2_type, opline->op2);
 #ifdef ZEND_FRAMELESS_ICALL_3
-	if (opline->opcode == ZEND_FRAMELESS_ICALL_3 && (opline[1].op1_type & (IS_TMP_VAR | IS_VAR | IS_CV))) {
-		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline[1].op1.var));
+	if (opline->opcode == ZEND_FRAMELESS_ICALL_3) {
+		take_flags_of_op(marks, frame, opline + 1, opline[1].op1_type, opline[1].op1);
 	}
 #endif
 }

@@ -50,7 +50,7 @@ pcntl_signal(SIGHUP, function() { echo "NOT THE HANDLER\n"; });
 $waiter = spawn(fn() => pcntl_sigtimedwait([SIGHUP], $info, 600) === SIGHUP);
 T\parked($waiter);
 posix_kill($me, SIGHUP);
-var_dump(await($waiter), pcntl_sigprocmask(SIG_BLOCK, [], $blocked) && !in_array(SIGHUP, $blocked));
+var_dump(await($waiter), pcntl_sigprocmask(SIG_BLOCK, [SIGUSR1], $blocked) && !in_array(SIGHUP, $blocked));
 pcntl_signal_dispatch();
 
 // cancelled
@@ -63,7 +63,7 @@ echo await($waiter), "\n";
 pcntl_async_signals(true);
 pcntl_signal(SIGALRM, function() { echo "alarm\n"; });
 $killer = proc_open(['sh', '-c', "sleep 0.1; kill -ALRM $me"], [], $pipes);
-T\check('interrupted', @pcntl_sigtimedwait([SIGUSR1], $info, 600) === -1 && pcntl_get_last_error() === PCNTL_EINTR);
+T\check('interrupted', in_array(@pcntl_sigtimedwait([SIGUSR1], $info, 600), [-1, false], true) && pcntl_get_last_error() === PCNTL_EINTR);
 proc_close($killer);
 
 // in the child of a fork nobody of the parent's is in the way
