@@ -12,7 +12,7 @@
 
 pub mod call_info;
 pub mod calls;
-mod foreign;
+pub(crate) mod foreign;
 pub mod globals;
 mod inherited;
 mod last_error;
