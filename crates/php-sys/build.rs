@@ -8,7 +8,7 @@ use std::process::Command;
 /// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
 /// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
 /// globals alone, which changes with each.
-const NAMES: [(&str, u32); 7] = [
+const NAMES: [(&str, u32); 8] = [
     ("php83", 80300),
     ("php84", 80400),
     ("php85", 80500),
@@ -17,6 +17,7 @@ const NAMES: [(&str, u32); 7] = [
     // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
     ("lazy_objects", 80400),
     ("http_headers", 80400),
+    ("clone_with", 80500),
     // A registered shutdown function is the function, not its name.
     ("cached_shutdown_functions", 80500),
 ];
@@ -39,6 +40,7 @@ fn main() {
         "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
+        "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
         "glue/streams.c",
@@ -58,6 +60,7 @@ fn main() {
     glue.file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")
+        .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")
         .file("glue/streams.c")
@@ -77,9 +80,11 @@ fn main() {
     }
     glue.compile("spindle_php_glue");
 
+    let by_version: Vec<String> = present.iter().map(|name| format!("-DSPINDLE_{}", name.to_uppercase())).collect();
     let bindings = bindgen::Builder::default()
         .header("glue/wrapper.h")
         .clang_args(&includes)
+        .clang_args(&by_version)
         .allowlist_function("(zend|php|_php|object|spindle|gc|_e|_ze|zval|instanceof|add_|_call|rc_).*")
         .allowlist_function("_?(safe_emalloc|emalloc|efree|ecalloc|erealloc|estrdup).*")
         .allowlist_var("(ZEND|SPINDLE|E_|EG_|SAPI_HEADER_SEN|IS_|IO_|GC_|Z_|spindle|PHP_).*")
