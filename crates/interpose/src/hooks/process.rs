@@ -8,8 +8,8 @@ mod system;
 mod wait;
 
 use crate::hooks::fd::tracking::OPENS;
-use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::host::php_thread_host;
+use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::{c_char, c_int, pid_t};
 
 pub use stdio::{pclose, popen};

@@ -7,8 +7,8 @@
 
 use crate::handles::classify::CallKind;
 use crate::isolation::foreign::foreign;
-use std::ffi::{c_char, c_int, c_uint};
 use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_uint};
 
 /// The verdict on the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
