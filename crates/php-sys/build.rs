@@ -33,6 +33,12 @@ fn php_config(argument: &str) -> String {
     String::from_utf8(output.stdout).expect("php-config answers in UTF-8").trim().to_owned()
 }
 
+/// Ends the build with one sentence.
+fn refuse(why: &str) -> ! {
+    eprintln!("error: {why}");
+    std::process::exit(1)
+}
+
 fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
     for file in [
@@ -51,7 +57,23 @@ fn main() {
         println!("cargo:rerun-if-changed={file}");
     }
     let version: u32 = php_config("--vernum").parse().expect("a version number");
-    assert!(version >= 80200, "Spindle needs PHP 8.2 or later, php-config says {version}");
+    if version < 80200 {
+        refuse(&format!("Spindle needs PHP 8.2 or later, and php-config is that of {}", php_config("--version")));
+    }
+    let header = PathBuf::from(php_config("--include-dir")).join("main/php_config.h");
+    let settings = std::fs::read_to_string(&header).unwrap_or_default();
+    for (setting, what, option) in
+        [("ZTS", "thread-safe (ZTS)", "--enable-zts"), ("ZEND_DEBUG", "debug", "--enable-debug")]
+    {
+        if settings.lines().any(|line| line.split_whitespace().eq(["#define", setting, "1"])) {
+            let version = php_config("--version");
+            refuse(&format!(
+                "Spindle does not work with {what} builds of PHP, and the headers in {} are of one ({version}): set PHP_CONFIG to the \
+                 php-config of a PHP that was configured without {option}",
+                header.display(),
+            ));
+        }
+    }
     let mut present: Vec<&str> = NAMES.iter().filter(|(_, from)| version >= *from).map(|(name, _)| *name).collect();
     let includes = php_config("--includes");
     let includes: Vec<&str> = includes.split_whitespace().collect();
