@@ -21,6 +21,11 @@ use std::ffi::c_char;
 #[cfg(php83)]
 use std::ffi::c_void;
 
+#[cfg(not(php85))]
+type FakeScope = *mut sys::zend_class_entry;
+#[cfg(php85)]
+type FakeScope = *const sys::zend_class_entry;
+
 /// Defines a module for each structure of globals.
 macro_rules! globals {
     ($(
@@ -125,8 +130,7 @@ globals! {
         vm_stack: sys::zend_vm_stack,
         vm_stack_page_size: usize,
         current_execute_data: *mut sys::zend_execute_data,
-        #[cfg(not(php85))] fake_scope: *mut sys::zend_class_entry,
-        #[cfg(php85)] fake_scope: *const sys::zend_class_entry,
+        fake_scope: FakeScope,
         jit_trace_num: u32,
         // Own, so that `@` is, too.
         error_reporting: i32,
