@@ -17,6 +17,26 @@ fn program() -> String {
     env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into())
 }
 
+/// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
+/// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
+/// globals alone, which changes with each.
+const NAMES: [(&str, u32); 8] = [
+    ("php83", 80300),
+    ("php84", 80400),
+    ("php85", 80500),
+    // The engine checks each call against the end of its C stack.
+    ("stack_limit", 80300),
+    // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
+    ("lazy_objects", 80400),
+    ("http_headers", 80400),
+    ("clone_with", 80500),
+    // A registered shutdown function is the function, not its name.
+    ("cached_shutdown_functions", 80500),
+];
+
+/// Globals that only some builds of the same version have, as distributions patch PHP: `cfg(field_NAME)`.
+const FIELDS: [&str; 2] = ["field_delayed_oom", "field_interned_strings_fallible"];
+
 fn php_config(argument: &str) -> String {
     let program = program();
     let output = Command::new(&program).arg(argument).output().unwrap_or_else(|error| {
@@ -64,6 +84,7 @@ fn main() {
         "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
+        "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
         "glue/streams.c",
@@ -74,13 +95,7 @@ fn main() {
         println!("cargo:rerun-if-changed={file}");
     }
     let version = supported_php();
-    for (name, from) in [("php83", 80300), ("php84", 80400), ("php85", 80500)] {
-        println!("cargo:rustc-check-cfg=cfg({name})");
-        if version >= from {
-            println!("cargo:rustc-cfg={name}");
-            println!("cargo:{name}=1");
-        }
-    }
+    let mut present: Vec<&str> = NAMES.iter().filter(|(_, from)| version >= *from).map(|(name, _)| *name).collect();
     let includes = php_config("--includes");
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
@@ -88,6 +103,7 @@ fn main() {
     glue.file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")
+        .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")
         .file("glue/streams.c")
@@ -99,6 +115,9 @@ fn main() {
     glue.flag("-Wno-unused-parameter").flag("-Wno-sign-compare");
     let release = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
     glue.define("PHP_SPINDLE_VERSION", release.as_str());
+    for name in &present {
+        glue.define(&format!("SPINDLE_{}", name.to_uppercase()), None);
+    }
     for include in &includes {
         glue.flag(include);
     }
@@ -106,9 +125,11 @@ fn main() {
         refuse(&format!("the C code could not be compiled; a C compiler (gcc) and libc's headers are needed: {error}"));
     }
 
+    let by_version: Vec<String> = present.iter().map(|name| format!("-DSPINDLE_{}", name.to_uppercase())).collect();
     let bindings = bindgen::Builder::default()
         .header("glue/wrapper.h")
         .clang_args(&includes)
+        .clang_args(&by_version)
         .allowlist_function("(zend|php|_php|object|spindle|gc|_e|_ze|zval|instanceof|add_|_call|rc_).*")
         .allowlist_function("_?(safe_emalloc|emalloc|efree|ecalloc|erealloc|estrdup).*")
         .allowlist_var("(ZEND|SPINDLE|E_|EG_|SAPI_HEADER_SEN|IS_|IO_|GC_|Z_|spindle|PHP_).*")
@@ -136,6 +157,12 @@ fn main() {
         }
     };
     let _ = panic::take_hook();
+    let text = bindings.to_string();
+    let is_field = |name: &str| text.contains(&format!("pub {}:", name.trim_start_matches("field_")));
+    present.extend(FIELDS.iter().filter(|name| is_field(name)));
+    // For the build scripts of the crates that use this one.
+    println!("cargo:known={} {}", NAMES.map(|(name, _)| name).join(" "), FIELDS.join(" "));
+    println!("cargo:present={}", present.join(" "));
     let out = PathBuf::from(env::var("OUT_DIR").expect("set by cargo"));
     bindings.write_to_file(out.join("bindings.rs")).expect("write the bindings");
 }

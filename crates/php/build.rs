@@ -2,10 +2,11 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for name in ["php83", "php84", "php85"] {
+    let names = |which: &str| std::env::var(format!("DEP_SPINDLE_PHP_GLUE_{which}")).unwrap_or_default();
+    for name in names("KNOWN").split_whitespace() {
         println!("cargo:rustc-check-cfg=cfg({name})");
-        if std::env::var(format!("DEP_SPINDLE_PHP_GLUE_{}", name.to_uppercase())).is_ok() {
-            println!("cargo:rustc-cfg={name}");
-        }
+    }
+    for name in names("PRESENT").split_whitespace() {
+        println!("cargo:rustc-cfg={name}");
     }
 }

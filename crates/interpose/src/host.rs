@@ -109,6 +109,11 @@ pub trait Host {
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place()
     }
+    /// Returns `true` if this file's record locks are those of the runtime around coroutines, which the whole process
+    /// waits for.
+    fn locks_for_process(&self, _fd: RawFd) -> bool {
+        false
+    }
     /// User code has changed the action of this signal.
     fn signal_action_changed(&self, _signal: c_int) {}
     /// A library was loaded, whose entries may need patching.

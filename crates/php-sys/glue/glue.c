@@ -852,7 +852,7 @@ zend_object *spindle_exception_copy(zend_object *exception)
 		ZVAL_COPY_PROP(to, from);
 	}
 	if (exception->properties) {
-		rebuild_object_properties(copy);
+		zend_std_get_properties(copy); /* makes the table */
 		ZEND_HASH_FOREACH_STR_KEY_VAL(exception->properties, name, value) {
 			if (name && Z_TYPE_P(value) != IS_INDIRECT) {
 				ZVAL_DEREF(value);

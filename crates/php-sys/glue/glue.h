@@ -5,6 +5,9 @@
 #include "php.h"
 #include "zend_fibers.h"
 
+/* What EG(bailout) points to: jmp_buf or sigjmp_buf, as PHP was configured. */
+typedef JMP_BUF spindle_jmp_buf;
+
 /* When an internal function may have marked objects and arrays as in use (see marks.c). */
 typedef enum spindle_flags {
 	SPINDLE_FLAGS_ALWAYS,
@@ -31,6 +34,25 @@ void spindle_marks_remove(spindle_marks **marks);
 void spindle_marks_remove_constants(void); /* while a class is loaded */
 void spindle_marks_restore(spindle_marks **marks);
 void spindle_marks_forget(spindle_marks **marks);
+
+#ifdef SPINDLE_LAZY_OBJECTS
+/* What is put aside of an object while the coroutine that initializes it is suspended (see lazy.c). */
+typedef struct spindle_lazy {
+	zval *values;
+	HashTable *properties;
+	const zend_object_handlers *handlers;
+} spindle_lazy;
+void spindle_lazy_install(void);
+bool spindle_lazy_is_initializing(zend_object *object);
+bool spindle_lazy_is_hidden(const zend_object *object);
+/* Calls `found` for each object that is being initialized and is not hidden. */
+void spindle_lazy_find(void *list, void (*found)(void *list, zend_object *object));
+int spindle_lazy_compare(zval *one, zval *other);
+void spindle_lazy_hide(zend_object *object, spindle_lazy *lazy);
+void spindle_lazy_show(zend_object *object, spindle_lazy *lazy);
+/* Waits while another coroutine initializes the object. Returns false if it was left with an exception. */
+bool spindle_lazy_wait(zend_object *object);
+#endif
 
 /* A call of C code whose handles are locked while its coroutine is suspended. It is on the C stack of the call. */
 typedef struct spindle_call {

@@ -13,9 +13,9 @@
 #include "glue.h"
 
 typedef struct mark {
-	uint32_t *guard; /* NULL: the flag of `counted` */
+	uint32_t *guard; /* NULL: the flag of `counted` is in its header */
 	uint32_t bits;
-	zend_refcounted *counted;
+	zend_refcounted *counted; /* NULL: a guard that no flags are in */
 	zend_reference *place; /* the reference that contains it, if it is being changed in place */
 } mark;
 
@@ -25,9 +25,19 @@ struct spindle_marks {
 };
 
 /* The lower bits of a guard are the engine's. The bits above count the coroutines whose bits are removed: the engine
- * would reuse a guard that is 0 for another property. */
-#define GUARD_BITS 0xfu
+ * would reuse a guard that is 0 for another property.
+ *
+ * Since PHP 8.3 objects with guards have some of their flags there, too: one for each kind of function that sets it,
+ * in the guard that is in the object itself. */
 #define ONE_IS_OFF 0x100u
+#ifdef ZEND_GUARD_PROPERTY_MASK
+# define GUARD_BITS ((uint32_t) ZEND_GUARD_PROPERTY_MASK)
+# define GUARD_FLAGS ((uint32_t) (ZEND_GUARD_RECURSION_DEBUG | ZEND_GUARD_RECURSION_EXPORT | ZEND_GUARD_RECURSION_JSON))
+ZEND_STATIC_ASSERT((GUARD_BITS & GUARD_FLAGS) == 0 && GUARD_BITS + GUARD_FLAGS < ONE_IS_OFF, "bits of the engine's guards");
+#else
+# define GUARD_BITS 0xfu
+# define Z_GUARD_P Z_PROPERTY_GUARD_P
+#endif
 
 static bool note(spindle_marks **marks, mark one)
 {
@@ -48,14 +58,19 @@ static bool note(spindle_marks **marks, mark one)
 
 /* --- guards ---------------------------------------------------------------------------------------------------- */
 
-static bool take_guard(spindle_marks **marks, uint32_t *guard)
+static bool take_bits(spindle_marks **marks, uint32_t *guard, uint32_t which)
 {
-	uint32_t bits = *guard & GUARD_BITS;
+	uint32_t bits = *guard & which;
 	if (!bits || !note(marks, (mark) {.guard = guard, .bits = bits})) {
 		return false;
 	}
-	*guard = (*guard & ~GUARD_BITS) + ONE_IS_OFF;
+	*guard = (*guard & ~bits) + ONE_IS_OFF;
 	return true;
+}
+
+static bool take_guard(spindle_marks **marks, uint32_t *guard)
+{
+	return take_bits(marks, guard, GUARD_BITS);
 }
 
 static uint32_t *guard_of(void *value)
@@ -71,7 +86,7 @@ static void take_guards(spindle_marks **marks, zend_execute_data *frame)
 	zend_object *object = Z_OBJ(frame->This);
 	zval *guards = object->properties_table + object->ce->default_properties_count;
 	if (Z_TYPE_P(guards) == IS_STRING) {
-		take_guard(marks, &Z_PROPERTY_GUARD_P(guards));
+		take_guard(marks, &Z_GUARD_P(guards));
 	} else if (Z_TYPE_P(guards) == IS_ARRAY) {
 		zval *name = ZEND_CALL_ARG(frame, 1);
 		void *guard = Z_TYPE_P(name) == IS_STRING ? zend_hash_find_ptr(Z_ARRVAL_P(guards), Z_STR_P(name)) : NULL;
@@ -158,6 +173,17 @@ static void take_flags_of_operand(spindle_marks **marks, zval *value)
 	}
 }
 
+#ifdef GUARD_FLAGS
+static void take_flags_in_guard(spindle_marks **marks, zend_object *object)
+{
+	uint32_t *guard = zend_get_recursion_guard(object);
+	if (guard && take_bits(marks, guard, GUARD_FLAGS)) {
+		(*marks)->list[(*marks)->count - 1].counted = (zend_refcounted *) object;
+		GC_ADDREF(object);
+	}
+}
+#endif
+
 /* Takes all flags: the coroutine is inside of each flagged array and object that can be reached from one of the
  * operands. It may have got to objects through results of methods, so all existing objects are checked. */
 static void take_flags(spindle_marks **marks)
@@ -168,6 +194,9 @@ static void take_flags(spindle_marks **marks)
 			if (GC_FLAGS(object) & GC_PROTECTED) {
 				take_flag(marks, (zend_refcounted *) object);
 			}
+#ifdef GUARD_FLAGS
+			take_flags_in_guard(marks, object);
+#endif
 			if (object->properties && (GC_FLAGS(object->properties) & (GC_PROTECTED | GC_IMMUTABLE)) == GC_PROTECTED) {
 				take_flag(marks, (zend_refcounted *) object->properties);
 			}
@@ -201,21 +230,38 @@ static bool compares(const zend_op *opline)
 		case ZEND_IS_SMALLER_OR_EQUAL:
 		case ZEND_SPACESHIP:
 		case ZEND_CASE:
+#ifdef ZEND_FRAMELESS_ICALL_1
+		/* A function that is called without a frame of its own: in_array(), for example. */
+		case ZEND_FRAMELESS_ICALL_1:
+		case ZEND_FRAMELESS_ICALL_2:
+		case ZEND_FRAMELESS_ICALL_3:
+#endif
 			return true;
 		default:
 			return false;
 	}
 }
 
+/* Literals, too, are arrays that several coroutines compare. */
+static void take_flags_of_op(spindle_marks **marks, zend_execute_data *frame, const zend_op *opline, uint8_t type, znode_op op)
+{
+	if (type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
+		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, op.var));
+	} else if (type == IS_CONST) {
+		take_flags_of_operand(marks, RT_CONSTANT(opline, op));
+	}
+}
+
 static void take_flags_of_comparison(spindle_marks **marks, zend_execute_data *frame)
 {
 	const zend_op *opline = frame->opline;
-	if (opline->op1_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
-		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op1.var));
+	take_flags_of_op(marks, frame, opline, opline->op1_type, opline->op1);
+	take_flags_of_op(marks, frame, opline, opline->op2_type, opline->op2);
+#ifdef ZEND_FRAMELESS_ICALL_3
+	if (opline->opcode == ZEND_FRAMELESS_ICALL_3) {
+		take_flags_of_op(marks, frame, opline + 1, opline[1].op1_type, opline[1].op1);
 	}
-	if (opline->op2_type & (IS_TMP_VAR | IS_VAR | IS_CV)) {
-		take_flags_of_operand(marks, ZEND_CALL_VAR(frame, opline->op2.var));
-	}
+#endif
 }
 
 static zend_always_inline bool may_set_flags(const zend_function *function, bool is_innermost)
@@ -343,9 +389,10 @@ void spindle_marks_restore(spindle_marks **marks)
 		mark one = (*marks)->list[index];
 		if (one.guard) {
 			*one.guard = (*one.guard - ONE_IS_OFF) | one.bits;
-			continue;
-		}
-		if (one.place) {
+			if (one.counted) {
+				drop(one.counted);
+			}
+		} else if (one.place) {
 			if (Z_TYPE(one.place->val) == IS_ARRAY && Z_COUNTED(one.place->val) == one.counted) {
 				GC_ADD_FLAGS(one.counted, GC_PROTECTED);
 			}

@@ -19,7 +19,7 @@ static zend_internal_function function = {
 void spindle_watch_request_end(void)
 {
 	HashTable *before = BG(user_shutdown_function_names);
-	php_shutdown_function_entry entry = {.fci = {.size = sizeof(zend_fcall_info)}, .fci_cache = {0}};
+	php_shutdown_function_entry entry = {0};
 	void *function_before;
 
 	if (!function.function_name) {
@@ -27,8 +27,12 @@ void spindle_watch_request_end(void)
 		function.function_name = zend_string_init("Async\\endOfRequest", strlen("Async\\endOfRequest"), true);
 		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
 	}
-	/* The cached function is called; the name is not looked up. A closure would use up the id of an object. */
+	/* The cached function is called. Up to PHP 8.4 there is a name beside it, which is not looked up. A closure would use
+	 * up the id of an object. */
+#ifndef SPINDLE_CACHED_SHUTDOWN_FUNCTIONS
+	entry.fci.size = sizeof(zend_fcall_info);
 	ZVAL_EMPTY_STRING(&entry.fci.function_name);
+#endif
 	entry.fci_cache.function_handler = (zend_function *) &function;
 	/* Only this function of the engine knows the table's destructor: the entry is added to a new table, and the
 	 * others are appended to that. */

@@ -122,8 +122,9 @@ zend_function *spindle_magic_method(const zend_function *function)
 {
 	zend_class_entry *ce = function->common.scope;
 
-	/* Created by the engine for the closure; all other internal functions declare their parameters. */
-	if (function->type != ZEND_INTERNAL_FUNCTION || function->common.arg_info || !ce) {
+	/* Created by the engine for the closure: no class has it. */
+	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.module || !ce
+			|| zend_hash_find_ptr_lc(&ce->function_table, function->common.function_name)) {
 		return NULL;
 	}
 	return function->common.fn_flags & ZEND_ACC_STATIC ? ce->__callstatic : ce->__call;

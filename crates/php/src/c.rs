@@ -28,6 +28,22 @@ impl Marks {
     }
 }
 
+/// What is put aside of a hidden lazy object. Only `lazy.c` knows the contents.
+#[cfg(lazy_objects)]
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Lazy(sys::spindle_lazy);
+
+#[cfg(lazy_objects)]
+impl Lazy {
+    /// Nothing.
+    pub const NONE: Lazy = Lazy(sys::spindle_lazy {
+        values: std::ptr::null_mut(),
+        properties: std::ptr::null_mut(),
+        handlers: std::ptr::null(),
+    });
+}
+
 /// Handlers of output buffers that were taken from the engine's stack of these.
 #[repr(transparent)]
 pub struct OutputHandlers(sys::zend_stack);
@@ -129,6 +145,18 @@ declare! {
 
     // The end of a request. If it is requested twice, it is announced twice.
     pub safe fn spindle_watch_request_end();
+}
+
+#[cfg(lazy_objects)]
+declare! {
+    // Lazy objects: tables and flags of the engine are read. Properties are moved, and moved back: `Lazy` has them.
+    pub safe fn spindle_lazy_install();
+    pub safe fn spindle_lazy_is_initializing(object: &Object) -> bool;
+    pub safe fn spindle_lazy_is_hidden(object: &Object) -> bool;
+    pub safe fn spindle_lazy_find<'a>(list: &'a mut Vec<Owned<Object>>, found: extern "C" fn(&mut Vec<Owned<Object>>, &Object));
+    pub safe fn spindle_lazy_hide<'a>(object: &'a Object, lazy: &'a mut Lazy);
+    pub safe fn spindle_lazy_show<'a>(object: &'a Object, lazy: &'a mut Lazy);
+    pub safe fn spindle_lazy_compare<'a>(one: &'a Value, other: &'a Value) -> c_int;
 }
 
 // SAFETY: these are the types of the C library.

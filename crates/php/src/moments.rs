@@ -1,6 +1,8 @@
 //! Defines what happens at each moment of a coroutine's life, in this order: see `runtime::moments`, which declares
 //! them.
 
+#[cfg(lazy_objects)]
+use crate::engine::lazy_objects;
 use crate::engine::{linking, loading};
 use crate::fibers;
 use crate::handles::{handle_locks, trampolines};
@@ -41,6 +43,8 @@ moments! {
     fn suspending(rt: &'static Runtime) {
         handle_locks::suspending(rt);
         loading::may_have_loaded(rt);
+        #[cfg(lazy_objects)]
+        lazy_objects::suspending(rt);
     }
 
     fn awaits_others(rt: &'static Runtime) {
@@ -53,6 +57,10 @@ moments! {
         if linking::is_any() {
             linking::hide(co);
         }
+        #[cfg(lazy_objects)]
+        if lazy_objects::is_any() {
+            lazy_objects::hide(co);
+        }
         if locks::holds_any() {
             locks::on_park(u64::from(co.0));
         }
@@ -64,6 +72,10 @@ moments! {
         let co = ctx.co.get();
         if linking::is_any() {
             linking::show(co);
+        }
+        #[cfg(lazy_objects)]
+        if lazy_objects::is_any() {
+            lazy_objects::show(co);
         }
         if locks::holds_any() {
             locks::on_resume(u64::from(co.0));

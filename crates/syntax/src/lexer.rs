@@ -132,6 +132,11 @@ impl<'a> Lexer<'a> {
         Lexer { at, ..Lexer::new(source, Options { start: Start::Script, ..options }) }
     }
 
+    /// Returns the version by which it reads.
+    pub(crate) fn version(&self) -> Version {
+        self.options.version
+    }
+
     /// As [`Lexer::within`], with the allocations of this lexer.
     pub(crate) fn go_on(&mut self, at: usize) {
         (self.at, self.state, self.until_halt, self.plain_until) = (at, State::Script, None, 0);

@@ -91,6 +91,8 @@ struct Callee {
     /// The `->`, `?->` or `::` that comes last before them; `None` when it is no member that is called.
     member: Option<usize>,
     nullsafe: bool,
+    /// Set behind `new`, up to the arguments of the constructor: `spawn new H()->bar()`, since PHP 8.4.
+    constructs: bool,
 }
 
 /// How far an expression reaches.

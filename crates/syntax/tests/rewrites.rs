@@ -404,6 +404,51 @@ fn later_versions() {
     }
 }
 
+/// What `new` makes may be called without parentheses around it.
+#[test]
+fn spawn_of_a_method_of_a_new_object() {
+    let options = Options { version: Version::V8_4, ..OPTIONS };
+    let call = r"\Async\Syntax\call(";
+    for (source, expected) in [
+        ("spawn new H()->bar();", "new H()->bar(...))();"),
+        ("spawn new H(1, f(2))->bar(...$x);", "new H(1, f(2))->bar(...))(...$x);"),
+        ("spawn new \\A\\H()->a->b()->c(1);", "new \\A\\H()->a->b()->c(...))(1);"),
+        ("spawn new static()->bar();", "new static()->bar(...))();"),
+        ("spawn new $a->b['c']()->bar();", "new $a->b['c']()->bar(...))();"),
+        ("spawn new (f())()->bar();", "new (f())()->bar(...))();"),
+        ("spawn new H()::bar();", "new H()::bar(...))();"),
+        ("spawn new H()();", "new H()(...))();"),
+        ("spawn new class(1) { function bar($x) {} }->bar(2);", "new class(1) { function bar($x) {} }->bar(...))(2);"),
+        (
+            "spawn new class extends H { public $x { get => f(); } }->bar();",
+            "new class extends H { public $x { get => f(); } }->bar(...))();",
+        ),
+        ("await spawn new H()->bar(spawn new I()->f());", ""),
+    ] {
+        let expected = if expected.is_empty() {
+            format!(r"\Async\await({call}new H()->bar(...))({call}new I()->f(...))()));")
+        } else {
+            format!("{call}{expected}")
+        };
+        for (source, expected) in [(source, &*expected), (&*lengthened(source), &*lengthened(&expected))] {
+            let found = rewrite(source.as_bytes(), options).unwrap_or_else(|error| panic!("{source}: {error}"));
+            assert_eq!(String::from_utf8_lossy(&found.expect("rewritten")), expected, "of {source}");
+        }
+        assert!(rewrite(source.as_bytes(), OPTIONS).is_err(), "8.2 has no such call: {source}");
+    }
+    for source in [
+        "spawn new H();",
+        "spawn new H;",
+        "spawn new H()->bar;",
+        "spawn new H->bar();",
+        "spawn new class {};",
+        "spawn new new H()->bar();",
+    ] {
+        let error = rewrite(source.as_bytes(), options).expect_err(source);
+        assert_eq!(error.offset, if source.contains("new new") { 10 } else { 6 }, "{source}: {error}");
+    }
+}
+
 #[test]
 fn files_begin_outside() {
     let options = Options { start: Start::Html, ..OPTIONS };

@@ -15,7 +15,7 @@ macro_rules! shapes {
     )*};
 }
 
-shapes! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
+shapes! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) }
 
 /// Fails the build if two functions have different shapes.
 #[doc(hidden)]

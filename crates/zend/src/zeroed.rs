@@ -17,7 +17,7 @@ macro_rules! zeroed {
 
 zeroed! {
     zend_class_entry zend_execute_data zend_fcall_info zend_fcall_info_cache zend_fiber_context zend_function_entry
-    zend_internal_function zend_object_handlers zend_op zend_op_array
+    zend_internal_function zend_object_handlers zend_op zend_op_array zval
 }
 
 /// Returns the structure with all bytes zero.

@@ -38,7 +38,7 @@ $endings = [
 ];
 foreach ($endings as $name => $code) {
     $ended = T\php($head . $code, '-d display_errors=1 -d html_errors=0');
-    $output = preg_replace(['~(Fatal error: |Warning: )(\w+(?: [\w\\\\]+: [\w ]+)?).*?( in .*? on line \d+|$)(.*?thrown in [^\n]*)?~s', '~\n+~', '~/\S+?php-\w+~'], ['$1$2', "\n", 'FILE'], trim($ended->output));
+    $output = preg_replace(['~(Fatal error: |Warning: )(\w+(?: [\w\\\\]+: [\w ]+)?).*?( in .*? on line \d+|$)(.*?thrown in [^\n]*)?~s', '~\n+~', '~/\S+?php-\w+~'], ['$1$2', "\n", 'FILE'], trim(T\as_in_8_2($ended->output)));
     echo "--- $name: $ended->status\n$output\n";
 }
 ?>

@@ -7,7 +7,7 @@ require __DIR__ . '/kit.inc';
 $fatal = [
     'E_USER_ERROR' => ['trigger_error("on purpose", E_USER_ERROR);', 'Fatal error: on purpose'],
     'in nested callbacks' => ['array_map(fn() => preg_replace_callback("/x/", fn() => trigger_error("on purpose", E_USER_ERROR), "x"), [1]);', 'Fatal error: on purpose'],
-    'redeclared class' => ['eval("class A {} class A {}");', 'Fatal error: Cannot declare class A'],
+    'redeclared class' => ['eval("class A {} class A {}");', PHP_VERSION_ID < 80400 ? 'Fatal error: Cannot declare class A' : 'Fatal error: Cannot redeclare class A'],
     'bad inheritance' => ['eval("interface I { function f(int \$x); } class B implements I { function f() {} }");', 'Fatal error: Declaration of B::f()'],
     'memory' => ['$x = str_repeat("x", 1 << 30);', 'Fatal error: Allowed memory size'],
     'memory, bit by bit' => ['$x = []; while (true) { $x[] = str_repeat("x", 100_000); Async\suspend(); }', 'Fatal error: Allowed memory size'],

@@ -15,7 +15,7 @@ $code = <<<'PHP'
     echo "not reached\n";
     PHP;
 foreach (['', 'Async\delay(1);'] as $wait) {
-    echo T\php(str_replace('WAIT', $wait, $code), '-d display_errors=0');
+    echo T\as_in_8_2(T\php(str_replace('WAIT', $wait, $code), '-d display_errors=0'));
 }
 ?>
 --EXPECT--

@@ -8,7 +8,7 @@ require __DIR__ . '/kit.inc';
 
 $run = function(string $name, string $code) {
     $ended = T\php('use Async\Scope; use function Async\{await, delay, spawn, suspend, timeout, onFinally, gracefulShutdown};' . "\n$code", '-d display_errors=1 -d log_errors=0 -d html_errors=0');
-    echo "-- $name: ", preg_replace('~/\S+/spindle-phpt-\w+~', 'FILE', $ended), "\n";
+    echo "-- $name: ", T\as_in_8_2(preg_replace('~/\S+/spindle-phpt-\w+~', 'FILE', $ended)), "\n";
     foreach (['no active file', 'Unknown', 'line 0'] as $nowhere) {
         echo $ended->has($nowhere) ? "NOWHERE: $nowhere\n" : '';
     }

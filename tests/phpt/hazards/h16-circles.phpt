@@ -7,6 +7,7 @@ pdo_sqlite
 use function Async\{await, delay, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 // waits for other things all the while: no deadlock that the scheduler would see
 $ticks = 0;

@@ -7,6 +7,7 @@ pdo_sqlite
 use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 $pdo = new PDO('sqlite::memory:');
 $goes_on = false;

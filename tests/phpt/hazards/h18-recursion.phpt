@@ -65,7 +65,7 @@ $ways = [
     'print_r' => fn() => [print_r($root, true), print_r($circle, true)],
     'var_export' => fn() => in_pieces(fn() => var_export($plain)),
     'debug_zval_dump' => fn() => substr_count(in_pieces(fn() => debug_zval_dump($array)), 'array'),
-    '==' => fn() => [$plain <=> $same, $plain == $same, $same == $plain, [$plain] == [$same], [[$leaf]] == [['leaf']], $plain != $same, $plain <=> $same],
+    '==' => fn() => [$plain <=> $same, $plain == $same, $same == $plain, [$plain] == [$same], [[$leaf]] == [['leaf']], ['leaf'] == [$leaf], $plain != $same, $plain <=> $same],
     'in_array' => fn() => [in_array($same, [$plain]), array_search([$same], [[], [$plain]]), in_array(['leaf'], [[$leaf]])],
     'sort' => function() use ($plain, $same, $leaf) { $list = [$plain, $same, $plain]; sort($list); $lists = [[$leaf], ['a'], ['z']]; sort($lists); return array_map(fn($list) => (string) $list[0], $lists); },
     'count' => fn() => count($array, COUNT_RECURSIVE),

@@ -9,6 +9,7 @@ xml
 use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 final class Upper extends php_user_filter
 {

@@ -44,6 +44,6 @@ T\check('the place of another one', await($beside) === basename(__FILE__) . ':' 
 $done = true;
 echo await($evaluates), ' ', implode(' ', $seen), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 the place of another one: yes
-10 constants.php:10 constants.php:10
+10 constants.php:%d constants.php:%d

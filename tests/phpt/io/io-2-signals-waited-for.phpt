@@ -13,9 +13,9 @@ pcntl_sigprocmask(SIG_BLOCK, [SIGUSR1, SIGUSR2, SIGRTMIN]);
 $me = getmypid();
 T\same_inside([
     'one that is pending' => function() use ($me) { posix_kill($me, SIGUSR1); return [pcntl_sigwaitinfo([SIGUSR1, SIGUSR2], $i), $i]; },
-    'none' => fn() => [pcntl_sigtimedwait([SIGUSR1], $i, 0, 0), @pcntl_sigtimedwait([SIGUSR1], $i, 0, 20_000_000), $i],
+    'none' => fn() => [pcntl_sigtimedwait([SIGUSR1], $i, 0, 1), @pcntl_sigtimedwait([SIGUSR1], $i, 0, 20_000_000), $i],
     'from a child' => function() use ($me) { exec("kill -USR2 $me"); $n = pcntl_sigtimedwait([SIGUSR2], $i, 600); return [$n, $i['signo'], $i['pid'] > 0, $i['uid']]; },
-    'a wrong time' => fn() => [@pcntl_sigtimedwait([SIGUSR1], $i, 0, -1), pcntl_get_last_error()],
+    'a wrong time' => function() { try { return [@pcntl_sigtimedwait([SIGUSR1], $i, 0, -1), pcntl_get_last_error()]; } catch (ValueError $e) { return $e->getMessage(); } },
 ]);
 
 $ticks = new T\Ticks;
@@ -50,7 +50,7 @@ pcntl_signal(SIGHUP, function() { echo "NOT THE HANDLER\n"; });
 $waiter = spawn(fn() => pcntl_sigtimedwait([SIGHUP], $info, 600) === SIGHUP);
 T\parked($waiter);
 posix_kill($me, SIGHUP);
-var_dump(await($waiter), pcntl_sigprocmask(SIG_BLOCK, [], $blocked) && !in_array(SIGHUP, $blocked));
+var_dump(await($waiter), pcntl_sigprocmask(SIG_BLOCK, [SIGUSR1], $blocked) && !in_array(SIGHUP, $blocked));
 pcntl_signal_dispatch();
 
 // cancelled
@@ -63,7 +63,7 @@ echo await($waiter), "\n";
 pcntl_async_signals(true);
 pcntl_signal(SIGALRM, function() { echo "alarm\n"; });
 $killer = proc_open(['sh', '-c', "sleep 0.1; kill -ALRM $me"], [], $pipes);
-T\check('interrupted', @pcntl_sigtimedwait([SIGUSR1], $info, 600) === -1 && pcntl_get_last_error() === PCNTL_EINTR);
+T\check('interrupted', in_array(@pcntl_sigtimedwait([SIGUSR1], $info, 600), [-1, false], true) && pcntl_get_last_error() === PCNTL_EINTR);
 proc_close($killer);
 
 // in the child of a fork nobody of the parent's is in the way

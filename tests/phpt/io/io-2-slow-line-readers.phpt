@@ -5,6 +5,7 @@ IO-2 line, record and block readers on sources that give one byte at a time
 use function Async\{spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 $readers = [
     'fgets' => ["one\ntwo\n\nlast", fn($s) => [fgets($s), fgets($s), fgets($s), fgets($s), fgets($s)]],

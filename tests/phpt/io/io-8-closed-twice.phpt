@@ -40,5 +40,5 @@ bool(false)
 bool(true)
 bool(true)
 bool(true)
-fclose(): %s is not a valid stream resource
+%r(fclose\(\): .* is not a valid stream resource|fclose\(\): Argument #1 \(\$stream\) must be an open stream resource)%r
 [false,true,true,true]

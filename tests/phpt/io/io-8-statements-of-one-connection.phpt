@@ -7,6 +7,7 @@ pdo_sqlite
 use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 $open = function(string $name) use (&$goes) {
     $pdo = new PDO('sqlite::memory:');

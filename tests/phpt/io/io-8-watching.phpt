@@ -2,6 +2,8 @@
 IO-8 who only watches a handle keeps nobody from using it
 --EXTENSIONS--
 curl
+--SKIPIF--
+<?php if (curl_version()['version_number'] >= 0x080f00) die('skip later versions of libcurl refuse a handle that another call waits for'); ?>
 --FILE--
 <?php
 use function Async\{await, spawn};

@@ -107,7 +107,7 @@ foreach (['uncaught' => 'undefined_function();', 'fatal' => "eval('function strl
     echo "$name: $ended";
 }
 ?>
---EXPECT--
+--EXPECTF--
 NULL
 ["first","second",null]
 bool(true)
@@ -116,5 +116,5 @@ int(200)
 string(19) "through the handler"
 bool(true)
 uncaught: [255] 1 Uncaught Error: Call to undefined function undefined_function
-fatal: [255] 64 Cannot redeclare strlen
+fatal: [255] 64 Cannot redeclare %r(function )?%rstrlen
 exit: [3] 1024 of the one that ends it

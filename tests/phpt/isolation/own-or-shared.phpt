@@ -12,6 +12,7 @@ posix
 use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 
 function handler_a() {}
 function handler_b() {}
@@ -41,7 +42,7 @@ $items = [
     'error_get_last' => [fn ($v) => @trigger_error($v), fn () => error_get_last()['message'] ?? null],
     'output buffers' => [fn ($v) => ob_start(fn () => '') && print $v, ob_get_contents(...)],
     'ob_get_level' => [fn ($v) => $v === 'a' ? ob_start() : ob_start() && ob_start(), ob_get_level(...)],
-    'strtok' => [fn ($v) => strtok(str_repeat("$v ", 9), ' '), fn () => strtok(' ')],
+    'strtok' => [fn ($v) => strtok(str_repeat("$v ", 9), ' '), fn () => @strtok(' ')],
 
     'set_exception_handler' => [fn ($v) => set_exception_handler("handler_$v"), $error_of(set_exception_handler(...), restore_exception_handler(...)), fn () => set_exception_handler(null)],
     'chdir' => [fn ($v) => chdir("$work/$v"), getcwd(...), fn () => chdir($work)],

@@ -114,13 +114,13 @@ $flushed = T\all([
 ]);
 echo json_encode($flushed), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 [0] waited
 computing counts: yes
 bool(true)
 bool(true)
 [0] each
 2 done
-[0] [["mine","other"],"session_start(): Ignoring session_start() because a session is already active"]
+[0] [["mine","other"],"session_start(): Ignoring session_start() because a session is already active%r( \(started from .*?\))?%r"]
 ["<form><input type=\"hidden\" name=\"a\" value=\"1\" \/><input type=\"hidden\" name=\"b\" value=\"1\" \/><\/form>","<form><\/form>"]
 [null,"kept"]

@@ -21,7 +21,7 @@ $jobs = [
     'suspend' => spawn(words(...), 'a b c d', suspend(...)),
     'delay' => spawn(words(...), 'e f g', fn () => delay(2)),
     'sleep' => spawn(words(...), 'h i j', fn () => usleep(1000)),
-    'nothing begun' => spawn(fn () => suspend() ?? strtok(' ')),
+    'nothing begun' => spawn(fn () => suspend() ?? @strtok(' ')),
     'left unfinished' => spawn(fn () => strtok('k l m', ' ')),
     'in a generator' => spawn(function (): string {
         $generator = (function () {

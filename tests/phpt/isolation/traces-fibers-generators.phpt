@@ -64,10 +64,10 @@ $take = function () use ($iterator): string {
 $taken = T\all([spawn($take), spawn($take)]);
 echo strlen(implode('', $taken)) >= 6 && $taken[0] !== '123456' ? 'shared' : json_encode($taken), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 inner outer_a | inner outer_b
-a fails {closure} 1
-b fails {closure} 1
+a fails {closure%S} 1
+b fails {closure%S} 1
 array(2) {
   [0]=>
   bool(true)

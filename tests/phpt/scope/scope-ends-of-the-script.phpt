@@ -79,19 +79,19 @@ $run('in a shutdown function', 'spawn(fn() => 1); register_shutdown_function(fun
     fails("in shutdown");
 });');
 ?>
---EXPECT--
+--EXPECTF--
 exit in a handler: 3 shutdown;
 exit in a callback of a scope: 3 shutdown;
 exit in a callback of a coroutine: 3 shutdown;
 exit in a coroutine: 3 shutdown;
 exit in a destructor of a value: 3 shutdown;
 exit in a destructor of what failed: 3 handled; shutdown;
-fatal error in a handler: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-fatal error in a callback of a scope: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-fatal error in a callback of a coroutine: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-fatal error in a coroutine: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-fatal error in a destructor of a value: 255 Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
-fatal error in a destructor of what failed: 255 handled; Fatal error: Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods (X::f) shutdown;
+fatal error in a handler: 255 Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
+fatal error in a callback of a scope: 255 Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
+fatal error in a callback of a coroutine: 255 Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
+fatal error in a coroutine: 255 Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
+fatal error in a destructor of a value: 255 Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
+fatal error in a destructor of what failed: 255 handled; Fatal error: %r(Class X contains 1 abstract method and must therefore be declared abstract or implement the remaining methods \(X::f\)|Class X declares abstract method f\(\) and must therefore be declared abstract)%r shutdown;
 failure in a handler: 255 RuntimeException from there; callback; shutdown;
 failure in a callback of a scope: 255 RuntimeException from there; shutdown;
 failure in a callback of a coroutine: 255 RuntimeException from there; shutdown;
@@ -103,4 +103,4 @@ independent roots go on: 255 below is cancelled; RuntimeException failure; root 
 a second failure: 255 RuntimeException first; root is cancelled; RuntimeException second; shutdown;
 in an independent root: 255 Exception why; caller has worked; spawned has worked; shutdown;
 below the global scope: 0 caller is cancelled; shutdown;
-in a shutdown function: 255 shutdown; Cannot await here: the coroutines have ended, it would never complete; Cannot await here: the coroutines have ended, it would never complete; Fatal error: Uncaught RuntimeException: in shutdown
+in a shutdown function: %r(255|0)%r shutdown; Cannot await here: the coroutines have ended, it would never complete; Cannot await here: the coroutines have ended, it would never complete; %r(Fatal error: Uncaught RuntimeException: in shutdown|RuntimeException in shutdown;)%r

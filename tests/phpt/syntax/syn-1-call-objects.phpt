@@ -3,6 +3,7 @@ SYN-1 Async\Syntax\Call, the object behind the operator, in hands it was not mad
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
+T\without_deprecations();
 use Async\Syntax\Call;
 use function Async\await;
 use function Async\Syntax\call;

@@ -36,7 +36,7 @@ foreach (['exit', 'exit later', 'exit of PHP', 'fatal', 'error of the user', 'st
     $ends = [];
     foreach (['', ' declare(strict_types=1);'] as $declare) {
         file_put_contents('source.php', "<?php$declare\n$code");
-        $ends[] = preg_replace('~(Maximum|Stack|The stack)[^\n]*?(?= in )~', 'Stack...', short(T\command(T\interpreter() . ' source.php ' . escapeshellarg($kind))));
+        $ends[] = preg_replace('~(Maximum|Stack|The stack)[^\n]*?(?= in )~', 'Stack...', T\as_in_8_2(short(T\command(T\interpreter() . ' source.php ' . escapeshellarg($kind)))));
     }
     echo "-- $kind: $ends[0]\n";
     if ($ends[0] !== $ends[1]) echo "with strict types: $ends[1]\n";

@@ -41,7 +41,7 @@ foreach ($bad as $i => $code) {
     }
 }
 ?>
---EXPECT--
+--EXPECTF--
 spawn 1 + 2;                            syntax error, unexpected integer "1": spawn expects a call or a closure on line 3
 spawn $x;                               syntax error, unexpected token ";": spawn expects a call or a closure on line 3
 spawn f(...);                           syntax error, unexpected token ";": spawn expects a call or a closure on line 3
@@ -127,7 +127,7 @@ spawn f(, );                            syntax error, unexpected token "," on li
 spawn f(a: );                           syntax error, unexpected token ")" on line 3
 suspend $x;                             syntax error, unexpected variable "$x" on line 3
 suspend 1;                              syntax error, unexpected integer "1" on line 3
-class X { spawn f(); }                  syntax error, unexpected identifier "spawn", expecting "function" or "const" on line 3
+class X { spawn f(); }                  syntax error, unexpected identifier "spawn", expecting "function"%r( or "const")?%r on line 3
 foreach (await $x as) {}                syntax error, unexpected token ")" on line 3
 $x instanceof await $y;                 syntax error, unexpected variable "$y" on line 3
 global await;                           syntax error, unexpected identifier "await", expecting variable or "$" on line 3
@@ -139,7 +139,7 @@ spawn f(1]                              Unclosed '(' does not match ']' on line 
 spawn f(1}                              Unclosed '(' does not match '}' on line 3
 spawn $a[1                              Unclosed '[' on line 3
 spawn $a[1)();                          Unclosed '[' does not match ')' on line 3
-spawn {                                 Unclosed '{' on line 3
+spawn {                                 %r(Unclosed '{'|syntax error, unexpected token "{")%r on line 3
 spawn function {                        Unclosed '{' on line 3
 spawn function { echo 1;                Unclosed '{' on line 3
 spawn function use (                    Unclosed '(' on line 3
@@ -150,7 +150,7 @@ spawn #[A                               Unclosed '[' on line 3
 spawn f(function {                      Unclosed '{' on line 3
 f(function {                            syntax error, unexpected token "{", expecting "(" on line 3
 function {                              syntax error, unexpected token "{", expecting "(" on line 3
-await {                                 Unclosed '{' on line 3
+await {                                 %r(Unclosed '{'|syntax error, unexpected token "{")%r on line 3
 await ${                                Unclosed '{' on line 3
 await (                                 Unclosed '(' on line 3
 await (1                                Unclosed '(' on line 3

@@ -62,10 +62,10 @@ $code = <<<'PHP'
     ob_start(); Async\dump(); echo preg_replace(['~\d\.\d~', '~/\S*/[\w-]+~', '~#\d+~'], ['N', 'FILE', '#'], ob_get_clean());
     $go = true; await $c; await $u;
     PHP;
-$plain = T\php("\n$code");
-$strict = T\php("declare(strict_types=1);\n$code");
+$plain = T\as_in_8_2(T\php("\n$code"));
+$strict = T\as_in_8_2(T\php("declare(strict_types=1);\n$code"));
 echo $plain, "\n";
-if ((string) $plain !== (string) $strict) echo $strict, "\n";
+if ($plain !== $strict) echo $strict, "\n";
 
 echo "-- uncaught\n";
 foreach (['', 'declare(strict_types=1);'] as $declare) echo preg_replace('~spindle-phpt-\w+~', 'FILE', short(T\php("$declare\nfunction fails(\$x) {\n    throw new Exception('x');\n}\nawait\n  spawn fails(\n    1\n);"))), "\n";
@@ -80,7 +80,7 @@ T\ended($scope->spawn(function () use ($scope) {
     }
 }));
 ?>
---EXPECT--
+--EXPECTF--
 [0] function: 17 | task:17
 through another: 20 | task:5 < outer:20
 method: 22 | A->m:22
@@ -88,7 +88,7 @@ static: 25 | A::s:25
 magic: 26 | A->__call:26
 invoked: 27 | A->__invoke:27
 nullsafe: 29 | A->m:29
-closure: 30 | {closure}:30
+closure: 30 | {closure%S}:30
 callback: 31 | task:- < array_map:31
 private: A->own:10
 fails: Exception 6 0 (37): fails(1, 2) 1 {main}
@@ -97,7 +97,7 @@ too few: ArgumentCountError 42 0 (41): task2() 1 {main}
     warned on line 43
     warned on line 45
     warned on line 46
-made: 47 0 [internal function]: {closure}() 1 (47): call_user_func(Object(Closure)) 2 {main}
+made: 47 0 [internal function]: {closure%S() 1 (47): call_user_func(Object(Closure)) 2 {main}
 generator: generates:50
 generator: 49 0 (50): generates() 1 {main}
 parked: [["Async\\suspend",51],["parks",52]] 51

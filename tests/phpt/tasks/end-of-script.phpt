@@ -34,6 +34,6 @@ finally
 
 Fatal error: Uncaught LogicException: at the end in %s:18
 Stack trace:
-#0 [internal function]: {closure}()
+#0 [internal function]: {closure%S}()
 #1 {main}
   thrown in %s on line 18

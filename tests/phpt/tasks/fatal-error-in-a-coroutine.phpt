@@ -16,5 +16,5 @@ echo "WRONG: goes on\n";
 ?>
 --EXPECTF--
 
-Fatal error: Cannot declare class Exception, because the name is already in use in %s(9) : eval()'d code on line 1
+Fatal error: %r(Cannot declare class Exception, because the name is already in use|Cannot redeclare class Exception)%r in %s(9) : eval()'d code on line 1
 shutdown function

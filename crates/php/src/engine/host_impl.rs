@@ -13,6 +13,7 @@ use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
+use std::os::{fd::RawFd, unix::ffi::OsStrExt};
 
 /// The host of the PHP thread.
 pub struct PhpHost;
@@ -153,6 +154,14 @@ impl Host for PhpHost {
 
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place() || classify::is_writing_a_log()
+    }
+
+    /// Returns `true` for the lock of opcache, if it is a part of PHP's program (since 8.5): it holds it while it changes
+    /// shared memory, for all coroutines, and fails if it does not get it.
+    fn locks_for_process(&self, fd: RawFd) -> bool {
+        let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap_or_default();
+        let name = link.as_os_str().as_bytes();
+        name.starts_with(b"/memfd:opcache_lock") || name.windows(10).any(|part| part == b"/.ZendSem.")
     }
 
     fn signal_action_changed(&self, signal: i32) {

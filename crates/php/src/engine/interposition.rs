@@ -31,7 +31,8 @@ pub fn restore() {
 
 /// Returns the names of files whose entries are not patched: those named by `async.interpose_exclude`, and the engine's
 /// own extensions (`zend_extension=`), whose waits concern the whole process: a debugger stops all coroutines, and
-/// opcache's locks belong to the process.
+/// opcache's locks belong to the process. Since PHP 8.5 opcache is a part of PHP's program: see
+/// `Host::locks_for_process`.
 fn excluded() -> Vec<String> {
     let named = engine::setting(c"async.interpose_exclude");
     let named = named.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());

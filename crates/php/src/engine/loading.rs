@@ -5,6 +5,8 @@
 //! loaded although its conditional functions, its constants and its `return` have not been executed yet. Cyclic loads
 //! do not wait, as within one coroutine.
 
+#[cfg(lazy_objects)]
+use crate::engine::lazy_objects;
 use crate::engine::{linking, stand_ins};
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::{
@@ -44,6 +46,9 @@ enum LoadTarget {
     Class(Vec<u8>),
     /// A file, by its path.
     File(Vec<u8>),
+    /// A lazy object, which is being initialised, by its number.
+    #[cfg(lazy_objects)]
+    Object(u32),
 }
 
 impl LoadTarget {
@@ -77,6 +82,8 @@ pub fn install() {
     AUTOLOAD_HOOK.install();
     RESOLVE_PATH_HOOK.install();
     stand_ins::install();
+    #[cfg(lazy_objects)]
+    lazy_objects::install();
 }
 
 /// Restores the originals, except where others have replaced the hooks.
@@ -93,6 +100,8 @@ pub fn forget_all() {
     STATE.waits.borrow_mut().clear();
     STATE.file_waits.set(0);
     linking::forget_all();
+    #[cfg(lazy_objects)]
+    lazy_objects::forget_all();
 }
 
 /// Forgets what other coroutines were loading, in the child of a fork.
@@ -102,12 +111,19 @@ pub fn forget_others(me: CoroutineId) {
     STATE.waits.borrow_mut().clear();
     STATE.file_waits.set(0);
     linking::forget_others(me);
+    #[cfg(lazy_objects)]
+    lazy_objects::forget_others(me);
 }
 
 /// Parks until `loader` has loaded the target, or may have.
 fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeReason {
     let ticket = rt.begin_wait();
-    let (call, files) = if target.is_file() { ("include", 1) } else { ("autoload", 0) };
+    let (call, files) = match target {
+        LoadTarget::Class(_) => ("autoload", 0),
+        LoadTarget::File(_) => ("include", 1),
+        #[cfg(lazy_objects)]
+        LoadTarget::Object(_) => ("initialize", 0),
+    };
     STATE.waits.borrow_mut().push(Wait { ticket, loader, target });
     STATE.file_waits.set(STATE.file_waits.get() + files);
     let loader = rt.core.borrow().id(loader);
@@ -121,6 +137,18 @@ fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeRe
 /// Parks until `loader` has declared a class, or may have.
 pub(crate) fn wait_for_class(rt: &'static Runtime, loader: CoroutineId, name: Vec<u8>) -> WakeReason {
     wait(rt, loader, LoadTarget::Class(name))
+}
+
+/// Parks until `other` has initialised an object, or may have.
+#[cfg(lazy_objects)]
+pub(crate) fn wait_for_object(rt: &'static Runtime, other: CoroutineId, number: u32) -> WakeReason {
+    wait(rt, other, LoadTarget::Object(number))
+}
+
+/// Wakes the coroutines that wait for an object, which is initialised, or was not.
+#[cfg(lazy_objects)]
+pub(crate) fn initialised(rt: &'static Runtime, number: u32) {
+    wake(rt, |wait| wait.target == LoadTarget::Object(number));
 }
 
 extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
@@ -277,6 +305,8 @@ pub fn may_have_loaded(rt: &'static Runtime) {
     if STATE.file_waits.get() > 0 {
         wake_loaded(rt);
     }
+    #[cfg(lazy_objects)]
+    lazy_objects::finish(rt);
 }
 
 #[cold]

@@ -3,6 +3,8 @@
 pub mod hooks;
 pub mod host_impl;
 pub mod interposition;
+#[cfg(lazy_objects)]
+pub mod lazy_objects;
 pub mod linking;
 pub mod loading;
 pub mod no_throw;

@@ -4,8 +4,8 @@
 //! allowed". In `__debugInfo()` the engine ends it with "__debuginfo() must return an array". So cancellations are
 //! deferred while such code runs, as by `Async\protect()`, and thrown when the call into C code has returned.
 //!
-//! `ffi.so` calls PHP code in one place, by `zend_call_function`. Its entry for that is patched, and so is the
-//! debug-info handler in the table that all objects of PHP classes share.
+//! `ffi.so` calls PHP code in one place, by `zend_call_function`, or by `zend_call_known_function` since PHP 8.4. Its
+//! entry for that is patched, and so is the debug-info handler in the table that all objects of PHP classes share.
 
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
@@ -15,9 +15,10 @@ use std::mem::offset_of;
 
 /// Returns a patcher of these hooks and of the entry of `ffi.so`.
 pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
-    let name = c"zend_call_function";
-    hooks.push(Hook { name, replacement: call_back as *const () as usize });
-    Patcher::new(&hooks, excluded).only_in(name, "ffi.so")
+    let (by_description, directly) = (c"zend_call_function", c"zend_call_known_function");
+    hooks.push(Hook { name: by_description, replacement: call_back as *const () as usize });
+    hooks.push(Hook { name: directly, replacement: call_back_directly as *const () as usize });
+    Patcher::new(&hooks, excluded).only_in(by_description, "ffi.so").only_in(directly, "ffi.so")
 }
 
 /// Replaces the handler of objects, once per process. Returns the reason if it cannot be replaced.
@@ -34,6 +35,15 @@ pub fn install() -> Option<String> {
 declare! {
     // Arguments of the type `Passed` come from the engine, or from code that calls it.
     safe fn zend_call_function(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result;
+    safe fn zend_call_known_function(
+        callee: Passed<'_, *mut sys::zend_function>,
+        object: Passed<'_, *mut sys::zend_object>,
+        class: Passed<'_, *mut sys::zend_class_entry>,
+        result: Passed<'_, *mut sys::zval>,
+        count: u32,
+        arguments: Passed<'_, *mut sys::zval>,
+        named: Passed<'_, *mut sys::HashTable>,
+    );
     safe fn zend_std_get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable;
 }
 
@@ -42,6 +52,18 @@ type Callee = *mut sys::zend_fcall_info_cache;
 
 extern "C" fn call_back(call: Passed<'_, Call>, callee: Passed<'_, Callee>) -> sys::zend_result {
     without_cancellation(|| zend_call_function(call, callee))
+}
+
+extern "C" fn call_back_directly(
+    callee: Passed<'_, *mut sys::zend_function>,
+    object: Passed<'_, *mut sys::zend_object>,
+    class: Passed<'_, *mut sys::zend_class_entry>,
+    result: Passed<'_, *mut sys::zval>,
+    count: u32,
+    arguments: Passed<'_, *mut sys::zval>,
+    named: Passed<'_, *mut sys::HashTable>,
+) {
+    without_cancellation(|| zend_call_known_function(callee, object, class, result, count, arguments, named));
 }
 
 extern "C" fn get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *mut i32>) -> *mut sys::HashTable {

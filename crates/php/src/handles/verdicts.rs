@@ -6,7 +6,9 @@
 //! a function that a later version adds has no entry, and locks its whole extension.
 
 use crate::handles::classify::CallKind;
+use crate::isolation::foreign::foreign;
 use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_uint};
 
 /// The verdict on the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +89,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         ("spl" | "random", None) => return Some(None),
         ("hash", None) if is_in(HASH_FREE) => return Some(None),
         ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
-        ("curl", None) if name == "curl_multi_select" => Some(CallKind::Watches),
+        ("curl", None) if name == "curl_multi_select" && libcurl_can_be_watched() => Some(CallKind::Watches),
         ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
             Some(CallKind::Plain)
         }
@@ -99,6 +101,28 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         _ => return None,
     };
     Some(found)
+}
+
+foreign! {
+    /// A function of libcurl, whose result begins with the same fields since version 7.
+    struct Libcurl {
+        version = c"curl_version_info": extern "C" fn(c_int) -> Option<&'static LibcurlVersion>,
+    }
+}
+
+/// The first fields of `curl_version_info_data`.
+#[repr(C)]
+struct LibcurlVersion {
+    _age: c_int,
+    _text: *const c_char,
+    number: c_uint,
+}
+
+/// Returns `true` if libcurl lets a handle be used while another call waits for its events. It was read, and tried, up to
+/// 8.14; 8.23 refuses such calls.
+fn libcurl_can_be_watched() -> bool {
+    let version = Libcurl::find().and_then(|libcurl| (libcurl.version)(0));
+    version.is_some_and(|version| version.number < 0x08_0f00)
 }
 
 /// Returns the entry of a function of ext/standard or ext/sockets.

@@ -26,4 +26,4 @@ macro_rules! foreign {
         }
     };
 }
-pub(super) use foreign;
+pub(crate) use foreign;

@@ -12,7 +12,7 @@
 
 pub mod call_info;
 pub mod calls;
-mod foreign;
+pub(crate) mod foreign;
 pub mod globals;
 mod inherited;
 mod last_error;
@@ -141,7 +141,7 @@ impl Travelling {
         executor::opline_before_exception().set(null());
         executor::current_fiber_context().set(fiber.as_raw());
         executor::active_fiber().set(null_mut());
-        #[cfg(php83)]
+        #[cfg(stack_limit)]
         {
             executor::stack_base().set(page.cast());
             executor::stack_limit().set(stack.low.wrapping_add(32 * 1024).cast());
@@ -229,5 +229,7 @@ pub fn end() {
         c::spindle_output_end_own(); // flushed, as at the end of a script
     }
     drop(last_error::own(basic::strtok_string().replace(null_mut())));
+    #[cfg(http_headers)]
+    drop(parts::http_headers().take());
     drop(LastError::take());
 }

@@ -5,6 +5,8 @@ use super::verdicts::{basic, compiler, executor, file, output, request};
 use super::{SuspendedIn, openssl};
 use crate::c::{self, OutputHandlers};
 use spindle_php_sys as sys;
+#[cfg(http_headers)]
+use spindle_zend::ValueCell;
 use spindle_zend::{Extension, PhpStatic, zeroed};
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -24,30 +26,33 @@ pub(super) trait Part: Sized {
 
 /// Lists all parts.
 macro_rules! parts {
-    ($($name:ident: $part:ty,)*) => {
+    ($($(#[$meta:meta])* $name:ident: $part:ty,)*) => {
         /// The parts that a coroutine had when it was suspended.
         pub struct Parts {
-            $($name: Option<$part>,)*
+            $($(#[$meta])* $name: Option<$part>,)*
         }
 
         impl Parts {
             /// Returns `true` if the running coroutine has any of them.
             #[inline(always)]
             pub fn are_in_use(place: SuspendedIn) -> bool {
-                $(<$part>::is_in_use(place))||*
+                $($(#[$meta])* if <$part>::is_in_use(place) {
+                    return true;
+                })*
+                false
             }
 
             /// Takes the parts that the running coroutine has.
             #[cold]
             pub fn take(place: SuspendedIn) -> Box<Parts> {
-                Box::new(Parts { $($name: <$part>::is_in_use(place).then(<$part>::take),)* })
+                Box::new(Parts { $($(#[$meta])* $name: <$part>::is_in_use(place).then(<$part>::take),)* })
             }
 
             /// Restores them. They stay in their box to keep the caller's frame small, which is on the stack of each
             /// suspended coroutine.
             #[cold]
             pub fn put_back(self: Box<Parts>) {
-                $(if let Some(part) = self.$name {
+                $($(#[$meta])* if let Some(part) = self.$name {
                     part.put_back();
                 })*
             }
@@ -61,6 +66,8 @@ parts! {
     comparison: Comparison,
     serialization: Serialization,
     strtok: Strtok,
+    #[cfg(http_headers)]
+    http_headers: HttpHeaders,
     linking: Linking,
     recorded_errors: RecordedErrors,
     override_of_places: PlaceOverride,
@@ -137,6 +144,13 @@ fields! {
     basic::strtok_len: usize = 0,
 }
 
+#[cfg(http_headers)]
+fields! {
+    /// What `http_get_last_response_headers()` returns.
+    HttpHeaders if !http_headers().is_empty();
+    basic::last_http_headers: sys::zval = zeroed(),
+}
+
 fields! {
     /// The class that is being linked.
     Linking if !compiler::current_linking_class().get().is_null();
@@ -180,6 +194,13 @@ fields! {
     /// A wait for a child whose exit status is requested.
     ChildWait if file::pclose_wait().get() != 0;
     file::pclose_wait: i32 = 0,
+}
+
+/// Returns the headers of the last HTTP response to the running coroutine; undefined if there was none.
+#[cfg(http_headers)]
+pub(super) fn http_headers() -> &'static ValueCell {
+    // SAFETY: a valid value, which is the running coroutine's.
+    unsafe { ValueCell::borrow(basic::last_http_headers()) }
 }
 
 /// Output buffers that the coroutine has begun.

@@ -21,13 +21,18 @@ use std::ffi::c_char;
 #[cfg(php83)]
 use std::ffi::c_void;
 
+#[cfg(not(php85))]
+type FakeScope = *mut sys::zend_class_entry;
+#[cfg(php85)]
+type FakeScope = *const sys::zend_class_entry;
+
 /// Defines a module for each structure of globals.
 macro_rules! globals {
     ($(
         $(#[$doc:meta])*
         mod $module:ident: $structure:ident = $global:ident;
         own { $($(#[$own_meta:meta])* $own:ident: $own_type:ty,)* }
-        rare { $($rare:ident: $rare_type:ty,)* }
+        rare { $($(#[$rare_meta:meta])* $rare:ident: $rare_type:ty,)* }
         shared { $($(#[$shared_meta:meta])* $shared:ident,)* }
         closed { $($(#[$closed_meta:meta])* $closed:ident,)* }
         constant { $($(#[$constant_meta:meta])* $constant:ident,)* }
@@ -40,13 +45,13 @@ macro_rules! globals {
                 // Never called. It shows that the structure has no other fields.
                 const _: fn(sys::$structure) -> sys::$structure = |globals| sys::$structure {
                     $($(#[$own_meta])* $own: globals.$own,)*
-                    $($rare: globals.$rare,)*
+                    $($(#[$rare_meta])* $rare: globals.$rare,)*
                     $($(#[$shared_meta])* $shared: globals.$shared,)*
                     $($(#[$closed_meta])* $closed: globals.$closed,)*
                     $($(#[$constant_meta])* $constant: globals.$constant,)*
                 };
 
-                globals!(@accessors $global: $($(#[$own_meta])* $own: $own_type,)* $($rare: $rare_type,)*);
+                globals!(@accessors $global: $($(#[$own_meta])* $own: $own_type,)* $($(#[$rare_meta])* $rare: $rare_type,)*);
 
                 /// The own fields of a suspended coroutine.
                 #[derive(Clone, Copy)]
@@ -119,13 +124,13 @@ globals! {
     /// `EG`: the globals of the executor.
     mod executor: zend_executor_globals = executor_globals;
     own {
-        bailout: *mut sys::jmp_buf,
+        bailout: *mut sys::spindle_jmp_buf,
         vm_stack_top: *mut sys::zval,
         vm_stack_end: *mut sys::zval,
         vm_stack: sys::zend_vm_stack,
         vm_stack_page_size: usize,
         current_execute_data: *mut sys::zend_execute_data,
-        fake_scope: *mut sys::zend_class_entry,
+        fake_scope: FakeScope,
         jit_trace_num: u32,
         // Own, so that `@` is, too.
         error_reporting: i32,
@@ -188,6 +193,9 @@ globals! {
         user_exception_handler,
         user_exception_handlers,
         exit_status,
+        // Of the error that ends the request.
+        #[cfg(php85)] fatal_error_backtrace_on,
+        #[cfg(php85)] last_fatal_error_backtrace,
         ticks_count,
         active,
         flags,
@@ -197,7 +205,7 @@ globals! {
         hard_timeout,
         timeout_seconds,
         vm_interrupt,
-        delayed_oom,
+        #[cfg(field_delayed_oom)] delayed_oom,
         // It is in use while its `function_name` is set; others are allocated then.
         trampoline,
         // The engine changes it when it notifies observers of a switch, as it does for its own fibers.
@@ -247,6 +255,9 @@ globals! {
         unclean_shutdown,
         variable_width_locale,
         ascii_compatible_locale,
+        // The caches of internal functions, each with entries of its own.
+        #[cfg(php84)] internal_run_time_cache,
+        #[cfg(php84)] internal_run_time_cache_size,
     }
     closed {
         // No switch happens below a compilation.
@@ -275,7 +286,7 @@ globals! {
         multibyte,
         detect_unicode,
         encoding_declared,
-        interned_strings_fallible,
+        #[cfg(field_interned_strings_fallible)] interned_strings_fallible,
         ast,
         ast_arena,
         delayed_oplines_stack,
@@ -297,6 +308,7 @@ globals! {
         strtok_string: *mut sys::zend_string,
         strtok_last: *mut c_char,
         strtok_len: usize,
+        #[cfg(php84)] last_http_headers: sys::zval,
     }
     shared {
         putenv_ht,
@@ -366,6 +378,7 @@ globals! {
         unserialize_callback_func,
         serialize_precision,
         memory_limit,
+        #[cfg(php85)] max_memory_limit,
         max_input_time,
         display_errors,
         display_startup_errors,
@@ -378,6 +391,7 @@ globals! {
         user_dir,
         include_path,
         open_basedir,
+        #[cfg(php84)] open_basedir_modified,
         extension_dir,
         sys_temp_dir,
         upload_tmp_dir,
@@ -404,7 +418,7 @@ globals! {
         allow_url_fopen,
         enable_post_data_reading,
         report_zend_debug,
-        disable_classes,
+        #[cfg(not(php85))] disable_classes,
         allow_url_include,
         max_input_nesting_level,
         max_input_vars,
@@ -413,6 +427,7 @@ globals! {
         request_order,
         mail_x_header,
         mail_mixed_lf_and_crlf,
+        #[cfg(php85)] mail_cr_lf_mode,
         mail_log,
         syslog_facility,
         syslog_filter,
@@ -445,7 +460,8 @@ globals! {
     own {}
     rare {}
     shared {
-        // There is one request.
+        // There is one request, with one body, which is read once.
+        #[cfg(php84)] request_parse_body_context,
         server_context,
         request_info,
         sapi_headers,

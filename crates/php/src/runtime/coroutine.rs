@@ -11,10 +11,9 @@ use spindle_core::sched::{CoroutineId, ScopeId, SetId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
     Array, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Str, Value, ValueCell, ValueList,
-    exception, object_class, sys,
+    exception, object_class, sys, zeroed,
 };
 use std::cell::{Cell, OnceCell};
-use std::ptr::null_mut;
 use std::rc::Rc;
 
 /// The wait of a parked coroutine, for diagnostics.
@@ -168,12 +167,7 @@ pub fn register() {
 }
 
 /// A call that has not been resolved.
-pub const UNRESOLVED: sys::zend_fcall_info_cache = sys::zend_fcall_info_cache {
-    function_handler: null_mut(),
-    calling_scope: null_mut(),
-    called_scope: null_mut(),
-    object: null_mut(),
-};
+pub const UNRESOLVED: sys::zend_fcall_info_cache = zeroed();
 
 impl State for Coroutine {
     #[inline(always)]

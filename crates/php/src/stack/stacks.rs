@@ -17,7 +17,7 @@
 //!
 //! For the floor, the reserve and the wire see `overflow`.
 
-use crate::stack::{guard, memory};
+use crate::stack::{arch, guard, memory};
 use crate::{c, settings};
 use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
@@ -419,20 +419,10 @@ fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     Ok(first)
 }
 
-/// Announces a stack to Valgrind, which would take a switch for a huge frame otherwise. Without Valgrind this is a few
-/// rotations. The request is described in Valgrind's manual, "The Client Request mechanism": `STACK_REGISTER(start,
-/// end)`.
+/// Announces a stack to Valgrind, which would take a switch for a huge frame otherwise. The request is described in
+/// Valgrind's manual, "The Client Request mechanism": `STACK_REGISTER(start, end)`.
 fn announce_to_valgrind(start: usize, end: usize) {
-    let request: [usize; 6] = [0x1501, start, end, 0, 0, 0];
-    // SAFETY: the rotations add up to a whole turn, and the exchange is of a register with itself. Valgrind, which
-    // recognises the sequence, reads six words at rax and answers in rdx.
-    unsafe {
-        core::arch::asm!(
-            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
-            in("rax") request.as_ptr(), inout("rdx") 0usize => _, inout("rdi") 0usize => _,
-            options(nostack, readonly)
-        );
-    }
+    arch::request_of_valgrind(&[0x1501, start, end, 0, 0, 0]);
 }
 
 impl<T: 'static> Drop for Stacks<T> {

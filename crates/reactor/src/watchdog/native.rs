@@ -43,6 +43,22 @@ fn waits(text: &str) -> Option<(i64, usize)> {
 }
 
 fn name(number: i64) -> String {
+    /// Calls that newer processors have in other forms only.
+    #[cfg(target_arch = "x86_64")]
+    const OLD: &[(i64, &str)] = &[
+        (libc::SYS_poll, "poll"),
+        (libc::SYS_select, "select"),
+        (libc::SYS_epoll_wait, "epoll_wait"),
+        (libc::SYS_pause, "pause"),
+        (libc::SYS_open, "open"),
+        (libc::SYS_stat, "stat"),
+        (libc::SYS_unlink, "unlink"),
+        (libc::SYS_rename, "rename"),
+        (libc::SYS_mkdir, "mkdir"),
+        (libc::SYS_rmdir, "rmdir"),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    const OLD: &[(i64, &str)] = &[];
     let known = [
         (libc::SYS_futex, "futex"),
         (libc::SYS_read, "read"),
@@ -53,15 +69,11 @@ fn name(number: i64) -> String {
         (libc::SYS_writev, "writev"),
         (libc::SYS_pwrite64, "pwrite64"),
         (libc::SYS_pwritev, "pwritev"),
-        (libc::SYS_poll, "poll"),
         (libc::SYS_ppoll, "ppoll"),
-        (libc::SYS_select, "select"),
         (libc::SYS_pselect6, "pselect6"),
-        (libc::SYS_epoll_wait, "epoll_wait"),
         (libc::SYS_epoll_pwait, "epoll_pwait"),
         (libc::SYS_nanosleep, "nanosleep"),
         (libc::SYS_clock_nanosleep, "clock_nanosleep"),
-        (libc::SYS_pause, "pause"),
         (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
         (libc::SYS_rt_sigsuspend, "rt_sigsuspend"),
         (libc::SYS_recvfrom, "recvfrom"),
@@ -78,17 +90,15 @@ fn name(number: i64) -> String {
         (libc::SYS_fdatasync, "fdatasync"),
         (libc::SYS_msync, "msync"),
         (libc::SYS_sync, "sync"),
-        (libc::SYS_open, "open"),
         (libc::SYS_openat, "openat"),
         (libc::SYS_close, "close"),
-        (libc::SYS_stat, "stat"),
         (libc::SYS_newfstatat, "newfstatat"),
         (libc::SYS_statx, "statx"),
         (libc::SYS_getdents64, "getdents64"),
-        (libc::SYS_unlink, "unlink"),
-        (libc::SYS_rename, "rename"),
-        (libc::SYS_mkdir, "mkdir"),
-        (libc::SYS_rmdir, "rmdir"),
+        (libc::SYS_unlinkat, "unlinkat"),
+        (libc::SYS_renameat, "renameat"),
+        (libc::SYS_renameat2, "renameat2"),
+        (libc::SYS_mkdirat, "mkdirat"),
         (libc::SYS_wait4, "wait4"),
         (libc::SYS_waitid, "waitid"),
         (libc::SYS_msgrcv, "msgrcv"),
@@ -100,7 +110,7 @@ fn name(number: i64) -> String {
         (libc::SYS_io_getevents, "io_getevents"),
         (libc::SYS_io_uring_enter, "io_uring_enter"),
     ];
-    let found = known.iter().find(|(known, _)| *known == number);
+    let found = known.iter().chain(OLD).find(|(known, _)| *known == number);
     found.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned())
 }
 
@@ -139,7 +149,7 @@ fn library(sp: usize) -> Option<String> {
         let length = CHUNK - at % CHUNK;
         let stack = bytes(at, length);
         for word in stack.chunks_exact(size_of::<usize>()) {
-            let address = usize::from_ne_bytes(word.try_into().unwrap_or_default());
+            let address = unsigned(usize::from_ne_bytes(word.try_into().unwrap_or_default()));
             let found = code.iter().find(|code| code.range.contains(&address));
             if let Some(found) = found.filter(|_| follows_a_call(address)) {
                 return Some(found.name.clone());
@@ -153,13 +163,28 @@ fn library(sp: usize) -> Option<String> {
     None
 }
 
+/// Returns a return address without the signature that code on aarch64 may have put into its upper bits.
+fn unsigned(address: usize) -> usize {
+    if cfg!(target_arch = "aarch64") { address & ((1 << 48) - 1) } else { address }
+}
+
 /// Returns `true` if there is a call instruction before this address. A stack holds other pointers to code too.
+#[cfg(target_arch = "x86_64")]
 fn follows_a_call(address: usize) -> bool {
     let before = bytes(address.wrapping_sub(7), 7);
     // call rel32; or call r/m (FF /2) with its operand in 0, 1, 4 or 5 further bytes.
     before.len() == 7
         && (before[2] == 0xe8
             || [2, 3, 6, 7].into_iter().any(|length| before[7 - length] == 0xff && before[8 - length] >> 3 & 7 == 2))
+}
+
+/// Returns `true` if there is a call instruction before this address. A stack holds other pointers to code too.
+#[cfg(target_arch = "aarch64")]
+fn follows_a_call(address: usize) -> bool {
+    let before = bytes(address.wrapping_sub(4), 4);
+    let Ok(word) = before.try_into().map(u32::from_le_bytes) else { return false };
+    // bl; blr, and its forms that authenticate the address.
+    address % 4 == 0 && (word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000)
 }
 
 /// The code of all objects from which a call may have come.
@@ -224,6 +249,24 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_arch = "aarch64")]
+    fn a_return_address_follows_a_call() {
+        for (word, is_call) in [
+            (0x9400_0001_u32, true), // bl
+            (0x97ff_fff0, true),     // bl, backwards
+            (0xd63f_0100, true),     // blr x8
+            (0xd73f_0911, true),     // blraa x8, x17
+            (0xd61f_0100, false),    // br x8
+            (0x1400_0001, false),    // b
+            (0xd65f_03c0, false),    // ret
+        ] {
+            let code = [word, 0];
+            assert_eq!(follows_a_call(code.as_ptr() as usize + 4), is_call, "{word:x}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
     fn a_return_address_follows_a_call() {
         let code = |tail: &[u8]| {
             let mut all = vec![0x90; 16];

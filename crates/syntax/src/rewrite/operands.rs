@@ -1,7 +1,8 @@
 //! The extent of an operator's operand.
 
-use super::{Content, Lost, Of, Phase, Reach, WANTS_CALL, Walk};
+use super::{Callee, Content, Lost, Of, Phase, Reach, WANTS_CALL, Walk};
 use crate::error::SyntaxError;
+use crate::lexer::Version;
 use crate::token::Kind;
 
 /// `Err` is a wrong use of an operator; PHP reports what an inner [`Lost`] stands for.
@@ -43,7 +44,10 @@ impl Walk<'_> {
         let next = self.kind(self.at + 1);
         let of = self.top().of;
         let fits = match of {
-            Of::Call(_) => match kind {
+            Of::Call(callee) => match kind {
+                Kind::New => self.lexer.version() >= Version::V8_4 && !callee.constructs,
+                Kind::Static if callee.constructs => true,
+                Kind::Class | Kind::OpenParen => callee.constructs,
                 Kind::Static => next == Kind::DoubleColon,
                 Kind::Name => !((self.is(self.at, b"await") || self.is(self.at, b"spawn")) && next.begins_operand()),
                 Kind::Variable | Kind::Qualified | Kind::FullyQualified | Kind::Relative => true,
@@ -72,7 +76,12 @@ impl Walk<'_> {
             }
             Kind::Attribute => self.enter(Phase::Start),
             Kind::Cast | Kind::Not | Kind::Tilde | Kind::At | Kind::Sign | Kind::Ampersand => self.take(Phase::Start),
-            Kind::New | Kind::Clone | Kind::IncDec => self.take(Phase::Start),
+            Kind::New | Kind::Clone | Kind::IncDec => {
+                if let Of::Call(callee) = &mut self.top().of {
+                    callee.constructs = true;
+                }
+                self.take(Phase::Start)
+            }
             Kind::Static if self.begins_closure(self.at) => self.take(Phase::Start),
             Kind::Static => self.take(Phase::Tail),
             Kind::Function => {
@@ -87,7 +96,11 @@ impl Walk<'_> {
                 self.take(Phase::ArrowHead)
             }
             Kind::Class => {
-                self.top().body = Some(Content::Members);
+                let frame = self.top();
+                frame.body = Some(Content::Members);
+                if let Of::Call(callee) = &mut frame.of {
+                    callee.constructs = false; // with its arguments, if any, before its body
+                }
                 self.take(Phase::Head)
             }
             Kind::Match => {
@@ -168,7 +181,9 @@ impl Walk<'_> {
                 Kind::IncDec => Some(Phase::Tail),
                 _ => None,
             };
-            if let (Of::Call(callee), Some(_)) = (&mut frame.of, next) {
+            if let (Of::Call(callee @ Callee { constructs: true, .. }), Some(_)) = (&mut frame.of, next) {
+                callee.constructs = kind != Kind::OpenParen;
+            } else if let (Of::Call(callee), Some(_)) = (&mut frame.of, next) {
                 let called = callee.parens.replace(at).is_some();
                 match kind {
                     Kind::OpenParen if called => callee.member = None, // what a call returns is called

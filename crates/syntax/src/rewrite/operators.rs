@@ -41,7 +41,7 @@ impl Walk<'_> {
         } else if self.begins_closure(next) {
             (Of::Closure, SPAWN, Phase::Start)
         } else {
-            let callee = Callee { keyword: self.at, parens: None, member: None, nullsafe: false };
+            let callee = Callee { keyword: self.at, parens: None, member: None, nullsafe: false, constructs: false };
             (Of::Call(callee), "", Phase::Start)
         };
         if !text.is_empty() {
@@ -97,6 +97,9 @@ impl Walk<'_> {
             Of::Await | Of::AwaitChildren | Of::Until => self.edits.insert(end, ")"),
             Of::Call(callee) => {
                 if callee.parens.is_none() {
+                    if self.kind(callee.keyword + 1) == Kind::New {
+                        self.at = callee.keyword + 1; // nothing is called but the constructor
+                    }
                     return Err(self.unexpected(Some(WANTS_CALL)));
                 }
                 self.write_call(callee);

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
             result
         }
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicated(fd, original(command)),
-        libc::F_SETLKW | libc::F_OFD_SETLKW => match current_host() {
+        libc::F_SETLKW | libc::F_OFD_SETLKW => match current_host().filter(|host| !host.locks_for_process(fd)) {
             Some(host) => {
                 let attempt = if command == libc::F_SETLKW { libc::F_SETLK } else { libc::F_OFD_SETLK };
                 poll_record_lock(host, fd, "fcntl", || original(attempt))

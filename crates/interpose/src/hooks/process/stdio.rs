@@ -14,6 +14,7 @@ use spindle_reactor::{Blocking, FdKind, Opened};
 /// `popen(3)`, which opens its descriptor inside libc.
 pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
     const PIPE: Opened = Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
+    super::share_descriptors();
     // SAFETY: the caller's own arguments.
     let file = unsafe { libc::popen(command, mode) };
     if !file.is_null() && php_thread_host().is_some() {

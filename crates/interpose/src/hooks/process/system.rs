@@ -66,6 +66,7 @@ fn spawn(command: *const c_char, reset: [bool; 2]) -> Result<pid_t, c_int> {
     let mut defaults = MaybeUninit::<sigset_t>::uninit();
     let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), command, std::ptr::null()];
     let mut pid = 0;
+    super::share_descriptors();
     // SAFETY: attributes and set are initialised before they are used; `arguments` ends with null, and its strings
     // live through the call; `posix_spawn` does not write to them.
     let error = unsafe {

@@ -3,19 +3,23 @@
 //!
 //! - `spindle_switch_stack` and `spindle_start_stack`: the switch, and the first code on a stack;
 //! - `Frame` and `first_frame`: what the first switch to a stack loads, as if a suspended stack had stored it;
-//! - `instruction`, `call_instead` and `prefetch`.
+//! - `instruction`, `call_instead`, `prefetch` and `request_of_valgrind`.
 //!
 //! Switches are symmetric: a suspended stack is resumed by a switch to the stack pointer that was stored for it.
 
-#[cfg(not(target_arch = "x86_64"))]
-compile_error!("Spindle's stack switch exists for x86-64 only so far");
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("Spindle's stack switch exists for x86-64 and aarch64 only");
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "aarch64")]
+use aarch64 as processor;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as processor;
 
-pub use processor::{call_instead, instruction, prefetch};
+pub use processor::{call_instead, instruction, prefetch, request_of_valgrind};
 
 use crate::stack::stacks::Stack;
 
