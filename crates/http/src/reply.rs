@@ -36,7 +36,7 @@ pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
     };
     if let Some(response) = RESPONSE.of(object) {
         let body = response.body.get();
-        let (status, headers) = response.head();
+        let (status, headers) = response.head(object.references() > 1);
         let trailers = response.trailers.borrow().clone();
         return send_body(exchange, status, headers, &body, &trailers);
     }

@@ -75,9 +75,10 @@ impl State for Response {
 }
 
 impl Response {
-    /// Returns a copy of its head: an object may be sent more than once.
-    pub fn head(&self) -> (StatusCode, HeaderMap) {
-        (self.status.get(), self.headers.borrow().clone())
+    /// Returns its head, or a copy if the object may be sent again.
+    pub fn head(&self, again: bool) -> (StatusCode, HeaderMap) {
+        let headers = if again { self.headers.borrow().clone() } else { self.headers.take() };
+        (self.status.get(), headers)
     }
 }
 

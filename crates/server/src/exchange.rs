@@ -344,9 +344,11 @@ impl Exchange {
             return false;
         }
         let Head { status, mut headers } = head;
-        let declared = declared_length(&headers);
-        for name in OWN {
-            headers.remove(name);
+        let declared = if headers.is_empty() { None } else { declared_length(&headers) };
+        if headers.keys().any(|name| OWN.contains(name)) {
+            for name in OWN {
+                headers.remove(name);
+            }
         }
         let closes =
             headers.get(header::CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));

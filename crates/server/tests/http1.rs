@@ -147,6 +147,18 @@ fn what_is_too_large_is_refused_before_it_comes() {
     assert_eq!(status(&text), "431", "{text}");
 }
 
+/// A reset could overtake the answer.
+#[test]
+fn what_a_refused_client_still_sends_is_read() {
+    let world = World::echo(Settings { max_header_size: 8192, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "a".repeat(100_000)));
+    client.expect(&world, "431");
+    client.finish();
+    client.rest(&world);
+    assert!(!client.is_reset());
+}
+
 #[test]
 fn a_slow_head_is_cut_off() {
     let world = World::echo(Settings::default());

@@ -169,7 +169,8 @@ impl World {
         stream.set_nonblocking(true).unwrap();
         stream.set_nodelay(true).unwrap();
         let before = self.server.stats().accepted;
-        let client = Client { stream, buffer: RefCell::default(), is_closed: Cell::new(false) };
+        let client =
+            Client { stream, buffer: RefCell::default(), is_closed: Cell::new(false), is_reset: Cell::new(false) };
         self.until(|| (self.server.stats().accepted > before).then_some(()));
         client
     }
@@ -221,6 +222,7 @@ pub struct Client {
     stream: TcpStream,
     buffer: RefCell<Vec<u8>>,
     is_closed: Cell<bool>,
+    is_reset: Cell<bool>,
 }
 
 impl Client {
@@ -230,7 +232,7 @@ impl Client {
             match (&self.stream).write(rest) {
                 Ok(count) => rest = &rest[count..],
                 Err(error) if error.kind() == ErrorKind::WouldBlock => world.step(),
-                Err(_) => return, // the server has closed it
+                Err(_) => return self.is_reset.set(true), // the server has closed it
             }
         }
         world.step();
@@ -244,7 +246,10 @@ impl Client {
                 Ok(0) => return self.is_closed.set(true),
                 Ok(count) => self.buffer.borrow_mut().extend_from_slice(&bytes[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(_) => return self.is_closed.set(true),
+                Err(_) => {
+                    self.is_reset.set(true);
+                    return self.is_closed.set(true);
+                }
             }
         }
     }
@@ -281,6 +286,11 @@ impl Client {
             self.is_closed.get().then_some(())
         });
         text
+    }
+
+    /// Returns `true` if the server has closed the connection without having read all that was sent.
+    pub fn is_reset(&self) -> bool {
+        self.is_reset.get()
     }
 
     /// Closes its direction of the connection.
