@@ -98,13 +98,11 @@ function_table! {
             let key: Value = arguments.str(1)?.into();
             let value = arguments.value(2).cloned().unwrap_or(Value::NULL);
             let this = call.this_of(&REQUEST);
-            let before = {
-                let mut attributes = this.attributes.borrow_mut();
-                let all = attributes.get_or_insert_with(|| Array::new(4));
-                let before = lookup(all, &key);
-                all.set_key(&key, value);
-                before
-            };
+            // Not borrowed while the value that this replaces is released: that may run the cycle collector, which asks for all.
+            let mut all = this.attributes.take().unwrap_or_else(|| Array::new(4));
+            let before = lookup(&all, &key);
+            all.set_key(&key, value);
+            *this.attributes.borrow_mut() = Some(all);
             drop(before); // its destructor may use the request
             Ok(this.object().into())
         };
