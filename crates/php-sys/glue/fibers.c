@@ -103,18 +103,42 @@ static ZEND_NAMED_FUNCTION(construct)
 	}
 }
 
+/* The methods that switch have no trampoline in front of them: they do what one would do. The calls of a suspended fiber are
+ * removed from the list of the running code, because another coroutine may resume it. The handles of these calls stay locked
+ * until they return. A Fiber of the draft is a coroutine, with a list of its own. */
+#define SWITCH(name, native, draft) \
+	static ZEND_NAMED_FUNCTION(name) \
+	{ \
+		if (UNEXPECTED(is_draft(Z_OBJ_P(ZEND_THIS)))) { \
+			draft(execute_data, return_value); \
+		} else { \
+			spindle_call *calls = spindle_calls; \
+			originals.native(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
+			spindle_calls = calls; \
+		} \
+		if (UNEXPECTED(spindle_check_after)) { \
+			spindle_after_call(execute_data); \
+		} \
+	}
+
 static ZEND_NAMED_FUNCTION(suspend)
 {
-	if (ZEND_NUM_ARGS() >= 2) {
+	if (UNEXPECTED(ZEND_NUM_ARGS() >= 2)) {
 		spindle_draft_suspend(execute_data, return_value);
 	} else {
+		if (UNEXPECTED(spindle_calls)) {
+			spindle_fiber_suspends();
+		}
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	}
+	if (UNEXPECTED(spindle_check_after)) {
+		spindle_after_call(execute_data);
 	}
 }
 
-DISPATCH(start, start, spindle_draft_start(execute_data, return_value))
-DISPATCH(resume, resume, spindle_draft_resume(execute_data, return_value))
-DISPATCH(throw_into, throw_, spindle_draft_throw(execute_data, return_value))
+SWITCH(start, start, spindle_draft_start)
+SWITCH(resume, resume, spindle_draft_resume)
+SWITCH(throw_into, throw_, spindle_draft_throw)
 DISPATCH(is_started, is_started, IS(status != SPINDLE_DRAFT_INIT))
 DISPATCH(is_suspended, is_suspended, IS(status == SPINDLE_DRAFT_SUSPENDED))
 DISPATCH(is_running, is_running, IS(status == SPINDLE_DRAFT_RUNNING))

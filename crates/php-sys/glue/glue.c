@@ -219,24 +219,6 @@ void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
-/* For Fiber's methods: the calls of a suspended fiber are removed from the list of the running code, because another
- * coroutine may resume it. The handles of these calls stay locked until they return. */
-void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS)
-{
-	bool suspends = Z_TYPE(EX(This)) != IS_OBJECT;
-	spindle_call *calls = spindle_calls;
-	if (suspends && calls) {
-		spindle_fiber_suspends();
-	}
-	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	if (!suspends) {
-		spindle_calls = calls;
-	}
-	if (UNEXPECTED(spindle_check_after)) {
-		spindle_after_call(execute_data);
-	}
-}
-
 /* --- lists of persistent connections ---------------------------------------------------------------------- */
 
 /* Removes an entry without closing its resource. */

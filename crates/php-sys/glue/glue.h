@@ -104,7 +104,6 @@ void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS);
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS);
-void spindle_trampoline_fiber(INTERNAL_FUNCTION_PARAMETERS);
 
 uint32_t spindle_parameters_of(zval *callable);
 

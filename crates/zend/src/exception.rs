@@ -87,6 +87,12 @@ pub fn is_exit_in_flight() -> bool {
 /// last previous exception of one that `what` throws.
 pub fn put_aside(what: impl FnOnce()) {
     enter_frame();
+    put_aside_in_interrupt(what);
+}
+
+/// As [`put_aside`], where PHP code was interrupted between two instructions: the next one may be the `catch` of the exception in
+/// flight, and stays the next one.
+pub fn put_aside_in_interrupt(what: impl FnOnce()) {
     let instruction = instruction_before();
     let Some(before) = take() else { return what() };
     if is_exit(&before) {

@@ -253,6 +253,6 @@ extern "C" fn interrupt(frame: Option<Frame>) {
     if let Some(original) = INTERRUPT_HOOK.original() {
         // PHP blocks switches of its own fibers in signal handlers, too: calls there are made in place.
         let run = || suspension::without_switch(|| original(frame));
-        if scheduler::existing().is_some() { exception::put_aside(run) } else { run() }
+        if scheduler::existing().is_some() { exception::put_aside_in_interrupt(run) } else { run() }
     }
 }

@@ -105,7 +105,7 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         CallKind::Plain => sys::spindle_trampoline,
         // A write to a file never yields by itself, because `echo` must not. After the function it may.
         CallKind::Writes | CallKind::Stream => sys::spindle_trampoline_fair,
-        CallKind::Fiber => sys::spindle_trampoline_fiber,
+        CallKind::Fiber => handler, // see `SWITCH` in glue/fibers.c
         CallKind::Signals => without_switch,
         CallKind::Loads => loading_functions,
         _ if keeps => with_globals,
@@ -179,7 +179,6 @@ macro_rules! trampolines {
             sys::spindle_trampoline_holding,
             sys::spindle_trampoline_fair,
             sys::spindle_trampoline_linking,
-            sys::spindle_trampoline_fiber,
             $($name,)*
         ];
     };
