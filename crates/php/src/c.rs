@@ -153,6 +153,7 @@ declare! {
     pub safe fn spindle_lazy_install();
     pub safe fn spindle_lazy_is_initializing(object: &Object) -> bool;
     pub safe fn spindle_lazy_is_hidden(object: &Object) -> bool;
+    #[allow(improper_ctypes, reason = "C passes the `Vec` on, and does not read it")]
     pub safe fn spindle_lazy_find<'a>(list: &'a mut Vec<Owned<Object>>, found: extern "C" fn(&mut Vec<Owned<Object>>, &Object));
     pub safe fn spindle_lazy_hide<'a>(object: &'a Object, lazy: &'a mut Lazy);
     pub safe fn spindle_lazy_show<'a>(object: &'a Object, lazy: &'a mut Lazy);

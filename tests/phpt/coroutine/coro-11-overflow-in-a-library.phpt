@@ -68,7 +68,7 @@ $code = <<<'PHP'
     $depth = 6000;
     $tag = str_repeat('a', 40);
     $document = new DOMDocument;
-    $document->loadXML(str_repeat("<$tag>", $depth) . str_repeat("</$tag>", $depth), LIBXML_PARSEHUGE);
+    for ($node = $document, $i = 0; $i < $depth; $i++) $node = $node->appendChild($document->createElement($tag));
     Async\await(Async\spawn(function() { $file = tmpfile(); fwrite($file, 'x'); fsync($file); })); // a worker thread: malloc locks
     Async\await(Async\spawn(function() use ($document) {
         $nested = function($n) use (&$nested, $document) { return $n ? array_map($nested, [$n - 1]) : clone $document; };
@@ -77,7 +77,7 @@ $code = <<<'PHP'
     PHP;
 foreach (range(0, 100, 20) as $padding) {
     $ended = T\php(str_replace('PADDING', (string) $padding, $code), '-d async.stack_size=256K');
-    T\check("malloc, $padding", $ended->status === 255 && $ended->has('Maximum C stack size'), $ended);
+    T\check("malloc, $padding", $ended->status === 255 && $ended->has('Maximum C stack size') || LIBXML_VERSION >= 21500 && $ended->status === 0, $ended); // which goes no deeper
 }
 ?>
 --EXPECT--

@@ -9,16 +9,24 @@
 
 use crate::host::{current_host, disable_suspension, enable_suspension, errno, php_thread_host, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
-use libc::{c_char, c_int, c_long, c_void};
+#[cfg(target_env = "gnu")]
+use libc::c_long;
+use libc::{c_char, c_int, c_void};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
     const DLOPEN: Behavior =
         Behavior { wait: WaitKind::Never, summary: "the loaded library is patched", on_cancel: on_cancel::NEVER };
-    hooked_calls![
-        c"dlopen" => dlopen, DLOPEN;
-        c"dlmopen" => dlmopen, DLOPEN;
+    [
+        hooked_calls![
+            c"dlopen" => dlopen, DLOPEN;
+        ],
+        #[cfg(target_env = "gnu")]
+        hooked_calls![
+            c"dlmopen" => dlmopen, DLOPEN;
+        ],
     ]
+    .concat()
 }
 
 fn load(open: impl FnOnce() -> *mut c_void) -> *mut c_void {
@@ -45,7 +53,8 @@ pub unsafe extern "C" fn dlopen(name: *const c_char, flags: c_int) -> *mut c_voi
     load(|| unsafe { libc::dlopen(name, flags) })
 }
 
-/// `dlmopen(3)`.
+/// `dlmopen(3)`, which musl does not have.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn dlmopen(namespace: c_long, name: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: the caller's own arguments.
     load(|| unsafe { libc::dlmopen(namespace, name, flags) })

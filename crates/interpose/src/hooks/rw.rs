@@ -147,7 +147,7 @@ fn message(io: &Io) -> libc::msghdr {
     // SAFETY: a zeroed `msghdr` is an empty one.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = io.iov.cast_mut();
-    message.msg_iovlen = io.count as usize;
+    message.msg_iovlen = io.count as _; // an int in musl
     message
 }
 

@@ -172,8 +172,11 @@ pub fn entries(path: &Path, name: &CStr) -> Vec<usize> {
         // SAFETY: inside the callback the object is mapped.
         let dynamic = unsafe { DynamicInfo::from_phdr(info) }.unwrap();
         for rela in dynamic.relas().iter().chain(dynamic.jmprels()) {
-            if is_got_pointer_reloc(elf64_r_type(rela.r_info))
-                && rela.r_addend == 0
+            // The loader ignores the addend of an entry of the PLT, where newer linkers store something else.
+            const JUMP_SLOTS: [u32; 2] = [7, 1026];
+            let kind = elf64_r_type(rela.r_info);
+            if is_got_pointer_reloc(kind)
+                && (rela.r_addend == 0 || JUMP_SLOTS.contains(&kind))
                 && dynamic.sym_name(elf64_r_sym(rela.r_info)) == Some(name)
             {
                 found.push(dynamic.base_address() + rela.r_offset as usize);

@@ -182,9 +182,13 @@ fn follows_a_call(address: usize) -> bool {
 #[cfg(target_arch = "aarch64")]
 fn follows_a_call(address: usize) -> bool {
     let before = bytes(address.wrapping_sub(4), 4);
-    let Ok(word) = before.try_into().map(u32::from_le_bytes) else { return false };
-    // bl; blr, and its forms that authenticate the address.
-    address % 4 == 0 && (word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000)
+    address % 4 == 0 && before.try_into().map(u32::from_le_bytes).is_ok_and(is_call)
+}
+
+/// Returns `true` for `bl`, `blr` and the forms of that which authenticate the address.
+#[cfg(target_arch = "aarch64")]
+fn is_call(instruction: u32) -> bool {
+    instruction >> 26 == 0b10_0101 || instruction & 0xfeff_f000 == 0xd63f_0000
 }
 
 /// The code of all objects from which a call may have come.
@@ -250,8 +254,8 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "aarch64")]
-    fn a_return_address_follows_a_call() {
-        for (word, is_call) in [
+    fn calls_are_recognized() {
+        for (word, expected) in [
             (0x9400_0001_u32, true), // bl
             (0x97ff_fff0, true),     // bl, backwards
             (0xd63f_0100, true),     // blr x8
@@ -260,8 +264,7 @@ mod tests {
             (0x1400_0001, false),    // b
             (0xd65f_03c0, false),    // ret
         ] {
-            let code = [word, 0];
-            assert_eq!(follows_a_call(code.as_ptr() as usize + 4), is_call, "{word:x}");
+            assert_eq!(is_call(word), expected, "{word:x}");
         }
     }
 

@@ -12,6 +12,16 @@ pub(super) struct Rest {
     count: usize,
 }
 
+/// Returns the number of vectors.
+///
+/// # Safety
+/// `message` is valid.
+#[allow(clippy::unnecessary_cast, reason = "in musl it is an int")]
+unsafe fn count(message: *const msghdr) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { (*message).msg_iovlen as usize }
+}
+
 /// Returns the sum of the lengths, or `None` if the kernel will reject the header.
 ///
 /// # Safety
@@ -21,7 +31,7 @@ pub(super) unsafe fn length(message: *const msghdr) -> Option<usize> {
         return None;
     }
     // SAFETY: not null, so a valid header by contract.
-    let (vectors, count) = unsafe { ((*message).msg_iov, (*message).msg_iovlen) };
+    let (vectors, count) = unsafe { ((*message).msg_iov, count(message)) };
     if count > libc::UIO_MAXIOV as usize || (vectors.is_null() && count > 0) {
         return None;
     }
@@ -41,7 +51,7 @@ impl Rest {
     pub(super) unsafe fn after(message: *const msghdr, mut skip: usize) -> Rest {
         let mut rest = Rest { vectors: [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; VECTORS], count: 0 };
         // SAFETY: valid by contract.
-        let (vectors, count) = unsafe { ((*message).msg_iov, (*message).msg_iovlen) };
+        let (vectors, count) = unsafe { ((*message).msg_iov, count(message)) };
         for i in 0..count {
             // SAFETY: the header says that there are so many.
             let one = unsafe { *vectors.add(i) };

@@ -106,13 +106,14 @@ pub unsafe extern "C" fn glob(
     failed: Option<extern "C" fn(*const c_char, c_int) -> c_int>,
     to: *mut libc::glob_t,
 ) -> c_int {
-    const TILDE: c_int = libc::GLOB_TILDE | libc::GLOB_TILDE_CHECK;
+    /// Flags that ask for home folders, or for other functions in place of the C library's.
+    #[cfg(target_env = "gnu")]
+    const OTHERS: c_int = libc::GLOB_TILDE | libc::GLOB_TILDE_CHECK | libc::GLOB_ALTDIRFUNC;
+    /// As above: `GLOB_TILDE` and `GLOB_TILDE_CHECK` of musl.
+    #[cfg(not(target_env = "gnu"))]
+    const OTHERS: c_int = 0x1000 | 0x4000;
     // SAFETY: the caller's own pattern.
-    let may = failed.is_none()
-        && flags & libc::GLOB_ALTDIRFUNC == 0
-        && flags & TILDE == 0
-        && !to.is_null()
-        && unsafe { is_absolute(pattern) };
+    let may = failed.is_none() && flags & OTHERS == 0 && !to.is_null() && unsafe { is_absolute(pattern) };
     if may {
         // SAFETY: the caller's own; a copy, which is put back.
         let given = Found(unsafe { to.read() });

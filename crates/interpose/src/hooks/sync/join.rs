@@ -23,7 +23,9 @@ pub fn hooked_calls() -> Vec<HookedCall> {
 
 /// Returns the error and, if it is 0, the value of the thread.
 fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
+    let number = thread as usize; // a pointer in musl
     let in_place = move || {
+        let thread = number as pthread_t;
         let mut value = std::ptr::null_mut();
         // SAFETY: the caller's own thread, and a place of ours.
         let error = unsafe { libc::pthread_join(thread, &mut value) };
