@@ -42,8 +42,13 @@ $contended = function (callable $call) use ($c, $fd, $lock) {
     }
     fread($here, 6);
     $ran = 0;
-    $job = spawn($call);
-    $other = spawn(function () use ($job, &$ran) { while (!$job->isCompleted()) { $ran++; $job->cancel(); suspend(); } });
+    $has_begun = false;
+    $job = spawn(function () use ($call, &$has_begun) { $has_begun = true; return $call(); });
+    $other = spawn(function () use ($job, &$ran, &$has_begun) {
+        for (; !$job->isCompleted(); suspend()) {
+            if ($has_begun) { $ran++; $job->cancel(); }
+        }
+    });
     $begun = hrtime(true);
     $result = await($job);
     $waited = hrtime(true) - $begun > 50_000_000;
