@@ -1,6 +1,6 @@
 //! What parts do when a coroutine ends.
 
-use spindle_zend::PhpStatic;
+use spindle_zend::{PhpStatic, exception};
 use std::cell::{Cell, RefCell};
 
 type Callback = fn(u64);
@@ -38,11 +38,11 @@ pub fn register_body_end(callback: Callback) {
     BODY_ENDS.borrow_mut().push(callback);
 }
 
-/// Calls the functions for the end of a body.
+/// Calls the functions for the end of a body, unless it exits. An exception in flight is put aside meanwhile.
 #[inline]
 pub fn announce_body_end(id: u64) {
-    if HELD.get() > 0 {
-        call_all(&BODY_ENDS, id);
+    if HELD.get() > 0 && !exception::is_exit_in_flight() {
+        exception::put_aside(|| call_all(&BODY_ENDS, id));
     }
 }
 

@@ -80,9 +80,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         return true;
     }
     context::coroutine_ends(this);
-    if !exception::is_exit_in_flight() {
-        exception::put_aside(|| ends::announce_body_end(ctx.id.get()));
-    }
+    ends::announce_body_end(ctx.id.get());
     // What is left is released here, where warnings of it reach the error handler of user code; and what code that
     // `isolation::end` calls has left, at the moment `ended`.
     ends::announce(ctx.id.get());
