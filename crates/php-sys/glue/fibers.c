@@ -105,11 +105,14 @@ static ZEND_NAMED_FUNCTION(construct)
 
 /* The methods that switch have no trampoline in front of them: they do what one would do. The calls of a suspended fiber are
  * removed from the list of the running code, because another coroutine may resume it. The handles of these calls stay locked
- * until they return. A Fiber of the draft is a coroutine, with a list of its own. */
+ * until they return. A Fiber of the draft is a coroutine, with a list of its own.
+ *
+ * Without coroutines, and with an empty list, PHP's own method is jumped to: a processor foresees no return on another stack
+ * than the one of the call, and each costs more than all else here. */
 #define SWITCH(name, native, draft) \
-	static ZEND_NAMED_FUNCTION(name) \
+	static zend_never_inline void name##_otherwise(INTERNAL_FUNCTION_PARAMETERS) \
 	{ \
-		if (UNEXPECTED(is_draft(Z_OBJ_P(ZEND_THIS)))) { \
+		if (is_draft(Z_OBJ_P(ZEND_THIS))) { \
 			draft(execute_data, return_value); \
 		} else { \
 			spindle_call *calls = spindle_calls; \
@@ -119,20 +122,46 @@ static ZEND_NAMED_FUNCTION(construct)
 		if (UNEXPECTED(spindle_check_after)) { \
 			spindle_after_call(execute_data); \
 		} \
+	} \
+	static ZEND_NAMED_FUNCTION(name) \
+	{ \
+		if (EXPECTED(!spindle_in_use && !spindle_calls && !is_draft(Z_OBJ_P(ZEND_THIS)))) { \
+			originals.native(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
+		} else { \
+			name##_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
+		} \
 	}
 
-static ZEND_NAMED_FUNCTION(suspend)
+static bool can_suspend(void)
 {
-	if (UNEXPECTED(ZEND_NUM_ARGS() >= 2)) {
+	zend_fiber *fiber = EG(active_fiber);
+	return fiber && !zend_fiber_switch_blocked() && !(fiber->flags & ZEND_FIBER_FLAG_DESTROYED);
+}
+
+static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
+{
+	if (ZEND_NUM_ARGS() >= 2) {
 		spindle_draft_suspend(execute_data, return_value);
 	} else {
-		if (UNEXPECTED(spindle_calls)) {
+		if (spindle_calls) {
 			spindle_fiber_suspends();
+			if (can_suspend()) {
+				spindle_calls = NULL; /* who has resumed it with another list restores that */
+			}
 		}
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	}
 	if (UNEXPECTED(spindle_check_after)) {
 		spindle_after_call(execute_data);
+	}
+}
+
+static ZEND_NAMED_FUNCTION(suspend)
+{
+	if (EXPECTED(!spindle_in_use && !spindle_calls && ZEND_NUM_ARGS() < 2)) {
+		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	} else {
+		suspend_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	}
 }
 
