@@ -107,8 +107,8 @@ static ZEND_NAMED_FUNCTION(construct)
  * removed from the list of the running code, because another coroutine may resume it. The handles of these calls stay locked
  * until they return. A Fiber of the draft is a coroutine, with a list of its own.
  *
- * Without coroutines, and with an empty list, PHP's own method is jumped to: a processor foresees no return on another stack
- * than the one of the call, and each costs more than all else here. */
+ * With an empty list PHP's own method is jumped to: a processor foresees no return on another stack than that of the call, and
+ * each costs more than all else here. A cancellation that a call in the fiber has met is thrown by that call. */
 #define SWITCH(name, native, draft) \
 	static zend_never_inline void name##_otherwise(INTERNAL_FUNCTION_PARAMETERS) \
 	{ \
@@ -125,7 +125,7 @@ static ZEND_NAMED_FUNCTION(construct)
 	} \
 	static ZEND_NAMED_FUNCTION(name) \
 	{ \
-		if (EXPECTED(!spindle_in_use && !spindle_calls && !is_draft(Z_OBJ_P(ZEND_THIS)))) { \
+		if (EXPECTED(!spindle_calls && !spindle_check_after && !is_draft(Z_OBJ_P(ZEND_THIS)))) { \
 			originals.native(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
 		} else { \
 			name##_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
@@ -158,7 +158,7 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 
 static ZEND_NAMED_FUNCTION(suspend)
 {
-	if (EXPECTED(!spindle_in_use && !spindle_calls && ZEND_NUM_ARGS() < 2)) {
+	if (EXPECTED(!spindle_calls && !spindle_check_after && ZEND_NUM_ARGS() < 2)) {
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	} else {
 		suspend_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU);

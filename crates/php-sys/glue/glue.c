@@ -30,7 +30,6 @@
 int spindle_reserved_slot = -1;
 uint32_t spindle_check_before = 0;
 uint32_t spindle_check_after = 0;
-uint32_t spindle_in_use = 0;
 spindle_ini spindle_settings;
 spindle_classes spindle_ce;
 

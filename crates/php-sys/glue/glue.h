@@ -75,8 +75,6 @@ extern int spindle_reserved_slot;
 extern uint32_t spindle_check_before;
 /* Not 0 if an exception has to be thrown when the current internal function returns. */
 extern uint32_t spindle_check_after;
-/* There has been a spawn in the request. */
-extern uint32_t spindle_in_use;
 
 typedef struct spindle_ini {
 	zend_long stack_size;

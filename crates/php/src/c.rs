@@ -83,8 +83,6 @@ unsafe extern "C" {
     pub safe static spindle_check_before: PhpStatic<Cell<u32>>;
     /// Not 0 if an exception is to be thrown when the current internal function returns.
     pub safe static spindle_check_after: PhpStatic<Cell<u32>>;
-    /// Not 0 if there has been a spawn in the request.
-    pub safe static spindle_in_use: PhpStatic<Cell<u32>>;
 }
 
 declare! {

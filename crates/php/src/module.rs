@@ -35,7 +35,6 @@ static LIFE: PhpStatic<Life> =
 /// hooks, which are plain calls while suspension is disabled.
 #[cold]
 pub fn activate(rt: &'static Runtime) {
-    c::spindle_in_use.set(1);
     rt.active.set(true);
     fork::mark_generation();
     rt.reactor();

@@ -167,5 +167,4 @@ pub fn set_checked(are_checked: bool) {
 pub fn reset() {
     put_list(ptr::null_mut());
     c::spindle_check_after.set(0);
-    c::spindle_in_use.set(0);
 }
