@@ -73,7 +73,10 @@ $poll->watchRead($c);
 $waiter = spawn(function() use ($poll, $names) {
     echo 'at the end: ', found($poll->wait(), $names), "\n";
 });
-spawn(fn() => $poll->unwatchRead($c));
+spawn(function() use ($poll, $waiter, $c) {
+    T\parked($waiter);
+    $poll->unwatchRead($c);
+});
 ?>
 --EXPECT--
 woken before: read [] write [] signals []
