@@ -31,8 +31,8 @@ enum Phase {
 const CLOSING: u64 = 5_000_000_000;
 /// How long, and for how many bytes, what a client still sends is read after its last response: otherwise the system would tell
 /// it that the connection is broken, before it has read that response.
-const LINGER: u64 = 2_000_000_000;
-const LINGER_BYTES: usize = 256 << 10;
+pub const LINGER: u64 = 2_000_000_000;
+pub const LINGER_BYTES: usize = 256 << 10;
 
 /// What client code of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -10,6 +10,7 @@
 
 use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::conn::Connection;
+use crate::discard::Discard;
 use crate::server::{Event, Shared};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -505,7 +506,7 @@ impl Exchange {
             if !is_sent && self.is_handled.get() {
                 self.cancel(Why::Disconnected);
             }
-            self.drop_body(); // what was not read is hyper's to drain
+            self.drop_body();
             self.connection.exchange_ends(self);
         }
     }
@@ -524,10 +525,13 @@ impl Exchange {
         }
     }
 
-    /// Drops the rest of the body. Who reads on finds that it is incomplete.
+    /// Gives the rest of the body up. Who reads on finds that it is incomplete.
     fn drop_body(&self) {
-        if self.incoming.take().is_some() {
-            self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        let Some(body) = self.incoming.take() else { return };
+        self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        // With HTTP/1, hyper reads it, or closes the connection.
+        if self.parts.version == Version::HTTP_2 {
+            self.shared.exec.spawn(Discard::new(&self.shared, body));
         }
     }
 

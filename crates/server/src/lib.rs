@@ -14,6 +14,7 @@
 
 mod body;
 mod conn;
+mod discard;
 mod exchange;
 mod exec;
 mod io;

@@ -2,6 +2,7 @@
 
 use crate::body::Outgoing;
 use crate::conn::Connection;
+use crate::discard::Discard;
 use crate::exchange::{Body, Head};
 use crate::exchange::{Exchange, refusal};
 use crate::server::Shared;
@@ -40,6 +41,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
         if let Some(status) = self.refused(&request) {
             shared.refused.set(shared.refused.get() + 1);
             self.connection.is_answered_here();
+            if request.version() == Version::HTTP_2 {
+                shared.exec.spawn(Discard::new(shared, request.into_body()));
+            }
             let (head, body) = refusal(status);
             return Reply { refused: Some(response(head, body)), exchange: None };
         }

@@ -166,6 +166,77 @@ fn bodies_go_both_ways() {
     assert_eq!(http.response(request).0, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
+/// Returns the reason with which a stream was reset before another request was answered.
+fn reset(http: &Http2, body: &mut SendStream<Bytes>) -> Option<Reason> {
+    let (request, _) = http.send("GET", "/", true);
+    let _ = http.response(request);
+    match body.poll_reset(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(reason) => Some(reason.unwrap()),
+        Poll::Pending => None,
+    }
+}
+
+/// A server that answers each request at once, and reads no body.
+fn unread() -> World {
+    World::new(Settings::default(), |_, event| {
+        if let Event::Begin(exchange) = event {
+            answer(&exchange, 200, "not read");
+            exchange.handler_ends();
+        }
+    })
+}
+
+#[test]
+fn the_rest_of_a_body_that_nobody_reads_is_discarded() {
+    let world = unread();
+    let http = Http2::connect(&world);
+    let (request, mut body) = http.send("POST", "/", false);
+    let (_, response) = http.response(request);
+    assert_eq!(http.text(response), "not read");
+    assert_eq!(reset(&http, &mut body), None, "a client may forget the response when its stream is reset");
+    body.send_data(Bytes::from("a".repeat(50_000)), false).unwrap();
+    assert_eq!(reset(&http, &mut body), None);
+    body.send_data(Bytes::from("a"), true).unwrap();
+    assert_eq!(reset(&http, &mut body), None);
+
+    // One that does not end is reset without an error: after so many bytes,
+    let (request, mut body) = http.send("POST", "/", false);
+    let _ = http.response(request);
+    body.send_data(Bytes::from(vec![b'a'; 300 << 10]), false).unwrap();
+    assert_eq!(http.until(|cx| body.poll_reset(cx)).unwrap(), Reason::NO_ERROR);
+
+    // or after so long.
+    let (request, mut body) = http.send("POST", "/", false);
+    let _ = http.response(request);
+    world.advance(2 * SECOND - 1);
+    assert_eq!(reset(&http, &mut body), None);
+    world.advance(1);
+    assert_eq!(http.until(|cx| body.poll_reset(cx)).unwrap(), Reason::NO_ERROR);
+    assert_eq!(world.server.stats().connections, 1);
+}
+
+#[test]
+fn a_body_that_is_discarded_ends_with_its_connection() {
+    let world = unread();
+    let http = Http2::connect(&world);
+    let (request, _body) = http.send("POST", "/", false);
+    let _ = http.response(request);
+    drop(http);
+    world.until(|| (world.server.stats().connections == 0).then_some(()));
+    assert_eq!(world.server.next_deadline(), None);
+}
+
+#[test]
+fn the_body_of_a_request_that_is_refused_is_discarded() {
+    let world = unread();
+    let http = Http2::connect(&world);
+    http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+    let request = Request::post("http://test/").header("content-length", 9 << 20).body(()).unwrap();
+    let (request, mut body) = http.sender.borrow_mut().send_request(request, false).unwrap();
+    assert_eq!(http.response(request).0, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(reset(&http, &mut body), None);
+}
+
 #[test]
 fn a_stream_that_is_reset_cancels_its_handler_and_no_other() {
     let (world, begun) = held(Settings::default());
