@@ -117,6 +117,6 @@ return [
     'amqplib' => ['source' => 'php-amqplib'],
     'react-promise' => ['source' => 'php-react-promise', 'map' => ['React\\Promise\\' => ['src', 'tests', 'tests/fixtures']],
         'files' => ['src/functions_include.php'], 'sample' => []],
-    'amp' => ['source' => 'amphp-amp', 'map' => ['Amp\\Test\\' => 'test', 'Amp\\' => 'lib'],
+    'amp' => ['source' => 'amphp-amp', 'packages' => ['php-react-promise'], 'map' => ['Amp\\Test\\' => 'test', 'Amp\\' => 'lib'],
         'files' => ['lib/functions.php', 'lib/Internal/functions.php', __DIR__ . '/amphp-phpunit-util.php'], 'sample' => []],
 ];
