@@ -22,6 +22,7 @@ struct Scratch {
 impl Scratch {
     fn new(name: &str) -> Scratch {
         let test = Test::new();
+        test.slow_files_on_workers();
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("paths-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).expect("a directory");

@@ -60,6 +60,7 @@ pub struct TestHost {
     gave_way: Cell<usize>,
     gave_way_for_file: Cell<usize>,
     loaded: Cell<usize>,
+    keeps_files_in_place: Cell<bool>,
 }
 
 impl TestHost {
@@ -73,6 +74,7 @@ impl TestHost {
             gave_way: Cell::new(0),
             gave_way_for_file: Cell::new(0),
             loaded: Cell::new(0),
+            keeps_files_in_place: Cell::new(true),
         }
     }
 
@@ -167,6 +169,10 @@ impl Host for TestHost {
     fn library_loaded(&self) {
         self.loaded.set(self.loaded.get() + 1);
     }
+
+    fn keeps_files_in_place(&self) -> bool {
+        self.keeps_files_in_place.get()
+    }
 }
 
 /// One test's turn, with suspension enabled on its thread.
@@ -204,6 +210,11 @@ impl Test {
         let value = then();
         host::enable_suspension();
         value
+    }
+
+    /// Lets calls on files that were slow go to the thread pool. Else the parks of a test would depend on how busy the machine is.
+    pub fn slow_files_on_workers(&self) {
+        self.host.keeps_files_in_place.set(false);
     }
 
     /// How often a call was parked since the test began.
