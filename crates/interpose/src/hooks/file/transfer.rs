@@ -169,7 +169,8 @@ fn refused(error: c_int) -> bool {
     matches!(error, libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL)
 }
 
-/// Reads as a blocking call does: short only at the end of the file. Yields once if it did not wait.
+/// Reads as a blocking call does: short only at the end of the file. Yields once if it did not wait; at the end of the file
+/// only now and then, because PHP reads there again, twice for each `file_get_contents`.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     let result = match method(host, &io, false) {
         IoMethod::Nowait => nowait_read(host, &io),
@@ -179,7 +180,11 @@ pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     match result {
         Some(result) => {
             let error = errno();
-            host.yield_for_file();
+            if result == 0 {
+                host.yield_if_due();
+            } else {
+                host.yield_for_file();
+            }
             set_errno(error);
             result
         }
