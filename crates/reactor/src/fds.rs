@@ -216,16 +216,23 @@ impl Fds {
     }
 
     /// The state of `fd`. `None` if the table would have to grow for one that is not open.
+    #[inline(always)]
     fn entry(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let index = usize::try_from(fd).ok()?;
-        // Any number may be passed to a libc function.
-        if index >= self.entries.len() && !is_open(fd) {
+        if index >= self.entries.len() && !self.grow(fd, index) {
             return None;
         }
-        while self.entries.len() <= index {
-            self.entries.push(FdState::new(0));
+        self.entries.get_mut(index)
+    }
+
+    #[cold]
+    fn grow(&mut self, fd: RawFd, index: usize) -> bool {
+        // Any number may be passed to a libc function.
+        let is_open = is_open(fd);
+        if is_open {
+            self.entries.resize_with(index + 1, || FdState::new(0));
         }
-        Some(&mut self.entries[index])
+        is_open
     }
 
     /// As [`Fds::entry`], without what may have changed through another descriptor.

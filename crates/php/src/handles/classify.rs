@@ -7,10 +7,11 @@ use crate::handles::{
     verdicts::{self, Verdict},
 };
 use crate::isolation::{call_info::CallInfo, globals};
+use rustc_hash::FxBuildHasher;
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, Frame, Function, Object, PhpStatic, Resource, Value, engine};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The handles that a call of an internal function locks while its coroutine is suspended in it.
@@ -99,6 +100,9 @@ const OWN_CONNECTIONS: &[&str] = &["zmq"];
 /// Extensions whose library aborts the process if a wait fails, except with `EINTR`.
 const ACCEPTS_SIGNALS_ONLY: &[&str] = &["zmq"];
 
+/// Functions of the kind `Exclusive` may be there: their extension has been looked at.
+static ANY_EXCLUSIVE: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
 /// What is known of an extension, determined once for all its functions.
 pub(crate) struct Module {
     pub(crate) extension: Option<Extension>,
@@ -111,6 +115,9 @@ pub(crate) struct Module {
 impl Module {
     pub(crate) fn of(extension: Option<Extension>) -> Module {
         let name = name_of(extension);
+        if verdicts::has_exclusive(&name) {
+            ANY_EXCLUSIVE.set(true);
+        }
         let verdict = if extension.is_none() { Verdict::Alone } else { verdicts::of_module(&name) };
         Module { extension, verdict, keeps_globals: globals::concerns(&name), name }
     }
@@ -203,7 +210,8 @@ struct About {
 }
 
 /// Extensions that have been looked up, by their addresses, which do not change.
-static KNOWN: PhpStatic<RefCell<BTreeMap<usize, About>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
+static KNOWN: PhpStatic<RefCell<HashMap<usize, About, FxBuildHasher>>> =
+    PhpStatic::new(RefCell::new(HashMap::with_hasher(FxBuildHasher)));
 
 fn known(extension: Option<Extension>) -> About {
     *KNOWN.borrow_mut().entry(address(extension)).or_insert_with(|| {
@@ -329,7 +337,7 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
     }
     if matches!(kind, CallKind::Alone | CallKind::Exclusive) {
         with(key_of_extension(extension), Mode::Both);
-    } else if known(extension).has_exclusive {
+    } else if ANY_EXCLUSIVE.get() && known(extension).has_exclusive {
         with(key_of_extension(extension), Mode::Shared);
     }
     let of_streams = matches!(kind, CallKind::Reads | CallKind::Writes | CallKind::Stream);

@@ -22,11 +22,14 @@ use crate::runtime::{
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Runtime},
 };
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, PhpStatic, engine, exception};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 use std::ptr::null_mut;
 
 /// A coroutine that waits for a lock.
@@ -40,7 +43,8 @@ struct Waiter {
 /// The lock of a handle that is in use.
 #[derive(Default)]
 struct Lock {
-    holders: Vec<(CoroutineId, Mode)>,
+    /// A stream's reader and its writer, in place; without an allocation at each park.
+    holders: SmallVec<[(CoroutineId, Mode); 2]>,
     queue: VecDeque<Waiter>,
     /// A close is in the queue: calls before it in the queue run, but their parks fail.
     closing: bool,
@@ -57,8 +61,9 @@ impl Lock {
     }
 }
 
-/// Locks by the address of a handle, or by another key of what calls use.
-static LOCKS: PhpStatic<RefCell<BTreeMap<usize, Lock>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
+/// Locks by the address of a handle, or by another key of what calls use. User code does not choose these.
+static LOCKS: PhpStatic<RefCell<HashMap<usize, Lock, FxBuildHasher>>> =
+    PhpStatic::new(RefCell::new(HashMap::with_hasher(FxBuildHasher)));
 
 /// Runs `body`, C code that uses `key` outside of a call of a function, with the lock of that key. A cancellation does
 /// not prevent this. Returns `None`, and has thrown, if waiting for the lock would be a deadlock; `body` was not run
@@ -159,7 +164,8 @@ fn note_lock(ctx: &Ctx, call: &CallRecord, key: usize) {
 fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
     let next = {
         let mut locks = LOCKS.borrow_mut();
-        let Some(lock) = locks.get_mut(&key) else { return };
+        let Entry::Occupied(mut entry) = locks.entry(key) else { return };
+        let lock = entry.get_mut();
         if let Some(at) = lock.holders.iter().rposition(|(holder, _)| *holder == co) {
             lock.holders.remove(at);
         }
@@ -176,7 +182,7 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
         }
         lock.queue = waiting;
         if lock.holders.is_empty() && lock.queue.is_empty() {
-            locks.remove(&key);
+            entry.remove();
         }
         if locks.is_empty() {
             calls::set_checked(false);
