@@ -109,6 +109,10 @@ pub trait Host {
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place()
     }
+    /// Returns `true` if names in `/etc/hosts` are looked up in place.
+    fn reads_hosts_in_place(&self) -> bool {
+        true
+    }
     /// Returns `true` if this file's record locks are those of the runtime around coroutines, which the whole process
     /// waits for.
     fn locks_for_process(&self, _fd: RawFd) -> bool {

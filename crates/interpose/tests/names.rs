@@ -86,6 +86,30 @@ fn getaddrinfo_answers_as_it_does() {
 }
 
 #[test]
+fn names_in_the_file_of_hosts_are_looked_up_in_place() {
+    let test = Test::new();
+    test.hosts_in_place();
+    // SAFETY: plain data.
+    let mut hints: addrinfo = unsafe { std::mem::zeroed() };
+    hints.ai_flags = libc::AI_CANONNAME;
+    for hints in [None, Some(&hints)] {
+        let hooked = look_up(name::getaddrinfo, c"localhost", Some(c"80"), hints);
+        assert_eq!(hooked, look_up(libc::getaddrinfo, c"localhost", Some(c"80"), hints));
+    }
+    // SAFETY: C strings.
+    unsafe {
+        let hooked = contents(name::gethostbyname(c"LocalHost".as_ptr()));
+        assert_eq!(hooked, contents(libc_gethostbyname(c"LocalHost".as_ptr())));
+    }
+    assert_eq!((test.parks(), test.gave_way()), (0, 3));
+    // What asks for more than the name goes to the thread pool.
+    look_up(name::getaddrinfo, c"localhost", Some(c"http"), None);
+    hints.ai_flags = 0x40; // AI_IDN
+    look_up(name::getaddrinfo, c"localhost", None, Some(&hints));
+    assert_eq!(test.parks(), 2);
+}
+
+#[test]
 fn getnameinfo_answers_as_it_does() {
     let test = Test::new();
     // SAFETY: plain data.

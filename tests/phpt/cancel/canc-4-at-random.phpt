@@ -34,7 +34,7 @@ $kinds = [
     function() { $a = range(1, 9); usort($a, function($x, $y) { suspend(); return $x <=> $y; }); },
     fn() => fopen('fifo', 'r'),
     fn() => (new Fiber(function() { delay(10); }))->start(),
-    fn() => gethostbyname('localhost'),
+    fn() => gethostbyaddr('127.0.0.1'),
 ];
 $processes = [
     fn() => shell_exec('exec sleep 0.02'),

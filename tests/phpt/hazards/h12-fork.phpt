@@ -10,7 +10,7 @@ require __DIR__ . '/kit.inc';
 // what an executed program sees
 $seen = T\php(<<<'PHP'
     use function Async\{await, delay, spawn};
-    $jobs = [spawn(fn() => delay(300)), spawn(fn() => shell_exec('sleep 0.2')), spawn(fn() => gethostbyname('localhost'))];
+    $jobs = [spawn(fn() => delay(300)), spawn(fn() => shell_exec('sleep 0.2')), spawn(fn() => gethostbyaddr('127.0.0.1'))];
     [$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     spawn(fn() => fgets($a));
     delay(20);

@@ -20,7 +20,7 @@ $silent('waiting', <<<'PHP'
     $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     Async\spawn(function () use ($pair) { Async\delay(2500); fwrite($pair[1], 'x'); });
     Async\await(Async\spawn(fn () => fgetc($pair[0])));
-    gethostbyname('localhost');
+    gethostbyaddr('127.0.0.1');
     echo "done\n";
     PHP);
 $silent('before the first', 'hog(); Async\await(Async\spawn(fn () => Async\delay(1))); echo "done\n";');

@@ -1,11 +1,12 @@
 //! Looking up hosts, services, DNS records, users and groups: by libc in the thread pool, so that NSS is honoured, with
 //! copies of all arguments. A cancellation abandons the job and frees its result.
 //!
-//! Numeric addresses are converted in place. Changes of user code to its thread's `_res` do not reach the workers; a
+//! Numeric addresses are converted in place, and names in `/etc/hosts` looked up there. Changes of user code to its thread's `_res` do not reach the workers; a
 //! `res_n*` call with a state that differs from this thread's default runs in place.
 
 mod addrinfo;
 mod hostent;
+mod hosts;
 mod lookup;
 mod resolver;
 mod users;
@@ -23,7 +24,7 @@ pub use users::{
 pub fn hooked_calls() -> Vec<HookedCall> {
     const NUMERIC_INLINE: Behavior = Behavior {
         wait: WaitKind::Worker,
-        summary: "in the thread pool, numeric addresses in place",
+        summary: "in the thread pool; numeric addresses, and names in `/etc/hosts`, in place",
         on_cancel: on_cancel::ABANDONED,
     };
     const WORKER: Behavior =

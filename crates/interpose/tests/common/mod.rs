@@ -61,6 +61,7 @@ pub struct TestHost {
     gave_way_for_file: Cell<usize>,
     loaded: Cell<usize>,
     keeps_files_in_place: Cell<bool>,
+    reads_hosts_in_place: Cell<bool>,
 }
 
 impl TestHost {
@@ -75,6 +76,7 @@ impl TestHost {
             gave_way_for_file: Cell::new(0),
             loaded: Cell::new(0),
             keeps_files_in_place: Cell::new(true),
+            reads_hosts_in_place: Cell::new(false),
         }
     }
 
@@ -173,6 +175,10 @@ impl Host for TestHost {
     fn keeps_files_in_place(&self) -> bool {
         self.keeps_files_in_place.get()
     }
+
+    fn reads_hosts_in_place(&self) -> bool {
+        self.reads_hosts_in_place.get()
+    }
 }
 
 /// One test's turn, with suspension enabled on its thread.
@@ -215,6 +221,11 @@ impl Test {
     /// Lets calls on files that were slow go to the thread pool. Else the parks of a test would depend on how busy the machine is.
     pub fn slow_files_on_workers(&self) {
         self.host.keeps_files_in_place.set(false);
+    }
+
+    /// Looks names up in place that are in `/etc/hosts`. Else they are an example of names that are not.
+    pub fn hosts_in_place(&self) {
+        self.host.reads_hosts_in_place.set(true);
     }
 
     /// How often a call was parked since the test began.

@@ -1,6 +1,7 @@
 //! `getaddrinfo` and `getnameinfo`.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
+use super::hosts;
 use super::lookup::{Answer, Lookup, is_numeric, look_up};
 use crate::host::current_host;
 use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
@@ -9,6 +10,18 @@ use std::ffi::{CStr, CString};
 struct List(*mut addrinfo);
 // SAFETY: the list is plain memory of malloc's that only its holder knows.
 unsafe impl Send for List {}
+
+/// Returns `true` if nothing but the host is looked up, by its name as it stands.
+fn may_be_of_hosts(port: Option<&CStr>, wish: Option<&addrinfo>) -> bool {
+    const PLAIN: c_int = libc::AI_PASSIVE
+        | libc::AI_CANONNAME
+        | libc::AI_NUMERICSERV
+        | libc::AI_ADDRCONFIG
+        | libc::AI_V4MAPPED
+        | libc::AI_ALL;
+    port.is_none_or(|port| port.to_bytes().iter().all(u8::is_ascii_digit))
+        && wish.is_none_or(|hints| hints.ai_flags & !PLAIN == 0)
+}
 
 /// `getaddrinfo(3)`. Cancelled: `EAI_SYSTEM` with `errno` `ECANCELED`.
 pub unsafe extern "C" fn getaddrinfo(
@@ -26,6 +39,9 @@ pub unsafe extern "C" fn getaddrinfo(
         (CStr::from_ptr(node), port, hints.as_ref().copied())
     };
     if is_numeric(name) || wish.is_some_and(|h| h.ai_flags & libc::AI_NUMERICHOST != 0) {
+        return in_place();
+    }
+    if may_be_of_hosts(port, wish.as_ref()) && hosts::has(host, name, wish.map_or(libc::AF_UNSPEC, |h| h.ai_family)) {
         return in_place();
     }
     let (name, port): (CString, Option<CString>) = (name.to_owned(), port.map(CStr::to_owned));

@@ -4,6 +4,7 @@
 //! with a buffer of the caller's get the result copied there, with every pointer into the job's memory adjusted.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
+use super::hosts;
 use super::lookup::{Lookup, is_numeric, look_up, set_h_errno};
 use crate::host::{Host, current_host, errno};
 use crate::php_cell::PhpCell;
@@ -217,12 +218,12 @@ unsafe fn moved(entry: hostent, by: usize) -> hostent {
     hostent { h_name: entry.h_name.wrapping_byte_add(by), h_aliases: aliases, h_addr_list: addresses, ..entry }
 }
 
-/// Returns the host and a copy of the name, unless suspension is disabled or the name is numeric.
-fn host_and_name(name: *const c_char) -> Option<(&'static dyn Host, CString)> {
+/// Returns the host and a copy of the name, unless suspension is disabled, or the name is numeric or in `/etc/hosts`.
+fn host_and_name(name: *const c_char, family: c_int) -> Option<(&'static dyn Host, CString)> {
     let host = current_host().filter(|_| !name.is_null())?;
     // SAFETY: the caller passes a C string.
     let name = unsafe { CStr::from_ptr(name) };
-    (!is_numeric(name)).then(|| (host, name.to_owned()))
+    (!is_numeric(name) && !hosts::has(host, name, family)).then(|| (host, name.to_owned()))
 }
 
 fn host_and_address(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
@@ -235,7 +236,7 @@ fn host_and_address(address: *const c_void, length: socklen_t) -> Option<(&'stat
 pub unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
     // SAFETY: the caller's own argument.
     let in_place = || unsafe { libc_gethostbyname(name) };
-    match host_and_name(name) {
+    match host_and_name(name, libc::AF_INET) {
         Some((host, name)) => look_up_static(host, "gethostbyname", Query::Name(name), in_place),
         None => in_place(),
     }
@@ -245,7 +246,7 @@ pub unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
 pub unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname2(name, family) };
-    match host_and_name(name) {
+    match host_and_name(name, family) {
         Some((host, name)) => look_up_static(host, "gethostbyname2", Query::NameOf(name, family), in_place),
         None => in_place(),
     }
@@ -273,7 +274,7 @@ pub unsafe extern "C" fn gethostbyname_r(
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname_r(name, result, buffer, room, found, error) };
     let place = ResultBuffers { result, buffer, room, found, error };
-    match host_and_name(name) {
+    match host_and_name(name, libc::AF_INET) {
         Some((host, name)) => look_up_into(host, "gethostbyname_r", Query::Name(name), place, in_place),
         None => in_place(),
     }
@@ -292,7 +293,7 @@ pub unsafe extern "C" fn gethostbyname2_r(
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyname2_r(name, family, result, buffer, room, found, error) };
     let place = ResultBuffers { result, buffer, room, found, error };
-    match host_and_name(name) {
+    match host_and_name(name, family) {
         Some((host, name)) => look_up_into(host, "gethostbyname2_r", Query::NameOf(name, family), place, in_place),
         None => in_place(),
     }

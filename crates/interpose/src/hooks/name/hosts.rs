@@ -1,0 +1,198 @@
+//! Names that libc finds in `/etc/hosts`, without asking anybody else: they are looked up in place, which takes a third of
+//! the time of a job.
+//!
+//! Only where `files` is the first source of hosts in `/etc/nsswitch.conf`, with no rule of its own behind it. What is
+//! said here need not hold any more when libc reads the file: then the call blocks as it does without Spindle.
+
+use crate::host::{Host, errno, set_errno};
+use crate::php_cell::PhpCell;
+use crate::wait::yield_if_due;
+use libc::c_int;
+use spindle_reactor::Reactor;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::fs::Metadata;
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+
+/// A larger file is not read on the PHP thread; libc reads it anew at each look-up.
+const LARGEST: u64 = 64 << 10;
+
+/// How long (ns) the files are taken to be as they were. A change that comes later is noticed: meanwhile a name that is not
+/// there any more is looked up in place.
+const FRESH: u64 = 10_000_000;
+
+/// A file as far as a change of it can be seen.
+type Version = (u64, u64, u64, i64, i64);
+
+fn version(file: &Metadata) -> Version {
+    (file.dev(), file.ino(), file.size(), file.mtime(), file.mtime_nsec())
+}
+
+/// The addresses of a name.
+#[derive(Clone, Copy, Default)]
+struct Families {
+    v4: bool,
+    v6: bool,
+}
+
+/// What the two files say.
+#[derive(Default)]
+struct Hosts {
+    /// When the files were looked at.
+    at: u64,
+    versions: Option<[Version; 2]>,
+    names: HashMap<Vec<u8>, Families>,
+}
+
+static HOSTS: PhpCell<Option<Hosts>> = PhpCell::new(None);
+
+/// Returns `true` if libc finds an address of this family for the name in `/etc/hosts`: the caller asks it in place. Preserves
+/// `errno`, and yields now and then, as calls do that need not wait.
+pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int) -> bool {
+    if !host.reads_hosts_in_place() {
+        return false;
+    }
+    let saved = errno();
+    let found = HOSTS.with(host, |kept| {
+        let (hosts, now) = (kept.get_or_insert_default(), Reactor::now());
+        if now >= hosts.at + FRESH {
+            hosts.read_again("/etc/nsswitch.conf", "/etc/hosts");
+            hosts.at = now;
+        }
+        hosts.has(name.to_bytes(), family)
+    });
+    if found {
+        yield_if_due(host);
+    }
+    set_errno(saved);
+    found
+}
+
+impl Hosts {
+    /// Reads the files if they have changed.
+    fn read_again(&mut self, switch: &str, hosts: &str) {
+        let look = |path| std::fs::metadata(path).ok().filter(|file| file.size() <= LARGEST);
+        let (Some(first), Some(second)) = (look(switch), look(hosts)) else { return *self = Hosts::default() };
+        let versions = Some([version(&first), version(&second)]);
+        if self.versions == versions {
+            return;
+        }
+        let (Ok(switch), Ok(hosts)) = (std::fs::read(switch), std::fs::read(hosts)) else {
+            return *self = Hosts::default();
+        };
+        let names = if is_files_first(&switch) { names(&hosts) } else { HashMap::new() };
+        *self = Hosts { versions, names, ..Hosts::default() };
+    }
+
+    fn has(&self, name: &[u8], family: c_int) -> bool {
+        let Some(families) = self.names.get(&name.to_ascii_lowercase()) else { return false };
+        match family {
+            libc::AF_UNSPEC => true,
+            libc::AF_INET => families.v4,
+            libc::AF_INET6 => families.v6,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the text of a line before its comment, as words.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = line.split(|byte| *byte == b'#').next().unwrap_or_default();
+    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// Returns `true` if hosts are looked for in files, and nowhere else if they are found there.
+fn is_files_first(switch: &[u8]) -> bool {
+    let mut lines = switch.split(|byte| *byte == b'\n').map(|line| words(line).collect::<Vec<_>>().join(&b' '));
+    let Some(line) = lines.find(|line| line.starts_with(b"hosts:")) else { return false };
+    let mut sources = line["hosts:".len()..].split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    // A rule in brackets may say that a success is not the end.
+    sources.next() == Some(b"files") && sources.next().is_none_or(|next| !next.starts_with(b"["))
+}
+
+fn names(hosts: &[u8]) -> HashMap<Vec<u8>, Families> {
+    let mut names = HashMap::<Vec<u8>, Families>::new();
+    for line in hosts.split(|byte| *byte == b'\n') {
+        let mut words = words(line);
+        let address = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse::<IpAddr>().ok());
+        let Some(address) = address else { continue };
+        for name in words {
+            let families = names.entry(name.to_ascii_lowercase()).or_default();
+            families.v4 |= address.is_ipv4();
+            families.v6 |= address.is_ipv6();
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_source_of_hosts_decides() {
+        for yes in [
+            "hosts: files dns",
+            "passwd: x\nhosts:\tfiles # dns\n",
+            "  hosts:   files",
+            "hosts:files mdns [!UNAVAIL=return]",
+        ] {
+            assert!(is_files_first(yes.as_bytes()), "{yes}");
+        }
+        for no in [
+            "",
+            "hosts: dns files",
+            "hosts:",
+            "#hosts: files",
+            "hosts: files [SUCCESS=merge] dns",
+            "hosts: files[!X=y] dns",
+            "hosts: mymachines files",
+            "nohosts: files",
+        ] {
+            assert!(!is_files_first(no.as_bytes()), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_the_families_of_its_addresses() {
+        let text = b"127.0.0.1 localhost Own.Name\n::1\tlocalhost ip6\n# 10.0.0.1 comment\n10.0.0.2 a # b\nbad name\n10.0.0.3\n";
+        let hosts = Hosts { names: names(text), ..Hosts::default() };
+        let has =
+            |name: &str| [libc::AF_UNSPEC, libc::AF_INET, libc::AF_INET6, 77].map(|of| hosts.has(name.as_bytes(), of));
+        assert_eq!(has("localhost"), [true, true, true, false]);
+        assert_eq!(has("OWN.name"), [true, true, false, false]);
+        assert_eq!(has("ip6"), [true, false, true, false]);
+        assert_eq!(has("a"), [true, true, false, false]);
+        for absent in ["comment", "b", "name", "127.0.0.1", "", "local"] {
+            assert_eq!(has(absent), [false; 4], "{absent}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_again_when_they_have_changed() {
+        let folder = std::env::temp_dir().join(format!("spindle-hosts-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
+        let mut hosts = Hosts::default();
+        let mut has = |name: &str| {
+            hosts.read_again(&path("switch"), &path("hosts"));
+            hosts.has(name.as_bytes(), libc::AF_INET)
+        };
+        assert!(!has("one"), "there are no files");
+        write("switch", "hosts: files dns");
+        write("hosts", "10.0.0.1 one");
+        assert!(has("one") && !has("other"));
+        write("hosts", "10.0.0.1 one other");
+        assert!(has("one") && has("other"));
+        write("switch", "hosts: dns");
+        assert!(!has("one"));
+        write("switch", "hosts: files");
+        assert!(has("one"));
+        write("hosts", &format!("10.0.0.1 one\n{}", "#".repeat(LARGEST as usize)));
+        assert!(!has("one"), "it is too large");
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(!has("one"));
+    }
+}
