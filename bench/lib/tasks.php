@@ -1,258 +1,317 @@
 <?php
 /**
- * A scheduler of generator tasks in plain PHP, of the usual shape: a queue of tasks, system calls that are closures, a wrapper
- * generator for tasks that call generators, and one `stream_select` for each round.
+ * A scheduler of generator tasks in plain PHP, as people have written it since PHP 5.5: a queue of tasks; system calls that
+ * are callables; a wrapper generator around each task, with a stack of the generators that call each other; results of these
+ * as marked values; and a task of the scheduler's own that looks at the streams once in each round.
  */
 
 namespace Plain;
 
-use Closure;
+use Exception;
 use Generator;
 use SplQueue;
-use Throwable;
+use SplStack;
 
-final class SystemCall
+class SystemCall
 {
-    public function __construct(private Closure $callback) {}
+    protected $callback;
 
-    public function __invoke(Task $task, Scheduler $scheduler): void
+    public function __construct(callable $callback)
     {
-        ($this->callback)($task, $scheduler);
+        $this->callback = $callback;
+    }
+
+    public function __invoke(Task $task, Scheduler $scheduler)
+    {
+        $callback = $this->callback;
+        return $callback($task, $scheduler);
     }
 }
 
-final class Task
+class ReturnValue
 {
-    private Generator $code;
-    private mixed $value = null;
-    private ?Throwable $exception = null;
-    private bool $begun = false;
+    protected $value;
 
-    public function __construct(private int $id, Generator $code)
-    {
-        $this->code = stacked($code);
-    }
-
-    public function id(): int
-    {
-        return $this->id;
-    }
-
-    public function send(mixed $value): void
+    public function __construct($value)
     {
         $this->value = $value;
     }
 
-    public function throw(Throwable $exception): void
+    public function value()
+    {
+        return $this->value;
+    }
+}
+
+class Task
+{
+    protected $id;
+    protected $coroutine;
+    protected $value = null;
+    protected $exception = null;
+    protected $isNew = true;
+
+    public function __construct($id, Generator $coroutine)
+    {
+        $this->id = $id;
+        $this->coroutine = stacked($coroutine);
+    }
+
+    public function id()
+    {
+        return $this->id;
+    }
+
+    public function setValue($value)
+    {
+        $this->value = $value;
+    }
+
+    public function setException($exception)
     {
         $this->exception = $exception;
     }
 
-    public function run(): mixed
+    public function run()
     {
-        if (!$this->begun) {
-            $this->begun = true;
-            return $this->code->current();
+        if ($this->isNew) {
+            $this->isNew = false;
+            return $this->coroutine->current();
         }
-        if ($this->exception !== null) {
-            $exception = $this->exception;
+        if ($this->exception) {
+            $yielded = $this->coroutine->throw($this->exception);
             $this->exception = null;
-            return $this->code->throw($exception);
+            return $yielded;
         }
-        $value = $this->value;
+        $yielded = $this->coroutine->send($this->value);
         $this->value = null;
-        return $this->code->send($value);
+        return $yielded;
     }
 
-    public function isFinished(): bool
+    public function isFinished()
     {
-        return !$this->code->valid();
+        return !$this->coroutine->valid();
     }
 }
 
-/** Runs a generator and those that it yields: each of these is called, and the `yield` returns its result. */
-function stacked(Generator $code): Generator
+/** Runs a generator and those that it calls by yielding them. */
+function stacked(Generator $running)
 {
-    $callers = [];
-    $exception = null;
-    while (true) {
+    $callers = new SplStack();
+    $thrown = null;
+    for (;;) {
         try {
-            if ($exception !== null) {
-                $thrown = $exception;
-                $exception = null;
-                $code->throw($thrown);
+            if ($thrown) {
+                $running->throw($thrown);
+                $thrown = null;
                 continue;
             }
-            $value = $code->current();
-            if (!$code->valid()) {
-                if ($callers === []) {
+            $yielded = $running->current();
+            if ($yielded instanceof Generator) {
+                $callers->push($running);
+                $running = $yielded;
+                continue;
+            }
+            $isResult = $yielded instanceof ReturnValue;
+            if (!$running->valid() || $isResult) {
+                if ($callers->isEmpty()) {
                     return;
                 }
-                $result = $code->getReturn();
-                $code = array_pop($callers);
-                $code->send($result);
-                continue;
-            }
-            if ($value instanceof Generator) {
-                $callers[] = $code;
-                $code = $value;
+                $running = $callers->pop();
+                $running->send($isResult ? $yielded->value() : null);
                 continue;
             }
             try {
-                $sent = yield $value;
-            } catch (Throwable $thrown) {
-                $code->throw($thrown);
+                $sent = (yield $running->key() => $yielded);
+            } catch (Exception $e) {
+                $running->throw($e);
                 continue;
             }
-            $code->send($sent);
-        } catch (Throwable $thrown) {
-            if ($callers === []) {
-                throw $thrown;
+            $running->send($sent);
+        } catch (Exception $e) {
+            if ($callers->isEmpty()) {
+                throw $e;
             }
-            $code = array_pop($callers);
-            $exception = $thrown;
+            $running = $callers->pop();
+            $thrown = $e;
         }
     }
 }
 
-final class Scheduler
+class Scheduler
 {
-    private int $last = 0;
-    /** @var array<int, Task> */
-    private array $tasks = [];
-    private SplQueue $queue;
-    /** @var array<int, array{resource, list<Task>}> */
-    private array $reading = [];
-    /** @var array<int, array{resource, list<Task>}> */
-    private array $writing = [];
+    protected $lastId = 0;
+    protected $tasks = [];
+    protected $queue;
+    /** The number of a stream => [stream, tasks] */
+    protected $waitingForRead = [];
+    protected $waitingForWrite = [];
 
     public function __construct()
     {
         $this->queue = new SplQueue();
     }
 
-    public function newTask(Generator $code): int
+    public function newTask(Generator $coroutine)
     {
-        $id = ++$this->last;
-        $this->schedule($this->tasks[$id] = new Task($id, $code));
+        $id = ++$this->lastId;
+        $task = new Task($id, $coroutine);
+        $this->tasks[$id] = $task;
+        $this->schedule($task);
         return $id;
     }
 
-    public function schedule(Task $task): void
+    public function schedule(Task $task)
     {
         $this->queue->enqueue($task);
     }
 
-    public function waitForRead($stream, Task $task): void
+    public function waitForRead($stream, Task $task)
     {
-        $this->reading[(int) $stream][0] = $stream;
-        $this->reading[(int) $stream][1][] = $task;
+        if (isset($this->waitingForRead[(int) $stream])) {
+            $this->waitingForRead[(int) $stream][1][] = $task;
+        } else {
+            $this->waitingForRead[(int) $stream] = [$stream, [$task]];
+        }
     }
 
-    public function waitForWrite($stream, Task $task): void
+    public function waitForWrite($stream, Task $task)
     {
-        $this->writing[(int) $stream][0] = $stream;
-        $this->writing[(int) $stream][1][] = $task;
+        if (isset($this->waitingForWrite[(int) $stream])) {
+            $this->waitingForWrite[(int) $stream][1][] = $task;
+        } else {
+            $this->waitingForWrite[(int) $stream] = [$stream, [$task]];
+        }
     }
 
-    /** A round of all that are queued, and a look at the streams. */
-    public function run(): void
+    public function run()
     {
-        while (true) {
-            for ($left = $this->queue->count(); $left > 0; $left--) {
-                $task = $this->queue->dequeue();
-                $yielded = $task->run();
-                if ($yielded instanceof SystemCall) {
-                    try {
-                        $yielded($task, $this);
-                    } catch (Throwable $thrown) {
-                        $task->throw($thrown);
-                        $this->schedule($task);
-                    }
-                } elseif ($task->isFinished()) {
-                    unset($this->tasks[$task->id()]);
-                } else {
+        $this->newTask($this->pollTask());
+        while (!$this->queue->isEmpty()) {
+            $task = $this->queue->dequeue();
+            $yielded = $task->run();
+            if ($yielded instanceof SystemCall) {
+                try {
+                    $yielded($task, $this);
+                } catch (Exception $e) {
+                    $task->setException($e);
                     $this->schedule($task);
                 }
+                continue;
             }
-            if ($this->reading !== [] || $this->writing !== []) {
-                $this->poll($this->queue->isEmpty() ? null : 0);
-            } elseif ($this->queue->isEmpty()) {
-                return;
+            if ($task->isFinished()) {
+                unset($this->tasks[$task->id()]);
+            } else {
+                $this->schedule($task);
             }
         }
     }
 
-    private function poll(?int $timeout): void
+    /** Ends, unlike others of its kind, when nothing is left that it could wait for: then `run()` ends, too. */
+    protected function pollTask()
     {
-        $read = array_column($this->reading, 0);
-        $write = array_column($this->writing, 0);
-        $except = null;
+        while (!$this->queue->isEmpty() || $this->waitingForRead || $this->waitingForWrite) {
+            if ($this->waitingForRead || $this->waitingForWrite) {
+                $this->poll($this->queue->isEmpty() ? null : 0);
+            }
+            yield;
+        }
+    }
+
+    protected function poll($timeout)
+    {
+        $read = [];
+        foreach ($this->waitingForRead as [$stream]) {
+            $read[] = $stream;
+        }
+        $write = [];
+        foreach ($this->waitingForWrite as [$stream]) {
+            $write[] = $stream;
+        }
+        $except = [];
         if (!stream_select($read, $write, $except, $timeout)) {
             return;
         }
         foreach ($read as $stream) {
-            [, $tasks] = $this->reading[(int) $stream];
-            unset($this->reading[(int) $stream]);
-            array_map($this->schedule(...), $tasks);
+            [, $tasks] = $this->waitingForRead[(int) $stream];
+            unset($this->waitingForRead[(int) $stream]);
+            foreach ($tasks as $task) {
+                $this->schedule($task);
+            }
         }
         foreach ($write as $stream) {
-            [, $tasks] = $this->writing[(int) $stream];
-            unset($this->writing[(int) $stream]);
-            array_map($this->schedule(...), $tasks);
+            [, $tasks] = $this->waitingForWrite[(int) $stream];
+            unset($this->waitingForWrite[(int) $stream]);
+            foreach ($tasks as $task) {
+                $this->schedule($task);
+            }
         }
     }
 }
 
-function getTaskId(): SystemCall
+function retval($value)
 {
-    return new SystemCall(static function (Task $task, Scheduler $scheduler): void {
-        $task->send($task->id());
+    return new ReturnValue($value);
+}
+
+function getTaskId()
+{
+    return new SystemCall(function (Task $task, Scheduler $scheduler) {
+        $task->setValue($task->id());
         $scheduler->schedule($task);
     });
 }
 
-function newTask(Generator $code): SystemCall
+function newTask(Generator $coroutine)
 {
-    return new SystemCall(static function (Task $task, Scheduler $scheduler) use ($code): void {
-        $task->send($scheduler->newTask($code));
+    return new SystemCall(function (Task $task, Scheduler $scheduler) use ($coroutine) {
+        $task->setValue($scheduler->newTask($coroutine));
         $scheduler->schedule($task);
     });
 }
 
-function waitForRead($stream): SystemCall
+function waitForRead($stream)
 {
-    return new SystemCall(static fn(Task $task, Scheduler $scheduler) => $scheduler->waitForRead($stream, $task));
+    return new SystemCall(function (Task $task, Scheduler $scheduler) use ($stream) {
+        $scheduler->waitForRead($stream, $task);
+    });
 }
 
-function waitForWrite($stream): SystemCall
+function waitForWrite($stream)
 {
-    return new SystemCall(static fn(Task $task, Scheduler $scheduler) => $scheduler->waitForWrite($stream, $task));
+    return new SystemCall(function (Task $task, Scheduler $scheduler) use ($stream) {
+        $scheduler->waitForWrite($stream, $task);
+    });
 }
 
-final class CoSocket
+class CoSocket
 {
-    public function __construct(private $stream) {}
+    protected $stream;
 
-    public function accept(): Generator
+    public function __construct($stream)
     {
-        yield waitForRead($this->stream);
-        return new CoSocket(stream_socket_accept($this->stream, 0));
+        $this->stream = $stream;
     }
 
-    public function read(int $size): Generator
+    public function accept()
     {
         yield waitForRead($this->stream);
-        return fread($this->stream, $size);
+        yield retval(new CoSocket(stream_socket_accept($this->stream, 0)));
     }
 
-    public function write(string $string): Generator
+    public function read($size)
+    {
+        yield waitForRead($this->stream);
+        yield retval(fread($this->stream, $size));
+    }
+
+    public function write($string)
     {
         yield waitForWrite($this->stream);
-        return fwrite($this->stream, $string);
+        yield retval(fwrite($this->stream, $string));
     }
 
-    public function close(): void
+    public function close()
     {
         fclose($this->stream);
     }

@@ -1,4 +1,4 @@
-/* Generators: their state, and their methods without a call by name. */
+/* Generators: their state, and what their methods do. */
 #include "php.h"
 #include "zend_generators.h"
 #include "zend_interfaces.h"
@@ -25,25 +25,46 @@ bool spindle_generator_is_running(zend_object *object)
 	return ((generator->flags | innermost(generator)->flags) & ZEND_GENERATOR_CURRENTLY_RUNNING) != 0;
 }
 
-/* Calls a method of a class of the engine, which is found once. */
-static void call(zend_function **method, const char *name, zend_object *object, zval *argument, zval *result)
+/* Stores where a generator is that has not ended. */
+static void current_value(zend_generator *generator, zval *result)
 {
-	if (!*method) {
-		*method = zend_hash_str_find_ptr(&zend_ce_generator->function_table, name, strlen(name));
+	zend_generator *current = zend_generator_get_current(generator);
+
+	if (EXPECTED(generator->execute_data) && Z_TYPE(current->value) != IS_UNDEF) {
+		ZVAL_COPY_DEREF(result, &current->value);
 	}
-	zend_call_known_function(*method, object, object->ce, result, argument ? 1 : 0, argument, NULL);
 }
 
+/* What Generator::current() does, without a call: that would take as long as a short step of the generator. In a trace, the
+ * generator's frame is called by the frame that runs now. */
 void spindle_generator_current(zend_object *object, zval *result)
 {
-	static zend_function *method;
-	call(&method, "current", object, NULL, result);
+	zend_generator *generator = (zend_generator *) object;
+
+	if (UNEXPECTED(EG(exception))) {
+		return;
+	}
+	if (Z_TYPE(generator->value) == IS_UNDEF && generator->execute_data && !generator->node.parent) {
+		zend_generator_resume(generator);
+		generator->flags |= ZEND_GENERATOR_AT_FIRST_YIELD;
+	}
+	current_value(generator, result);
 }
 
+/* What Generator::send() does with a generator that has begun, as above. */
 void spindle_generator_send(zend_object *object, zval *value, zval *result)
 {
-	static zend_function *method;
-	call(&method, "send", object, value, result);
+	zend_generator *generator = (zend_generator *) object;
+
+	if (UNEXPECTED(EG(exception)) || !generator->execute_data) {
+		return;
+	}
+	zend_generator *current = zend_generator_get_current(generator);
+	if (current->send_target && !(current->flags & ZEND_GENERATOR_CURRENTLY_RUNNING)) {
+		ZVAL_COPY(current->send_target, value);
+	}
+	zend_generator_resume(generator);
+	current_value(generator, result);
 }
 
 void spindle_generator_throw(zend_object *object, zend_object *exception, zval *result)
@@ -51,8 +72,11 @@ void spindle_generator_throw(zend_object *object, zend_object *exception, zval *
 	static zend_function *method;
 	zval argument;
 
+	if (!method) {
+		method = zend_hash_str_find_ptr(&zend_ce_generator->function_table, ZEND_STRL("throw"));
+	}
 	ZVAL_OBJ(&argument, exception);
-	call(&method, "throw", object, &argument, result);
+	zend_call_known_function(method, object, object->ce, result, 1, &argument, NULL);
 }
 
 /* Stores what a generator has returned, or leaves the place undefined if it has not returned. */

@@ -6,8 +6,8 @@ use crate::waits::{Operation, Wait};
 use crate::{socket, stacked};
 use spindle_php::coroutine::Direction;
 use spindle_zend::{
-    Call, Class, Collected, FunctionEntry, Generator, Owned, PhpResult, State, Thrown, Type, Value, ValueCell,
-    argument_error, declare_class, engine, exception, function_table, object_class, sys,
+    Call, Class, Collected, FunctionEntry, Generator, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
+    ValueCell, argument_error, declare_class, engine, exception, function_table, object_class, sys,
 };
 use std::cell::RefCell;
 
@@ -17,7 +17,7 @@ function_table! {
     static ALL_FUNCTIONS = {
         c"Async\\Task\\getTaskId"() -> SYSTEM_CALL => |call| {
             call.no_arguments()?;
-            Ok(make(Kind::TaskId))
+            Ok(task_id())
         };
         c"Async\\Task\\newTask"(coroutine: Type::class(c"Generator")) -> SYSTEM_CALL => |call| {
             call.arguments(1, 1)?;
@@ -145,6 +145,22 @@ impl State for Returned {
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.value);
     }
+}
+
+/// The system call that `getTaskId()` returns: it holds nothing, so there is one for all tasks of a request.
+static TASK_ID: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+
+fn task_id() -> Value {
+    TASK_ID.get().some().unwrap_or_else(|| {
+        let call = make(Kind::TaskId);
+        TASK_ID.set(call.clone());
+        call
+    })
+}
+
+/// Releases the system call. At the end of a request.
+pub fn request_ends() {
+    TASK_ID.set(Value::UNDEF);
 }
 
 /// Returns a system call of this crate.

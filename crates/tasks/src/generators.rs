@@ -70,9 +70,14 @@ impl Drop for Owner {
 /// the last one with the others as its previous ones.
 pub fn end_all(mut generators: Vec<Owner>) {
     while let Some(owner) = generators.pop() {
-        exception::put_aside(|| {
-            owner.generator().end();
-            exception::put_aside(|| drop(owner));
-        });
+        end(owner);
     }
+}
+
+/// Ends a generator, as [`end_all`].
+pub fn end(owner: Owner) {
+    exception::put_aside(|| {
+        owner.generator().end();
+        exception::put_aside(|| drop(owner));
+    });
 }

@@ -38,17 +38,22 @@ use spindle_zend::{FunctionEntry, Object, Owned, Str, class_table, exception};
 
 /// The part of the module.
 // SAFETY: no destructor here is needed for memory safety, no thread is started, and the state that outlives a request are
-// numbers.
+// numbers: values are released at its end.
 pub const PART: Part = unsafe { Part::new(FUNCTIONS) }
     .on_module_start(module_starts)
     .on_request_start(request_starts)
-    .on_request_end(stacked::request_ends);
+    .on_request_end(request_ends);
 
 const FUNCTIONS: &[FunctionEntry] = calls::FUNCTIONS;
 
 fn request_starts() {
     generators::forget_all();
     scheduler::forget_all();
+}
+
+fn request_ends() {
+    calls::request_ends();
+    stacked::request_ends();
 }
 
 fn module_starts() {

@@ -354,7 +354,7 @@ impl Task {
                 let (left, has_caller) = self.pop();
                 if let Some(owner) = left {
                     if end {
-                        generators::end_all(vec![owner]);
+                        generators::end(owner);
                     } else {
                         drop(owner);
                     }
