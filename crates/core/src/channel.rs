@@ -120,6 +120,16 @@ impl<T, W: Copy> Channel<T, W> {
         self.senders.len()
     }
 
+    /// Returns `true` if receiving may need no wait: always if it needs none.
+    pub fn may_receive(&self) -> bool {
+        !self.returned.is_empty() || !self.buffer.is_empty() || !self.senders.is_empty() || self.closed
+    }
+
+    /// Returns `true` if sending may need no wait, as [`may_receive`](Channel::may_receive).
+    pub fn may_send(&self) -> bool {
+        self.closed || !self.receivers.is_empty() || self.buffer.len() < self.capacity
+    }
+
     /// Receives the oldest value. A sender that waits moves its value into the buffer.
     #[inline]
     pub fn try_receive(&mut self, mut wake: impl FnMut(W) -> bool) -> Received<T> {

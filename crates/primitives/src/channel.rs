@@ -165,6 +165,18 @@ impl Shared {
         self.core.borrow_mut().try_receive(Waker::wake)
     }
 
+    /// Returns `true` if receiving may need no wait.
+    #[inline]
+    pub fn may_receive(&self) -> bool {
+        self.core.borrow().may_receive()
+    }
+
+    /// Returns `true` if sending may need no wait.
+    #[inline]
+    pub fn may_send(&self) -> bool {
+        self.core.borrow().may_send()
+    }
+
     /// Adds a receiver.
     pub fn wait_to_receive(&self, waker: Waker, first: bool) -> Waiting {
         self.core.borrow_mut().wait_to_receive(waker, first)

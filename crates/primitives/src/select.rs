@@ -118,6 +118,16 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Returns `true` if carrying it out may need no wait.
+    #[inline]
+    fn may_be_ready(self) -> bool {
+        match self {
+            Given::Receive(channel) => channel.may_receive(),
+            Given::Send(channel, _) => channel.may_send(),
+            Given::Await(_) => true,
+        }
+    }
+
     /// Carries the operation out if that needs no wait. If it is not, no other code has run.
     fn attempt(self) -> Attempt {
         match self {
@@ -148,9 +158,6 @@ fn result_if_complete(object: &Object) -> Attempt {
     }
 }
 
-/// How many operations need no allocation.
-const FEW: usize = 16;
-
 /// Tries the operations of the argument, and returns the result of the one that was carried out with its key; or what is to be
 /// waited for.
 fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
@@ -171,25 +178,43 @@ fn first_of<'a>(
     if count == 0 {
         return Ok(Err(argument_error(1, false, "must contain at least one operation")));
     }
-    // All are checked before one is carried out.
-    if let Some(thrown) = (0..count).find_map(|at| operation(at).err()) {
-        return Ok(Err(thrown));
+    // All are checked before one is carried out. Those that may need no wait are counted, and noted as long as they fit.
+    let (mut ready, mut count_ready) = (0_u64, 0);
+    for at in 0..count {
+        match operation(at) {
+            Err(thrown) => return Ok(Err(thrown)),
+            Ok(given) if given.may_be_ready() => {
+                ready |= 1_u64.checked_shl(at as u32).unwrap_or(0);
+                count_ready += 1;
+            }
+            Ok(_) => {}
+        }
     }
-    let (mut few, mut many) = ([0; FEW], Vec::new());
-    let order = match few.get_mut(..count) {
-        Some(few) => few,
-        None => {
-            many.resize(count, 0);
-            &mut many[..]
-        }
+    let try_one = |at| {
+        let found = operation(at).map_or_else(|thrown| Some(Err(thrown)), Given::attempt)?;
+        Some(found.map(|value| Array::pair(key(at), value).into()))
     };
-    order.iter_mut().enumerate().for_each(|(at, place)| *place = at);
-    for place in 0..count {
-        order.swap(place, random::from_to(place, count));
-        let at = order[place];
-        if let Some(found) = operation(at).map_or_else(|thrown| Some(Err(thrown)), Given::attempt) {
-            return Ok(found.map(|value| Array::pair(key(at), value).into()));
+    if count > 64 && count_ready > 0 {
+        let mut order: Vec<usize> = (0..count).collect();
+        for place in 0..count {
+            order.swap(place, random::from_to(place, count));
+            if let Some(found) = try_one(order[place]) {
+                return Ok(found);
+            }
         }
+        count_ready = 0;
+    }
+    while count_ready > 0 {
+        let mut others = ready;
+        for _ in 0..random::from_to(0, count_ready) {
+            others &= others - 1; // without the lowest one
+        }
+        let at = others.trailing_zeros() as usize;
+        if let Some(found) = try_one(at) {
+            return Ok(found);
+        }
+        ready &= !(1 << at);
+        count_ready -= 1;
     }
     let keep = |at| Some(Case { key: key(at), operation: operation(at).ok()?.keep(), waiting: None });
     Err((0..count).filter_map(keep).collect())

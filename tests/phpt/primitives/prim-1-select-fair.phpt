@@ -8,24 +8,27 @@ require __DIR__ . '/kit.inc';
 use Async\{Channel, Future};
 use function Async\{select, spawn, trySelect};
 
-// of eight, the first, the sixth and the last: the seed makes the counts repeat
-$channels = [];
-for ($i = 0; $i < 8; $i++) {
-    $channels[] = new Channel(10000);
-}
-foreach ([0, 5, 7] as $full) {
-    for ($i = 0; $i < 3000; $i++) {
-        $channels[$full]->send($i);
+// of eight and of a hundred, the first, the sixth and the last: the seed makes the counts repeat
+foreach ([8, 100] as $many) {
+    $channels = [];
+    for ($i = 0; $i < $many; $i++) {
+        $channels[] = new Channel(10000);
     }
-}
-foreach (['select', 'trySelect'] as $function) {
-    $counts = [0, 0, 0, 0, 0, 0, 0, 0];
-    for ($i = 0; $i < 1500; $i++) {
-        [$key] = ("Async\\$function")($channels);
-        $counts[$key]++;
+    $full = [0, 5, $many - 1];
+    foreach ($full as $at) {
+        for ($i = 0; $i < 3000; $i++) {
+            $channels[$at]->send($i);
+        }
     }
-    $near = array_map(fn($n) => abs($n - 500) < 80, [$counts[0], $counts[5], $counts[7]]);
-    T\check($function, $near === [true, true, true], $counts);
+    foreach (['select', 'trySelect'] as $function) {
+        $counts = array_fill(0, $many, 0);
+        for ($i = 0; $i < 1500; $i++) {
+            [$key] = ("Async\\$function")($channels);
+            $counts[$key]++;
+        }
+        $near = array_filter($full, fn($at) => abs($counts[$at] - 500) < 80);
+        T\check("$function of $many", $near === $full, $counts);
+    }
 }
 // kinds do not matter
 $counts = ['receive' => 0, 'send' => 0, 'await' => 0];
@@ -38,6 +41,8 @@ for ($i = 0; $i < 1500; $i++) {
 T\check('kinds', max($counts) - min($counts) < 120, $counts);
 ?>
 --EXPECT--
-select: yes
-trySelect: yes
+select of 8: yes
+trySelect of 8: yes
+select of 100: yes
+trySelect of 100: yes
 kinds: yes
