@@ -90,11 +90,11 @@ impl Call {
     }
 
     /// Takes the arguments out of the frame. The values left there need no release.
-    pub fn take_arguments(&self) -> Vec<Value> {
+    pub fn take_arguments(&self) -> impl Iterator<Item = Value> {
         let (first, count) = (self.arguments_raw().cast::<Value>(), self.argument_count() as usize);
         // SAFETY: the arguments of the call, which is the caller's: nobody else looks at them.
         let arguments = unsafe { std::slice::from_raw_parts_mut(first, count) };
-        arguments.iter_mut().map(std::mem::take).collect()
+        arguments.iter_mut().map(std::mem::take)
     }
 }
 

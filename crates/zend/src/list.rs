@@ -1,17 +1,21 @@
 //! Lists of values.
 
 use crate::{Collected, Value, sys};
-use std::{cell::Cell, mem::ManuallyDrop};
+use smallvec::SmallVec;
+use std::cell::Cell;
 
-/// A cell for a list of values, such as the fields of this module's objects. It takes two words; most lists are empty,
+/// The values: one is in place, as most lists that are not empty have one.
+type Values = SmallVec<[Value; 1]>;
+
+/// A cell for a list of values, such as the fields of this module's objects. It takes three words; most lists are empty,
 /// and few grow. Values are taken out before they are released.
 #[derive(Default)]
-pub struct ValueList(Cell<Option<Box<[Value]>>>);
+pub struct ValueList(Cell<Values>);
 
 impl ValueList {
     /// Returns an empty list.
     pub const fn new() -> ValueList {
-        ValueList(Cell::new(None))
+        ValueList(Cell::new(SmallVec::new_const()))
     }
 
     /// Returns `true` if the list is empty.
@@ -22,21 +26,26 @@ impl ValueList {
     /// Takes all values out.
     #[inline(always)]
     pub fn take(&self) -> Vec<Value> {
-        self.0.take().map_or_else(Vec::new, Vec::from)
+        self.0.take().into_vec()
+    }
+
+    /// Releases all values.
+    #[inline(always)]
+    pub fn clear(&self) {
+        drop(self.0.take());
     }
 
     /// Replaces the values of the list.
     #[inline]
-    pub fn set(&self, values: Vec<Value>) {
-        let values = (!values.is_empty()).then(|| values.into_boxed_slice());
-        drop(self.0.replace(values));
+    pub fn set(&self, values: impl IntoIterator<Item = Value>) {
+        drop(self.0.replace(values.into_iter().collect()));
     }
 
     /// Adds a value at the end.
     pub fn push(&self, value: Value) {
-        let mut values = self.take();
+        let mut values = self.0.take();
         values.push(value);
-        self.set(values);
+        drop(self.0.replace(values));
     }
 
     /// Adds the values for the cycle collector.
@@ -54,17 +63,15 @@ impl ValueList {
     /// Calls `f`, which must not run other code, with the values.
     #[inline(always)]
     fn with<R>(&self, f: impl FnOnce(&mut [Value]) -> R) -> R {
-        // The list is not in the cell meanwhile; a panic of `f` leaks it.
-        let mut list = ManuallyDrop::new(self.0.take());
-        let result = f(list.as_deref_mut().unwrap_or_default());
-        self.0.set(ManuallyDrop::into_inner(list));
-        result
+        // SAFETY: the cell's own list, which `f` alone uses: it runs no other code.
+        let list = unsafe { &mut *self.0.as_ptr() };
+        f(list)
     }
 }
 
 impl Drop for ValueList {
     #[inline(always)]
     fn drop(&mut self) {
-        drop(self.0.take());
+        self.clear();
     }
 }

@@ -213,7 +213,7 @@ fn called(call: Call) -> PhpResult {
         let mut arguments = [const { Value::UNDEF }; 2];
         let name = resolved.function.as_ref().and_then(Function::name).map_or_else(|| Str::new(""), Owned::of);
         c::spindle_magic_arguments(&mut arguments, &name, *call, call.named_arguments());
-        coroutine.arguments.set(Vec::from(arguments));
+        coroutine.arguments.set(arguments);
     }
     coroutine.call.set(sys::zend_fcall_info_cache {
         function_handler: magic.or(resolved.function).map_or(null_mut(), Function::as_raw),

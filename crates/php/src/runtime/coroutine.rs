@@ -252,7 +252,7 @@ impl Coroutine {
 
     /// Releases the callable and the arguments, after the call or when it will never be made.
     pub fn drop_call(&self) {
-        drop(self.arguments.take());
+        self.arguments.clear();
         self.named.set(None);
         self.callable.set(Value::UNDEF);
     }

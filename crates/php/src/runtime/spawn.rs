@@ -77,7 +77,7 @@ pub fn spawn(
     this.callable.set(arguments.resolve(1, &this.call)?.clone());
     let rest = arguments.from(2);
     if !rest.is_empty() {
-        this.arguments.set(rest.to_vec());
+        this.arguments.set(rest.iter().cloned());
     }
     if let Some(named) = call.named_arguments() {
         this.named.set(Some(named.duplicate()));
