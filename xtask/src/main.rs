@@ -11,6 +11,7 @@ mod floors;
 mod json;
 mod paths;
 mod suite;
+mod version;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
 type Check = fn(&Path) -> Result<String, Vec<String>>;
@@ -20,6 +21,7 @@ const CHECKS: &[(&str, &str, Check)] = &[
     ("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check),
     ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
     ("paths", "files, names and make targets that ARCHITECTURE.md and CONTRIBUTING.md mention exist", paths::check),
+    ("version", "crates, changelog and documents have the version of the workspace", version::check),
 ];
 
 fn main() -> ExitCode {

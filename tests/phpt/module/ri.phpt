@@ -17,6 +17,8 @@ $find = function(string $pattern) use ($facts) {
 };
 T\check('version', preg_match('/^\d+\.\d+\.\d+/', (string) $find('/version/')), $facts);
 T\check('the version of the module', $find('/version/') === phpversion('spindle'), phpversion('spindle'));
+preg_match('/^\[workspace\.package\]\nversion = "(.+)"$/m', file_get_contents(getenv('SPINDLE_ROOT') . '/Cargo.toml'), $workspace);
+T\check('the version of the workspace', phpversion('spindle') === $workspace[1], $workspace);
 T\check('state', (string) $find('/state|spindle$|support/') !== '', $facts);
 T\check('reactor', preg_match('/epoll/i', (string) $find('/reactor/')), $facts);
 $size = trim(shell_exec('ulimit -s'));
@@ -30,6 +32,7 @@ T\check('settings', isset($facts['async.stack_size']), array_keys($facts));
 int(0)
 version: yes
 the version of the module: yes
+the version of the workspace: yes
 state: yes
 reactor: yes
 stack size: yes
