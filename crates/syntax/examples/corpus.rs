@@ -187,33 +187,78 @@ fn survives(source: &[u8], options: Options, seed: &mut u64) -> Option<String> {
 /// Where statements can be put in, and where operands begin, and whether in a list.
 type Places = (Vec<usize>, Vec<(usize, bool)>);
 
+/// A bracket that is open.
+struct Open {
+    closer: Kind,
+    /// May a statement follow one that ends in it?
+    has_statements: bool,
+    /// Is it the body of a class? A brace in it opens hooks, where it is not the body of a function.
+    is_class: bool,
+    /// Is it the hooks of a property? These are no statements.
+    is_hooks: bool,
+    /// Has a function begun whose body is to come?
+    has_function: bool,
+}
+
+impl Open {
+    fn new(closer: Kind) -> Open {
+        Open { closer, has_statements: false, is_class: false, is_hooks: false, has_function: false }
+    }
+
+    fn brace(is_class: bool, outer: Option<&mut Open>) -> Open {
+        // Properties are declared in classes, and among the parameters of a constructor.
+        let is_hooks = !is_class
+            && outer.is_some_and(|outer| {
+                let has_function = std::mem::take(&mut outer.has_function);
+                !has_function && (outer.is_class || outer.closer == Kind::CloseParen)
+            });
+        Open { has_statements: !is_class && !is_hooks, is_class, is_hooks, ..Open::new(Kind::CloseBrace) }
+    }
+}
+
 /// `None` when the brackets do not match.
 fn places(source: &[u8], options: Options) -> Option<Places> {
     let (mut statements, mut operands) = (Vec::new(), Vec::new());
-    let (mut open, mut before, mut is_class) = (Vec::new(), Kind::OpenTag, false);
+    let (mut open, mut before, mut is_class) = (Vec::<Open>::new(), Kind::OpenTag, false);
     for token in Lexer::new(source, options) {
         match token.kind {
             Kind::Whitespace | Kind::Comment => continue,
-            Kind::Class | Kind::ClassLike | Kind::Use if before != Kind::DoubleColon => is_class = true,
-            Kind::OpenParen => open.push((Kind::CloseParen, false)),
-            Kind::OpenBracket | Kind::Attribute => open.push((Kind::CloseBracket, false)),
-            Kind::CurlyOpen | Kind::DollarCurlyOpen => open.push((Kind::CloseBrace, false)),
-            Kind::OpenBrace => open.push((Kind::CloseBrace, !std::mem::take(&mut is_class))),
-            Kind::Quote | Kind::Backtick if open.last() != Some(&(token.kind, false)) => open.push((token.kind, false)),
-            Kind::StartHeredoc => open.push((Kind::EndHeredoc, false)),
+            Kind::Class | Kind::ClassLike | Kind::Use if before == Kind::DoubleColon => {}
+            // of a closure
+            Kind::Use if before == Kind::CloseParen => {}
+            Kind::Class | Kind::ClassLike | Kind::Use => is_class = true,
+            Kind::Function => {
+                if let Some(top) = open.last_mut() {
+                    top.has_function = true;
+                }
+            }
+            Kind::OpenParen => open.push(Open::new(Kind::CloseParen)),
+            Kind::OpenBracket | Kind::Attribute => open.push(Open::new(Kind::CloseBracket)),
+            Kind::CurlyOpen | Kind::DollarCurlyOpen => open.push(Open::new(Kind::CloseBrace)),
+            Kind::OpenBrace => {
+                let brace = Open::brace(std::mem::take(&mut is_class), open.last_mut());
+                open.push(brace);
+            }
+            Kind::Quote | Kind::Backtick if open.last().is_none_or(|top| top.closer != token.kind) => {
+                open.push(Open::new(token.kind));
+            }
+            Kind::StartHeredoc => open.push(Open::new(Kind::EndHeredoc)),
             Kind::CloseParen
             | Kind::CloseBracket
             | Kind::CloseBrace
             | Kind::Quote
             | Kind::Backtick
             | Kind::EndHeredoc
-                if open.pop().map(|(closer, _)| closer) != Some(token.kind) =>
+                if open.pop().map(|top| top.closer) != Some(token.kind) =>
             {
                 return None;
             }
             Kind::Semicolon => {
                 is_class = false;
-                if open.last().is_none_or(|(_, has_statements)| *has_statements) {
+                if let Some(top) = open.last_mut() {
+                    top.has_function = false;
+                }
+                if open.last().is_none_or(|top| top.has_statements) {
                     statements.push(token.end as usize);
                 }
             }
@@ -225,12 +270,13 @@ fn places(source: &[u8], options: Options) -> Option<Places> {
                 if open
                     .iter()
                     .nth_back(1)
-                    .is_some_and(|(closer, _)| matches!(closer, Kind::Quote | Kind::Backtick | Kind::EndHeredoc))
+                    .is_some_and(|outer| matches!(outer.closer, Kind::Quote | Kind::Backtick | Kind::EndHeredoc))
                     && before == Kind::OpenBracket => {}
             Kind::Variable
                 if matches!(before, Kind::DoubleArrow | Kind::Comma | Kind::OpenParen | Kind::OpenBracket) =>
             {
-                operands.push((token.start as usize, true));
+                let is_hook = open.last().is_some_and(|top| top.is_hooks);
+                operands.push((token.start as usize, !is_hook));
             }
             _ => {}
         }
