@@ -85,7 +85,10 @@ matrix('a cursor on the server', function (int $i): array {
     $db = mysqli();
     $statement = $db->prepare('select seq * ? from seq_1_to_1000, (select sleep(?)) s');
     $statement->attr_set(MYSQLI_STMT_ATTR_CURSOR_TYPE, MYSQLI_CURSOR_TYPE_READ_ONLY);
-    $statement->attr_set(MYSQLI_STMT_ATTR_PREFETCH_ROWS, 1);
+    // The number of rows to ask for at once cannot be set any more from PHP 8.4 on.
+    if (\defined('MYSQLI_STMT_ATTR_PREFETCH_ROWS')) {
+        $statement->attr_set(\constant('MYSQLI_STMT_ATTR_PREFETCH_ROWS'), 1);
+    }
     $statement->execute([$i, seconds(300)]);
     $statement->bind_result($number);
     $sum = $count = 0;
@@ -232,7 +235,7 @@ scenario('a connection that another one kills', function (): array {
     $id = $db->thread_id;
     $other = beside(function () use ($id): bool {
         \usleep(100_000);
-        return mysqli()->kill($id);
+        return mysqli()->query("kill $id"); // mysqli::kill() is deprecated from PHP 8.4 on
     });
     try {
         $answer = @$db->query('select sleep(20)')->fetch_row();
