@@ -184,8 +184,19 @@ static void take_flags_in_guard(spindle_marks **marks, zend_object *object)
 }
 #endif
 
+static void take_flags_in_properties(spindle_marks **marks, zend_object *object)
+{
+	for (int index = 0; index < object->ce->default_properties_count; index++) {
+		take_flag_of(marks, &object->properties_table[index], false);
+	}
+	if (object->properties) {
+		take_flags_in(marks, object->properties, false);
+	}
+}
+
 /* Takes all flags: the coroutine is inside of each flagged array and object that can be reached from one of the
- * operands. It may have got to objects through results of methods, so all existing objects are checked. */
+ * operands. It may have got to objects through results of methods, so all existing objects are checked. Serializing
+ * flags the arrays in an object, and not the object. */
 static void take_flags(spindle_marks **marks)
 {
 	for (uint32_t index = 1; index < EG(objects_store).top; index++) {
@@ -200,23 +211,13 @@ static void take_flags(spindle_marks **marks)
 			if (object->properties && (GC_FLAGS(object->properties) & (GC_PROTECTED | GC_IMMUTABLE)) == GC_PROTECTED) {
 				take_flag(marks, (zend_refcounted *) object->properties);
 			}
+			take_flags_in_properties(marks, object);
 		}
 	}
 	for (size_t done = 0; *marks && done < (*marks)->count; done++) {
 		zend_refcounted *counted = (*marks)->list[done].counted;
-		if (!counted) {
-			continue; /* a guard */
-		}
-		if (GC_TYPE(counted) == IS_ARRAY) {
+		if (counted && GC_TYPE(counted) == IS_ARRAY) { /* no guard, and no object, whose properties have been checked */
 			take_flags_in(marks, (HashTable *) counted, (*marks)->list[done].place != NULL);
-			continue;
-		}
-		zend_object *object = (zend_object *) counted;
-		for (int index = 0; index < object->ce->default_properties_count; index++) {
-			take_flag_of(marks, &object->properties_table[index], false);
-		}
-		if (object->properties) {
-			take_flags_in(marks, object->properties, false);
 		}
 	}
 }
