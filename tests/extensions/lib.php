@@ -61,7 +61,7 @@ final class Flows
         static $known = [];
         return $known[$function] ??= (static function () use ($function): string {
             try {
-                $reflection = \str_contains($function, '::') ? new \ReflectionMethod($function) : new \ReflectionFunction($function);
+                $reflection = \str_contains($function, '::') ? new \ReflectionMethod(...\explode('::', $function)) : new \ReflectionFunction($function);
                 $extension = $reflection->isInternal() ? $reflection->getExtensionName() : false;
                 if ($extension === false && $reflection->isInternal() && $reflection instanceof \ReflectionMethod) {
                     $extension = $reflection->getDeclaringClass()->getExtensionName();
