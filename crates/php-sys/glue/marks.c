@@ -201,7 +201,8 @@ static void take_flags(spindle_marks **marks)
 {
 	for (uint32_t index = 1; index < EG(objects_store).top; index++) {
 		zend_object *object = EG(objects_store).object_buckets[index];
-		if (IS_OBJ_VALID(object)) {
+		/* One that is being freed, while a destructor in it runs, may have properties that are freed already. */
+		if (IS_OBJ_VALID(object) && !(OBJ_FLAGS(object) & IS_OBJ_FREE_CALLED)) {
 			if (GC_FLAGS(object) & GC_PROTECTED) {
 				take_flag(marks, (zend_refcounted *) object);
 			}
