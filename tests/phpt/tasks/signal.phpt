@@ -1,0 +1,28 @@
+--TEST--
+A signal is served between two steps of a task that neither loops nor calls
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+pcntl_async_signals(true);
+pcntl_signal(SIGUSR1, function () { echo "signal\n"; });
+
+$scheduler = new Async\Task\Scheduler();
+$pid = posix_getpid();
+$scheduler->newTask((function () use ($pid) {
+    posix_kill($pid, SIGUSR1);
+    yield;
+    echo "second\n";
+    yield;
+    posix_kill($pid, SIGUSR1);
+    yield;
+    echo "last\n";
+})());
+$scheduler->run();
+?>
+--EXPECT--
+signal
+second
+signal
+last
