@@ -14,6 +14,7 @@
 //! ```
 
 use crate::{fails, state};
+use rustc_hash::FxBuildHasher;
 use spindle_php::coroutine::{self, Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, argument_error, exception,
@@ -27,8 +28,8 @@ use std::rc::Rc;
 struct Poll {
     waits: Rc<WaitSet>,
     /// The streams that are watched, by the numbers of their resources.
-    streams: RefCell<HashMap<i64, Rc<Stream>>>,
-    registered: RefCell<HashMap<Key, Side>>,
+    streams: RefCell<HashMap<i64, Rc<Stream>, FxBuildHasher>>,
+    registered: RefCell<HashMap<Key, Side, FxBuildHasher>>,
     /// What is due, in the order in which it became so; also what was due and is not watched any more.
     due: RefCell<Vec<Side>>,
     signals: RefCell<BTreeMap<i32, Rc<SignalWait>>>,
@@ -264,8 +265,11 @@ fn wait(call: Call) -> PhpResult {
     done?;
     this.is_woken.set(false);
     let caught = this.caught.replace(0);
-    let signals = (1..=64i64).filter(|signal| caught & bit(*signal as i32) != 0);
-    let signals = Array::list(signals.collect::<Vec<_>>().into_iter());
+    let mut signals = Vec::new();
+    if caught != 0 {
+        signals.extend((1..=64i64).filter(|signal| caught & bit(*signal as i32) != 0));
+    }
+    let signals = Array::list(signals.into_iter());
     Ok(Array::list([ready.read.into(), ready.write.into(), Value::from(signals)].into_iter()).into())
 }
 

@@ -41,6 +41,9 @@ final class SpindleLoop implements LoopInterface
 
     private bool $isRunning = false;
 
+    /** A coroutine is in `wait()`, or was when a fork or an `exit` abandoned it. */
+    private bool $mayWait = false;
+
     public function __construct()
     {
         $this->poll = new Poll();
@@ -49,13 +52,14 @@ final class SpindleLoop implements LoopInterface
         $this->timers = new \SplObjectStorage();
     }
 
+    // Poll looks again by itself when a stream is added or the last one removed.
+
     public function addReadStream($stream, $listener): void
     {
         $id = (int) $stream;
         if (!isset($this->readers[$id])) {
             $this->poll->watchRead($stream);
             $this->readers[$id] = $listener;
-            $this->changed();
         }
     }
 
@@ -65,7 +69,6 @@ final class SpindleLoop implements LoopInterface
         if (!isset($this->writers[$id])) {
             $this->poll->watchWrite($stream);
             $this->writers[$id] = $listener;
-            $this->changed();
         }
     }
 
@@ -75,7 +78,6 @@ final class SpindleLoop implements LoopInterface
         if (isset($this->readers[$id])) {
             unset($this->readers[$id]);
             $this->poll->unwatchRead($stream);
-            $this->changed();
         }
     }
 
@@ -85,7 +87,6 @@ final class SpindleLoop implements LoopInterface
         if (isset($this->writers[$id])) {
             unset($this->writers[$id]);
             $this->poll->unwatchWrite($stream);
-            $this->changed();
         }
     }
 
@@ -209,7 +210,7 @@ final class SpindleLoop implements LoopInterface
     /** Makes a wait look again, if another coroutine has changed what it waits for. */
     private function changed(): void
     {
-        if ($this->poll->isWaiting()) {
+        if ($this->mayWait && $this->poll->isWaiting()) {
             $this->poll->wake();
         }
     }
@@ -269,7 +270,12 @@ final class SpindleLoop implements LoopInterface
 
     private function wait(?float $seconds): void
     {
-        [$readable, $writable, $signals] = $this->poll->wait($seconds);
+        $this->mayWait = true;
+        try {
+            [$readable, $writable, $signals] = $this->poll->wait($seconds);
+        } finally {
+            $this->mayWait = false;
+        }
         foreach ($signals as $signal) {
             foreach ($this->signals[$signal] ?? [] as $listener) {
                 $listener($signal);
@@ -277,22 +283,20 @@ final class SpindleLoop implements LoopInterface
         }
         foreach ($readable as $id => $stream) {
             if (isset($this->readers[$id])) {
-                ($this->readers[$id])(self::open($stream));
+                \is_resource($stream) || self::throwClosed();
+                ($this->readers[$id])($stream);
             }
         }
         foreach ($writable as $id => $stream) {
             if (isset($this->writers[$id])) {
-                ($this->writers[$id])(self::open($stream));
+                \is_resource($stream) || self::throwClosed();
+                ($this->writers[$id])($stream);
             }
         }
     }
 
-    /** @return resource */
-    private static function open(mixed $stream): mixed
+    private static function throwClosed(): never
     {
-        if (!\is_resource($stream)) {
-            throw new \TypeError('A stream was closed while the loop watched it: remove a stream from the loop before closing it');
-        }
-        return $stream;
+        throw new \TypeError('A stream was closed while the loop watched it: remove a stream from the loop before closing it');
     }
 }
