@@ -26,9 +26,10 @@ echo $outcome(function() { try { delay(600_000); } catch (Cancelled $e) { throw 
 echo $outcome(function() { try { delay(600_000); } catch (Cancelled) { throw new Cancelled('its own'); } }, $once);
 echo $outcome(function() { throw new Cancelled('thrown by hand'); }, fn() => null);
 // a second one while it cleans up is a new one
-echo $outcome(function() { try { delay(600_000); } finally { delay(600_000); } }, function($c) {
+$cleans = false;
+echo $outcome(function() use (&$cleans) { try { delay(600_000); } finally { $cleans = true; delay(600_000); } }, function($c) use (&$cleans) {
     $c->cancel(new Cancelled('first'));
-    T\parked($c);
+    T\until(function() use (&$cleans) { return $cleans; });
     $c->cancel(new Cancelled('second'));
 });
 ?>
