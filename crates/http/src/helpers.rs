@@ -1,7 +1,7 @@
 //! What is said best in PHP: loops over what user code passes, which may be anything, and PHP's own parser of forms.
 
-use spindle_php::coroutine;
-use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, ValueCell, engine};
+use spindle_php::{RequestValue, coroutine};
+use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, engine};
 
 const SOURCE: &str = r#"[
     'iterate' => static function (iterable $pieces, object $writer): void {
@@ -41,18 +41,21 @@ const SOURCE: &str = r#"[
     },
 ]"#;
 
-static HELPERS: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+static HELPERS: PhpStatic<RequestValue> = PhpStatic::new(RequestValue::new());
 
 /// Calls one of them.
 ///
 /// # Errors
 /// It has thrown.
 pub fn call(name: &str, arguments: &mut [Value]) -> PhpResult {
-    if HELPERS.is_empty() {
-        let helpers = engine::evaluate(SOURCE, c"Async\\Http")?;
-        HELPERS.set(helpers);
-    }
-    let helpers = HELPERS.get();
+    let helpers = match HELPERS.get() {
+        Some(helpers) => helpers,
+        None => {
+            let helpers = engine::evaluate(SOURCE, c"Async\\Http")?;
+            HELPERS.set(helpers.clone());
+            helpers
+        }
+    };
     let helper = helpers.as_array().and_then(|helpers| helpers.get_text(name.as_bytes())).cloned();
     let Some(helper) = helper else { return Err(crate::errors::fails("There is no such helper")) };
     coroutine::call(&helper, arguments)
@@ -68,5 +71,5 @@ pub fn parse(text: &[u8]) -> Result<Value, Thrown> {
 
 /// Releases them. At the end of the request.
 pub fn forget() {
-    HELPERS.set(Value::UNDEF);
+    HELPERS.release();
 }

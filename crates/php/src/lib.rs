@@ -22,3 +22,4 @@ mod settings;
 mod stack;
 
 pub use part::{Part, module_entry};
+pub use runtime::request_value::RequestValue;

@@ -44,7 +44,7 @@ impl Part {
     }
 
     /// Sets the function that is called when a request ends, in whatever way. No coroutine runs any more; the objects
-    /// still exist.
+    /// still exist. Code of the user may run after this, as session handlers do: see [`RequestValue`](crate::RequestValue).
     #[must_use]
     pub const fn on_request_end(self, function: fn()) -> Part {
         Part { request_ends: function, ..self }

@@ -4,7 +4,7 @@ use crate::scheduler::{self, SCHEDULER, SchedulerObject};
 use crate::task::{TASK, TaskObject, generator_of};
 use crate::waits::{Operation, Wait};
 use crate::{socket, stacked};
-use spindle_php::coroutine::Direction;
+use spindle_php::{RequestValue, coroutine::Direction};
 use spindle_zend::{
     Call, Class, Collected, FunctionEntry, Generator, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
     ValueCell, argument_error, declare_class, engine, exception, function_table, object_class, sys,
@@ -148,10 +148,10 @@ impl State for Returned {
 }
 
 /// The system call that `getTaskId()` returns: it holds nothing, so there is one for all tasks of a request.
-static TASK_ID: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+static TASK_ID: PhpStatic<RequestValue> = PhpStatic::new(RequestValue::new());
 
 fn task_id() -> Value {
-    TASK_ID.get().some().unwrap_or_else(|| {
+    TASK_ID.get().unwrap_or_else(|| {
         let call = make(Kind::TaskId);
         TASK_ID.set(call.clone());
         call
@@ -160,7 +160,7 @@ fn task_id() -> Value {
 
 /// Releases the system call. At the end of a request.
 pub fn request_ends() {
-    TASK_ID.set(Value::UNDEF);
+    TASK_ID.release();
 }
 
 /// Returns a system call of this crate.

@@ -1,7 +1,8 @@
 //! `stackedCoroutine()`: stacked generators as one generator, for schedulers of user code. Tasks need no such wrapper.
 
 use crate::task::generator_of;
-use spindle_zend::{Call, PhpResult, PhpStatic, Thrown, Value, ValueCell, engine, exception};
+use spindle_php::RequestValue;
+use spindle_zend::{Call, PhpResult, PhpStatic, Thrown, engine, exception};
 
 /// The generator, as PHP code: only that can make one. A generator that returns, or yields `retval()`, sends its result to the
 /// one that has yielded it.
@@ -56,15 +57,15 @@ const CODE: &str = r#"static function (\Generator $gen): \Generator {
 }"#;
 
 /// The function, once the request has used it: the engine keeps what it compiles until the request ends.
-static FUNCTION: PhpStatic<ValueCell> = PhpStatic::new(ValueCell::new());
+static FUNCTION: PhpStatic<RequestValue> = PhpStatic::new(RequestValue::new());
 
 /// Releases the function. At the end of a request.
 pub fn request_ends() {
-    FUNCTION.set(Value::UNDEF);
+    FUNCTION.release();
 }
 
 fn function() -> PhpResult {
-    if let Some(function) = FUNCTION.get().some() {
+    if let Some(function) = FUNCTION.get() {
         return Ok(function);
     }
     let function = engine::evaluate(CODE, c"Async\\Task\\stackedCoroutine")?;

@@ -22,6 +22,7 @@ pub mod park;
 pub mod pending_cancel;
 pub mod position;
 pub mod report;
+pub mod request_value;
 pub mod runner;
 pub mod scheduler;
 pub mod scope;

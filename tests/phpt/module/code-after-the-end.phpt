@@ -1,0 +1,51 @@
+--TEST--
+What a request's last code makes, after the module's own end of the request, is not used by the next request
+--EXTENSIONS--
+session
+--FILE--
+<?php
+require __DIR__ . '/kit.inc';
+T\work_in(['page.php' => <<<'CODE'
+    <?php
+    use function Async\Task\{getTaskId, stackedCoroutine};
+
+    if (isset($_GET['seen'])) return readfile('seen');
+    $use = function () {
+        $scheduler = new Async\Task\Scheduler();
+        $seen = [];
+        $scheduler->newTask((function () use (&$seen) { $seen[] = yield getTaskId(); })());
+        $scheduler->run();
+        $stacked = stackedCoroutine((function () { yield 'stacked'; })());
+        return $seen[0] . ' ' . $stacked->current();
+    };
+    // PHP calls it when ext/session ends, which is loaded before.
+    $write = function () {
+        getTaskId();
+        file_put_contents('seen', stackedCoroutine((function () { yield 'written '; })())->current(), FILE_APPEND);
+        return true;
+    };
+    $true = fn() => true;
+    session_set_save_handler($true, $true, fn() => '', $write, $true, fn() => 0);
+    session_id('one');
+    session_start(['use_cookies' => false, 'cache_limiter' => '']);
+    echo $use();
+    CODE]);
+
+$free = stream_socket_server('tcp://127.0.0.1:0');
+$address = stream_socket_get_name($free, false);
+fclose($free);
+$server = proc_open('exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
+for ($i = 0; $i < 200 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
+for ($i = 0; $i < 3; $i++) {
+    echo @file_get_contents("http://$address/page.php"), "\n";
+}
+// The server handles one request after the other.
+echo @file_get_contents("http://$address/page.php?seen"), "\n";
+proc_terminate($server);
+proc_close($server);
+?>
+--EXPECT--
+1 stacked
+1 stacked
+1 stacked
+written written written 
