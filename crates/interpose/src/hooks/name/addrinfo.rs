@@ -41,7 +41,8 @@ pub unsafe extern "C" fn getaddrinfo(
     if is_numeric(name) || wish.is_some_and(|h| h.ai_flags & libc::AI_NUMERICHOST != 0) {
         return in_place();
     }
-    if may_be_of_hosts(port, wish.as_ref()) && hosts::has(host, name, wish.map_or(libc::AF_UNSPEC, |h| h.ai_family)) {
+    let (family, flags) = wish.map_or((libc::AF_UNSPEC, 0), |hints| (hints.ai_family, hints.ai_flags));
+    if may_be_of_hosts(port, wish.as_ref()) && hosts::has(host, name, family, flags) {
         return in_place();
     }
     let (name, port): (CString, Option<CString>) = (name.to_owned(), port.map(CStr::to_owned));

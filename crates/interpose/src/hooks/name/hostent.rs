@@ -223,7 +223,7 @@ fn host_and_name(name: *const c_char, family: c_int) -> Option<(&'static dyn Hos
     let host = current_host().filter(|_| !name.is_null())?;
     // SAFETY: the caller passes a C string.
     let name = unsafe { CStr::from_ptr(name) };
-    (!is_numeric(name) && !hosts::has(host, name, family)).then(|| (host, name.to_owned()))
+    (!is_numeric(name) && !hosts::has(host, name, family, 0)).then(|| (host, name.to_owned()))
 }
 
 fn host_and_address(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {

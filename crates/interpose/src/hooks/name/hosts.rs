@@ -11,9 +11,10 @@ use libc::c_int;
 use spindle_reactor::Reactor;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 /// A larger file is not read on the PHP thread; libc reads it anew at each look-up.
 const LARGEST: u64 = 64 << 10;
@@ -47,9 +48,9 @@ struct Hosts {
 
 static HOSTS: PhpCell<Option<Hosts>> = PhpCell::new(None);
 
-/// Returns `true` if libc finds an address of this family for the name in `/etc/hosts`: the caller asks it in place. Preserves
-/// `errno`, and yields now and then, as calls do that need not wait.
-pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int) -> bool {
+/// Returns `true` if libc finds an address of this family for the name in `/etc/hosts`: the caller asks it in place. `flags` are those
+/// of `getaddrinfo`. Preserves `errno`, and yields now and then, as calls do that need not wait.
+pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int, flags: c_int) -> bool {
     if !host.reads_hosts_in_place() {
         return false;
     }
@@ -60,7 +61,7 @@ pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int) -> bool {
             hosts.read_again("/etc/nsswitch.conf", "/etc/hosts");
             hosts.at = now;
         }
-        hosts.has(name.to_bytes(), family)
+        hosts.has(name.to_bytes(), family, flags)
     });
     if found {
         yield_if_due(host);
@@ -72,28 +73,45 @@ pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int) -> bool {
 impl Hosts {
     /// Reads the files if they have changed.
     fn read_again(&mut self, switch: &str, hosts: &str) {
-        let look = |path| std::fs::metadata(path).ok().filter(|file| file.size() <= LARGEST);
+        let look = |path| std::fs::metadata(path).ok().filter(is_small_file);
         let (Some(first), Some(second)) = (look(switch), look(hosts)) else { return *self = Hosts::default() };
         let versions = Some([version(&first), version(&second)]);
         if self.versions == versions {
             return;
         }
-        let (Ok(switch), Ok(hosts)) = (std::fs::read(switch), std::fs::read(hosts)) else {
-            return *self = Hosts::default();
-        };
+        let (Some(switch), Some(hosts)) = (content(switch), content(hosts)) else { return *self = Hosts::default() };
         let names = if is_files_first(&switch) { names(&hosts) } else { HashMap::new() };
         *self = Hosts { versions, names, ..Hosts::default() };
     }
 
-    fn has(&self, name: &[u8], family: c_int) -> bool {
+    fn has(&self, name: &[u8], family: c_int, flags: c_int) -> bool {
         let Some(families) = self.names.get(&name.to_ascii_lowercase()) else { return false };
         match family {
+            // libc asks for one family only where the interfaces have no addresses of the other.
+            libc::AF_UNSPEC if flags & libc::AI_ADDRCONFIG != 0 => families.v4 && families.v6,
             libc::AF_UNSPEC => true,
             libc::AF_INET => families.v4,
             libc::AF_INET6 => families.v6,
             _ => false,
         }
     }
+}
+
+/// Others may wait, as a pipe does for its writer, or never end.
+fn is_small_file(file: &Metadata) -> bool {
+    file.is_file() && file.size() <= LARGEST
+}
+
+/// Returns what is in a file that may be another one than was looked at.
+fn content(path: &str) -> Option<Vec<u8>> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    if !is_small_file(&file.metadata().ok()?) {
+        return None;
+    }
+    let mut content = Vec::new();
+    let length = file.take(LARGEST + 1).read_to_end(&mut content).ok()?;
+    // libc reads texts: what lies behind a zero byte in a line is not there for it.
+    (length as u64 <= LARGEST && !content.contains(&0)).then_some(content)
 }
 
 /// Returns the text of a line before its comment, as words.
@@ -104,8 +122,10 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns `true` if hosts are looked for in files, and nowhere else if they are found there.
 fn is_files_first(switch: &[u8]) -> bool {
-    let mut lines = switch.split(|byte| *byte == b'\n').map(|line| words(line).collect::<Vec<_>>().join(&b' '));
-    let Some(line) = lines.find(|line| line.starts_with(b"hosts:")) else { return false };
+    let lines = switch.split(|byte| *byte == b'\n').map(|line| words(line).collect::<Vec<_>>().join(&b' '));
+    let mut lines = lines.filter(|line| line.starts_with(b"hosts:"));
+    // Which one of several lines counts depends on libc's version.
+    let (Some(line), None) = (lines.next(), lines.next()) else { return false };
     let mut sources = line["hosts:".len()..].split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     // A rule in brackets may say that a success is not the end.
     sources.next() == Some(b"files") && sources.next().is_none_or(|next| !next.starts_with(b"["))
@@ -129,6 +149,7 @@ fn names(hosts: &[u8]) -> HashMap<Vec<u8>, Families> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::CString;
 
     #[test]
     fn the_first_source_of_hosts_decides() {
@@ -145,6 +166,7 @@ mod tests {
             "hosts: dns files",
             "hosts:",
             "#hosts: files",
+            "hosts: files\nhosts: dns",
             "hosts: files [SUCCESS=merge] dns",
             "hosts: files[!X=y] dns",
             "hosts: mymachines files",
@@ -158,12 +180,18 @@ mod tests {
     fn a_name_has_the_families_of_its_addresses() {
         let text = b"127.0.0.1 localhost Own.Name\n::1\tlocalhost ip6\n# 10.0.0.1 comment\n10.0.0.2 a # b\nbad name\n10.0.0.3\n";
         let hosts = Hosts { names: names(text), ..Hosts::default() };
-        let has =
-            |name: &str| [libc::AF_UNSPEC, libc::AF_INET, libc::AF_INET6, 77].map(|of| hosts.has(name.as_bytes(), of));
+        let has = |name: &str| {
+            [libc::AF_UNSPEC, libc::AF_INET, libc::AF_INET6, 77].map(|of| hosts.has(name.as_bytes(), of, 0))
+        };
         assert_eq!(has("localhost"), [true, true, true, false]);
         assert_eq!(has("OWN.name"), [true, true, false, false]);
         assert_eq!(has("ip6"), [true, false, true, false]);
         assert_eq!(has("a"), [true, true, false, false]);
+        let configured = |name: &str, of| hosts.has(name.as_bytes(), of, libc::AI_ADDRCONFIG | libc::AI_CANONNAME);
+        for (name, both) in [("localhost", true), ("a", false), ("ip6", false)] {
+            assert_eq!(configured(name, libc::AF_UNSPEC), both, "{name}");
+        }
+        assert!(configured("a", libc::AF_INET));
         for absent in ["comment", "b", "name", "127.0.0.1", "", "local"] {
             assert_eq!(has(absent), [false; 4], "{absent}");
         }
@@ -178,7 +206,7 @@ mod tests {
         let mut hosts = Hosts::default();
         let mut has = |name: &str| {
             hosts.read_again(&path("switch"), &path("hosts"));
-            hosts.has(name.as_bytes(), libc::AF_INET)
+            hosts.has(name.as_bytes(), libc::AF_INET, 0)
         };
         assert!(!has("one"), "there are no files");
         write("switch", "hosts: files dns");
@@ -192,6 +220,23 @@ mod tests {
         assert!(has("one"));
         write("hosts", &format!("10.0.0.1 one\n{}", "#".repeat(LARGEST as usize)));
         assert!(!has("one"), "it is too large");
+        write("hosts", "10.0.0.1 one");
+        assert!(has("one"));
+        write("hosts", "10.0.0.1 other\0 one");
+        assert!(!has("one"), "libc's line ends at the zero byte");
+        std::fs::remove_file(path("hosts")).unwrap();
+        std::fs::create_dir(path("hosts")).unwrap();
+        assert!(!has("one"), "it is a folder");
+        std::fs::remove_dir(path("hosts")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("hosts")).unwrap();
+        assert!(!has("one"), "it never ends");
+        assert_eq!(content(&path("hosts")), None);
+        std::fs::remove_file(path("hosts")).unwrap();
+        let name = CString::new(path("hosts")).unwrap();
+        // SAFETY: a C string.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert!(!has("one"), "nobody writes to the pipe");
+        assert_eq!(content(&path("hosts")), None);
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(!has("one"));
     }
