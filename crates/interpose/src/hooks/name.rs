@@ -1,8 +1,8 @@
 //! Looking up hosts, services, DNS records, users and groups: by libc in the thread pool, so that NSS is honoured, with
 //! copies of all arguments. A cancellation abandons the job and frees its result.
 //!
-//! Numeric addresses are converted in place, and names in `/etc/hosts` looked up there. Changes of user code to its thread's `_res` do not reach the workers; a
-//! `res_n*` call with a state that differs from this thread's default runs in place.
+//! Numeric addresses are converted in place, and names in `/etc/hosts` looked up there. Changes of user code to its thread's
+//! `_res` do not reach the workers; a `res_n*` call with a state that differs from this thread's default runs in place.
 
 mod addrinfo;
 mod hostent;

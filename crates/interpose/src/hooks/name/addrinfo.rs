@@ -11,14 +11,11 @@ struct List(*mut addrinfo);
 // SAFETY: the list is plain memory of malloc's that only its holder knows.
 unsafe impl Send for List {}
 
-/// Returns `true` if nothing but the host is looked up, by its name as it stands.
+/// Returns `true` if nothing but the host is looked up, by its name as it stands. With `AI_ALL` libc looks for IPv4 addresses after
+/// it has found those of IPv6, perhaps elsewhere.
 fn may_be_of_hosts(port: Option<&CStr>, wish: Option<&addrinfo>) -> bool {
-    const PLAIN: c_int = libc::AI_PASSIVE
-        | libc::AI_CANONNAME
-        | libc::AI_NUMERICSERV
-        | libc::AI_ADDRCONFIG
-        | libc::AI_V4MAPPED
-        | libc::AI_ALL;
+    const PLAIN: c_int =
+        libc::AI_PASSIVE | libc::AI_CANONNAME | libc::AI_NUMERICSERV | libc::AI_ADDRCONFIG | libc::AI_V4MAPPED;
     port.is_none_or(|port| port.to_bytes().iter().all(u8::is_ascii_digit))
         && wish.is_none_or(|hints| hints.ai_flags & !PLAIN == 0)
 }
