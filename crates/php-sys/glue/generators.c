@@ -25,25 +25,6 @@ bool spindle_generator_is_running(zend_object *object)
 	return ((generator->flags | innermost(generator)->flags) & ZEND_GENERATOR_CURRENTLY_RUNNING) != 0;
 }
 
-/* Resumes a generator as an internal function does that the engine has called. Signals and time-outs are served after it: its
- * own code looks for them in loops and calls only. */
-static void resume(zend_generator *generator)
-{
-	zend_class_entry *scope = EG(fake_scope);
-
-	EG(fake_scope) = NULL;
-	zend_generator_resume(generator);
-	EG(fake_scope) = scope;
-	if (UNEXPECTED(zend_atomic_bool_load_ex(&EG(vm_interrupt)))) {
-		zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
-		if (zend_atomic_bool_load_ex(&EG(timed_out))) {
-			zend_timeout();
-		} else if (zend_interrupt_function) {
-			zend_interrupt_function(EG(current_execute_data));
-		}
-	}
-}
-
 /* Stores where a generator is, unless it has ended. */
 static void current_value(zend_generator *generator, zval *result)
 {
@@ -55,7 +36,7 @@ static void current_value(zend_generator *generator, zval *result)
 }
 
 /* What Generator::current() does, without a call: that would take as long as a short step of the generator. In a trace, the
- * generator's frame is called by the frame that runs now. */
+ * generator's frame is called by the frame that runs now. Signals are served where its code, or other code, begins to run. */
 void spindle_generator_current(zend_object *object, zval *result)
 {
 	zend_generator *generator = (zend_generator *) object;
@@ -64,7 +45,7 @@ void spindle_generator_current(zend_object *object, zval *result)
 		return;
 	}
 	if (Z_TYPE(generator->value) == IS_UNDEF && generator->execute_data && !generator->node.parent) {
-		resume(generator);
+		zend_generator_resume(generator);
 		generator->flags |= ZEND_GENERATOR_AT_FIRST_YIELD;
 	}
 	current_value(generator, result);
@@ -82,7 +63,7 @@ void spindle_generator_send(zend_object *object, zval *value, zval *result)
 	if (current->send_target && !(current->flags & ZEND_GENERATOR_CURRENTLY_RUNNING)) {
 		ZVAL_COPY(current->send_target, value);
 	}
-	resume(generator);
+	zend_generator_resume(generator);
 	current_value(generator, result);
 }
 

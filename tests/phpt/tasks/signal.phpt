@@ -11,18 +11,22 @@ pcntl_signal(SIGUSR1, function () { echo "signal\n"; });
 $scheduler = new Async\Task\Scheduler();
 $pid = posix_getpid();
 $scheduler->newTask((function () use ($pid) {
-    posix_kill($pid, SIGUSR1);
-    yield;
-    echo "second\n";
     yield;
     posix_kill($pid, SIGUSR1);
     yield;
     echo "last\n";
 })());
+// In the same round, so that nothing but steps lies between.
+$scheduler->newTask((function () {
+    echo "begun\n";
+    yield;
+    echo "other task\n";
+    yield;
+})());
 $scheduler->run();
 ?>
 --EXPECT--
+begun
 signal
-second
-signal
+other task
 last
