@@ -35,7 +35,7 @@ $free = stream_socket_server('tcp://127.0.0.1:0');
 $address = stream_socket_get_name($free, false);
 fclose($free);
 $server = proc_open('exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-for ($i = 0; $i < 200 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
+T\until(fn() => @stream_socket_client("tcp://$address"));
 for ($i = 0; $i < 3; $i++) {
     echo @file_get_contents("http://$address/page.php"), "\n";
 }
