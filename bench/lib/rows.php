@@ -176,7 +176,9 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row("Fiber: suspend+resume$where", 'ns', [Goal::ratio($goal)], metric: 'switch'));
     }
     // Most of a call, and of a task that does little, is the making of generators, which both sides have: no goal of five times there.
-    foreach ([['step', 5], ['system call', 5], ['call of a generator', 0], ['from newTask() to its end', 0]] as $kind => [$name, $times]) {
+    $kinds = [['step', 5], ['system call', 5], ['call of a generator', 0], ['a call and two steps, from newTask() on', 0],
+        ['ten steps, from newTask() on', 5]];
+    foreach ($kinds as $kind => [$name, $times]) {
         $all[] = new Benchmark('tasks', [$n(2_000_000), $kind], [$n(500_000), $kind],
             new Row("tasks: $name", 'ns', $times ? [Goal::ratio(1 / $times)] : []));
     }

@@ -2,7 +2,7 @@
 /**
  * Generator tasks: ns for each of $n steps that 100 tasks do altogether. $kind: 0, a `yield` of nothing; 1, a system call; 2, a call
  * of a generator that gives its result by `retval()`; 3, a whole task, from newTask() to its end, which does two steps, a system
- * call and a call.
+ * call and a call; 4, the same without the call and with ten steps.
  */
 require __DIR__ . '/../lib/suite.php';
 require __DIR__ . '/../lib/tasks.php';
@@ -51,16 +51,25 @@ function whole(Side $side, int &$done): Generator
     $done += yield adds($id, 1 - $id, $side->retval);
 }
 
+function counting(Side $side, int &$done): Generator
+{
+    $id = yield ($side->getTaskId)();
+    for ($i = 0; $i < 10; $i++) {
+        yield;
+    }
+    $done += $id > 0 ? 1 : 0;
+}
+
 /** Runs the tasks in a scheduler of either kind. */
 function steps(Side $side, int $n, int $kind): float
 {
     $done = 0;
     $start = now();
-    if ($kind === 3) {
+    if ($kind >= 3) {
         // As a server does: always so many at once.
-        $all = (static function () use ($side, $n, &$done): Generator {
+        $all = (static function () use ($side, $n, $kind, &$done): Generator {
             for ($i = 0; $i < $n; $i++) {
-                $side->scheduler->newTask(whole($side, $done));
+                $side->scheduler->newTask($kind === 3 ? whole($side, $done) : counting($side, $done));
                 if ($i % TASKS === TASKS - 1) {
                     while ($done + TASKS / 2 < $i) {
                         yield;

@@ -14,75 +14,82 @@ static zend_generator *innermost(zend_generator *generator)
 	return generator;
 }
 
-bool spindle_generator_is_finished(zend_object *object)
-{
-	return ((zend_generator *) object)->execute_data == NULL;
-}
-
 bool spindle_generator_is_running(zend_object *object)
 {
 	zend_generator *generator = (zend_generator *) object;
 	return ((generator->flags | innermost(generator)->flags) & ZEND_GENERATOR_CURRENTLY_RUNNING) != 0;
 }
 
-/* Stores where a generator is, unless it has ended. */
-static void current_value(zend_generator *generator, zval *result)
+/* Returns what a generator has done, and stores the value of that. */
+static spindle_generator_state state(zend_generator *generator, zval *result)
 {
-	zend_generator *current = zend_generator_get_current(generator);
-
-	if (EXPECTED(generator->execute_data) && Z_TYPE(current->value) != IS_UNDEF) {
-		ZVAL_COPY_DEREF(result, &current->value);
-	}
-}
-
-/* What Generator::current() does, without a call: that would take as long as a short step of the generator. In a trace, the
- * generator's frame is called by the frame that runs now. Signals are served where its code, or other code, begins to run. */
-void spindle_generator_current(zend_object *object, zval *result)
-{
-	zend_generator *generator = (zend_generator *) object;
+	zval *value;
+	spindle_generator_state state;
 
 	if (UNEXPECTED(EG(exception))) {
-		return;
+		return SPINDLE_GENERATOR_ENDED;
 	}
-	if (Z_TYPE(generator->value) == IS_UNDEF && generator->execute_data && !generator->node.parent) {
-		zend_generator_resume(generator);
-		generator->flags |= ZEND_GENERATOR_AT_FIRST_YIELD;
+	if (EXPECTED(generator->execute_data)) {
+		value = &zend_generator_get_current(generator)->value;
+		state = SPINDLE_GENERATOR_YIELDED;
+	} else {
+		value = &generator->retval;
+		state = SPINDLE_GENERATOR_RETURNED;
 	}
-	current_value(generator, result);
+	if (UNEXPECTED(Z_TYPE_P(value) == IS_UNDEF)) {
+		return generator->execute_data ? state : SPINDLE_GENERATOR_ENDED;
+	}
+	ZVAL_COPY_DEREF(result, value);
+	return state;
 }
 
-/* What Generator::send() does with a generator that has begun, as above. */
-void spindle_generator_send(zend_object *object, zval *value, zval *result)
+/* What Generator::current() and Generator::send() do, without a call: that would take as long as a short step of the
+ * generator. In a trace, the generator's frame is called by the frame that runs now. Signals are served where its code, or
+ * other code, begins to run. */
+spindle_generator_state spindle_generator_resume(zend_object *object, zval *value, zval *result)
 {
 	zend_generator *generator = (zend_generator *) object;
 
+	if (UNEXPECTED(spindle_generator_is_running(object))) {
+		return SPINDLE_GENERATOR_RUNNING;
+	}
 	if (UNEXPECTED(EG(exception)) || !generator->execute_data) {
-		return;
+		return state(generator, result);
 	}
-	zend_generator *current = zend_generator_get_current(generator);
-	if (current->send_target && !(current->flags & ZEND_GENERATOR_CURRENTLY_RUNNING)) {
-		ZVAL_COPY(current->send_target, value);
+	if (Z_TYPE_P(value) == IS_UNDEF) {
+		if (Z_TYPE(generator->value) == IS_UNDEF && !generator->node.parent) {
+			zend_generator_resume(generator);
+			generator->flags |= ZEND_GENERATOR_AT_FIRST_YIELD;
+		}
+	} else {
+		zend_generator *current = zend_generator_get_current(generator);
+		if (current->send_target && !(current->flags & ZEND_GENERATOR_CURRENTLY_RUNNING)) {
+			ZVAL_COPY(current->send_target, value);
+		}
+		zend_generator_resume(generator);
 	}
-	zend_generator_resume(generator);
-	current_value(generator, result);
+	return state(generator, result);
 }
 
-void spindle_generator_throw(zend_object *object, zend_object *exception, zval *result)
+spindle_generator_state spindle_generator_throw(zend_object *object, zend_object *exception, zval *result)
 {
 	static zend_function *method;
 	zval argument;
 
+	if (UNEXPECTED(spindle_generator_is_running(object))) {
+		return SPINDLE_GENERATOR_RUNNING;
+	}
 	if (!method) {
 		method = zend_hash_str_find_ptr(&zend_ce_generator->function_table, ZEND_STRL("throw"));
 	}
 	ZVAL_OBJ(&argument, exception);
 	zend_call_known_function(method, object, object->ce, result, 1, &argument, NULL);
-}
-
-/* Stores what a generator has returned, or leaves the place undefined if it has not returned. */
-void spindle_generator_returned(zend_object *object, zval *result)
-{
-	ZVAL_COPY_DEREF(result, &((zend_generator *) object)->retval);
+	if (EXPECTED(!EG(exception)) && ((zend_generator *) object)->execute_data) {
+		return SPINDLE_GENERATOR_YIELDED;
+	}
+	zval_ptr_dtor(result);
+	ZVAL_NULL(result);
+	return state((zend_generator *) object, result);
 }
 
 /* Ends a generator as when its last reference is dropped: its finally blocks run. It must not be running. */

@@ -314,12 +314,16 @@ void spindle_position_save(spindle_position *position);
 void spindle_position_restore(const spindle_position *position);
 
 /* generators.c */
-bool spindle_generator_is_finished(zend_object *object);
+typedef enum spindle_generator_state {
+	SPINDLE_GENERATOR_YIELDED,  /* the result is what it has yielded */
+	SPINDLE_GENERATOR_RETURNED, /* the result is what it has returned */
+	SPINDLE_GENERATOR_ENDED,    /* it has thrown, which is in flight, or had ended by an exception before */
+	SPINDLE_GENERATOR_RUNNING,  /* it was not resumed, because its code runs, or that of one that it delegates to */
+} spindle_generator_state;
 bool spindle_generator_is_running(zend_object *object);
-void spindle_generator_current(zend_object *object, zval *result);
-void spindle_generator_send(zend_object *object, zval *value, zval *result);
-void spindle_generator_throw(zend_object *object, zend_object *exception, zval *result);
-void spindle_generator_returned(zend_object *object, zval *result);
+/* Resumes a generator by the value of its `yield`; undefined, runs it to its first `yield` unless it has begun. */
+spindle_generator_state spindle_generator_resume(zend_object *object, zval *value, zval *result);
+spindle_generator_state spindle_generator_throw(zend_object *object, zend_object *exception, zval *result);
 void spindle_generator_end(zend_object *object);
 bool spindle_is_generator(zend_object *object);
 

@@ -185,6 +185,10 @@ pub fn stream_of(call: &Call, number: u32, count: u32) -> Result<Value, Thrown> 
 
 /// Runs a system call for the task that has yielded it. What it throws is in flight.
 pub fn run(this: &SystemCall, task: &TaskObject, scheduler: &SchedulerObject) -> PhpResult {
+    if matches!(*this.kind.borrow(), Kind::TaskId) {
+        drop(task.put_value(task.id().into()));
+        return scheduler::schedule(scheduler, task);
+    }
     let kind = this.kind.borrow().clone();
     match kind {
         Kind::Callback => {
@@ -192,10 +196,7 @@ pub fn run(this: &SystemCall, task: &TaskObject, scheduler: &SchedulerObject) ->
             let result = engine::call(&callback, &mut [Value::from(task.object()), scheduler.object().into()]);
             if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
         }
-        Kind::TaskId => {
-            drop(task.put_value(task.id().into()));
-            scheduler::schedule(scheduler, task)
-        }
+        Kind::TaskId => Ok(Value::NULL), // see above
         Kind::NewTask(generator) => {
             let id = scheduler::new_task(scheduler, generator)?;
             drop(task.put_value(id.into()));

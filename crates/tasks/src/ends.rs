@@ -3,13 +3,20 @@
 use crate::generators;
 use crate::run;
 use crate::scheduler::{self, SchedulerObject};
-use crate::task::{Status, TaskObject};
+use crate::task::{Status, TaskObject, take_thrown};
 use spindle_php::coroutine::{self, Coroutine, Meaning};
 use spindle_zend::{Object, Owned, Value, exception};
 
 /// Releases a value where an exception may be in flight, which stays there. Returns what a destructor has thrown. If that is
 /// an `exit`, it is in flight.
 pub fn release<T>(value: T) -> Option<Owned<Object>> {
+    if !exception::is_in_flight() {
+        drop(value);
+        if !exception::is_in_flight() {
+            return None;
+        }
+        return take_thrown().unwrap_or_default();
+    }
     let before = exception::take();
     drop(value);
     let thrown = exception::take();

@@ -1,48 +1,57 @@
 //! The generators that belong to tasks. One belongs to at most one task, once: resumed in two places it would be resumed while
 //! it runs, or wait for itself.
 
+use smallvec::SmallVec;
 use spindle_zend::{Generator, Object, Owned, PhpStatic, exception};
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 
-/// Spreads the ids of objects, which are small numbers.
+/// A set of ids of objects, which are small numbers: a bit for each.
 #[derive(Default)]
-struct Spread(u64);
+struct Ids(Vec<u64>);
 
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+impl Ids {
+    /// Returns the place of the bit of an id: the index of its word, and the bit there.
+    fn place(id: u32) -> (usize, u64) {
+        (id as usize / 64, 1 << (id % 64))
+    }
+
+    /// Adds an id. Returns `false` if it is there.
+    fn insert(&mut self, id: u32) -> bool {
+        let (index, bit) = Ids::place(id);
+        if index >= self.0.len() {
+            self.0.resize((index + 1).next_power_of_two(), 0);
         }
+        let is_new = self.0[index] & bit == 0;
+        self.0[index] |= bit;
+        is_new
     }
 
-    fn write_u32(&mut self, number: u32) {
-        self.0 = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
+    fn remove(&mut self, id: u32) {
+        let (index, bit) = Ids::place(id);
+        if let Some(word) = self.0.get_mut(index) {
+            *word &= !bit;
+        }
     }
 }
 
-type Ids = HashSet<u32, BuildHasherDefault<Spread>>;
-
 /// The ids of the generators of tasks. They are alive, so an id is no other object's.
-static OWNED: PhpStatic<RefCell<Option<Ids>>> = PhpStatic::new(RefCell::new(None));
+static OWNED: PhpStatic<RefCell<Ids>> = PhpStatic::new(RefCell::new(Ids(Vec::new())));
 
 /// Forgets the generators of the last request.
 pub fn forget_all() {
-    OWNED.replace(None);
+    OWNED.take();
 }
 
 /// A generator that belongs to a task.
 pub struct Owner(Generator);
 
+/// The generators of a task, the outermost first: nearly always one or two.
+pub type Owners = SmallVec<[Owner; 2]>;
+
 impl Owner {
     /// Makes a generator a task's. Returns an error for the caller to throw if it is one's already.
     pub fn of(generator: Generator) -> Result<Owner, Owned<Object>> {
-        let is_new = OWNED.borrow_mut().get_or_insert_default().insert(generator.object().handle());
+        let is_new = OWNED.borrow_mut().insert(generator.object().handle());
         if is_new {
             Ok(Owner(generator))
         } else {
@@ -60,15 +69,13 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        if let Some(owned) = &mut *OWNED.borrow_mut() {
-            owned.remove(&self.0.object().handle());
-        }
+        OWNED.borrow_mut().remove(self.0.object().handle());
     }
 }
 
 /// Ends generators, the last one first, as when their last references are dropped. Their exceptions are in flight after this,
 /// the last one with the others as its previous ones.
-pub fn end_all(mut generators: Vec<Owner>) {
+pub fn end_all(mut generators: Owners) {
     while let Some(owner) = generators.pop() {
         end(owner);
     }

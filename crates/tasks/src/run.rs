@@ -73,6 +73,10 @@ fn nothing_in_flight() -> Result<(), Thrown> {
 fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
     if task.status.get() == Status::Queued {
         match task.step() {
+            Step::Yielded(value) if value.is_null() => {
+                this.enqueue_again(task);
+                return Ok(());
+            }
             Step::Yielded(value) => {
                 task.status.set(Status::Idle);
                 yielded(this, &task, value)?;
@@ -90,11 +94,7 @@ fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
 /// Does what a task yields.
 fn yielded(this: &SchedulerObject, task: &TaskObject, value: Value) -> Result<(), Thrown> {
     let done = match value.as_object() {
-        _ if value.type_number() == Value::NULL.type_number() => scheduler::schedule(this, task),
-        Some(object) if SYSTEM.of(object).is_some() => match SYSTEM.of(object).map(Owned::of) {
-            Some(call) => calls::run(&call, task, this),
-            None => Ok(Value::NULL),
-        },
+        Some(object) if let Some(call) = SYSTEM.of(object) => calls::run(call, task, this),
         Some(object) if object.is_a(coroutine::awaitable()) => {
             Wait::of_awaitable(Owned::of(object)).and_then(|wait| scheduler::wait(this, task, wait))
         }
@@ -221,8 +221,9 @@ fn waiting_tasks(this: &SchedulerObject) -> Vec<Owned<TaskObject>> {
     if this.waiting_count.get() == 0 {
         return Vec::new();
     }
-    let tasks = this.tasks.borrow();
-    tasks.values().filter(|task| task.status.get() == Status::Waiting).cloned().collect()
+    let mut tasks = this.in_order();
+    tasks.retain(|task| task.status.get() == Status::Waiting);
+    tasks
 }
 
 /// Registers the waits of tasks that wait since before.

@@ -4,13 +4,14 @@ use crate::calls::stream_of;
 use crate::task::{self, Status, TASK, TaskObject, generator_of};
 use crate::waits::{Operation, Wait};
 use crate::{ends, run};
+use rustc_hash::FxHashMap;
 use spindle_php::coroutine::{self, Direction, Key, WaitSet};
 use spindle_zend::{
     Call, Class, Collected, Generator, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
     declare_class, exception, function_table, object_class, sys,
 };
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
 
 /// The state of an object of the class.
@@ -19,12 +20,12 @@ pub struct Scheduler {
     number: u64,
     last_id: Cell<i64>,
     /// Its tasks that have not ended.
-    pub tasks: RefCell<BTreeMap<i64, Owned<TaskObject>>>,
+    pub tasks: RefCell<FxHashMap<i64, Owned<TaskObject>>>,
     /// The tasks that run next. Those that have ended meanwhile are skipped.
     pub queue: RefCell<VecDeque<Owned<TaskObject>>>,
     pub waits: WaitSet,
     /// The tasks that wait, by the keys of their waits. While `run()` is not active no wait is registered.
-    pub waiting: RefCell<HashMap<Key, Owned<TaskObject>>>,
+    pub waiting: RefCell<FxHashMap<Key, Owned<TaskObject>>>,
     /// The number of tasks that wait, registered or not.
     pub waiting_count: Cell<usize>,
     pub is_active: Cell<bool>,
@@ -215,6 +216,12 @@ impl Scheduler {
         self.interrupt();
     }
 
+    /// Adds a task to the queue again that `run()` has taken from it, and has run.
+    pub fn enqueue_again(&self, task: Owned<TaskObject>) {
+        task.status.set(Status::Queued);
+        self.queue.borrow_mut().push_back(task);
+    }
+
     /// Ends the wait of `run()`, because its tasks have changed.
     pub fn interrupt(&self) {
         if self.is_suspended.replace(false) {
@@ -239,6 +246,13 @@ impl Scheduler {
         Ok(())
     }
 
+    /// Returns its tasks in the order of their ids.
+    pub fn in_order(&self) -> Vec<Owned<TaskObject>> {
+        let mut all: Vec<_> = self.tasks.borrow().values().cloned().collect();
+        all.sort_by_key(|task| task.id());
+        all
+    }
+
     /// Removes a task that ends. Returns the reference to it.
     pub fn remove(&self, task: &TaskObject) -> Option<Owned<TaskObject>> {
         let mut tasks = self.tasks.borrow_mut();
@@ -249,10 +263,15 @@ impl Scheduler {
 /// Kills the tasks of a scheduler that user code has let go, in the order of their ids.
 fn destruct(this: &SchedulerObject) {
     loop {
-        let first = this.tasks.borrow().first_key_value().map(|(_, task)| task.clone());
-        let Some(task) = first else { return };
-        ends::kill(&task);
-        // One whose code runs ends later, or never after an `exit`.
-        drop(this.remove(&task));
+        // What is run here may add others.
+        let all = this.in_order();
+        if all.is_empty() {
+            return;
+        }
+        for task in all {
+            ends::kill(&task);
+            // One whose code runs ends later, or never after an `exit`.
+            drop(this.remove(&task));
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The class `Async\Task\Task`: a stack of generators, of which the innermost one is resumed.
 
+use crate::calls::SYSTEM;
 use crate::ends;
-use crate::generators::{self, Owner};
+use crate::generators::{self, Owner, Owners};
+use crate::turn::Turn;
 use crate::waits::Wait;
 use spindle_php::coroutine::{self, AwaitableClass, Completion, Coroutine};
 use spindle_zend::{
-    Call, Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value,
-    ValueCell, argument_error, declare_class, exception, function_table, object_class, sys,
+    Call, Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, State, Thrown, Type,
+    Value, ValueCell, argument_error, declare_class, exception, function_table, object_class, sys,
 };
 use std::cell::{Cell, RefCell};
 
@@ -31,6 +33,7 @@ pub struct Task {
     /// The number of the scheduler that it belongs to; 0 for none.
     pub owner: Cell<u64>,
     pub status: Cell<Status>,
+    is_constructed: Cell<bool>,
     /// It was killed while it runs, and ends when its code returns.
     pub is_killed: Cell<bool>,
     /// The innermost generator has not begun.
@@ -38,7 +41,7 @@ pub struct Task {
     /// The innermost generator, which is resumed next.
     innermost: RefCell<Option<Owner>>,
     /// The generators that wait for it, the outermost first.
-    callers: RefCell<Vec<Owner>>,
+    callers: RefCell<Owners>,
     /// What its `yield` returns; its result when it has ended.
     value: ValueCell,
     /// What its `yield` throws; its failure when it has ended.
@@ -72,11 +75,23 @@ pub enum Step {
     Exits(Thrown),
 }
 
+/// What has come of the resumption of a generator.
+struct Resumption {
+    resumed: Resumed,
+    /// What its `yield` has returned, or thrown; not released yet.
+    sent: Value,
+    thrown: Option<Owned<Object>>,
+}
+
 /// Takes what PHP code has thrown for the task at hand, after that code ran or a value was released.
 ///
 /// # Errors
 /// It is an `exit`, which stays in flight.
+#[inline]
 pub fn take_thrown() -> Result<Option<Owned<Object>>, Thrown> {
+    if !exception::is_in_flight() {
+        return Ok(None);
+    }
     if exception::is_exit_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(exception::take()) }
 }
 
@@ -131,6 +146,7 @@ impl State for Task {
             id: Cell::new(0),
             owner: Cell::new(0),
             status: Cell::new(Status::Finished),
+            is_constructed: Cell::new(false),
             is_killed: Cell::new(false),
             is_fresh: Cell::new(true),
             innermost: RefCell::default(),
@@ -176,7 +192,7 @@ fn construct(call: Call) -> PhpResult {
     let id = call.arguments(2, 2)?.long(1)?;
     let generator = generator_of(&call, 2)?;
     let task = call.this_of(&TASK);
-    if task.innermost.borrow().is_some() || task.completion.is_complete() {
+    if task.is_constructed.get() {
         return Err(exception::throw_error("A task is constructed once"));
     }
     task.begin(id, generator)?;
@@ -255,6 +271,7 @@ impl Task {
 
     fn begin(&self, id: i64, generator: Generator) -> Result<(), Thrown> {
         let owner = Owner::of(generator).map_err(exception::throw)?;
+        self.is_constructed.set(true);
         self.id.set(id);
         self.innermost.replace(Some(owner));
         self.status.set(Status::Idle);
@@ -277,11 +294,6 @@ impl Task {
         self.exception.set(Some(thrown));
     }
 
-    /// Returns the innermost generator.
-    fn current(&self) -> Option<Generator> {
-        self.innermost.borrow().as_ref().map(|owner| owner.generator().clone())
-    }
-
     /// Calls a generator, whose result the present one gets.
     fn push(&self, generator: Generator) -> Result<(), Owned<Object>> {
         let owner = Owner::of(generator)?;
@@ -302,31 +314,58 @@ impl Task {
 
     /// Runs the code of the task to its next `yield` of something that is not about its generators. It is running after this,
     /// until the caller has said what it does next.
+    #[inline]
     pub fn step(&self) -> Step {
         self.status.set(Status::Running);
-        match self.step_or_exit() {
-            Ok(step) => step,
-            Err(thrown) => Step::Exits(thrown),
+        let Some(first) = self.resume() else { return Step::Ended(Value::NULL) };
+        // Nearly every step: nothing is released that could run code.
+        if let Resumed::Yielded(yielded) = &first.resumed
+            && (!yielded.is_counted() || yielded.as_object().is_some_and(|object| SYSTEM.of(object).is_some()))
+            && !first.sent.is_counted()
+            && first.thrown.is_none()
+            && !self.is_killed.get()
+        {
+            let Resumed::Yielded(yielded) = first.resumed else { return Step::Ended(Value::NULL) };
+            return Step::Yielded(yielded);
         }
+        self.steps(first).unwrap_or_else(Step::Exits)
     }
 
-    fn step_or_exit(&self) -> Result<Step, Thrown> {
+    /// Resumes the innermost generator. Returns `None` if there is none.
+    #[inline(always)]
+    fn resume(&self) -> Option<Resumption> {
+        // Taken out for as long as its code runs, in which nothing else takes or replaces it.
+        let owner = self.innermost.take()?;
+        let (thrown, sent) = self.take_input();
+        let resumed = match &thrown {
+            Some(thrown) => owner.generator().throw(thrown),
+            None => owner.generator().resume(&sent),
+        };
+        self.innermost.replace(Some(owner));
+        Some(Resumption { resumed, sent, thrown })
+    }
+
+    #[inline(never)]
+    fn steps(&self, mut next: Resumption) -> Result<Step, Thrown> {
         loop {
-            let Some(generator) = self.current() else { return Ok(Step::Ended(Value::NULL)) };
-            let mut turn = crate::turn::resume(self, &generator)?;
-            drop(generator);
+            let mut turn = Turn::of(next.resumed)?;
+            drop(next.sent);
+            if next.thrown.is_some() {
+                exception::put_aside(|| drop(next.thrown));
+            }
             if let Some(thrown) = take_thrown()? {
                 turn = turn.fail(thrown);
             }
             if let Some(step) = self.follow(turn)? {
                 return Ok(step);
             }
+            let Some(resumption) = self.resume() else { return Ok(Step::Ended(Value::NULL)) };
+            next = resumption;
         }
     }
 
     /// Acts upon what the innermost generator has done. Returns `None` if one is to be resumed.
-    fn follow(&self, turn: crate::turn::Turn) -> Result<Option<Step>, Thrown> {
-        use crate::turn::Turn;
+    fn follow(&self, turn: Turn) -> Result<Option<Step>, Thrown> {
         if self.is_killed.get() {
             let mut failure = None;
             if let Turn::Returned { result: Err(thrown), .. } | Turn::Again(thrown) = &turn {
@@ -390,12 +429,13 @@ impl Task {
         }
     }
 
-    /// Takes what its `yield` returns or throws.
-    pub fn take_input(&self) -> (bool, Option<Owned<Object>>, Value) {
+    /// Takes what the `yield` of the innermost generator throws, or returns: an undefined value if it has not begun.
+    #[inline(always)]
+    fn take_input(&self) -> (Option<Owned<Object>>, Value) {
         if self.is_fresh.replace(false) {
-            return (true, None, Value::UNDEF); // it has no `yield` yet
+            return (None, Value::UNDEF);
         }
-        (false, self.exception.take(), self.value.take().some().unwrap_or(Value::NULL))
+        (self.exception.take(), self.value.take().some().unwrap_or(Value::NULL))
     }
 
     /// Marks it as ended, so that nothing acts upon it while its values are released. Returns `false` if it has ended.
@@ -404,7 +444,7 @@ impl Task {
     }
 
     /// Takes its generators, the outermost first.
-    pub fn take_generators(&self) -> Vec<Owner> {
+    pub fn take_generators(&self) -> Owners {
         let mut all = self.callers.take();
         all.extend(self.innermost.take());
         all

@@ -2,7 +2,7 @@
 
 use crate::calls::RETURNED;
 use crate::ends::release;
-use crate::task::{Task, take_thrown};
+use crate::task::take_thrown;
 use spindle_zend::{Generator, Object, Owned, Resumed, Thrown, Value, exception};
 
 /// What the innermost generator of a task has done.
@@ -23,6 +23,24 @@ pub enum Turn {
 }
 
 impl Turn {
+    /// Returns what it means that a generator has done this.
+    ///
+    /// # Errors
+    /// It exits.
+    pub fn of(resumed: Resumed) -> Result<Turn, Thrown> {
+        let result = match resumed {
+            Resumed::Yielded(value) => return Ok(classify(value)),
+            Resumed::Returned(value) => Ok(value),
+            Resumed::Ended => Ok(Value::NULL),
+            Resumed::Thrown(_) => take_thrown()?.map_or(Ok(Value::NULL), Err),
+            // User code runs it, or what it delegates to: its frame cannot be touched.
+            Resumed::Running => {
+                Err(crate::new_exception("error", "The generator of this task is being run by other code"))
+            }
+        };
+        Ok(Turn::Returned { result, end: false })
+    }
+
     /// Returns the turn with an exception that was thrown when values were released after it.
     pub fn fail(self, thrown: Owned<Object>) -> Turn {
         match self {
@@ -49,36 +67,6 @@ fn after(thrown: Owned<Object>, later: Option<Owned<Object>>) -> Owned<Object> {
     let Some(later) = later else { return thrown };
     exception::set_last_previous(&later, thrown);
     later
-}
-
-/// Resumes the innermost generator of a task.
-///
-/// # Errors
-/// It exits.
-pub fn resume(task: &Task, generator: &Generator) -> Result<Turn, Thrown> {
-    if generator.is_running() {
-        // User code runs it, or what it delegates to: its frame cannot be touched.
-        let refused = crate::new_exception("error", "The generator of this task is being run by other code");
-        return Ok(Turn::Returned { result: Err(refused), end: false });
-    }
-    let (is_fresh, thrown, value) = task.take_input();
-    let resumed = match &thrown {
-        _ if is_fresh => generator.begin(),
-        Some(thrown) => generator.throw(thrown),
-        None => generator.send(&value),
-    };
-    let turn = match resumed {
-        Resumed::Yielded(value) => classify(value),
-        Resumed::Returned(value) => Turn::Returned { result: Ok(value), end: false },
-        Resumed::Ended(Ok(())) => Turn::Returned { result: Ok(Value::NULL), end: false },
-        Resumed::Ended(Err(_)) => match take_thrown()? {
-            Some(thrown) => Turn::Returned { result: Err(thrown), end: false },
-            None => Turn::Returned { result: Ok(Value::NULL), end: false },
-        },
-    };
-    drop(value); // the caller takes what its destructor throws
-    exception::put_aside(|| drop(thrown));
-    Ok(turn)
 }
 
 fn classify(value: Value) -> Turn {

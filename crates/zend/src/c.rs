@@ -76,12 +76,17 @@ declare! {
     // Generators and streams: they are of this kind, or the answer says that they are not. What is written is a place
     // without a counted value.
     pub safe fn spindle_is_generator(object: &Object) -> bool;
-    pub safe fn spindle_generator_is_finished(generator: &Object) -> bool;
     pub safe fn spindle_generator_is_running(generator: &Object) -> bool;
-    pub safe fn spindle_generator_current(generator: &Object, result: &mut Value);
-    pub safe fn spindle_generator_send(generator: &Object, value: &Value, result: &mut Value);
-    pub safe fn spindle_generator_throw(generator: &Object, exception: &Object, result: &mut Value);
-    pub safe fn spindle_generator_returned(generator: &Object, result: &mut Value);
+    pub safe fn spindle_generator_resume(
+        generator: &Object,
+        value: &Value,
+        result: &mut Value,
+    ) -> sys::spindle_generator_state;
+    pub safe fn spindle_generator_throw(
+        generator: &Object,
+        exception: &Object,
+        result: &mut Value,
+    ) -> sys::spindle_generator_state;
     pub safe fn spindle_generator_end(generator: &Object);
     pub safe fn spindle_stream_descriptor(stream: &Value) -> c_int;
     pub safe fn spindle_is_stream(value: &Value) -> bool;

@@ -52,6 +52,7 @@ impl Type {
         Type(types, None)
     }
 
+    #[inline(always)]
     fn admits(self, value: &Value) -> bool {
         let types = match self.0 {
             types if types == Type::VOID.0 || types == Type::NONE.0 => Type::NULL.0,
@@ -160,7 +161,16 @@ pub fn run_declared(frame: Frame, result: &ValueCell, declared: Type, body: impl
 /// # Errors
 /// The exception that it has thrown; or an `Error` if its result has another type, because the engine's optimizer
 /// relies on it, or if it has returned an error without having thrown an exception.
+#[inline(always)]
 pub fn checked(result: PhpResult, declared: Type) -> PhpResult {
+    match result {
+        Ok(value) if declared.admits(&value) && !exception::is_in_flight() => Ok(value),
+        other => checked_further(other, declared),
+    }
+}
+
+#[inline(never)]
+fn checked_further(result: PhpResult, declared: Type) -> PhpResult {
     match result {
         Err(_) if !exception::is_in_flight() => {
             Err(exception::throw_error("A function has failed, and has thrown nothing"))

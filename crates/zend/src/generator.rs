@@ -1,6 +1,6 @@
 //! Generators.
 
-use crate::{Object, Owned, Thrown, Value, c, exception};
+use crate::{Object, Owned, Thrown, Value, c, exception, sys};
 
 /// A `Generator` object.
 #[repr(transparent)]
@@ -13,8 +13,12 @@ pub enum Resumed {
     Yielded(Value),
     /// It has returned this value.
     Returned(Value),
-    /// It has thrown, or was already at its end without having returned.
-    Ended(Result<(), Thrown>),
+    /// It has thrown.
+    Thrown(Thrown),
+    /// It had ended by an exception before.
+    Ended,
+    /// Nothing: its code runs, or that of a generator that it delegates to.
+    Running,
 }
 
 impl Generator {
@@ -28,47 +32,24 @@ impl Generator {
         &self.0
     }
 
-    /// Returns `true` if its code has ended.
-    pub fn is_finished(&self) -> bool {
-        c::spindle_generator_is_finished(&self.0)
-    }
-
     /// Returns `true` if its code runs, or that of a generator that it delegates to.
     pub fn is_running(&self) -> bool {
         c::spindle_generator_is_running(&self.0)
     }
 
-    /// Runs it to its first `yield`, unless it has begun, and returns where it is.
-    pub fn begin(&self) -> Resumed {
+    /// Resumes it with the value of its `yield`. If that is undefined, runs it to its first `yield`, unless it has begun.
+    #[inline]
+    pub fn resume(&self, value: &Value) -> Resumed {
         let mut result = Value::NULL;
-        c::spindle_generator_current(&self.0, &mut result);
-        self.resumed(result)
-    }
-
-    /// Resumes it with the value of its `yield`.
-    pub fn send(&self, value: &Value) -> Resumed {
-        let mut result = Value::NULL;
-        c::spindle_generator_send(&self.0, value, &mut result);
-        self.resumed(result)
+        let state = c::spindle_generator_resume(&self.0, value, &mut result);
+        Resumed::of(state, result)
     }
 
     /// Resumes it by an exception at its `yield`.
     pub fn throw(&self, exception: &Object) -> Resumed {
         let mut result = Value::NULL;
-        c::spindle_generator_throw(&self.0, exception, &mut result);
-        self.resumed(result)
-    }
-
-    fn resumed(&self, result: Value) -> Resumed {
-        if exception::is_in_flight() {
-            return Resumed::Ended(Err(Thrown::is_in_flight()));
-        }
-        if !self.is_finished() {
-            return Resumed::Yielded(result);
-        }
-        let mut returned = Value::UNDEF;
-        c::spindle_generator_returned(&self.0, &mut returned);
-        returned.some().map_or(Resumed::Ended(Ok(())), Resumed::Returned)
+        let state = c::spindle_generator_throw(&self.0, exception, &mut result);
+        Resumed::of(state, result)
     }
 
     /// Ends it where it is suspended, as when its last reference is dropped: its `finally` blocks run. Does nothing while it
@@ -76,6 +57,19 @@ impl Generator {
     pub fn end(&self) {
         if !self.is_running() {
             c::spindle_generator_end(&self.0);
+        }
+    }
+}
+
+impl Resumed {
+    #[inline(always)]
+    fn of(state: sys::spindle_generator_state, result: Value) -> Resumed {
+        match state {
+            sys::SPINDLE_GENERATOR_YIELDED => Resumed::Yielded(result),
+            sys::SPINDLE_GENERATOR_RETURNED => Resumed::Returned(result),
+            sys::SPINDLE_GENERATOR_RUNNING => Resumed::Running,
+            _ if exception::is_in_flight() => Resumed::Thrown(Thrown::is_in_flight()),
+            _ => Resumed::Ended,
         }
     }
 }

@@ -185,6 +185,12 @@ impl Value {
         self.type_number() == sys::IS_UNDEF
     }
 
+    /// Returns `true` if it is `null`.
+    #[inline(always)]
+    pub fn is_null(&self) -> bool {
+        self.type_number() == sys::IS_NULL
+    }
+
     /// Returns `true` if it refers to a reference-counted structure.
     #[inline(always)]
     pub fn is_counted(&self) -> bool {

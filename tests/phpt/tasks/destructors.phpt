@@ -43,6 +43,38 @@ $s->newTask(task());
 $s->newTask(bystander(30));
 $s->run();
 
+echo "-- of a value that was sent, and an exception that was thrown\n";
+$s->newTask((function() {
+    try {
+        yield new SystemCall(function(Task $t, Scheduler $s) {
+            $t->setSendValue(new Thrower('a value that nothing uses'));
+            $s->schedule($t);
+        });
+        yield; // the last reference goes here
+        echo "WRONG: nothing thrown\n";
+    } catch (RuntimeException $e) {
+        echo said($e), "\n";
+    }
+})());
+final class Sharp extends Exception
+{
+    public function __destruct() { throw new RuntimeException('destructor of an exception'); }
+}
+$s->newTask((function() {
+    try {
+        try {
+            yield new SystemCall(fn(Task $t, Scheduler $s) => throw new Sharp);
+        } catch (Sharp) {
+        }
+        yield; // the last reference goes here
+        echo "WRONG: nothing thrown\n";
+    } catch (RuntimeException $e) {
+        echo said($e), "\n";
+    }
+})());
+$s->newTask(bystander(30));
+$s->run();
+
 echo "-- at the ends of tasks: their failures\n";
 $s->newTask((function() { yield; return new Thrower('the result of a task'); })());
 $s->newTask((function() {
@@ -61,6 +93,10 @@ result of a called generator: nothing yet
 value of retval(): RuntimeException: destructor of a result
 result of a system call: RuntimeException: destructor of a result of a call
 sent value, replaced: RuntimeException: destructor of a replaced value
+the bystander has ended
+-- of a value that was sent, and an exception that was thrown
+RuntimeException: destructor of a value that nothing uses
+RuntimeException: destructor of an exception
 the bystander has ended
 -- at the ends of tasks: their failures
 the bystander has ended
