@@ -18,14 +18,22 @@ T\work_in(['page.php' => <<<'CODE'
         $stacked = stackedCoroutine((function () { yield 'stacked'; })());
         return $seen[0] . ' ' . $stacked->current();
     };
-    // PHP calls it when ext/session ends, which is loaded before.
-    $write = function () {
-        getTaskId();
-        file_put_contents('seen', stackedCoroutine((function () { yield 'written '; })())->current(), FILE_APPEND);
-        return true;
-    };
-    $true = fn() => true;
-    session_set_save_handler($true, $true, fn() => '', $write, $true, fn() => 0);
+    class Sessions implements SessionHandlerInterface
+    {
+        public function open(string $path, string $name): bool { return true; }
+        public function close(): bool { return true; }
+        public function read(string $id): string { return ''; }
+        // PHP calls it when ext/session ends, which is loaded before.
+        public function write(string $id, string $data): bool
+        {
+            getTaskId();
+            file_put_contents('seen', stackedCoroutine((function () { yield 'written '; })())->current(), FILE_APPEND);
+            return true;
+        }
+        public function destroy(string $id): bool { return true; }
+        public function gc(int $lifetime): int { return 0; }
+    }
+    session_set_save_handler(new Sessions, false);
     session_id('one');
     session_start(['use_cookies' => false, 'cache_limiter' => '']);
     echo $use();
