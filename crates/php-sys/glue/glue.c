@@ -574,7 +574,8 @@ bool spindle_signal_is_taken(int signal)
 
 bool spindle_vm_interrupt_take(void)
 {
-	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt))) {
+	/* A time-out ends the script by a bailout: PHP code meets it. */
+	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || zend_atomic_bool_load_ex(&EG(timed_out))) {
 		return false;
 	}
 	zend_atomic_bool_store_ex(&EG(vm_interrupt), false);

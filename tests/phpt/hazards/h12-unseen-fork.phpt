@@ -5,6 +5,17 @@ ffi
 pcntl
 --INI--
 ffi.enable=1
+--SKIPIF--
+<?php
+// An emulator may accept the advice by which such a child is recognised, and not follow it.
+$libc = FFI::cdef('uint8_t *mmap(void *, size_t, int, int, int, long); int madvise(void *, size_t, int);');
+$page = $libc->mmap(null, 4096, 3, 0x22, -1, 0);
+$libc->madvise($page, 4096, 18);
+$page[0] = 7;
+if (($pid = pcntl_fork()) === 0) exit($page[0]);
+pcntl_waitpid($pid, $status);
+if (pcntl_wexitstatus($status) === 7) die('skip this kernel does not follow MADV_WIPEONFORK');
+?>
 --FILE--
 <?php
 use function Async\{await, getCoroutines, spawn};

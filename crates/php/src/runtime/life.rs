@@ -5,7 +5,7 @@ use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
-use crate::runtime::{cancellation, classes, context, ends, failure, moments, observers, pending_cancel};
+use crate::runtime::{cancellation, classes, context, ends, failure, moments, observers, park, pending_cancel};
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
@@ -144,6 +144,9 @@ fn call(this: &CoroutineObject) -> Value {
     } else {
         make(&mut fci, fcc);
     }
+    // A signal that came while the function ran is handled in this coroutine, also where the function ends without another look
+    // for it, as by an exception. Later releases of PHP do this themselves; 8.2.32 leaves it to the code that runs next.
+    park::serve_interrupt();
     result
 }
 

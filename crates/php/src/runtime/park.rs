@@ -84,12 +84,18 @@ pub fn delay(rt: &'static Runtime, nanoseconds: u64) -> Result<(), Thrown> {
 /// # Errors
 /// The handler has thrown.
 pub fn after_signal() -> Result<(), Thrown> {
+    serve_interrupt(); // an internal function of this module is running, where the engine may run handlers
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
+}
+
+/// Does what the engine does between two instructions if an interrupt is requested, such as to run the handlers of signals,
+/// which may throw. A time-out is left to the engine.
+pub fn serve_interrupt() {
     if c::spindle_vm_interrupt_take()
         && let Some(run) = hooks::INTERRUPT.get()
     {
-        run(Frame::current()); // an internal function of this module is running, where the engine may run handlers
+        run(Frame::current());
     }
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
 }
 
 /// Throws the pending cancellation of the running coroutine. Returns `true` if there was one.
