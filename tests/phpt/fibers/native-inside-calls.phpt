@@ -4,6 +4,8 @@ A fiber of PHP's that is suspended inside of calls, resumed from inside of other
 <?php
 use function Async\{await, spawn, suspend};
 
+error_reporting(E_ALL & ~E_DEPRECATED); // methods of PDO, from PHP 8.5 on
+
 /** A fiber that is suspended in callbacks of calls of C code, which use a handle. */
 function inside(): Fiber {
     return new Fiber(function () {

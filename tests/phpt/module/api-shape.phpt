@@ -1,5 +1,8 @@
 --TEST--
 All that the extension adds, by Reflection: functions, classes, constants, ini settings, and what it refuses to run beside
+--EXTENSIONS--
+pdo
+redis
 --FILE--
 <?php
 require __DIR__ . '/api.inc';

@@ -4,7 +4,8 @@ Calls of extensions loaded by zend_extension are not redirected, also those of a
 <?php
 require __DIR__ . '/kit.inc';
 
-if (!extension_loaded('Zend OPcache')) die("Excluded opcache.so, patched 0, Excluded opcache.so, patched 0, ");
+// From PHP 8.5 on opcache is a part of PHP.
+if (!extension_loaded('Zend OPcache') || PHP_VERSION_ID >= 80500) die("Excluded opcache.so, patched 0, Excluded opcache.so, patched 0, ");
 $code = <<<'PHP'
     Async\await(Async\spawn(fn () => 1));
     ob_start();

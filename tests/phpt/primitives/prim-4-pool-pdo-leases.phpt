@@ -9,6 +9,7 @@ use Async\{AsyncException, PooledPDO, Pool};
 use function Async\{await, awaitAll, delay, spawn, suspend};
 
 T\work_in();
+T\without_deprecations();
 $db = new PooledPDO('sqlite:db', max: 3);
 $number = 0;
 $db->sqliteCreateFunction('wait', function($x) { suspend(); return $x; });

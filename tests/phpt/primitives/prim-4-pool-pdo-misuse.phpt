@@ -11,6 +11,7 @@ use Async\{Pool, PooledPDO, PooledPDOConnection};
 use function Async\{await, spawn};
 
 T\work_in();
+T\without_deprecations();
 class Sub extends PooledPDO { function __construct() {} }
 class Own extends PooledPDO { public $x = 1; function query(string $query, ?int $fetchMode = null, mixed ...$fetchModeArgs): PDOStatement|false { return parent::query($query, $fetchMode); } }
 attempt('without constructor', fn() => (new ReflectionClass(PooledPDO::class))->newInstanceWithoutConstructor()->query('select 1'));
