@@ -59,8 +59,8 @@ pub struct HookedCall {
 
 /// The list of a family: `hooked_calls![c"name" => function, BEHAVIOR; …]`.
 macro_rules! hooked_calls {
-    ($($name:literal => $function:path, $behavior:expr;)*) => {
-        vec![$($crate::registry::HookedCall {
+    ($($(#[$condition:meta])* $name:literal => $function:path, $behavior:expr;)*) => {
+        vec![$($(#[$condition])* $crate::registry::HookedCall {
             hook: $crate::patch::Hook { name: $name, replacement: $function as *const () as usize },
             behavior: $behavior,
         }),*]

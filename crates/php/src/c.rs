@@ -160,11 +160,17 @@ declare! {
     pub safe fn spindle_lazy_compare<'a>(one: &'a Value, other: &'a Value) -> c_int;
 }
 
+/// Which limit of the process: an enumeration in glibc, a number in musl.
+#[cfg(target_env = "gnu")]
+pub type RlimitResource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+pub type RlimitResource = c_int;
+
 // SAFETY: these are the types of the C library.
 unsafe extern "C" {
     // The C library: queries, and calls that write only to their arguments.
     pub safe fn sysconf(name: c_int) -> c_long;
-    pub safe fn getrlimit(resource: libc::__rlimit_resource_t, limit: &mut libc::rlimit) -> c_int;
+    pub safe fn getrlimit(resource: RlimitResource, limit: &mut libc::rlimit) -> c_int;
     pub safe fn __errno_location() -> NonNull<c_int>;
     pub safe fn dladdr(address: *const c_void, object: &mut libc::Dl_info) -> c_int;
     pub safe fn shutdown(socket: c_int, how: c_int) -> c_int;

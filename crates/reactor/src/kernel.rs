@@ -1,6 +1,6 @@
 //! Tries, for diagnostics, those features of the kernel that are used where they are there.
 
-use crate::InternalFd;
+use crate::{InternalFd, syscalls};
 use std::io::{Error, pipe};
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::null;
@@ -96,7 +96,7 @@ fn nowait(fd: RawFd, offset: libc::off_t) -> Result<(), i32> {
     let mut byte = 0u8;
     let room = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
     // SAFETY: room for one byte.
-    match checked(unsafe { libc::preadv2(fd, &room, 1, offset, libc::RWF_NOWAIT) } as libc::c_long) {
+    match checked(unsafe { syscalls::preadv2(fd, &room, 1, offset, libc::RWF_NOWAIT) } as libc::c_long) {
         Err(libc::EAGAIN) => Ok(()),
         other => other.map(drop),
     }

@@ -14,6 +14,7 @@ mod interrupt;
 pub mod kernel;
 mod pool;
 pub mod signals;
+pub mod syscalls;
 pub mod watchdog;
 
 use std::cell::{Cell, RefCell};
@@ -292,7 +293,7 @@ impl Reactor {
         let mut count = -1;
         if self.pwait2.get() {
             let time = timeout.map(|ns| libc::timespec {
-                tv_sec: (ns / 1_000_000_000) as libc::time_t,
+                tv_sec: (ns / 1_000_000_000) as _,
                 tv_nsec: (ns % 1_000_000_000) as libc::c_long,
             });
             let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

@@ -1,5 +1,7 @@
 --TEST--
 A fiber of PHP's that is suspended inside of calls, resumed from inside of others and from other coroutines, or destroyed
+--EXTENSIONS--
+pdo_sqlite
 --FILE--
 <?php
 use function Async\{await, spawn, suspend};

@@ -12,7 +12,7 @@ T\work_in();
 posix_mkfifo('fifo', 0600);
 
 // the program uses all the signals by which it could be interrupted
-for ($signal = 34; $signal <= 64; $signal++) pcntl_signal($signal, fn() => null);
+for ($signal = SIGRTMIN; $signal <= SIGRTMAX; $signal++) pcntl_signal($signal, fn() => null);
 $opening = spawn(fn() => @fopen('fifo', 'r'));
 T\parked($opening);
 $opening->cancel();

@@ -9,7 +9,9 @@ pub(crate) mod vectored;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 
 pub use copy::copy_file_range;
-pub use open::{creat, open, open_2, openat, openat_2, set_open_on_workers};
+pub use open::{creat, open, openat, set_open_on_workers};
+#[cfg(target_env = "gnu")]
+pub use open::{open_2, openat_2};
 pub use sync::{fdatasync, fsync};
 
 /// The family's functions.
@@ -30,9 +32,13 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"openat64" => openat, OPEN;
         c"creat" => creat, OPEN;
         c"creat64" => creat, OPEN;
+        #[cfg(target_env = "gnu")]
         c"__open_2" => open_2, OPEN;
+        #[cfg(target_env = "gnu")]
         c"__open64_2" => open_2, OPEN;
+        #[cfg(target_env = "gnu")]
         c"__openat_2" => openat_2, OPEN;
+        #[cfg(target_env = "gnu")]
         c"__openat64_2" => openat_2, OPEN;
         c"fsync" => fsync, FSYNC;
         c"fdatasync" => fdatasync, FSYNC;

@@ -18,7 +18,9 @@ use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 
 pub use accept::{accept, accept4};
 pub use connect::connect;
-pub use recv::{__recv_chk, __recvfrom_chk, recv, recvfrom, recvmmsg, recvmsg};
+#[cfg(target_env = "gnu")]
+pub use recv::{__recv_chk, __recvfrom_chk};
+pub use recv::{recv, recvfrom, recvmmsg, recvmsg};
 pub use send::{send, sendmmsg, sendmsg, sendto};
 
 /// The family's functions.
@@ -45,8 +47,10 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     };
     hooked_calls![
         c"recv" => recv, RECEIVE;
+        #[cfg(target_env = "gnu")]
         c"__recv_chk" => __recv_chk, RECEIVE;
         c"recvfrom" => recvfrom, RECEIVE;
+        #[cfg(target_env = "gnu")]
         c"__recvfrom_chk" => __recvfrom_chk, RECEIVE;
         c"recvmsg" => recvmsg, RECEIVE;
         c"recvmmsg" => recvmmsg, Behavior { wait: WaitKind::Readiness, summary: "as recvmsg for each message; the timeout is checked after each", on_cancel: on_cancel::PARTIAL };

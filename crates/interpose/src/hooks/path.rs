@@ -87,6 +87,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"mkstemp" => mkstemp, ABSOLUTE;
         c"mkstemp64" => mkstemp, ABSOLUTE;
         c"realpath" => realpath, WORKER;
+        #[cfg(target_env = "gnu")]
         c"__realpath_chk" => realpath_chk, WORKER;
         c"opendir" => opendir, Behavior { wait: WaitKind::Worker, summary: "in the thread pool, where the entries are read ahead for readdir", on_cancel: on_cancel::NONE };
         c"scandir" => scandir, SCAN;

@@ -15,7 +15,9 @@ mod select;
 
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 
-pub use calls::{__poll_chk, __ppoll_chk, poll, ppoll};
+#[cfg(target_env = "gnu")]
+pub use calls::{__poll_chk, __ppoll_chk};
+pub use calls::{poll, ppoll};
 pub use epoll::{epoll_pwait, epoll_pwait2, epoll_wait};
 pub use select::{pselect, select};
 
@@ -39,8 +41,10 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     hooked_calls![
         c"poll" => poll, POLL;
         c"__poll" => poll, POLL;
+        #[cfg(target_env = "gnu")]
         c"__poll_chk" => __poll_chk, POLL;
         c"ppoll" => ppoll, MASKED;
+        #[cfg(target_env = "gnu")]
         c"__ppoll_chk" => __ppoll_chk, MASKED;
         c"select" => select, POLL;
         c"__select" => select, POLL;

@@ -20,7 +20,7 @@ use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::{self, WaitOutcome};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
-use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
+use spindle_reactor::{Blocking, FdKind, Interest, Readiness, syscalls};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -61,8 +61,11 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"preadv64" => preadv, PREAD;
         c"pwritev" => pwritev, PWRITE;
         c"pwritev64" => pwritev, PWRITE;
+        #[cfg(target_env = "gnu")]
         c"__read_chk" => read_chk, READ;
+        #[cfg(target_env = "gnu")]
         c"__pread_chk" => pread_chk, PREAD;
+        #[cfg(target_env = "gnu")]
         c"__pread64_chk" => pread_chk, PREAD;
     ]
 }
@@ -178,7 +181,7 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
                 return other_read(host, io);
             }
             // SAFETY: the caller's own list; the kernel checks it.
-            let result = unsafe { libc::preadv2(io.fd, io.iov, io.count, HERE, libc::RWF_NOWAIT) };
+            let result = unsafe { syscalls::preadv2(io.fd, io.iov, io.count, HERE, libc::RWF_NOWAIT) };
             if result < 0 && matches!(errno(), libc::EOPNOTSUPP | libc::ENOSYS) {
                 PIPES_NOWAIT.with(host, |yes| *yes = false);
                 continue;
@@ -238,7 +241,7 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
             return polled_pipe_write(host, io, done);
         }
         // SAFETY: the caller's list or a window of it; the kernel checks it.
-        let call = |iov, count| unsafe { libc::pwritev2(io.fd, iov, count, HERE, libc::RWF_NOWAIT) };
+        let call = |iov, count| unsafe { syscalls::pwritev2(io.fd, iov, count, HERE, libc::RWF_NOWAIT) };
         let result = if done == 0 { call(io.iov, io.count) } else { io.rest(done, usize::MAX, call) };
         host.reactor().record_readiness(io.fd, Interest::WRITE, Readiness::Unknown);
         if result >= 0 {
@@ -403,12 +406,14 @@ pub unsafe extern "C" fn pwritev(fd: c_int, iov: *const iovec, count: c_int, off
     at(host, Io { fd, iov, count, own: false, offset, call: "pwritev" }, file_io::write)
 }
 
+#[cfg(target_env = "gnu")]
 unsafe extern "C" {
     fn __read_chk(fd: c_int, buffer: *mut c_void, size: size_t, room: size_t) -> ssize_t;
     fn __pread_chk(fd: c_int, buffer: *mut c_void, size: size_t, offset: off_t, room: size_t) -> ssize_t;
 }
 
 /// `read` as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn read_chk(fd: c_int, buffer: *mut c_void, size: size_t, room: size_t) -> ssize_t {
     if size > room {
         // SAFETY: the caller's own arguments; it ends the process.
@@ -419,6 +424,7 @@ pub unsafe extern "C" fn read_chk(fd: c_int, buffer: *mut c_void, size: size_t, 
 }
 
 /// `pread` as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn pread_chk(
     fd: c_int,
     buffer: *mut c_void,

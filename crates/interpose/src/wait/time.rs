@@ -31,7 +31,7 @@ pub(crate) fn duration(time: &timespec) -> Option<u64> {
 
 /// Returns a duration of nanoseconds as a `timespec`.
 pub(crate) fn timespec_of(ns: u64) -> timespec {
-    timespec { tv_sec: (ns / SECOND) as libc::time_t, tv_nsec: (ns % SECOND) as libc::c_long }
+    timespec { tv_sec: (ns / SECOND) as _, tv_nsec: (ns % SECOND) as libc::c_long }
 }
 
 /// Returns `CLOCK_REALTIME`, in nanoseconds.

@@ -105,7 +105,7 @@ fn poll_chunk(entries: &mut [libc::pollfd]) -> io::Result<()> {
 /// Waits for descriptors in the kernel, at most for so many nanoseconds, or until a signal is caught that was not looked at.
 fn poll_in_place(entries: &mut [libc::pollfd], nanoseconds: Option<u64>) -> io::Result<()> {
     let time = nanoseconds.map(|nanoseconds| libc::timespec {
-        tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+        tv_sec: (nanoseconds / 1_000_000_000) as _,
         tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

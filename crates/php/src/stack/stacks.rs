@@ -175,7 +175,7 @@ fn reserved_space() -> usize {
 }
 
 /// Returns a limit of the process, if there is one.
-fn limit(which: libc::__rlimit_resource_t) -> Option<usize> {
+fn limit(which: c::RlimitResource) -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let known = c::getrlimit(which, &mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
     known.then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))

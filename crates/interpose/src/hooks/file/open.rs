@@ -270,16 +270,19 @@ pub unsafe extern "C" fn creat(path: *const c_char, mode: mode_t) -> c_int {
     unsafe { open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC, mode) }
 }
 
+#[cfg(target_env = "gnu")]
 unsafe extern "C" {
     fn __open_2(path: *const c_char, flags: c_int) -> c_int;
     fn __openat_2(at: c_int, path: *const c_char, flags: c_int) -> c_int;
 }
 
+#[cfg(target_env = "gnu")]
 fn needs_mode(flags: c_int) -> bool {
     flags & libc::O_CREAT != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE
 }
 
 /// `open` without a mode as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn open_2(path: *const c_char, flags: c_int) -> c_int {
     if needs_mode(flags) {
         // SAFETY: the caller's own arguments; it ends the process.
@@ -290,6 +293,7 @@ pub unsafe extern "C" fn open_2(path: *const c_char, flags: c_int) -> c_int {
 }
 
 /// `openat` without a mode as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn openat_2(at: c_int, path: *const c_char, flags: c_int) -> c_int {
     if needs_mode(flags) {
         // SAFETY: the caller's own arguments; it ends the process.

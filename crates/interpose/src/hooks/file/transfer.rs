@@ -16,7 +16,7 @@ use crate::host::{Host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait;
 use libc::c_int;
-use spindle_reactor::{JobKind, Reactor};
+use spindle_reactor::{JobKind, Reactor, syscalls};
 use std::os::fd::RawFd;
 
 /// A read in place that took longer (ns) waited for a device.
@@ -140,9 +140,9 @@ fn nowait(io: &Io, done: usize, writing: bool) -> isize {
         // SAFETY: the list is the caller's or a window of it; the kernel checks the memory.
         unsafe {
             if writing {
-                libc::pwritev2(io.fd, iov, count, offset, libc::RWF_NOWAIT)
+                syscalls::pwritev2(io.fd, iov, count, offset, libc::RWF_NOWAIT)
             } else {
-                libc::preadv2(io.fd, iov, count, offset, libc::RWF_NOWAIT)
+                syscalls::preadv2(io.fd, iov, count, offset, libc::RWF_NOWAIT)
             }
         }
     };

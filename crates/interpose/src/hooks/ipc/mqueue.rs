@@ -23,6 +23,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"mq_receive" => mq_receive, WAIT;
         c"mq_timedreceive" => mq_timedreceive, WAIT;
         c"mq_open" => mq_open, OPENS;
+        #[cfg(target_env = "gnu")]
         c"__mq_open_2" => mq_open_2, OPENS;
         c"mq_close" => mq_close, CLOSES;
     ]
@@ -123,6 +124,7 @@ pub unsafe extern "C" fn mq_open(name: *const c_char, flags: c_int, mode: mode_t
 }
 
 /// `mq_open` without a mode as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn mq_open_2(name: *const c_char, flags: c_int) -> mqd_t {
     unsafe extern "C" {
         fn __mq_open_2(name: *const c_char, flags: c_int) -> mqd_t;

@@ -39,7 +39,8 @@ type WithState = unsafe extern "C" fn(*mut ResState, *const c_char, c_int, c_int
 unsafe extern "C" {
     #[link_name = "__res_state"]
     fn libc_res_state() -> *mut ResState;
-    #[link_name = "__res_init"]
+    #[cfg_attr(target_env = "gnu", link_name = "__res_init")]
+    #[cfg_attr(not(target_env = "gnu"), link_name = "res_init")]
     fn libc_res_init() -> c_int;
 }
 

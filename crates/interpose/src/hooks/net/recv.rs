@@ -167,6 +167,7 @@ pub unsafe extern "C" fn recvfrom(
     })
 }
 
+#[cfg(target_env = "gnu")]
 unsafe extern "C" {
     /// Ends the process: a buffer would have overflowed.
     fn __chk_fail() -> !;
@@ -176,6 +177,7 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// As the original.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn __recv_chk(
     fd: c_int,
     buffer: *mut c_void,
@@ -195,6 +197,7 @@ pub unsafe extern "C" fn __recv_chk(
 ///
 /// # Safety
 /// As the original.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn __recvfrom_chk(
     fd: c_int,
     buffer: *mut c_void,

@@ -5,7 +5,7 @@ use super::job::{is_absolute, on_worker, path_only, with_path};
 use crate::hooks::fd::refs::FdRef;
 use crate::host::{Host, current_host, errno, fail, set_errno};
 use libc::{c_char, c_int, c_uint, gid_t, mode_t, off_t, timespec, timeval, uid_t, utimbuf};
-use spindle_reactor::FdKind;
+use spindle_reactor::{FdKind, syscalls};
 use std::mem::MaybeUninit;
 
 /// # Safety
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn statx(
     let ask = move |at, path| {
         let mut found = MaybeUninit::<libc::statx>::zeroed();
         // SAFETY: a path and a place of the job's.
-        let result = unsafe { libc::statx(at, path, flags, mask, found.as_mut_ptr()) };
+        let result = unsafe { syscalls::statx(at, path, flags, mask, found.as_mut_ptr()) };
         (result as isize, found)
     };
     // SAFETY: the caller's own arguments.
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn statx(
         }
         Some((failed, _)) => failed as c_int,
         // SAFETY: the caller's own arguments.
-        None => unsafe { libc::statx(at, path, flags, mask, to) },
+        None => unsafe { syscalls::statx(at, path, flags, mask, to) },
     }
 }
 

@@ -209,6 +209,7 @@ unsafe fn from_working_directory(path: *const c_char) -> Option<CString> {
 }
 
 /// `realpath` as `_FORTIFY_SOURCE` calls it.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn realpath_chk(path: *const c_char, to: *mut c_char, room: size_t) -> *mut c_char {
     unsafe extern "C" {
         fn __realpath_chk(path: *const c_char, to: *mut c_char, room: size_t) -> *mut c_char;

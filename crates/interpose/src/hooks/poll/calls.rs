@@ -5,7 +5,7 @@ use crate::hooks::signal::pending::Pending;
 use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
 use crate::wait::{self, yield_if_due};
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
-use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, size_t, timespec};
+use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, timespec};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
@@ -219,6 +219,7 @@ pub unsafe extern "C" fn ppoll(
     }
 }
 
+#[cfg(target_env = "gnu")]
 unsafe extern "C" {
     /// Ends the process: a buffer would have overflowed.
     fn __chk_fail() -> !;
@@ -228,7 +229,8 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// As the original.
-pub unsafe extern "C" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: size_t) -> c_int {
+#[cfg(target_env = "gnu")]
+pub unsafe extern "C" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int {
     if room / size_of::<pollfd>() < count as usize {
         // SAFETY: it takes nothing and does not return, as the original.
         unsafe { __chk_fail() }
@@ -241,12 +243,13 @@ pub unsafe extern "C" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_
 ///
 /// # Safety
 /// As the original.
+#[cfg(target_env = "gnu")]
 pub unsafe extern "C" fn __ppoll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
     mask: *const sigset_t,
-    room: size_t,
+    room: usize,
 ) -> c_int {
     if room / size_of::<pollfd>() < count as usize {
         // SAFETY: it takes nothing and does not return, as the original.
