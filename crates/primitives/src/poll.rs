@@ -17,8 +17,8 @@ use crate::{fails, state};
 use rustc_hash::FxBuildHasher;
 use spindle_php::coroutine::{self, Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
-    Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, argument_error, exception,
-    function_table, object_class,
+    Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, ValueCell, argument_error,
+    exception, function_table, object_class,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -32,6 +32,8 @@ struct Poll {
     registered: RefCell<HashMap<Key, Side, FxBuildHasher>>,
     /// What is due, in the order in which it became so; also what was due and is not watched any more.
     due: RefCell<Vec<Side>>,
+    /// An empty list that has been one of what is due, and has room.
+    spare: RefCell<Vec<Side>>,
     signals: RefCell<BTreeMap<i32, Rc<SignalWait>>>,
     /// Signals that have arrived and were not returned, bit `n - 1` for signal `n`.
     caught: Rc<Cell<u64>>,
@@ -45,14 +47,17 @@ struct Poll {
 }
 
 /// A direction of a stream.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Side {
-    stream: i64,
+    stream: Rc<Stream>,
     direction: Direction,
 }
 
 struct Stream {
-    resource: Value,
+    /// The number of its resource.
+    number: i64,
+    /// Empty when it is not watched any more.
+    resource: ValueCell,
     read: Watch,
     write: Watch,
 }
@@ -62,17 +67,15 @@ struct Stream {
 struct Watch {
     is_watched: Cell<bool>,
     is_due: Cell<bool>,
-    /// It is due because the event loop has reported it.
-    is_reported: Cell<bool>,
     /// Its key, and the descriptor that is registered.
     registration: Cell<Option<(Key, i32)>>,
 }
 
-impl Stream {
-    fn watch(&self, direction: Direction) -> &Watch {
-        match direction {
-            Direction::Read => &self.read,
-            Direction::Write => &self.write,
+impl Side {
+    fn watch(&self) -> &Watch {
+        match self.direction {
+            Direction::Read => &self.stream.read,
+            Direction::Write => &self.stream.write,
         }
     }
 }
@@ -119,6 +122,7 @@ impl State for Poll {
             streams: RefCell::default(),
             registered: RefCell::default(),
             due: RefCell::default(),
+            spare: RefCell::default(),
             signals: RefCell::default(),
             caught: Rc::default(),
             is_woken: Cell::new(false),
@@ -133,7 +137,7 @@ impl State for Poll {
     }
 
     fn collect(&self, values: &mut Collected) {
-        self.streams.borrow().values().for_each(|stream| values.value(&stream.resource));
+        self.streams.borrow().values().for_each(|stream| values.cell(&stream.resource));
     }
 }
 
@@ -156,19 +160,24 @@ fn watch(call: &Call, direction: Direction) -> PhpResult {
     let arguments = call.arguments(1, 1)?;
     let number = number_of(arguments.value(1))?;
     let resource = arguments.value(1).cloned().unwrap_or_default();
-    if !resource.is_open_stream() {
-        return Err(argument_error(1, true, "must be an open stream resource"));
-    }
     // Code of a user wrapper may run here.
     let descriptor = resource.stream_descriptor();
     nothing_in_flight()?;
     if descriptor.is_none() {
+        if !resource.is_open_stream() {
+            return Err(argument_error(1, true, "must be an open stream resource"));
+        }
         return Err(argument_error(1, false, "must be a stream that has a descriptor, which can be polled"));
     }
-    let new = || Rc::new(Stream { resource, read: Watch::default(), write: Watch::default() });
+    let new = || {
+        let stream = Stream { number, resource: ValueCell::new(), read: Watch::default(), write: Watch::default() };
+        stream.resource.set(resource);
+        Rc::new(stream)
+    };
     let stream = Rc::clone(this.streams.borrow_mut().entry(number).or_insert_with(new));
-    if !stream.watch(direction).is_watched.replace(true) {
-        this.make_due(Side { stream: number, direction }, stream.watch(direction), false);
+    let side = Side { stream, direction };
+    if !side.watch().is_watched.replace(true) {
+        this.make_due(side);
         if this.is_waiting.get() {
             this.waits.wake();
         }
@@ -181,17 +190,19 @@ fn unwatch(call: &Call, direction: Direction) -> PhpResult {
     let number = number_of(call.arguments(1, 1)?.value(1))?;
     let stream = this.streams.borrow().get(&number).cloned();
     let Some(stream) = stream else { return Ok(Value::NULL) };
-    let watch = stream.watch(direction);
+    let side = Side { stream, direction };
+    let watch = side.watch();
     watch.is_watched.set(false);
     if let Some((key, descriptor)) = watch.registration.take() {
         this.registered.borrow_mut().remove(&key);
         this.waits.unwatch_descriptor(descriptor, key);
     }
+    let stream = &side.stream;
     if !stream.read.is_watched.get() && !stream.write.is_watched.get() {
-        let removed = this.streams.borrow_mut().remove(&number);
+        this.streams.borrow_mut().remove(&number);
+        let resource = stream.resource.take();
         this.may_have_nothing_left();
-        // A stream that nothing else refers to is closed here, by code of a user wrapper perhaps.
-        drop((removed, stream));
+        drop(resource); // if nothing else refers to it, it is closed, by code of a user wrapper perhaps
     }
     nothing_in_flight().map(|()| Value::NULL)
 }
@@ -290,33 +301,29 @@ impl Ready {
 }
 
 impl Poll {
-    fn make_due(&self, side: Side, watch: &Watch, is_reported: bool) {
-        watch.is_reported.set(is_reported);
-        if watch.is_due.get() {
+    fn make_due(&self, side: Side) {
+        if side.watch().is_due.get() {
             return;
         }
         let mut due = self.due.borrow_mut();
-        let streams = self.streams.borrow();
-        if due.len() >= MIN_DUE_TO_COMPACT && due.len() > 4 * streams.len() {
-            let find = |side: &Side| streams.get(&side.stream).map(|stream| stream.watch(side.direction));
-            due.retain(|side| find(side).is_some_and(|watch| watch.is_due.replace(false)));
-            due.iter().filter_map(find).for_each(|watch| watch.is_due.set(true));
+        if due.len() >= MIN_DUE_TO_COMPACT && due.len() > 4 * self.streams.borrow().len() {
+            due.retain(|side| {
+                let is_watched = side.watch().is_watched.get();
+                side.watch().is_due.set(is_watched);
+                is_watched
+            });
         }
-        watch.is_due.set(true);
+        side.watch().is_due.set(true);
         due.push(side);
     }
 
     /// Ends all registrations.
     fn make_all_due(&self) {
-        let registered = self.registered.take();
-        for (key, side) in registered {
-            let stream = self.streams.borrow().get(&side.stream).cloned();
-            let Some(stream) = stream else { continue };
-            let watch = stream.watch(side.direction);
-            if let Some((_, descriptor)) = watch.registration.take() {
+        for (key, side) in self.registered.take() {
+            if let Some((_, descriptor)) = side.watch().registration.take() {
                 self.waits.unwatch_descriptor(descriptor, key);
             }
-            self.make_due(side, watch, false);
+            self.make_due(side);
         }
     }
 
@@ -340,84 +347,94 @@ impl Poll {
         }
     }
 
-    /// Makes due what the event loop has reported.
-    fn take_reports(&self) {
+    /// Ends the registrations that the event loop has reported. Returns what is ready; what is not known to be is added to `due`.
+    fn take_reports(&self, due: &mut Vec<Side>) -> Vec<Side> {
+        let mut ready = Vec::new();
         while let Some(key) = self.waits.next() {
             let side = self.registered.borrow_mut().remove(&key);
             let Some(side) = side else { continue };
-            let stream = self.streams.borrow().get(&side.stream).cloned();
-            let Some(stream) = stream else { continue };
-            let watch = stream.watch(side.direction);
-            if let Some((_, descriptor)) = watch.registration.take() {
-                self.waits.unwatch_descriptor(descriptor, key);
+            let watch = side.watch();
+            let Some((_, descriptor)) = watch.registration.take() else { continue };
+            self.waits.unwatch_descriptor(descriptor, key);
+            if self.waits.is_known_ready(descriptor, side.direction) {
+                ready.push(side);
+            } else if !watch.is_due.replace(true) {
+                due.push(side);
             }
-            self.make_due(side, watch, true);
         }
+        ready
     }
 
-    /// Looks at what is due. What is ready is added to `ready` and stays due; what is not is registered, or with `in_place` stays
-    /// due and is returned.
+    /// Looks at what was reported and what is due. What is ready is added to `ready` and is due again; what is not is registered,
+    /// or with `in_place` stays due and is returned.
     fn look(&self, ready: &mut Ready, in_place: bool) -> Result<Vec<Asked>, Thrown> {
-        let due = self.due.take();
-        let mut asked: Vec<(Side, Rc<Stream>, Asked)> = Vec::with_capacity(due.len());
-        for (at, &side) in due.iter().enumerate() {
-            let stream = self.streams.borrow().get(&side.stream).cloned();
-            let Some(stream) = stream else { continue };
-            let watch = stream.watch(side.direction);
+        let mut due = self.due.replace(self.spare.take());
+        let reported = self.take_reports(&mut due);
+        let mut asked = Vec::with_capacity(due.len());
+        let mut questions = Vec::with_capacity(due.len());
+        let mut sides = due.drain(..);
+        while let Some(side) = sides.next() {
+            let watch = side.watch();
             if !watch.is_due.replace(false) || !watch.is_watched.get() || watch.registration.get().is_some() {
                 continue;
             }
-            let found = self.descriptor(&stream, side.direction);
+            let found = self.descriptor(&side);
             if exception::is_in_flight() {
                 // Of a user wrapper: all are looked at again by the next wait.
-                self.make_due(side, watch, false);
-                for (side, stream, _) in &asked {
-                    self.make_due(*side, stream.watch(side.direction), false);
-                }
-                self.due.borrow_mut().extend_from_slice(&due[at + 1..]);
+                self.make_due(side);
+                asked.into_iter().chain(reported).for_each(|side| self.make_due(side));
+                self.due.borrow_mut().extend(sides);
                 return Err(Thrown::is_in_flight());
             }
             match found {
-                _ if !watch.is_watched.get() => {}
+                _ if !side.watch().is_watched.get() => {}
                 Some(fd) => {
-                    let signalled = watch.is_reported.get();
-                    asked.push((side, stream, Asked { fd, direction: side.direction, signalled }));
+                    questions.push(Asked { fd, direction: side.direction });
+                    asked.push(side);
                 }
-                None => self.is_ready(side, &stream, ready),
+                None => self.is_ready(side, ready),
             }
         }
-        let questions: Vec<Asked> = asked.iter().map(|(_, _, one)| *one).collect();
+        drop(sides);
+        self.spare.replace(due);
         let answers = self.waits.ask(&questions);
         let mut failure = answers.as_ref().err().map(ToString::to_string);
         let answers = answers.unwrap_or_default();
         let mut left = Vec::new();
-        for (at, (side, stream, one)) in asked.iter().enumerate() {
-            let watch = stream.watch(side.direction);
+        for (at, (side, one)) in asked.into_iter().zip(questions).enumerate() {
+            let watch = side.watch();
             if !watch.is_watched.get() {
                 continue; // by a wrapper's code
             }
             match answers.get(at) {
-                None => self.make_due(*side, watch, false),
+                None => self.make_due(side),
                 // It may have been closed by a wrapper's code, and the descriptor be another's.
-                Some(is_ready) if *is_ready || !stream.resource.is_open_stream() => self.is_ready(*side, stream, ready),
+                Some(is_ready) if *is_ready || !side.stream.resource.get().is_open_stream() => {
+                    self.is_ready(side, ready)
+                }
                 Some(_) if in_place => {
-                    self.make_due(*side, watch, false);
-                    left.push(*one);
+                    self.make_due(side);
+                    left.push(one);
                 }
                 Some(_) => {
                     let is_used = |key: Key| self.registered.borrow().contains_key(&key);
                     match self.waits.register(one.fd, side.direction, is_used) {
                         Ok(Some(key)) => {
                             watch.registration.set(Some((key, one.fd)));
-                            self.registered.borrow_mut().insert(key, *side);
+                            self.registered.borrow_mut().insert(key, side);
                         }
-                        Ok(None) => self.is_ready(*side, stream, ready),
+                        Ok(None) => self.is_ready(side, ready),
                         Err(error) => {
                             failure = Some(error.to_string());
-                            self.make_due(*side, watch, false);
+                            self.make_due(side);
                         }
                     }
                 }
+            }
+        }
+        for side in reported {
+            if side.watch().is_watched.get() {
+                self.is_ready(side, ready);
             }
         }
         match failure {
@@ -427,23 +444,24 @@ impl Poll {
     }
 
     /// Returns the descriptor to be asked; `None` if the stream is ready as it is. Code of a user wrapper may run, and throw.
-    fn descriptor(&self, stream: &Stream, direction: Direction) -> Option<i32> {
+    fn descriptor(&self, side: &Side) -> Option<i32> {
+        let resource = side.stream.resource.get();
         // A stream that is closed or has no descriptor any more is ready: whoever uses it finds that.
-        let descriptor = stream.resource.is_open_stream().then(|| stream.resource.stream_descriptor())?;
+        let descriptor = resource.stream_descriptor()?;
         // After that: data that TLS has decrypted is moved to the buffer there.
-        if direction == Direction::Read && stream.resource.has_buffered() {
+        if side.direction == Direction::Read && resource.has_buffered() {
             return None;
         }
-        descriptor
+        Some(descriptor)
     }
 
-    fn is_ready(&self, side: Side, stream: &Stream, ready: &mut Ready) {
+    fn is_ready(&self, side: Side, ready: &mut Ready) {
         let array = match side.direction {
             Direction::Read => &mut ready.read,
             Direction::Write => &mut ready.write,
         };
-        array.set_at(side.stream as u64, stream.resource.clone());
-        self.make_due(side, stream.watch(side.direction), false);
+        array.set_at(side.stream.number as u64, side.stream.resource.get());
+        self.make_due(side);
     }
 
     /// Returns `true` if something else than a stream ends the wait.
@@ -453,14 +471,12 @@ impl Poll {
 
     /// Waits, and adds what is ready to `ready`. The coroutine is suspended once at least.
     fn wait(&self, ready: &mut Ready, deadline: Option<u64>, is_over: bool) -> Result<(), Thrown> {
-        self.take_reports();
         self.look(ready, false)?;
         if is_over || self.is_ended() || !ready.is_empty() {
             return self.turn(ready);
         }
         loop {
             let end = self.waits.wait("Async\\Poll::wait", deadline)?;
-            self.take_reports();
             self.look(ready, false)?;
             if end != WaitEnd::Signalled || self.is_ended() || !ready.is_empty() {
                 return Ok(());
@@ -472,7 +488,6 @@ impl Poll {
     fn turn(&self, ready: &mut Ready) -> Result<(), Thrown> {
         let mut due = self.due.take();
         let have_others_run = self.waits.turn();
-        self.take_reports();
         if matches!(have_others_run, Ok(false)) {
             let looked = self.look(ready, false);
             due.append(&mut self.due.borrow_mut());

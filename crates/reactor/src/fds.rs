@@ -409,25 +409,26 @@ impl Fds {
     /// Preserves `errno`.
     pub(crate) fn record_readiness(
         &mut self,
-        epoll: Option<RawFd>,
+        epoll: impl FnOnce() -> Option<RawFd>,
         fd: RawFd,
         interest: Interest,
         readiness: Readiness,
     ) {
-        let Some(entry) = self.entry(fd) else { return };
+        if self.entry(fd).is_none() {
+            return;
+        }
+        let Some(entry) = self.entries.get_mut(fd as usize) else { return };
         let direction = direction(interest);
         if direction == 0 && readiness != Readiness::Ready && !entry.waiters.is_empty() {
             let interested = |&mut (_, interest): &mut (Waiter, Interest)| interest.0 & Interest::CONSUMED.0 != 0;
-            let consumed: Vec<_> = entry.waiters.extract_if(.., interested).map(|(waiter, _)| waiter).collect();
-            self.consumed.extend(consumed);
+            self.consumed.extend(entry.waiters.extract_if(.., interested).map(|(waiter, _)| waiter));
         }
-        let Some(entry) = self.entry(fd) else { return };
         let sticky = direction == 0 && entry.bits & STICKY != 0;
         if readiness == Readiness::NotReady && direction == 0 && !entry.registered && !sticky {
             // If the peer always sends in time no waiter ever registers it, and each read costs a `poll`.
             entry.found_empty = entry.found_empty.saturating_add(1);
             if entry.found_empty >= REGISTER_AFTER_EMPTY
-                && let Some(epoll) = epoll
+                && let Some(epoll) = epoll()
             {
                 let error = errno();
                 entry.add_to_epoll(epoll, fd);

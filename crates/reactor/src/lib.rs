@@ -469,7 +469,7 @@ impl Reactor {
 
     /// Records what a call on `fd` has shown of its readiness. After a hang-up or an error it is never `NotReady`.
     pub fn record_readiness(&self, fd: RawFd, interest: Interest, readiness: Readiness) {
-        let epoll = self.epoll.borrow().as_ref().map(InternalFd::as_raw_fd);
+        let epoll = || self.epoll.borrow().as_ref().map(InternalFd::as_raw_fd);
         self.fds.borrow_mut().record_readiness(epoll, fd, interest, readiness);
     }
 

@@ -67,6 +67,12 @@ echo found($poll->wait(), $names), "\n";
 while (!$reader->isCompleted()) $poll->wait();
 echo await($reader), "\n";
 
+// Registered here, and closed where that is not seen.
+[$g] = pair();
+$late = new Async\Poll;
+$late->watchRead($g);
+echo found($late->wait(0), []), "\n";
+
 // Where no coroutine can be suspended, the process waits.
 fread($a, 1);
 fread($c, 1);
@@ -76,7 +82,9 @@ ob_start(function() use ($poll, $names, $b) {
 });
 ob_end_flush();
 
-register_shutdown_function(function() use ($poll, $names, $a, $c, $b, $d) {
+register_shutdown_function(function() use ($poll, $names, $a, $c, $b, $d, $late, $g) {
+    fclose($g);
+    echo 'closed at shutdown: ', found($late->wait(), ['g' => $g]), "\n";
     echo 'at shutdown: ', found($poll->wait(), $names), "\n";
     fread($a, 1);
     echo 'no data: ', found($poll->wait(0), $names), ', ', found($poll->wait(0.001), $names), "\n";
@@ -118,7 +126,9 @@ has run
 read [a] write [] signals []
 read [a c] write [] signals []
 y
+read [] write [] signals []
 in an output callback: read [a] write [] signals []
+closed at shutdown: read [g] write [] signals []
 at shutdown: read [a] write [] signals []
 no data: read [] write [] signals [], read [] write [] signals []
 in time

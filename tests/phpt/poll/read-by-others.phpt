@@ -33,6 +33,18 @@ spawn(function() use ($a, $b) {
     echo fgets($a);
 });
 $s->run();
+
+// A coroutine that waited before takes all that has come: there is nothing for the poll.
+$reader = spawn(fn() => fread($a, 100));
+T\parked($reader);
+$waiter = spawn(fn() => found($poll->wait(), $names));
+T\parked($waiter);
+fwrite($b, 'six');
+echo await($reader), "\n";
+T\parked($waiter);
+echo $waiter->isCompleted() ? "WRONG: reported\n" : "waits on\n";
+fwrite($b, 'seven');
+echo await($waiter), "\n", fread($a, 100), "\n";
 ?>
 --EXPECT--
 read [] write [] signals []
@@ -45,3 +57,7 @@ read [a] write [] signals []
 four
 five
 a task reads six
+six
+waits on
+read [a] write [] signals []
+seven

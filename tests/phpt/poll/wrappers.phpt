@@ -40,6 +40,7 @@ echo found($poll->wait(0), $names), "\n";
 
 fwrite($b, 'x');
 fwrite($d, 'x');
+echo 'reported: ', found($poll->wait(), $names), "\n";
 Wrapper::$cast = fn() => throw new Exception('from the wrapper');
 echo refused(fn() => $poll->wait()), "\n";
 Wrapper::$cast = fn() => false;
@@ -56,6 +57,16 @@ echo 'unwatches itself: ', found($poll->wait(), $names), "\n";
 Wrapper::$cast = null;
 $poll->watchRead($s);
 fread($c, 1);
+echo found($poll->wait(), $names), "\n";
+// Once reported, unwatched by the code of another one, which is asked again because a coroutine has run.
+fwrite($d, 'x');
+$calls = 0;
+Wrapper::$cast = function($inner) use ($poll, $c, &$calls) { ++$calls === 2 && $poll->unwatchRead($c); return $inner; };
+spawn(fn() => null);
+echo 'unwatches what was reported: ', found($poll->wait(), $names), "\n";
+Wrapper::$cast = null;
+fread($c, 1);
+$poll->watchRead($c);
 echo found($poll->wait(), $names), "\n";
 Wrapper::$cast = function($inner) use (&$c, &$new, &$peer) {
     Wrapper::$cast = null;
@@ -93,6 +104,7 @@ one
 read [s] write [] signals []
 two
 read [] write [] signals []
+reported: read [s c] write [] signals []
 Exception: from the wrapper
 no descriptor: returned "read [s c] write [] signals []"
 suspends: read [s c] write [] signals []
@@ -100,6 +112,8 @@ waits: Error: Another wait() of this Async\Poll is active
 read [s c] write [] signals []
 unwatches another: read [s] write [] signals []
 unwatches itself: read [c] write [] signals []
+read [s] write [] signals []
+unwatches what was reported: read [s] write [] signals []
 read [s] write [] signals []
 closes another: read [c s] write [] signals []
 close: returned "read [] write [] signals []"

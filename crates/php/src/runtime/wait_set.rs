@@ -288,8 +288,15 @@ impl WaitSet {
         self.external.set(self.external.get().saturating_sub(1));
     }
 
-    /// Returns for each descriptor whether it is ready or has failed, or is not open. For those marked as `signalled` the event
-    /// loop has just reported that; the kernel is asked only about those of which it knows nothing since.
+    /// Returns `true` if the event loop has reported a descriptor as ready, and nothing has shown the contrary since. To be asked
+    /// when a wait for it was signalled: later it may have been used unseen.
+    pub fn is_known_ready(&self, fd: RawFd, direction: Direction) -> bool {
+        let rt = rt();
+        rt.can_switch() && rt.reactor().readiness(fd, direction.interest()).0 == Readiness::Ready
+    }
+
+    /// Returns for each descriptor whether it is ready or has failed, or is not open. The kernel is not asked about those that are
+    /// known not to be.
     ///
     /// # Errors
     /// The kernel has no memory.
@@ -299,7 +306,6 @@ impl WaitSet {
         let tracks = rt.can_switch();
         let known = |one: &Asked| match rt.reactor().readiness(one.fd, one.direction.interest()).0 {
             Readiness::NotReady if tracks => Some(false),
-            Readiness::Ready if tracks && one.signalled => Some(true),
             _ => None,
         };
         let mut ready: Vec<Option<bool>> = asked.iter().map(known).collect();
@@ -411,8 +417,6 @@ pub struct Asked {
     pub fd: RawFd,
     /// What is to be possible.
     pub direction: Direction,
-    /// The key of a wait for it was signalled since the caller has asked last.
-    pub signalled: bool,
 }
 
 /// Returns the deadline of a wait that begins now: the time, in nanoseconds, rounded up.
