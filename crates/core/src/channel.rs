@@ -121,8 +121,10 @@ impl<T, W: Copy> Channel<T, W> {
     }
 
     /// Returns `true` if receiving may need no wait: always if it needs none.
+    #[inline]
     pub fn may_receive(&self) -> bool {
-        !self.returned.is_empty() || !self.buffer.is_empty() || !self.senders.is_empty() || self.closed
+        // Most are asked in vain, so all four are looked at, in one test.
+        self.returned.len() | self.buffer.len() | self.senders.len() | usize::from(self.closed) != 0
     }
 
     /// Returns `true` if sending may need no wait, as [`may_receive`](Channel::may_receive).
@@ -132,29 +134,32 @@ impl<T, W: Copy> Channel<T, W> {
 
     /// Receives the oldest value. A sender that waits moves its value into the buffer.
     #[inline]
-    pub fn try_receive(&mut self, mut wake: impl FnMut(W) -> bool) -> Received<T> {
-        if !self.returned.is_empty()
-            && let Some((_, value)) = self.returned.pop_front()
+    pub fn try_receive(&mut self, wake: impl FnMut(W) -> bool) -> Received<T> {
+        if self.returned.is_empty()
+            && self.senders.is_empty()
+            && let Some(value) = self.buffer.pop_front()
         {
+            return Received::Value(value);
+        }
+        self.try_take(wake)
+    }
+
+    fn try_take(&mut self, mut wake: impl FnMut(W) -> bool) -> Received<T> {
+        if let Some((_, value)) = self.returned.pop_front() {
             return Received::Value(value);
         }
         match self.buffer.pop_front() {
             Some(value) => {
-                if !self.senders.is_empty()
-                    && let Some(next) = self.take_from_sender(&mut wake)
-                {
+                if let Some(next) = self.take_from_sender(&mut wake) {
                     self.buffer.push_back(next);
                 }
                 Received::Value(value)
             }
-            None => {
-                if !self.senders.is_empty()
-                    && let Some(value) = self.take_from_sender(&mut wake)
-                {
-                    return Received::Value(value);
-                }
-                if self.closed { Received::Closed } else { Received::Empty }
-            }
+            None => match self.take_from_sender(&mut wake) {
+                Some(value) => Received::Value(value),
+                None if self.closed => Received::Closed,
+                None => Received::Empty,
+            },
         }
     }
 
@@ -174,7 +179,16 @@ impl<T, W: Copy> Channel<T, W> {
     ///
     /// # Errors
     /// The value, and why it was not sent.
+    #[inline]
     pub fn try_send(&mut self, value: T, wake: impl FnMut(W) -> bool) -> Result<(), (T, Refused)> {
+        if self.receivers.is_empty() && self.buffer.len() < self.capacity && !self.closed {
+            self.buffer.push_back(value);
+            return Ok(());
+        }
+        self.try_hand_over(value, wake)
+    }
+
+    fn try_hand_over(&mut self, value: T, wake: impl FnMut(W) -> bool) -> Result<(), (T, Refused)> {
         if self.closed {
             return Err((value, Refused::Closed));
         }
@@ -276,12 +290,11 @@ impl<T, W: Copy> Channel<T, W> {
 }
 
 fn end<T, W: Copy>(list: &mut WaitList<W, Slot<T>>, waiting: Waiting) -> Ended<T> {
-    let queued = list.is_queued(waiting.0);
-    match list.remove(waiting.0) {
+    match list.take(waiting.0) {
         None => Ended::Pending(None, false),
-        Some(Slot::Pending(value)) => Ended::Pending(value, !queued),
-        Some(Slot::Received(value, number)) => Ended::Received(value, number),
-        Some(Slot::Sent) => Ended::Sent,
-        Some(Slot::Closed(value)) => Ended::Closed(value),
+        Some((Slot::Pending(value), queued)) => Ended::Pending(value, !queued),
+        Some((Slot::Received(value, number), _)) => Ended::Received(value, number),
+        Some((Slot::Sent, _)) => Ended::Sent,
+        Some((Slot::Closed(value), _)) => Ended::Closed(value),
     }
 }

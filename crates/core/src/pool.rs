@@ -108,10 +108,9 @@ impl<T, W: Copy> Pool<T, W> {
 
     /// Removes one that waits, and returns how its wait has ended.
     pub fn end(&mut self, waiting: Waiting) -> Ended<T> {
-        let queued = self.waiters.is_queued(waiting.0);
-        match self.waiters.remove(waiting.0) {
-            Some(Some(place)) => Ended::Granted(place),
-            Some(None) => Ended::Pending(!queued),
+        match self.waiters.take(waiting.0) {
+            Some((Some(place), _)) => Ended::Granted(place),
+            Some((None, queued)) => Ended::Pending(!queued),
             None => Ended::Pending(false),
         }
     }
@@ -125,13 +124,9 @@ impl<T, W: Copy> Pool<T, W> {
         if self.closed {
             return Err(item);
         }
-        if !self.waiters.is_empty() {
-            match self.hand(Place::Item(item), wake) {
-                Some(Place::Item(item)) => self.free.push_back(item),
-                _ => return Ok(()),
-            }
-        } else {
-            self.free.push_back(item);
+        match self.first_waiter(wake) {
+            Some(granted) => *granted = Some(Place::Item(item)),
+            None => self.free.push_back(item),
         }
         Ok(())
     }
@@ -139,8 +134,13 @@ impl<T, W: Copy> Pool<T, W> {
     /// Gives a place back without an item. The one that has waited longest may make one.
     pub fn vacate(&mut self, wake: impl FnMut(W) -> bool) {
         debug_assert!(self.count > 0);
-        if self.closed || self.hand(Place::Vacant, wake).is_some() {
+        if self.closed {
             self.count -= 1;
+            return;
+        }
+        match self.first_waiter(wake) {
+            Some(granted) => *granted = Some(Place::Vacant),
+            None => self.count -= 1,
         }
     }
 
@@ -158,15 +158,11 @@ impl<T, W: Copy> Pool<T, W> {
         }
     }
 
-    fn hand(&mut self, place: Place<T>, wake: impl FnMut(W) -> bool) -> Option<Place<T>> {
-        let Some(position) = self.waiters.wake_first(wake) else { return Some(place) };
-        match self.waiters.get_mut(position) {
-            Some(granted) => {
-                *granted = Some(place);
-                None
-            }
-            None => Some(place),
-        }
+    /// Wakes the one that has waited longest, and returns where the place that it gets is put.
+    #[inline]
+    fn first_waiter(&mut self, wake: impl FnMut(W) -> bool) -> Option<&mut Option<Place<T>>> {
+        let position = self.waiters.wake_first(wake)?;
+        self.waiters.get_mut(position)
     }
 
     /// Returns the item that nobody has used for the longest time.

@@ -440,12 +440,13 @@ impl<X> Core<X> {
 
     /// Parks the running coroutine (after [`Core::begin_wait`]); with [`WaitReason::Yield`] at the tail of the run queue. Returns
     /// a reason if the park has ended already.
+    #[inline]
     pub fn park(&mut self, deadline: Option<u64>, on: WaitReason, cancellable: bool) -> Option<WakeReason> {
         let (co, parks) = (self.running, self.parks);
         if self.forced && cancellable && self.abandon_if_unstoppable() {
             return None;
         }
-        let coroutine = self.coroutine_mut(co);
+        let coroutine = &mut self.coroutines[co.0];
         if cancellable && coroutine.shielded == 0 && coroutine.cancellation.is_some() {
             return Some(WakeReason::Cancelled);
         }
@@ -457,20 +458,17 @@ impl<X> Core<X> {
         if !cancellable {
             coroutine.shielded += 1;
         }
-        self.parks += 1;
+        self.parks = parks + 1;
         if on == WaitReason::Yield {
-            let coroutine = self.coroutine_mut(co);
             coroutine.state = State::Ready;
             coroutine.reason = WakeReason::Woken;
             self.ready.push_back(co.0);
             return None;
         }
-        let coroutine = self.coroutine_mut(co);
         coroutine.state = State::Parked;
         if let Some(deadline) = deadline {
             let ticket = Ticket { co, epoch: coroutine.epoch };
-            let timer = self.timers.insert(deadline, Alarm::Park(ticket));
-            self.coroutine_mut(co).timer = Some(timer);
+            coroutine.timer = Some(self.timers.insert(deadline, Alarm::Park(ticket)));
             self.timed += 1;
         }
         if matches!(on, WaitReason::External { .. }) {
@@ -493,17 +491,15 @@ impl<X> Core<X> {
     }
 
     fn make_ready(&mut self, co: CoroutineId, reason: WakeReason) {
-        let coroutine = self.coroutine_mut(co);
+        let coroutine = &mut self.coroutines[co.0];
         coroutine.state = State::Ready;
         coroutine.reason = reason;
-        let outside = matches!(coroutine.on, WaitReason::External { .. });
-        let timer = coroutine.timer.take();
-        if let Some(timer) = timer {
+        if matches!(coroutine.on, WaitReason::External { .. }) {
+            self.outside -= 1;
+        }
+        if let Some(timer) = coroutine.timer.take() {
             self.timers.cancel(timer);
             self.timed -= 1;
-        }
-        if outside {
-            self.outside -= 1;
         }
         self.ready.push_back(co.0);
     }

@@ -78,10 +78,9 @@ impl<W: Copy> Semaphore<W> {
 
     /// Removes one that waits, and returns how its wait has ended.
     pub fn end(&mut self, waiting: Waiting) -> Ended {
-        let queued = self.waiters.is_queued(waiting.0);
-        match self.waiters.remove(waiting.0) {
-            Some(true) => Ended::Granted,
-            Some(false) => Ended::Pending(!queued),
+        match self.waiters.take(waiting.0) {
+            Some((true, _)) => Ended::Granted,
+            Some((false, queued)) => Ended::Pending(!queued),
             None => Ended::Pending(false),
         }
     }

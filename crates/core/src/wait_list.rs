@@ -66,6 +66,7 @@ impl<W: Copy, P> WaitList<W, P> {
 
     /// Takes the first waiter off the list that `wake` wakes, and returns its place. Those before it, which cannot be woken, are
     /// taken off, too.
+    #[inline]
     pub fn wake_first(&mut self, mut wake: impl FnMut(W) -> bool) -> Option<Place> {
         while self.first != NONE {
             let index = self.first;
@@ -113,17 +114,22 @@ impl<W: Copy, P> WaitList<W, P> {
 
     /// Removes a waiter, and returns what it holds.
     pub fn remove(&mut self, place: Place) -> Option<P> {
+        self.take(place).map(|(content, _)| content)
+    }
+
+    /// Removes a waiter, and returns what it holds, and `true` if it was on the list.
+    #[inline]
+    pub fn take(&mut self, place: Place) -> Option<(P, bool)> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
         let (_, content) = entry.content.take()?;
-        if entry.queued {
+        let queued = entry.queued;
+        entry.generation = entry.generation.wrapping_add(1);
+        if queued {
             self.unlink(place.index);
         }
-        let free = self.free;
-        let entry = &mut self.entries[place.index as usize];
-        entry.generation = entry.generation.wrapping_add(1);
-        entry.next = free;
+        self.entries[place.index as usize].next = self.free;
         self.free = place.index;
-        Some(content)
+        Some((content, queued))
     }
 
     /// Returns what the waiters hold, those that were woken included, in no particular order.

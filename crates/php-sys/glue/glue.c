@@ -320,6 +320,18 @@ zval *spindle_table_list(HashTable *table)
 	return HT_IS_PACKED(table) && HT_IS_WITHOUT_HOLES(table) ? table->arPacked : NULL;
 }
 
+/* Makes a new table, with room for so many values, the list of these, whose references it takes over. */
+void spindle_table_fill(HashTable *table, const zval *values, uint32_t count)
+{
+	zend_hash_real_init_packed(table);
+	ZEND_HASH_FILL_PACKED(table) {
+		for (uint32_t index = 0; index < count; index++) {
+			ZVAL_COPY_VALUE(__fill_val, &values[index]);
+			ZEND_HASH_FILL_NEXT();
+		}
+	} ZEND_HASH_FILL_END();
+}
+
 /* Returns the value at this position or the next one that is used, and its key, and moves the position behind it; null at the
  * end. */
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key)
@@ -414,6 +426,23 @@ zval *spindle_object_property(zend_object *object, uint32_t place) { return OBJ_
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *))
 {
 	ce->create_object = create;
+}
+
+void spindle_class_set_get_iterator(
+	zend_class_entry *ce, zend_object_iterator *(*get)(zend_class_entry *, zval *, int))
+{
+	ce->get_iterator = get;
+}
+
+/* Returns an iterator of the engine's whose state is this object, the reference to which it takes over. */
+zend_object_iterator *spindle_iterator_make(zend_object *state, const zend_object_iterator_funcs *funcs)
+{
+	zend_object_iterator *iterator = emalloc(sizeof(*iterator));
+
+	zend_iterator_init(iterator);
+	ZVAL_OBJ(&iterator->data, state);
+	iterator->funcs = funcs;
+	return iterator;
 }
 
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods)

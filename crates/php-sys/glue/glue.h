@@ -121,6 +121,9 @@ zend_class_entry *spindle_class_declare_extending(
 	const char *name, size_t length, const zend_function_entry *methods, zend_class_entry *parent);
 void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class);
 void spindle_parameter_set_sensitive(zend_function *function, uint32_t index);
+void spindle_class_set_get_iterator(
+	zend_class_entry *ce, zend_object_iterator *(*get)(zend_class_entry *, zval *, int));
+zend_object_iterator *spindle_iterator_make(zend_object *state, const zend_object_iterator_funcs *funcs);
 void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_class_entry *));
 /* The cycle collector's buffer: adds a value if it is refcounted, passes the buffer on. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
@@ -210,6 +213,7 @@ HashTable *spindle_table_new(void);
  * removed. */
 zval *spindle_table_bucket(HashTable *table, uint32_t index);
 zval *spindle_table_list(HashTable *table);
+void spindle_table_fill(HashTable *table, const zval *values, uint32_t count);
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key);
 zval *spindle_table_find(const HashTable *table, zend_string *key);
 zval *spindle_weak_find(const HashTable *table, const zend_object *key);

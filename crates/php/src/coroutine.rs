@@ -279,11 +279,58 @@ pub fn is_complete(object: &Object) -> Result<bool, Thrown> {
 ///
 /// # Errors
 /// Its failure; or it can never complete.
+#[inline]
 pub fn result_if_complete(object: &Object) -> Result<Option<Value>, Thrown> {
     let rt = runtime()?;
     let target = wait_targets::target(object)?;
     let is_done = rt.core.borrow().is_done(target);
     if is_done { wait_targets::deliver(rt, object).map(Some) } else { Ok(None) }
+}
+
+/// Returns the results of these awaitables, or `None` if one of them is not complete.
+///
+/// # Errors
+/// The first failure among those that are complete; or one can never complete.
+pub fn results_if_complete(objects: &[Owned<Object>]) -> Result<Option<Vec<Value>>, Thrown> {
+    let rt = runtime()?;
+    let mut results = Vec::with_capacity(objects.len());
+    for object in objects {
+        if let Some(this) = spawned(object) {
+            let end = rt.core.borrow_mut().take_end(this.co.get());
+            match end {
+                None => continue,
+                Some(Outcome::Returned) => {
+                    this.seen.set(true);
+                    results.push(this.result.get().some().unwrap_or(Value::NULL));
+                    continue;
+                }
+                Some(Outcome::Failed | Outcome::Cancelled) => {}
+            }
+        }
+        results.extend(result_if_complete(object)?);
+    }
+    Ok((results.len() == objects.len()).then_some(results))
+}
+
+/// Returns the coroutine whose object this is.
+#[inline(always)]
+fn spawned(object: &Object) -> Option<&CoroutineObject> {
+    COROUTINE.of(object).filter(|this| this.co.get() != NO_SLOT)
+}
+
+/// Checks that none of these awaitables has failed. The failures of those that are complete count as received.
+///
+/// # Errors
+/// The first failure; or one can never complete.
+pub fn none_has_failed(objects: &[Owned<Object>]) -> Result<(), Thrown> {
+    let rt = runtime()?;
+    let runs = |this: &CoroutineObject| rt.core.borrow().state(this.co.get()) != State::Done;
+    for object in objects {
+        if !spawned(object).is_some_and(runs) {
+            drop(result_if_complete(object)?);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the result of an `Async\Awaitable` that is complete.
@@ -307,8 +354,15 @@ pub fn await_some(
     fails_fast: bool,
 ) -> Result<Vec<(usize, Owned<Object>)>, Thrown> {
     let rt = runtime()?;
+    let running = rt.core.borrow().running();
     let mut targets = Vec::with_capacity(objects.len());
     for object in objects {
+        if let Some(this) = spawned(object)
+            && this.co.get() != running
+        {
+            targets.push(Target::Coroutine(this.co.get()));
+            continue;
+        }
         let target = wait_targets::target(object)?;
         wait_targets::may_await(rt, target, object)?;
         targets.push(target);
@@ -349,6 +403,7 @@ pub fn throw_first(objects: &[Owned<Object>], failures: Vec<(usize, Owned<Object
 }
 
 /// Returns the id of the running coroutine.
+#[inline]
 pub fn current_id() -> u64 {
     check_place();
     let core = scheduler::rt().core.borrow();

@@ -7,7 +7,8 @@ use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Thrown, Val
 
 /// The awaitables that were passed, and their keys.
 pub struct Many {
-    keys: Vec<Value>,
+    /// `None` if they are 0, 1, 2, … in this order.
+    keys: Option<Vec<Value>>,
     objects: Vec<Owned<Object>>,
 }
 
@@ -17,20 +18,21 @@ impl Many {
     /// # Errors
     /// One of them is no awaitable, or the iterator has thrown.
     pub fn of(iterable: &Value, number: u32) -> Result<Many, Thrown> {
+        if let Some(list) = iterable.as_array().and_then(|array| array.as_list()) {
+            let mut objects = Vec::with_capacity(list.len());
+            for value in list {
+                objects.push(awaitable(value.dereferenced(), number)?);
+            }
+            return Ok(Many { keys: None, objects });
+        }
         let room = iterable.as_array().map_or(0, |array| array.len());
-        let mut many = Many { keys: Vec::with_capacity(room), objects: Vec::with_capacity(room) };
+        let (mut keys, mut objects) = (Vec::with_capacity(room), Vec::with_capacity(room));
         let mut iteration = Iteration::of(iterable)?;
         while let Some((key, value)) = iteration.next()? {
-            match value.as_object().filter(|object| coroutine::is_awaitable(object)) {
-                Some(object) => many.objects.push(Owned::of(object)),
-                None => {
-                    let text = format!("must contain instances of Async\\Awaitable only, {} given", value.type_name());
-                    return Err(argument_error(number, true, &text));
-                }
-            }
-            many.keys.push(key);
+            objects.push(awaitable(&value, number)?);
+            keys.push(key);
         }
-        Ok(many)
+        Ok(Many { keys: Some(keys), objects })
     }
 
     /// Returns how many there are.
@@ -44,9 +46,7 @@ impl Many {
     /// The coroutine is cancelled, the token was first, or a scope among them has failed.
     fn wait(&self, name: &'static str, token: Option<&Object>, count: usize, fails_fast: bool) -> Result<(), Thrown> {
         if fails_fast {
-            for object in &self.objects {
-                coroutine::result_if_complete(object).inspect_err(|_| self.give_up_rest())?;
-            }
+            coroutine::none_has_failed(&self.objects).inspect_err(|_| self.give_up_rest())?;
         }
         let failures = coroutine::await_some(Wait::new(name, token), &self.objects, count, fails_fast)?;
         let thrown = coroutine::throw_first(&self.objects, failures);
@@ -136,9 +136,35 @@ impl Many {
         }
         let mut array = Array::new(values.len());
         for (at, value) in values {
-            array.set_key(&self.keys[at], value);
+            match &self.keys {
+                Some(keys) => array.set_key(&keys[at], value),
+                None => array.set_key(&(at as i64).into(), value),
+            }
         }
         array.into()
+    }
+
+    /// Returns an array of all results with their keys.
+    fn all_with_keys(&self, results: Vec<Value>) -> Value {
+        let Some(keys) = &self.keys else { return Array::of_values(results).into() };
+        let mut array = Array::new(results.len());
+        keys.iter().zip(results).for_each(|(key, result)| array.set_key(key, result));
+        array.into()
+    }
+}
+
+/// Returns an element of the argument with this number.
+///
+/// # Errors
+/// It is no awaitable.
+#[inline]
+fn awaitable(value: &Value, number: u32) -> Result<Owned<Object>, Thrown> {
+    match value.as_object().filter(|object| coroutine::is_awaitable(object)) {
+        Some(object) => Ok(Owned::of(object)),
+        None => {
+            let text = format!("must contain instances of Async\\Awaitable only, {} given", value.type_name());
+            Err(argument_error(number, true, &text))
+        }
     }
 }
 
@@ -185,15 +211,10 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     let token = token(arguments, 2)?;
     let many = Many::of(arguments.iterable(1)?, 1)?;
     many.wait("awaitAll", token, many.len(), true)?;
-    let mut results = Array::new(many.len());
-    let mut is_missing = false;
-    for (key, object) in many.keys.iter().zip(&many.objects) {
-        match coroutine::result_if_complete(object).inspect_err(|_| many.give_up_rest())? {
-            Some(result) => results.set_key(key, result),
-            None => is_missing = true,
-        }
+    match coroutine::results_if_complete(&many.objects).inspect_err(|_| many.give_up_rest())? {
+        Some(results) => Ok(many.all_with_keys(results)),
+        None => Err(crate::fails("An awaitable has failed and has no failure")),
     }
-    if is_missing { Err(crate::fails("An awaitable has failed and has no failure")) } else { Ok(results.into()) }
 }
 
 /// `awaitAny()`: the result or the failure of the one that is complete first.

@@ -4,10 +4,10 @@ use crate::{Methods, TOKEN, fails, number, state, streams, token};
 use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
 use spindle_zend::{
-    Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
-    engine, exception, function_table, object_class,
+    Call, Class, Collected, ForEach, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value,
+    ValueCell, engine, exception, function_table, iterate_by, object_class,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// The state of a channel.
@@ -72,9 +72,7 @@ function_table! {
         c"capacity"() -> Type::INT => |call| ask(call, |core| (core.capacity() as i64).into());
         c"getIterator"() -> Type::class(c"Iterator") => |call| {
             call.no_arguments()?;
-            let iterator = ITERATOR.make();
-            iterator.channel.set(Some(Owned::of(call.this_of(&CHANNEL))));
-            Ok(iterator.into())
+            Ok(ChannelIterator::over(call.this_of(&CHANNEL)).into())
         };
         c"toStream"(stream: Type::MIXED, separator: Type::STRING => c"\"\"") -> Type::INT => streams::to_stream;
     }
@@ -91,6 +89,7 @@ pub fn register() {
     let class = state::declare(&CHANNEL, create, c"Async\\Channel", METHODS, STATICS);
     class.implement(engine::aggregate_class());
     class.implement(engine::countable_class());
+    iterate_by::<ChannelIterator>(class);
     let class = state::declare(&ITERATOR, create_iterator, c"Async\\ChannelIterator", ITERATOR_METHODS, NO_METHODS);
     class.implement(engine::iterator_class());
 }
@@ -156,23 +155,25 @@ impl Shared {
     ///
     /// # Errors
     /// The value, and why it was not sent.
+    #[inline(always)]
     pub fn try_send(&self, value: Value) -> Result<(), (Value, Refused)> {
         self.core.borrow_mut().try_send(value, Waker::wake)
     }
 
     /// Receives a value if that needs no wait.
+    #[inline(always)]
     pub fn try_receive(&self) -> Received<Value> {
         self.core.borrow_mut().try_receive(Waker::wake)
     }
 
     /// Returns `true` if receiving may need no wait.
-    #[inline]
+    #[inline(always)]
     pub fn may_receive(&self) -> bool {
         self.core.borrow().may_receive()
     }
 
     /// Returns `true` if sending may need no wait.
-    #[inline]
+    #[inline(always)]
     pub fn may_send(&self) -> bool {
         self.core.borrow().may_send()
     }
@@ -263,6 +264,7 @@ impl Shared {
 ///
 /// # Errors
 /// The channel is closed, the coroutine is cancelled, or the token was first.
+#[inline(always)]
 pub fn send(this: &Rc<Shared>, value: Value, token: Option<&Object>) -> Result<(), Thrown> {
     match this.try_send(value) {
         Ok(()) => Ok(()),
@@ -271,6 +273,7 @@ pub fn send(this: &Rc<Shared>, value: Value, token: Option<&Object>) -> Result<(
     }
 }
 
+#[inline(never)]
 fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result<(), Thrown> {
     let mut first = false;
     loop {
@@ -305,6 +308,7 @@ fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result
 ///
 /// # Errors
 /// The coroutine is cancelled, or the token was first.
+#[inline(always)]
 pub fn receive(this: &Rc<Shared>, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
     match this.try_receive() {
         Received::Value(value) => Ok(Some(value)),
@@ -313,6 +317,7 @@ pub fn receive(this: &Rc<Shared>, token: Option<&Object>) -> Result<Option<Value
     }
 }
 
+#[inline(never)]
 fn receive_later(this: &Shared, token: Option<&Object>) -> Result<Option<Value>, Thrown> {
     let mut first = false;
     loop {
@@ -343,7 +348,10 @@ fn receive_later(this: &Shared, token: Option<&Object>) -> Result<Option<Value>,
 
 /// The state of an iterator, which receives.
 struct ChannelIterator {
+    /// Keeps the channel alive.
     channel: OwnedCell<ChannelObject>,
+    /// What the channel does.
+    shared: OnceCell<Rc<Shared>>,
     current: ValueCell,
     key: Cell<i64>,
     is_started: Cell<bool>,
@@ -363,14 +371,13 @@ function_table! {
         };
         c"next"() -> Type::VOID => |call| {
             call.no_arguments()?;
-            let this = call.this_of(&ITERATOR);
-            this.key.set(this.key.get() + 1);
-            this.advance()
+            call.this_of(&ITERATOR).advance()?;
+            Ok(Value::NULL)
         };
         c"rewind"() -> Type::VOID => |call| {
             call.no_arguments()?;
-            let this = call.this_of(&ITERATOR);
-            if this.is_started.replace(true) { Ok(Value::NULL) } else { this.advance() }
+            call.this_of(&ITERATOR).rewind()?;
+            Ok(Value::NULL)
         };
         c"valid"() -> Type::BOOL => |call| {
             call.no_arguments()?;
@@ -383,6 +390,7 @@ impl State for ChannelIterator {
     fn new(_: Class) -> ChannelIterator {
         ChannelIterator {
             channel: OwnedCell::new(),
+            shared: OnceCell::new(),
             current: ValueCell::new(),
             key: Cell::new(0),
             is_started: Cell::new(false),
@@ -396,14 +404,45 @@ impl State for ChannelIterator {
 }
 
 impl ChannelIterator {
+    /// Returns a new one.
+    fn over(channel: &ChannelObject) -> Owned<Instance<ChannelIterator>> {
+        let iterator = ITERATOR.make();
+        iterator.channel.set(Some(Owned::of(channel)));
+        iterator.shared.get_or_init(|| Rc::clone(&channel.shared));
+        iterator
+    }
+
     /// Receives the next value. The iteration ends when the channel is closed, by an exception if it was closed with one.
-    fn advance(&self) -> PhpResult {
+    fn receive(&self) -> Result<(), Thrown> {
         self.current.set(Value::UNDEF);
-        let Some(channel) = self.channel.get() else { return Ok(Value::NULL) };
-        match receive(&channel.shared, None)? {
+        let Some(channel) = self.shared.get() else { return Ok(()) };
+        match receive(channel, None)? {
             Some(value) => self.current.set(value),
-            None => channel.shared.ended()?,
+            None => channel.ended()?,
         }
-        Ok(Value::NULL)
+        Ok(())
+    }
+}
+
+impl ForEach for ChannelIterator {
+    fn over(object: &Object) -> Option<Owned<Instance<ChannelIterator>>> {
+        CHANNEL.of(object).map(ChannelIterator::over)
+    }
+
+    fn rewind(&self) -> Result<(), Thrown> {
+        if self.is_started.replace(true) { Ok(()) } else { self.receive() }
+    }
+
+    fn advance(&self) -> Result<(), Thrown> {
+        self.key.set(self.key.get() + 1);
+        self.receive()
+    }
+
+    fn current(&self) -> &ValueCell {
+        &self.current
+    }
+
+    fn key(&self) -> Value {
+        self.key.get().into()
     }
 }

@@ -63,6 +63,8 @@ pub struct Pool {
     before_acquire: ValueCell,
     before_release: ValueCell,
     is_constructed: Cell<bool>,
+    /// Its things are lent and taken back as they are: there is nothing to call and no time to look at.
+    is_plain: Cell<bool>,
     least: Cell<usize>,
     /// How long a thing is free before it is checked, and before it is destroyed.
     check_after: Cell<Duration>,
@@ -182,6 +184,7 @@ impl State for Pool {
             before_acquire: ValueCell::new(),
             before_release: ValueCell::new(),
             is_constructed: Cell::new(false),
+            is_plain: Cell::new(false),
             least: Cell::new(0),
             check_after: Cell::new(Duration::ZERO),
             idle_time: Cell::new(None),
@@ -233,6 +236,7 @@ impl Pool {
     }
 
     /// Notes that a thing is no longer lent. Returns `false` if it was not.
+    #[inline]
     pub fn returned(&self, item: &Value) -> bool {
         let was_lent = match item.as_object() {
             Some(object) => {
@@ -253,6 +257,7 @@ impl Pool {
     }
 
     /// Notes that the running coroutine uses a thing.
+    #[inline]
     pub fn lend(&self, item: &Value) {
         self.lent.set(self.lent.get() + 1);
         let me = coroutine::current_id();
@@ -265,7 +270,11 @@ impl Pool {
     }
 
     /// Returns what nobody uses any more, to be put into its place: with the time only if that matters.
+    #[inline]
     fn freed(&self, item: Value) -> Free {
+        if self.is_plain.get() {
+            return Free { item, since: None };
+        }
         let is_timed = self.idle_time.get().is_some()
             || !self.check_after.get().is_zero() && (self.connections.get().is_some() || !self.health_check.is_empty());
         Free { item, since: is_timed.then(Instant::now) }
@@ -275,6 +284,7 @@ impl Pool {
     ///
     /// # Errors
     /// The thing, if the pool is closed.
+    #[inline]
     pub fn put(&self, item: Value) -> Result<(), Value> {
         let free = self.freed(item);
         self.places.borrow_mut().put(free, Waker::wake).map_err(|free| free.item)
@@ -420,6 +430,9 @@ fn construct(call: Call) -> PhpResult {
         cell.set(callback.cloned().unwrap_or_default());
     }
     this.factory.set(factory.clone());
+    let is_called =
+        [&this.health_check, &this.before_acquire, &this.before_release].iter().any(|cell| !cell.is_empty());
+    this.is_plain.set(!is_called && this.idle_time.get().is_none());
     fill(this, 0)?;
     Ok(Value::NULL)
 }
@@ -506,7 +519,19 @@ pub fn destroy(this: &Instance<Pool>, item: Value) -> Result<(), Thrown> {
 }
 
 /// Takes a place if that needs no wait.
+#[inline]
 fn take(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
+    let taken = this.places.borrow_mut().try_take();
+    match taken {
+        Taken::Place(place) => Ok(Some(place)),
+        Taken::Closed => Err(is_closed()),
+        Taken::Empty => take_lost(this),
+    }
+}
+
+/// Takes a place of which only the pool holds what was lent.
+#[inline(never)]
+fn take_lost(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
     loop {
         let taken = this.places.borrow_mut().try_take();
         match taken {
@@ -523,7 +548,7 @@ fn take(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
 }
 
 /// Waits for a place.
-#[cold]
+#[inline(never)]
 fn wait(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> Result<Place<Free>, Thrown> {
     let mut first = false;
     loop {
@@ -595,7 +620,19 @@ fn try_acquire(this: &Instance<Pool>) -> PhpResult {
 }
 
 /// Lends the thing of a place, or a new one if it cannot be used. On an error the place is vacant.
+#[inline]
 fn ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
+    match place {
+        Place::Item(free) if this.is_plain.get() && !this.is_closed() => {
+            this.lend(&free.item);
+            Ok(free.item)
+        }
+        place => made_ready(this, place),
+    }
+}
+
+/// Does the same, with all that the pool calls.
+fn made_ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
     let mut found = match place {
         Place::Item(free) => Some(free),
         Place::Vacant => None,
@@ -697,6 +734,8 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
     }
     let is_clean = if is_broken || this.is_closed() {
         Ok(false)
+    } else if this.is_plain.get() {
+        Ok(true)
     } else if let (Some(connections), Some(object)) = (this.connections.get(), item.as_object()) {
         Ok(connections.is_clean(this, object))
     } else {
@@ -709,6 +748,9 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
     }
     if let Err(item) = this.put(item) {
         return destroy(this, item);
+    }
+    if this.is_plain.get() {
+        return Ok(());
     }
     while let Some(expired) = this.take_expired() {
         destroy(this, expired)?;

@@ -92,13 +92,17 @@ enum Given<'a> {
 impl<'a> Given<'a> {
     /// Returns the operation that a value of the argument stands for: a channel to receive from, an array of a channel and a value
     /// to send, or an awaitable.
+    #[inline(always)]
     fn of(value: &'a Value) -> Result<Given<'a>, Thrown> {
+        match value.as_object().and_then(|object| CHANNEL.of(object)) {
+            Some(channel) => Ok(Given::Receive(channel::shared(channel))),
+            None => Given::other(value),
+        }
+    }
+
+    fn other(value: &'a Value) -> Result<Given<'a>, Thrown> {
         match (value.as_object(), value.as_array()) {
-            (Some(object), _) => match CHANNEL.of(object) {
-                Some(channel) => Ok(Given::Receive(channel::shared(channel))),
-                None if coroutine::is_awaitable(object) => Ok(Given::Await(object)),
-                None => Err(no_operation()),
-            },
+            (Some(object), _) if coroutine::is_awaitable(object) => Ok(Given::Await(object)),
             (None, Some(pair)) if pair.len() == 2 => {
                 let channel = pair.at(0).map(Value::dereferenced).and_then(Value::as_object);
                 match (channel.and_then(|object| CHANNEL.of(object)), pair.at(1)) {
@@ -119,7 +123,7 @@ impl<'a> Given<'a> {
     }
 
     /// Returns `true` if carrying it out may need no wait.
-    #[inline]
+    #[inline(always)]
     fn may_be_ready(self) -> bool {
         match self {
             Given::Receive(channel) => channel.may_receive(),
@@ -142,6 +146,7 @@ impl<'a> Given<'a> {
     }
 }
 
+#[inline]
 fn receive(channel: &Shared) -> Attempt {
     match channel.try_receive() {
         Received::Value(value) => Some(Ok(value)),
@@ -162,32 +167,45 @@ fn result_if_complete(object: &Object) -> Attempt {
 /// waited for.
 fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
     if let Some(values) = list.as_list() {
-        return first_of(values.len(), |at| Given::of(values[at].dereferenced()), |at| (at as i64).into());
+        return first_of(values.iter(), |at| values[at].dereferenced(), |at| (at as i64).into());
     }
     let mut position = 0;
     let entries: Vec<(Value, &Value)> = std::iter::from_fn(|| list.next_from(&mut position)).collect();
-    first_of(entries.len(), |at| Given::of(entries[at].1), |at| entries[at].0.clone())
+    first_of(entries.iter().map(|entry| entry.1), |at| entries[at].1, |at| entries[at].0.clone())
 }
 
-/// As [`first_attempt`], of the operations with these numbers.
+/// As [`first_attempt`], of the operations that these values stand for.
+#[inline(always)]
 fn first_of<'a>(
-    count: usize,
-    operation: impl Fn(usize) -> Result<Given<'a>, Thrown>,
+    values: impl ExactSizeIterator<Item = &'a Value>,
+    value: impl Fn(usize) -> &'a Value,
     key: impl Fn(usize) -> Value,
 ) -> Result<PhpResult, Vec<Case>> {
+    let count = values.len();
     if count == 0 {
         return Ok(Err(argument_error(1, false, "must contain at least one operation")));
     }
-    // All are checked before one is carried out. Those that may need no wait are counted, and noted as long as they fit.
+    let operation = |at| Given::of(value(at));
+    // All are checked before one is carried out. Those that may need no wait are noted, as long as they fit.
     let (mut ready, mut count_ready) = (0_u64, 0);
-    for at in 0..count {
-        match operation(at) {
-            Err(thrown) => return Ok(Err(thrown)),
-            Ok(given) if given.may_be_ready() => {
-                ready |= 1_u64.checked_shl(at as u32).unwrap_or(0);
-                count_ready += 1;
-            }
-            Ok(_) => {}
+    for (at, value) in values.enumerate() {
+        // Most are channels to receive from, and not ready: a loop over these takes few instructions for each.
+        let may_be_ready = match value.as_object().and_then(|object| CHANNEL.of(object)) {
+            Some(channel) => channel::shared(channel).may_receive(),
+            None => match Given::of(value.dereferenced()) {
+                Ok(given) => given.may_be_ready(),
+                Err(thrown) => return Ok(Err(thrown)),
+            },
+        };
+        ready |= u64::from(may_be_ready) << (at % 64);
+        count_ready += usize::from(may_be_ready);
+    }
+    if count_ready == 1 && count <= 64 {
+        let at = ready.trailing_zeros() as usize;
+        if let Ok(Given::Receive(channel)) = operation(at)
+            && let Received::Value(value) = channel.try_receive()
+        {
+            return Ok(Ok(Array::pair(key(at), value).into()));
         }
     }
     let try_one = |at| {

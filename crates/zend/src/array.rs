@@ -23,6 +23,21 @@ impl Shared<sys::HashTable> {
         array
     }
 
+    /// Returns a new list of these values, which are moved as a whole.
+    pub fn of_values(mut values: Vec<Value>) -> Owned<Array> {
+        let count = values.len();
+        let array = Array::new(count);
+        if let Ok(count) = u32::try_from(count)
+            && count > 0
+        {
+            // SAFETY: a new array with room for these values, whose references it takes over.
+            unsafe { sys::spindle_table_fill(array.as_raw(), values.as_ptr().cast(), count) };
+            // SAFETY: no value is left in the vector.
+            unsafe { values.set_len(0) };
+        }
+        array
+    }
+
     /// Returns a new list of two values.
     pub fn pair(first: Value, second: Value) -> Owned<Array> {
         let (mut first, mut second) = (ManuallyDrop::new(first), ManuallyDrop::new(second));

@@ -12,6 +12,7 @@ use crate::{
     Array, Class, FiberContext, Frame, Object, Owned, Str, Text, Value, ValueCell, declare,
     engine::ErrorObserver,
     fiber::SwitchObserver,
+    foreach::GetIterator,
     frame::Borrowed,
     globals::Global,
     instance::{Create, GcBuffer},
@@ -133,6 +134,7 @@ declare! {
         handlers: *const sys::zend_object_handlers,
     );
     pub unsafe fn spindle_class_set_create(class: Class, create: Create);
+    pub unsafe fn spindle_class_set_get_iterator(class: Class, get: GetIterator);
     pub safe fn zend_objects_destroy_object(object: &Object);
     pub safe fn spindle_object_release(object: ManuallyDrop<Owned<Object>>);
     pub safe fn spindle_object_skip_destructor(object: &Object);

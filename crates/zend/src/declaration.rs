@@ -52,6 +52,7 @@ impl Type {
         Type(types, None)
     }
 
+    /// Returns `true` if a function of this type may return the value. None admits the undefined value.
     #[inline(always)]
     fn admits(self, value: &Value) -> bool {
         let types = match self.0 {
@@ -151,9 +152,20 @@ fn argument(name: *const std::ffi::c_char, kind: Type, default: Option<&CStr>) -
     sys::zend_internal_arg_info { name, type_: kind.as_raw(), default_value }
 }
 
-/// Runs the body of a declared function for a call by the engine.
+/// Runs the body of a declared function for a call by the engine, and stores its result as [`checked`] returns it.
+#[inline(always)]
 pub fn run_declared(frame: Frame, result: &ValueCell, declared: Type, body: impl FnOnce(Call) -> PhpResult) {
-    Call::run(frame, result, |call| checked(body(call), declared));
+    match body(Call::of(frame)) {
+        Ok(value) if declared.admits(&value) && !exception::is_in_flight() => result.begin(value),
+        unusual => store_checked(result, unusual, declared),
+    }
+}
+
+#[cold]
+fn store_checked(result: &ValueCell, returned: PhpResult, declared: Type) {
+    if let Ok(value) = checked(returned, declared) {
+        result.begin(value);
+    }
 }
 
 /// Returns the result of a body, with `null` in place of no value.

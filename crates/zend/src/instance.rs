@@ -258,7 +258,7 @@ impl<T: State> Collect for Instance<T> {
 /// # Safety
 /// An object that [`ObjectClass::create`] has made, with this state.
 #[inline(always)]
-unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<T> {
+pub(crate) unsafe fn from_state<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<T> {
     let this = object.wrapping_byte_sub(Instance::<T>::OFFSET).cast::<Instance<T>>();
     // SAFETY: the caller's promise: the state lies before the engine's part.
     unsafe { &*this }
@@ -266,7 +266,7 @@ unsafe fn instance<'a, T: State>(object: *mut sys::zend_object) -> &'a Instance<
 
 unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine's own argument.
-    let this = unsafe { instance::<T>(object) };
+    let this = unsafe { from_state::<T>(object) };
     c::zend_objects_destroy_object(this.object()); // first the destructor of a PHP class that extends this one
     if let Some(destruct) = T::DESTRUCT {
         exception::contained(|| destruct(this));
@@ -275,7 +275,7 @@ unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
 
 unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine calls it once, when the object is freed.
-    let this = unsafe { instance::<T>(object) };
+    let this = unsafe { from_state::<T>(object) };
     // First, because it clears the weak references: code that runs when the state is dropped must not get at the object.
     // SAFETY: as above.
     unsafe { sys::zend_object_std_dtor(object) };
@@ -292,7 +292,7 @@ unsafe extern "C" fn get_gc<T: State>(
 ) -> *mut sys::HashTable {
     let mut values = Collected(c::zend_get_gc_buffer_create());
     // SAFETY: the engine's own argument.
-    let this = unsafe { instance::<T>(object) };
+    let this = unsafe { from_state::<T>(object) };
     this.state.collect(&mut values);
     // SAFETY: the caller's places for the answer; and the properties that a class of PHP code below ours declares.
     unsafe { c::spindle_gc_use(values.0, this.object(), table, count) }

@@ -28,6 +28,7 @@ pub mod declare;
 pub mod engine;
 pub mod exception;
 pub mod fiber;
+mod foreach;
 mod frame;
 mod generator;
 pub mod globals;
@@ -54,6 +55,7 @@ pub use declaration::{
     declare_class_extending, declare_class_with_statics, run_declared,
 };
 pub use fiber::FiberContext;
+pub use foreach::{ForEach, iterate_by};
 pub use frame::{Declaration, Frame};
 pub use generator::{Generator, Resumed};
 pub use hooks::{Hook, HookPoint};

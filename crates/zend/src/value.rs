@@ -131,7 +131,7 @@ impl Value {
             return None;
         }
         // SAFETY: what values of this type point to, which is alive as long as the value is.
-        unsafe { self.pointer().cast::<T>().as_ref() }
+        Some(unsafe { &*self.pointer().cast::<T>() })
     }
 
     /// Returns the reference count of the structure that it refers to, if that has one.

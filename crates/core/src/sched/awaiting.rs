@@ -22,6 +22,8 @@ pub(super) struct Set {
     external: bool,
     /// It completes by [`Core::complete_set`].
     open: bool,
+    /// The number of targets that may still notify it, of those of [`Core::add_watch`].
+    watched: usize,
     waiters: Vec<Waiter>,
 }
 
@@ -34,6 +36,7 @@ impl Set {
             fails_fast: false,
             external: false,
             open: false,
+            watched: 0,
             waiters: Vec::new(),
         }
     }
@@ -180,9 +183,11 @@ impl<X> Core<X> {
         }
     }
 
+    #[inline]
     fn one_of_set(&mut self, id: SetId, failed: Option<CoroutineId>, fails: bool) {
         let Some(set) = self.sets.get_mut(id.0) else { return };
         set.pending = set.pending.saturating_sub(1); // more than it waits for may complete
+        set.watched = set.watched.saturating_sub(1);
         set.has_failure |= fails;
         if failed.is_some() && set.failed.is_none() {
             set.failed = failed;
@@ -213,21 +218,30 @@ impl<X> Core<X> {
         SetId(self.sets.insert(Set { open: true, external: true, ..Set::new(1) }))
     }
 
-    /// Adds a set that completes when so many of the targets that [`Core::watch`] adds have, or with `fails_fast` at the first
-    /// failure. It counts as an awaiter of each.
-    pub fn add_watch(&mut self, pending: usize, fails_fast: bool) -> SetId {
-        SetId(self.sets.insert(Set { fails_fast, ..Set::new(pending) }))
-    }
-
-    /// Adds a target, which is not complete, to a set of [`Core::add_watch`].
-    pub fn watch(&mut self, id: SetId, target: Target) {
-        self.add_waiter(target, Waiter::Set(id));
+    /// Adds a set that completes when `count` of those of the targets that are not complete are, or all of them, or with
+    /// `fails_fast` at the first failure. It counts as an awaiter of each.
+    pub fn add_watch(&mut self, targets: &[Target], count: usize, fails_fast: bool) -> SetId {
+        let id = SetId(self.sets.insert(Set { fails_fast, ..Set::new(0) }));
+        let mut watched = 0;
+        for target in targets {
+            if !self.is_done(*target) {
+                self.add_waiter(*target, Waiter::Set(id));
+                watched += 1;
+            }
+        }
+        if let Some(set) = self.sets.get_mut(id.0) {
+            set.pending = count.min(watched);
+            set.watched = watched;
+        }
+        id
     }
 
     /// Drops a set of [`Core::add_watch`]. `targets` are those of its targets that may be incomplete.
     pub fn drop_watch(&mut self, id: SetId, targets: impl IntoIterator<Item = Target>) {
-        for target in targets {
-            self.remove_waiter(target, Waiter::Set(id));
+        if self.sets.get(id.0).is_some_and(|set| set.watched > 0) {
+            for target in targets {
+                self.remove_waiter(target, Waiter::Set(id));
+            }
         }
         self.sets.vacate(id.0);
     }
@@ -285,6 +299,15 @@ impl<X> Core<X> {
     /// Records that the outcome of a complete coroutine was taken.
     pub fn mark_awaited(&mut self, co: CoroutineId) {
         self.coroutine_mut(co).awaited = true;
+    }
+
+    /// Returns the outcome of a coroutine that is complete, and records that it was taken.
+    #[inline]
+    pub fn take_end(&mut self, co: CoroutineId) -> Option<Outcome> {
+        let coroutine = &mut self.coroutines[co.0];
+        let is_complete = coroutine.state == State::Done;
+        coroutine.awaited |= is_complete;
+        is_complete.then_some(coroutine.outcome)
     }
 
     /// Returns `true` if its outcome was taken, or something awaited it when it ended.

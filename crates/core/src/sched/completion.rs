@@ -97,16 +97,21 @@ impl<X> Core<X> {
     /// Completes a coroutine that has ended: wakes its awaiters and leaves its scope, which may be finished by that.
     #[inline]
     pub fn complete(&mut self, co: CoroutineId) {
-        let coroutine = self.coroutine_mut(co);
+        let coroutine = &mut self.coroutines[co.0];
         let failed = (coroutine.outcome != Outcome::Returned).then_some(co);
         coroutine.state = State::Done;
-        let (kind, scope, zombie) = (coroutine.kind, coroutine.scope, coroutine.zombie);
-        self.live -= usize::from(!self.coroutine(co).detached);
-        self.zombies -= usize::from(zombie);
-        if !self.coroutine(co).waiters.is_empty() {
-            self.notify_awaiters(co, failed);
+        let (kind, scope, has_children) = (coroutine.kind, coroutine.scope, !coroutine.children.is_empty());
+        self.live -= usize::from(!coroutine.detached);
+        self.zombies -= usize::from(coroutine.zombie);
+        match coroutine.waiters.len() {
+            0 => {}
+            1 => {
+                let waiter = coroutine.waiters.pop();
+                waiter.into_iter().for_each(|waiter| self.notify(waiter, failed));
+            }
+            _ => self.notify_awaiters(co, failed),
         }
-        if !self.coroutine(co).children.is_empty() {
+        if has_children {
             self.orphan_children(co);
         }
         if let Some(parent) = self.leave_parent(co)

@@ -360,7 +360,7 @@ impl<X> Core<X> {
 
     #[inline]
     pub(super) fn leave_parent(&mut self, co: CoroutineId) -> Option<CoroutineId> {
-        let parent = self.coroutine_mut(co).spawner.take()?;
+        let parent = self.coroutines[co.0].spawner.take()?;
         let mut children = self.coroutine(parent).children;
         children.remove(&mut self.coroutines, co.0, |coroutine| &mut coroutine.sibling);
         self.coroutine_mut(parent).children = children;

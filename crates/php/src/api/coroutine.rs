@@ -84,7 +84,7 @@ fn get_awaiting_info(call: Call) -> PhpResult {
     let this = this(&call)?;
     let mut answer = Array::new(4);
     let state = with(this, |core, co| core.state(co));
-    let info = this.info.get();
+    let info = this.info();
     if state == Some(State::Ending) {
         let children = with(this, |core, co| {
             let children = core.children_of(co).into_iter().take(SHOWN_OF_SET);

@@ -160,7 +160,13 @@ impl Table {
     }
 
     /// Removes the fiber of a coroutine that has ended, unless `Fiber::create()` has made it.
+    #[inline(always)]
     pub fn take_flow(&self, id: u64) -> Option<Rc<Draft>> {
+        if self.fibers.borrow().is_none() { None } else { self.take_known_flow(id) }
+    }
+
+    #[inline(never)]
+    fn take_known_flow(&self, id: u64) -> Option<Rc<Draft>> {
         let draft = self.fiber_of(id)?;
         if let Kind::Flow = draft.kind { remove(&self.fibers, &id) } else { None }
     }

@@ -393,8 +393,15 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
 
 /// Refuses the waits that would close a cycle, when the running coroutine is about to wait for other coroutines: those
 /// for one of its locks by coroutines that it would wait for.
-#[cold]
+#[inline(always)]
 pub fn refuse_cycles(rt: &'static Runtime) {
+    if !rt.context().locked.borrow().is_empty() {
+        refuse_cycles_of_locks(rt);
+    }
+}
+
+#[cold]
+fn refuse_cycles_of_locks(rt: &'static Runtime) {
     let me = running(rt);
     let keys: Vec<usize> = rt.context().locked.borrow().iter().map(|held| held.key).collect();
     let mut refused = Vec::new();

@@ -159,7 +159,7 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     let at = if is_suspended { &this.suspended_at } else { &this.spawned_at };
     if state == State::Parked {
         text += &format!(": it is suspended at {}", at.text());
-        let info = this.info.get();
+        let info = this.info();
         if !info.call.is_empty() {
             text += &format!(" in {}", describe::wait_of(rt, &info));
         }

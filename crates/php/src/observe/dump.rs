@@ -124,7 +124,7 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
         let _ = write!(text, ", suspended at {}", this.suspended_at.text());
     }
     drop(core);
-    let info = this.info.get();
+    let info = this.info();
     if state == State::Ending {
         let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
     }

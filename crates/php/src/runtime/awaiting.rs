@@ -96,7 +96,7 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
                 core.subscribe(*target, ticket);
             }
         }
-        let reason = rt.park(None, WaitReason::Coroutines, true, info);
+        let reason = rt.park_inline(None, WaitReason::Coroutines, true, info);
         {
             let mut core = rt.core.borrow_mut();
             for target in targets {
@@ -176,25 +176,30 @@ pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Resul
 /// Returns the result of a complete awaitable, or throws its failure.
 #[inline]
 pub fn deliver(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
-    if let Some(group) = GROUP.of(awaitable) {
-        return group.deliver(rt);
-    }
-    let Some(this) = COROUTINE.of(awaitable) else {
-        if let Some(id) = SCOPE.of(awaitable).and_then(|scope| scope.id()) {
-            scope::throw_failure_of(rt, id)?;
-        }
-        return completion::deliver(awaitable).unwrap_or(Ok(Value::NULL));
-    };
+    let Some(this) = COROUTINE.of(awaitable) else { return deliver_other(rt, awaitable) };
     this.seen.set(true);
     let outcome = {
         let mut core = rt.core.borrow_mut();
         core.mark_awaited(this.co.get());
         core.outcome(this.co.get())
     };
-    match this.exception.get() {
-        Some(exception) if outcome != Outcome::Returned => Err(exception::throw(exception)),
-        _ => Ok(this.result.get().some().into()),
+    if outcome != Outcome::Returned
+        && let Some(exception) = this.exception.get()
+    {
+        return Err(exception::throw(exception));
     }
+    Ok(this.result.get().some().unwrap_or(Value::NULL))
+}
+
+/// Does the same for an awaitable that is no coroutine.
+fn deliver_other(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
+    if let Some(group) = GROUP.of(awaitable) {
+        return group.deliver(rt);
+    }
+    if let Some(id) = SCOPE.of(awaitable).and_then(|scope| scope.id()) {
+        scope::throw_failure_of(rt, id)?;
+    }
+    completion::deliver(awaitable).unwrap_or(Ok(Value::NULL))
 }
 
 const TOKEN: &str = "The wait was cancelled by its token";

@@ -106,8 +106,9 @@ pub struct Coroutine {
     pub context: OwnedCell<Instance<Context>>,
     /// The state that it inherits at its start.
     pub inherited: Inherited,
-    /// Its wait, if it is parked.
-    pub info: Cell<Info>,
+    /// Its last wait. It lasts while `is_waiting`.
+    wait: Cell<Info>,
+    is_waiting: Cell<bool>,
     /// The coroutine that spawned it, the one that spawned that one, and so on.
     pub spawners: OnceCell<Rc<Spawners>>,
     /// The `spawners` of the coroutines that it spawns; created at its first spawn.
@@ -194,7 +195,8 @@ impl State for Coroutine {
                 finally: ValueList::new(),
                 context: OwnedCell::new(),
                 inherited: Inherited::new(),
-                info: Cell::new(Info::NONE),
+                wait: Cell::new(Info::NONE),
+                is_waiting: Cell::new(false),
                 spawners: OnceCell::new(),
                 to_spawned: OnceCell::new(),
             }
@@ -223,6 +225,25 @@ impl State for Coroutine {
 }
 
 impl Coroutine {
+    /// Returns its wait, if it is parked. `call` is empty if it waits for nothing.
+    pub fn info(&self) -> Info {
+        let wait = self.wait.get();
+        if self.is_waiting.get() { wait } else { Info { call: "", ..wait } }
+    }
+
+    /// Notes what it waits for.
+    #[inline(always)]
+    pub fn waits(&self, info: Info) {
+        self.wait.set(info);
+        self.is_waiting.set(true);
+    }
+
+    /// Notes that the wait is over.
+    #[inline(always)]
+    pub fn waits_no_more(&self) {
+        self.is_waiting.set(false);
+    }
+
     /// Returns the work of a runner; `None` for a coroutine of user code.
     #[inline(always)]
     pub fn job(&self) -> Option<&Job> {

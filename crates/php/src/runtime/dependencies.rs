@@ -28,7 +28,7 @@ fn awaited(rt: &Runtime, co: CoroutineId) -> Option<CoroutineId> {
     if rt.core.borrow().state(co) != State::Parked {
         return None; // it is no longer parked, and its `info` is outdated
     }
-    let info = this.info.get();
+    let info = this.info();
     let held_by = info.holders.map_or(0, |holders| (holders.0)(holders.1)[0]);
     let id = if info.awaits[0] != 0 { info.awaits[0] } else { held_by };
     scheduler::find(rt, id).map(|awaited| awaited.co.get())

@@ -449,7 +449,7 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
         let children = describe::children_of(rt, co);
         (format!("Deadlock: coroutine #{id} ({spawned}) has ended and waits for {children}"), &this.spawned_at)
     } else {
-        let what = match this.info.get() {
+        let what = match this.info() {
             info if info.call.is_empty() => "its place in the run queue".to_owned(),
             info => describe::wait_of(rt, &info),
         };

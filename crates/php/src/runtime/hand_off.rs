@@ -49,14 +49,13 @@ impl<'a> Wait<'a> {
     ///
     /// # Errors
     /// The coroutine is cancelled, or cannot be suspended here, or the token is complete.
+    #[inline(always)]
     pub fn begin(self) -> Result<Begun<'a>, Thrown> {
         let rt = rt();
-        let target = self.token.map(awaiting::target).transpose()?;
-        if let (Some(token), Some(target)) = (self.token, target)
-            && rt.core.borrow().is_done(target)
-        {
-            return Err(awaiting::token_was_first(rt, token));
-        }
+        let target = match self.token {
+            None => None,
+            Some(token) => Some(open_target(rt, token)?),
+        };
         if !rt.can_switch() {
             return Err(cannot_await(rt));
         }
@@ -64,6 +63,17 @@ impl<'a> Wait<'a> {
         let ticket = rt.begin_wait();
         Ok(Begun { rt, wait: self, ticket, target })
     }
+}
+
+/// Returns the target of a token that is not complete.
+///
+/// # Errors
+/// The token is complete, or can never be.
+#[inline(never)]
+fn open_target(rt: &'static Runtime, token: &Object) -> Result<Target, Thrown> {
+    let target = awaiting::target(token)?;
+    let is_done = rt.core.borrow().is_done(target);
+    if is_done { Err(awaiting::token_was_first(rt, token)) } else { Ok(target) }
 }
 
 /// A wait that has begun.
@@ -109,12 +119,13 @@ impl<'a> Begun<'a> {
 
     /// Suspends the coroutine until it is woken, is cancelled, or the token is complete. The caller then looks at what it was
     /// handed, before anything else runs.
+    #[inline(always)]
     pub fn park(&self) -> Parked<'a> {
         if let Some(target) = self.target {
             self.rt.core.borrow_mut().subscribe(target, self.ticket);
         }
         let info = Info { call: self.wait.name, holders: self.wait.holders, since: Reactor::recently(), ..Info::NONE };
-        let reason = self.rt.park(None, WaitReason::Coroutines, true, info);
+        let reason = self.rt.park_inline(None, WaitReason::Coroutines, true, info);
         let mut delivered = None;
         if let Some(target) = self.target {
             self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
@@ -143,8 +154,11 @@ impl Parked<'_> {
     }
 
     /// Ends a wait that was handed something, which the caller takes.
+    #[inline(always)]
     pub fn taken(self) {
-        self.pass_on();
+        if self.target.is_some() {
+            self.pass_on();
+        }
     }
 
     /// Ends a wait that was handed nothing, or has given it back. If this returns, it has to begin again.
@@ -202,17 +216,7 @@ pub fn wait_for_some(
 ) -> Result<Vec<(ScopeId, Owned<Object>)>, Thrown> {
     let rt = rt();
     let limit = wait.token.map(awaiting::target).transpose()?;
-    let set = {
-        let mut core = rt.core.borrow_mut();
-        let open = targets.iter().filter(|target| !core.is_done(**target)).count();
-        let set = core.add_watch(count.min(open), fails_fast);
-        for target in targets {
-            if !core.is_done(*target) {
-                core.watch(set, *target);
-            }
-        }
-        set
-    };
+    let set = rt.core.borrow_mut().add_watch(targets, count, fails_fast);
     let info = Info { call: wait.name, ..awaiting::info_of(rt, Target::Set(set), limit) };
     let over = |core: &crate::runtime::scheduler::Core| {
         core.is_done(Target::Set(set)) || limit.is_some_and(|limit| core.is_done(limit))

@@ -474,8 +474,19 @@ impl Runtime {
 
     /// Parks the running coroutine (after [`Runtime::begin_wait`]) until it is woken, while others run, and returns the reason of
     /// the wake-up. Only where [`Runtime::can_switch`].
-    #[inline]
     pub fn park(&'static self, deadline: Option<u64>, on: WaitReason, cancellable: bool, info: Info) -> WakeReason {
+        self.park_inline(deadline, on, cancellable, info)
+    }
+
+    /// Does the same, for the waits that are the most frequent ones.
+    #[inline(always)]
+    pub fn park_inline(
+        &'static self,
+        deadline: Option<u64>,
+        on: WaitReason,
+        cancellable: bool,
+        info: Info,
+    ) -> WakeReason {
         if fork::forked_unseen() {
             fork::in_child(self);
         }
@@ -491,13 +502,13 @@ impl Runtime {
         let this = self.running();
         self.calls_without_park.set(0);
         this.suspended_at.set_to_code_of(Frame::current());
-        this.info.set(info);
+        this.waits(info);
         moments::suspending(self);
         if on == WaitReason::Coroutines {
             moments::awaits_others(self);
         }
         self.suspend(matches!(on, WaitReason::External { .. }));
-        this.info.set(Info { call: "", ..info });
+        this.waits_no_more();
         self.interrupt_signal_target();
         self.core.borrow_mut().resumed(cancellable)
     }
@@ -675,22 +686,34 @@ impl Runtime {
     }
 
     /// Picks the coroutine that runs next. Waits for events while none is ready.
+    #[inline(always)]
     pub(crate) fn pick(&'static self) -> To {
+        let picks = self.picks.get().wrapping_add(1);
+        self.picks.set(picks);
+        if picks.is_multiple_of(PICKS_PER_POLL) {
+            self.poll(Some(0));
+        }
+        if self.zombies_given_up.get() && self.is_over() {
+            return self.back_to_main();
+        }
+        let next = {
+            let mut core = self.core.borrow_mut();
+            let next = core.next_to_run();
+            self.warm(&core);
+            next
+        };
+        match next {
+            Next::Start(co) | Next::CancelledBeforeStart(co) => To::Fresh(co),
+            Next::Resume(co) => To::Ctx(self.context_of(co)),
+            Next::Idle => self.pick_when_idle(),
+        }
+    }
+
+    /// Picks the coroutine that runs next, when none is ready.
+    #[cold]
+    #[inline(never)]
+    fn pick_when_idle(&'static self) -> To {
         loop {
-            let picks = self.picks.get().wrapping_add(1);
-            self.picks.set(picks);
-            if picks.is_multiple_of(PICKS_PER_POLL) {
-                self.poll(Some(0));
-            }
-            if self.zombies_given_up.get() && self.is_over() {
-                return self.back_to_main();
-            }
-            let next = self.core.borrow_mut().next_to_run();
-            match next {
-                Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
-                Next::Resume(co) => return To::Ctx(self.context_of(co)),
-                Next::Idle => {}
-            }
             if self.is_over() {
                 return self.back_to_main();
             }
@@ -703,9 +726,18 @@ impl Runtime {
                 if !moments::stalled(self) {
                     failure::deadlock(self);
                 }
-                continue;
+            } else {
+                self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
             }
-            self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
+            if self.zombies_given_up.get() && self.is_over() {
+                return self.back_to_main();
+            }
+            let next = self.core.borrow_mut().next_to_run();
+            match next {
+                Next::Start(co) | Next::CancelledBeforeStart(co) => return To::Fresh(co),
+                Next::Resume(co) => return To::Ctx(self.context_of(co)),
+                Next::Idle => {}
+            }
         }
     }
 
