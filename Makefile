@@ -156,7 +156,7 @@ test-embedding: rust xtask
 	@SPINDLE_EXTENSION=$(TARGET)/debug/libspindle_embedding.so $(suite) embedding tests/run-phpt tests/embedding
 
 # A program must not depend on who of the ready ones runs next, and neither may these tests, nor Spindle.
-SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io poll scope server syntax)
+SEEDED := $(addprefix tests/phpt/,cancel coroutine errors hazards io poll primitives scope server syntax)
 .PHONY: test-seeds
 test-seeds: build xtask
 	@seed=$(or $(seed),$$((RANDOM * 32768 + RANDOM + 1))); \

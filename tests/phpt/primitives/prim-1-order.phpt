@@ -7,11 +7,7 @@ use Async\Channel;
 use function Async\{await, spawn, suspend};
 
 $c = new Channel;
-$receivers = [];
-for ($i = 0; $i < 4; $i++) {
-    $receivers[] = spawn(fn() => $c->recv());
-}
-T\begun(...$receivers);
+$receivers = in_turn(...array_fill(0, 4, fn() => $c->recv()));
 foreach (['a', 'b', 'c', 'd'] as $value) {
     $c->send($value);
 }
@@ -20,17 +16,14 @@ echo implode(' ', T\all($receivers)), "\n";
 foreach ([0, 1, 2] as $capacity) {
     $c = new Channel($capacity);
     $done = [];
-    $senders = [];
     for ($i = 0; $i < 5; $i++) {
-        $senders[] = spawn(function() use ($c, $i, &$done) { $c->send($i); $done[] = $i; });
+        in_turn(function() use ($c, $i, &$done) { $c->send($i); $done[] = $i; });
     }
-    T\begun(...$senders);
-    suspend();
     echo "capacity $capacity: ", count($done), ' sent, count ', count($c), "\n";
     $got = [];
     for ($i = 0; $i < 5; $i++) {
         $got[] = $c->recv();
-        suspend();
+        while (count($done) < min($i + 1 + $capacity, 5)) suspend();
         echo implode($got), ' received, ', implode($done), " sent\n";
     }
 }
@@ -38,8 +31,7 @@ foreach ([0, 1, 2] as $capacity) {
 // one that comes while others wait does not overtake them
 $c = new Channel(1);
 $c->send(1);
-$senders = [spawn(fn() => $c->send(2)), spawn(fn() => $c->send(3))];
-T\begun(...$senders);
+in_turn(fn() => $c->send(2), fn() => $c->send(3));
 attempt('trySend', fn() => $c->trySend(4));
 attempt('all', fn() => [$c->recv(), $c->recv(), $c->recv(), $c->tryRecv()]);
 $c = new Channel;

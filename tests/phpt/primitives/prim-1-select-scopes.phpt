@@ -39,12 +39,14 @@ attempt('one that has failed', function() use ($fails) { $s = $fails(); try { As
 attempt('one that ends well', function() { $s = new BoundedScope; $s->spawn(fn() => suspend()); return select(['s' => $s]); });
 // it is thrown at once, while the scope winds down
 foreach (['select', 'awaitAll', 'awaitAny'] as $function) {
-    attempt("$function, at once", function() use ($function) {
+    $go = false;
+    attempt("$function, at once", function() use ($function, &$go) {
         $scope = new BoundedScope;
+        T\begun($scope->spawn(function() use (&$go) { try { Async\delay(60000); } finally { while (!$go) suspend(); echo "it has wound down\n"; } }));
         $scope->spawn(function() { suspend(); throw new RuntimeException('in the scope'); });
-        $scope->spawn(function() { try { Async\delay(60000); } finally { for ($i = 0; $i < 9; $i++) suspend(); echo "it has wound down\n"; } });
         return ("Async\\$function")([$scope, new Future(new FutureState)]);
     });
+    $go = true;
     T\alone();
 }
 attempt('its own', function() { $s = new BoundedScope; return Async\await($s->spawn(fn() => select([$s, new Channel]))); });
@@ -74,4 +76,4 @@ awaitAll, at once: RuntimeException: in the scope
 it has wound down
 awaitAny, at once: RuntimeException: in the scope
 it has wound down
-its own: Async\AsyncException: Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at %s:47
+its own: Async\AsyncException: Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at %s:49

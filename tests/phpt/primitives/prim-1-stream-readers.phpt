@@ -14,11 +14,11 @@ $reading = function(callable $act) {
     T\alone();
     echo "it has ended\n";
 };
-$reading(function($c) { suspend(); $c->close(); });
+$reading(function($c, $reader) { T\begun($reader); $c->close(); });
 $reading(function($c) { $c->close(); });
-$reading(function(&$c) { suspend(); $c = null; });
+$reading(function(&$c, $reader) { T\begun($reader); $c = null; });
 $reading(function(&$c) { $c = null; });
-$reading(function($c, $reader) { suspend(); $reader->cancel(); attempt('cancelled', fn() => $c->recv()); });
+$reading(function($c, $reader) { T\begun($reader); $reader->cancel(); attempt('cancelled', fn() => $c->recv()); });
 $reading(function($c, $reader) { $reader->cancel(); attempt('cancelled before it began', fn() => $c->recv()); });
 [$x, $y] = T\pair();
 $scope = new Scope;

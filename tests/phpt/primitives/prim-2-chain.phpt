@@ -28,22 +28,22 @@ attempt('a future is a value', fn() => $ok()->map(fn() => Future::completed(1))-
 attempt('callbacks are called later', function() use ($ok) { $f = $ok()->map(function() { echo "called\n"; }); echo "chained\n"; $f->await(); });
 attempt('in a coroutine of its own', fn() => $ok()->map(fn() => currentCoroutine())->await() !== currentCoroutine());
 
-// several of one future, in order
+// several of one future
 $s = new FutureState;
 $f = new Future($s);
 $all = [];
 foreach (['a', 'b', 'c'] as $name) {
-    $all[] = $f->map(function($x) use ($name) { echo "$name gets $x\n"; });
+    $all[] = $f->map(fn($x) => "$name gets $x\n");
 }
 $s->complete('x');
-foreach ($all as $each) $each->await();
+foreach ($all as $each) echo $each->await();
 
 // a callback that is cancelled, before and after it has begun
 $ran = null;
 $s = new FutureState;
-$mapped = (new Future($s))->map(function() use (&$ran) { $ran = currentCoroutine(); suspend(); });
+$mapped = (new Future($s))->map(function() use (&$ran) { $ran = currentCoroutine(); Async\delay(60000); });
 $s->complete();
-suspend();
+while (!$ran) suspend();
 $ran->cancel();
 attempt('cancelled', fn() => $mapped->await());
 $mapped = Future::completed()->map(fn() => print("never\n"));

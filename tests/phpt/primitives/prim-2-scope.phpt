@@ -28,8 +28,9 @@ $mine->cancel();
 $s->complete();
 attempt('my scope is closed', fn() => $mapped->await());
 $mine = new Scope;
-$mapped = await($mine->spawn(fn() => Future::completed()->map(function() { for ($i = 0; $i < 9; $i++) suspend(); echo "never\n"; })));
-suspend();
+$begun = new ArrayObject;
+$mapped = await($mine->spawn(fn() => Future::completed()->map(function() use ($begun) { $begun[] = 1; Async\delay(60000); echo "never\n"; })));
+while (!count($begun)) suspend();
 $mine->cancel();
 attempt('my scope is cancelled', fn() => $mapped->await());
 // it is gone
@@ -50,6 +51,6 @@ attempt('no child', fn() => $mapped->await());
 my scope: true
 from a cancelled scope: "got it"
 my scope is closed: Async\AsyncException: Coroutine scope is closed
-my scope is cancelled: Async\CancellationException: cancelled at %s:30
+my scope is cancelled: Async\CancellationException: cancelled at %s:31
 my scope is gone: Async\AsyncException: Coroutine scope is closed
 no child: "not cancelled with it"

@@ -26,10 +26,13 @@ attempt('empty', fn() => await(new CoroutineGroup));
 // one fails: the others are cancelled
 $g = new CoroutineGroup;
 $log = new ArrayObject;
-$g->spawn(function() use ($log) { try { Async\delay(60000); } finally { $log[] = 'cancelled'; } });
-$g->spawn($after(1, 'result'));
-$g->spawn($after(3, new LogicException('failure')));
+$first = $g->spawn(function() use ($log) { try { Async\delay(60000); } finally { $log[] = 'cancelled'; } });
+$second = $g->spawn($after(1, 'result'));
+$g->spawn(function() use (&$go) { while (!$go) suspend(); throw new LogicException('failure'); });
 $late = $g->spawn(fn() => Async\delay(60000));
+T\begun($first, $late);
+T\ended($second);
+$go = true;
 attempt('fails', fn() => await($g));
 T\alone();
 attempt('after it', fn() => [(array) $log, $g->getResults(), array_map(said(...), $g->getErrors()), $late->isCancelled()]);
@@ -40,7 +43,7 @@ attempt('one that has failed is added', function() use ($after) { $g = new Corou
 // cancelled, by itself and with a reason
 $g = new CoroutineGroup;
 $one = $g->spawn(fn() => Async\delay(60000));
-suspend();
+T\begun($one);
 $g->cancel(new Async\CancellationException('the reason'));
 attempt('cancelled', fn() => await($g));
 attempt('and its coroutine', fn() => await($one));
@@ -53,7 +56,7 @@ attempt('cancel of none', fn() => (new CoroutineGroup)->cancel());
 $g = new CoroutineGroup;
 $one = $g->spawn(fn() => Async\delay(60000));
 $two = $g->spawn(fn() => Async\delay(60000));
-suspend();
+T\begun($one, $two);
 $one->cancel();
 attempt('one is cancelled', fn() => await($g));
 T\alone();
@@ -88,8 +91,8 @@ attempt('the waiter is cancelled', fn() => await($waiter));
 set_error_handler(function($level, $message) { echo $level === E_WARNING ? 'Warning: ' : '', preg_replace('~/\S+/~', '', $message), "\n"; return true; });
 $g = new CoroutineGroup;
 $one = $g->spawn(fn() => Async\delay(60000));
-$g->spawn(fn() => 'ended');
-suspend();
+T\ended($g->spawn(fn() => 'ended'));
+T\begun($one);
 $g->dispose();
 attempt('disposed', fn() => await($one));
 foreach (Async\getCoroutines() as $left) $left === Async\currentCoroutine() || $left->cancel();
@@ -107,9 +110,9 @@ again: LogicException: failure
 one that has failed is added: LogicException: before
 cancelled: Async\CancellationException: the reason
 and its coroutine: Async\CancellationException: the reason
-cancelled before it began: Async\CancellationException: cancelled at %s:46
+cancelled before it began: Async\CancellationException: cancelled at %s:49
 cancel of none: null
-one is cancelled: Async\CancellationException: cancelled at %s:54
+one is cancelled: Async\CancellationException: cancelled at %s:57
 the other one: true
 its scope: [true]
 closed: Async\AsyncException: Coroutine scope is closed
@@ -122,6 +125,6 @@ select: [0,["of the group"]]
 awaitAll: {"g":["of the group"]}
 by two: [["of the group"],["of the group"]]
 by one of it: Async\AsyncException: A coroutine cannot await a group that it is in: it would never complete
-the waiter is cancelled: Async\CancellationException: cancelled at %s:81
-Warning: Coroutine is zombie at prim-3-group.php:87 in CoroutineGroup disposed at prim-3-group.php:90
-disposed: Async\CancellationException: cancelled at %s:90
+the waiter is cancelled: Async\CancellationException: cancelled at %s:84
+Warning: Coroutine is zombie at prim-3-group.php:90 in CoroutineGroup disposed at prim-3-group.php:93
+disposed: Async\CancellationException: cancelled at %s:93

@@ -1,5 +1,7 @@
 --TEST--
 PRIM-4 awaitAll(), awaitAny(), awaitFirst(), awaitAnyOf(): keys, order, failures, tokens, limits
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -21,16 +21,16 @@ $report('awaitAll([new Future(new FutureState)]);');
 $report('iterate([1], function() { (new Channel)->recv(); });');
 // two mutexes crosswise: each wait names its holder
 $report('
-$a = new Mutex;
+[$a, $both] = [new Mutex, 0];
 $b = new Mutex;
-spawn(function() use ($a, $b) {
+spawn(function() use ($a, $b, &$both) {
     $a->lock();
-    suspend();
+    for ($both++; $both < 2;) suspend();
     $b->lock();
 });
-spawn(function() use ($a, $b) {
-    $b->with(function() use ($a) {
-        suspend();
+spawn(function() use ($a, $b, &$both) {
+    $b->with(function() use ($a, &$both) {
+        for ($both++; $both < 2;) suspend();
         $a->with(fn() => 1);
     });
 });

@@ -25,7 +25,10 @@ spawn(function() { foreach (new Interval(60000) as $i); });
 spawn(fn() => await(signal(SIGUSR1)));
 $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
 spawn(fn() => Channel::fromStream($pair[0])->recv());
-for ($i = 0; $i < 5; $i++) suspend();
+foreach (Async\getCoroutines() as $co) {
+    while ($co !== Async\currentCoroutine() && !isset($co->getAwaitingInfo()["call"])) suspend();
+}
+unset($co);
 echo "all wait\n";
 register_shutdown_function(function() { echo "shutdown\n"; });
 ';
@@ -34,13 +37,13 @@ $show('exit of main', T\php($waiting . 'exit(3);'));
 $show('exit of a coroutine', T\php($waiting . 'await(spawn(function() { exit(4); }));'));
 $show('exit in a callback', T\php($waiting . 'await(spawn(fn() => (new Mutex)->with(function() { exit(5); })));'));
 $show('exit in map()', T\php($waiting . '$g = Future::completed()->map(function() { exit(6); })->await();'));
-$show('exit in iterate()', T\php($waiting . 'iterate([1, 2, 3], function($x) { if ($x === 2) exit(7); suspend(); echo "never\n"; });'));
-$show('exit in the iterator', T\php($waiting . 'iterate((function() { yield 1; exit(8); })(), function($x) { suspend(); echo "never\n"; });'));
+$show('exit in iterate()', T\php($waiting . 'iterate([1, 2, 3], function($x) { if ($x === 2) exit(7); Async\delay(60000); echo "never\n"; });'));
+$show('exit in the iterator', T\php($waiting . 'iterate((function() { yield 1; exit(8); })(), function($x) { Async\delay(60000); echo "never\n"; });'));
 $show('exit in a destructor of a buffered value', T\php($waiting . '
     final class Exits { public function __destruct() { exit(9); } }
     (function() { $b = new Channel(1); $b->send(new Exits); })();
     echo "never\n";'));
-$show('fatal error', T\php($waiting . 'spawn(fn() => str_repeat("x", PHP_INT_MAX >> 8)); suspend(); suspend();', '-d memory_limit=32M'));
+$show('fatal error', T\php($waiting . 'await(spawn(fn() => str_repeat("x", PHP_INT_MAX >> 8)));', '-d memory_limit=32M'));
 $show('fatal error in a callback', T\php($waiting . 'await(spawn(fn() => (new Semaphore(1))->with(fn() => str_repeat("x", PHP_INT_MAX >> 8))));', '-d memory_limit=32M'));
 $show('uncaught exception', T\php($waiting . 'throw new LogicException("of main");'));
 $show('shutdown', T\php($waiting . 'Async\gracefulShutdown();'));
@@ -83,20 +86,20 @@ released
 
 fatal error: [255]
 all wait
-Fatal error: Allowed memory size of 33554432 bytes exhausted (tried to allocate too much) in FILE on line 27
+Fatal error: Allowed memory size of 33554432 bytes exhausted (tried to allocate too much) in FILE on line 30
 shutdown
 
 fatal error in a callback: [255]
 all wait
-Fatal error: Allowed memory size of 33554432 bytes exhausted (tried to allocate too much) in FILE on line 27
+Fatal error: Allowed memory size of 33554432 bytes exhausted (tried to allocate too much) in FILE on line 30
 shutdown
 
 uncaught exception: [255]
 all wait
 Warning: Coroutine #1 has ended without unlocking the mutex that it locked at FILE:7 in FILE on line 7
 released
-Fatal error: Uncaught LogicException: of main in FILE:27
-thrown in FILE on line 27
+Fatal error: Uncaught LogicException: of main in FILE:30
+thrown in FILE on line 30
 shutdown
 
 shutdown: [0]

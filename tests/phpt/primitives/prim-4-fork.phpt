@@ -15,14 +15,13 @@ $m = new Mutex;
 $state = new FutureState;
 $f = new Future($state);
 $b = new Barrier(2);
-$waiters = [
-    spawn(fn() => $c->recv()), spawn(fn() => $c->recv()), spawn(fn() => select([$c, $f])),
-    spawn(fn() => $s->acquire()), spawn(fn() => $f->await()), spawn(fn() => $f->map(fn($x) => "$x, mapped")->await()), spawn(fn() => $b->await()),
-];
 $held = new Mutex;
-$waiters[] = spawn(function() use ($held, $c) { $held->lock(); $c->recv(); $held->unlock(); });
-T\begun(...$waiters);
-suspend();
+$waiters = in_turn(
+    fn() => $c->recv(), fn() => $c->recv(), fn() => select([$c, $f]),
+    fn() => $s->acquire(), fn() => $f->await(), fn() => $f->map(fn($x) => "$x, mapped")->await(), fn() => $b->await(),
+    function() use ($held, $c) { $held->lock(); $c->recv(); $held->unlock(); },
+);
+waiting(...$waiters);
 $pid = pcntl_fork();
 if ($pid === 0) {
     pcntl_alarm(60);

@@ -1,5 +1,7 @@
 --TEST--
 PRIM-4 a later failure of what awaitAll() and its kin have given up is no unhandled one; after a token or a cancellation it is
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

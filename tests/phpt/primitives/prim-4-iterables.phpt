@@ -30,7 +30,7 @@ foreach (['rewind', 'valid', 'current', 'key', 'next'] as $method) {
         public function next(): void { $this->maybe('next'); $this->at++; }
     };
     attempt("$method() throws", fn() => awaitAll($hostile));
-    attempt("$method() throws in iterate()", fn() => iterate($hostile, fn($f, $key) => print("call $key\n")));
+    attempt("$method() throws in iterate()", fn() => iterate($hostile, fn($f, $key) => print("call $key\n"), 1));
 }
 attempt('by reference', function() use ($f) { $x = $f(1); $a = ['r' => &$x]; return awaitAll($a); });
 attempt('changed meanwhile', function() use ($f) { $o = new ArrayObject([$f(1)]); return awaitAll((function() use ($o, $f) { foreach ($o as $k => $v) { if (count($o) < 4) $o[] = $f(count($o)); yield $k => $v; } })()); });

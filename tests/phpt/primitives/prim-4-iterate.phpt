@@ -6,16 +6,19 @@ require __DIR__ . '/kit.inc';
 use function Async\{await, iterate, spawn, suspend};
 
 $log = new ArrayObject;
+/** What was noted, in whatever order. */
+function sorted(ArrayObject $log): string { $all = (array) $log; sort($all); return implode(', ', $all); }
 $made = $active = $most = 0;
 $numbers = function(int $count) use (&$made) { for ($i = 1; $i <= $count; $i++) { $made++; yield "k$i" => $i; } };
 foreach ([0, 1, 3] as $concurrency) {
-    $made = $active = $most = $sum = $ahead = 0;
-    iterate($numbers(7), function(int $value, string $key) use (&$active, &$most, &$sum, &$made, &$done, &$ahead) {
+    $made = $active = $most = $sum = $ahead = $begun = $ended = 0;
+    iterate($numbers(7), function(int $value, string $key) use (&$active, &$most, &$sum, &$made, &$begun, &$ended, &$ahead, $concurrency) {
         $most = max($most, ++$active);
+        for ($begun++; $begun < ($concurrency ?: 7);) suspend(); // until as many run as may
         for ($i = 0; $i < $value % 3 + 1; $i++) suspend();
         $active--;
         $sum += $key === "k$value" ? $value : 1000;
-        $ahead = max($ahead, $made - $value);
+        $ahead = max($ahead, $made - ++$ended);
     }, concurrency: $concurrency);
     echo "concurrency $concurrency: sum $sum, at most $most at once, ", $concurrency ? "at most $ahead ahead" : "made $made", "\n";
 }
@@ -27,15 +30,17 @@ attempt('no iterable', fn() => iterate(1, fn() => 1));
 
 // false: no further element is asked for, and those that run end
 $log->exchangeArray([]);
-iterate($numbers(9), function(int $x) use ($log) { $log[] = "begin $x"; suspend(); suspend(); $log[] = "end $x"; return $x !== 2; }, 2);
-echo implode(', ', (array) $log), "\n";
+iterate($numbers(9), function(int $x) use ($log) { $log[] = "begin $x"; while ($x === 1 ? !isset($log['refused']) : count($log) < 2) suspend(); $log[$x === 1 ? 'other' : 'refused'] = "end $x"; return $x !== 2; }, 2);
+echo sorted($log), "\n";
 $log->exchangeArray([]);
 iterate([1, 2, 3], function(int $x) use ($log) { $log[] = $x; return $x ? false : true; });
-echo 'all at once: ', implode(', ', (array) $log), "\n";
+echo 'all at once: ', sorted($log), "\n";
 
 // an exception: the others are cancelled, and have ended when it is thrown
 $log->exchangeArray([]);
-attempt('throws', fn() => iterate([1, 2, 3, 4], function(int $x) use ($log) {
+$begun = new ArrayObject;
+attempt('throws', fn() => iterate([1, 2, 3, 4], function(int $x) use ($log, $begun) {
+    for ($begun[] = $x; $x === 2 && count($begun) < 3;) suspend();
     if ($x === 2) throw new LogicException("of $x");
     try {
         Async\delay(60000);
@@ -44,33 +49,39 @@ attempt('throws', fn() => iterate([1, 2, 3, 4], function(int $x) use ($log) {
         $log[] = "$x has ended";
     }
 }, 3));
-echo implode(', ', (array) $log), "\n";
+echo sorted($log), "\n";
 attempt('the others fail, too', fn() => iterate([1, 2], function(int $x) {
     if ($x === 1) throw new LogicException('the first');
     try { Async\delay(60000); } finally { throw new LogicException('not reported'); }
 }));
-attempt('iterator throws', fn() => iterate((function() { yield 1; suspend(); throw new LogicException('of the iterator'); })(), function() use ($log) {
+$begun = new ArrayObject;
+attempt('iterator throws', fn() => iterate((function() use ($begun) { yield 1; while (!count($begun)) suspend(); throw new LogicException('of the iterator'); })(), function() use ($log, $begun) {
+    $begun[] = 1;
     try { Async\delay(60000); } finally { $log[] = 'cancelled'; }
 }));
 echo $log[count($log) - 1], "\n";
 
 // it is cancelled itself: so are the callbacks, and it waits for them
 $log->exchangeArray([]);
-$whole = spawn(fn() => iterate([1, 2, 3], function(int $x) use ($log) { try { Async\delay(60000); } finally { suspend(); $log[] = "$x has ended"; } }, 2));
-T\begun($whole);
-suspend();
-suspend();
+$begun = new ArrayObject;
+$whole = spawn(fn() => iterate([1, 2, 3], function(int $x) use ($log, $begun) { $begun[] = $x; try { Async\delay(60000); } finally { suspend(); $log[] = "$x has ended"; } }, 2));
+while (count($begun) < 2) suspend();
 $whole->cancel();
 attempt('cancelled', fn() => await($whole));
-echo implode(', ', (array) $log), "\n";
+echo sorted($log), "\n";
 // before it asks for an element, and once more while it waits for the callbacks
-$whole = spawn(fn() => iterate([1], function() use (&$whole) { try { Async\delay(60000); } finally { $whole->cancel(); suspend(); echo "ended\n"; } }));
-T\begun($whole);
-suspend();
+$begun = new ArrayObject;
+$whole = spawn(function() use (&$whole, $begun) { iterate([1], function() use (&$whole, $begun) { $begun[] = 1; try { Async\delay(60000); } finally { $whole->cancel(); suspend(); echo "ended\n"; } }); });
+while (!count($begun)) suspend();
 $whole->cancel();
+ob_start();
 attempt('twice', fn() => await($whole));
+T\alone();
+$lines = explode("\n", trim(ob_get_clean()));
+sort($lines);
+echo implode("\n", $lines), "\n";
 // a callback is cancelled from outside
-attempt('a callback cancels itself', fn() => iterate([1, 2], function(int $x) { if ($x === 1) Async\currentCoroutine()->cancel(); suspend(); suspend(); echo "$x goes on\n"; }));
+attempt('a callback cancels itself', fn() => iterate([1, 2], function(int $x) { if ($x === 1) Async\currentCoroutine()->cancel(); Async\delay(60000); echo "$x goes on\n"; }));
 // in a scope that is cancelled meanwhile
 $scope = new Async\Scope;
 $inside = $scope->spawn(fn() => iterate([1, 2, 3], fn() => Async\delay(60000), 1));
@@ -84,7 +95,7 @@ attempt('ten thousand', function() { $n = 0; iterate(range(1, 10000), function()
 --EXPECTF--
 concurrency 0: sum 28, at most 7 at once, made 7
 concurrency 1: sum 28, at most 1 at once, at most 0 ahead
-concurrency 3: sum 28, at most 3 at once, at most 3 ahead
+concurrency 3: sum 28, at most 3 at once, at most 2 ahead
 none: null
 2
 2
@@ -99,11 +110,11 @@ throws: LogicException: of 2
 the others fail, too: LogicException: the first
 iterator throws: LogicException: of the iterator
 cancelled
-cancelled: Async\CancellationException: cancelled at %s:60
+cancelled: Async\CancellationException: cancelled at %s:66
 1 has ended, 2 has ended
 ended
-twice: Async\CancellationException: cancelled at %s:67
-a callback cancels itself: Async\CancellationException: cancelled at %s:70
-scope: Async\CancellationException: cancelled at %s:76
+twice: Async\CancellationException: cancelled at %s:73
+a callback cancels itself: Async\CancellationException: cancelled at %s:81
+scope: Async\CancellationException: cancelled at %s:87
 nested: 90
 ten thousand: 10000

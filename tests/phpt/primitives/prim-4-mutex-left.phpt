@@ -22,9 +22,9 @@ restore_error_handler();
 attempt('unlocked', fn() => $m->isLocked());
 attempt('its own callbacks may use it', function() use ($m) {
     $c = spawn(fn() => 1);
-    $c->onFinally(fn() => $m->with(function() { echo "with it\n"; }));
+    $c->onFinally(function() use ($m, &$called) { $m->with(function() use (&$called) { echo "with it\n"; $called = true; }); });
     await($c);
-    suspend();
+    while (!$called) suspend();
     return $m->isLocked();
 });
 ?>

@@ -30,29 +30,25 @@ attempt('with in with', fn() => $m->with(fn() => $m->with(fn() => 1)));
 attempt('with that throws', fn() => $m->with(fn() => throw new LogicException('in it')));
 attempt('unlocked in the callback', fn() => [$m->with(function() use ($m) { $m->unlock(); return 'done'; }), $m->isLocked()]);
 attempt('given away in the callback', function() use ($m) {
-    $m->with(function() use ($m, &$other) {
+    $m->with(function() use ($m, &$other, &$go) {
         $m->unlock();
-        T\begun($other = spawn(function() use ($m) { $m->lock(); suspend(); suspend(); return $m->unlock(); }));
+        T\begun($other = spawn(function() use ($m, &$go) { $m->lock(); while (!$go) suspend(); return $m->unlock(); }));
     });
-    return [$m->isLocked(), await($other), $m->isLocked()];
+    return [$m->isLocked(), $go = true, await($other), $m->isLocked()];
 });
 
 // first come, first served
 $m->lock();
-$order = [];
-$all = [];
-foreach (['a', 'b', 'c'] as $name) {
-    $all[] = spawn(function() use ($m, $name, &$order) { $m->with(function() use ($name, &$order) { $order[] = $name; suspend(); }); });
-}
-T\begun(...$all);
+$order = new ArrayObject;
+$all = in_turn(...array_map(fn($name) => function() use ($m, $name, $order) { $m->with(function() use ($name, $order) { $order[] = $name; suspend(); }); }, ['a', 'b', 'c']));
 $m->unlock();
 attempt('overtake', fn() => $m->tryLock());
 T\all($all);
-echo implode(' ', $order), "\n";
+echo implode(' ', (array) $order), "\n";
 
 // cancelled while it waits, after it was given the mutex, and while it has it
 $m->lock();
-T\begun($one = spawn(fn() => $m->lock()), $two = spawn(fn() => $m->lock()), $three = spawn(fn() => $m->with(fn() => 'it has come')));
+[$one, $two, $three] = in_turn(fn() => $m->lock(), fn() => $m->lock(), fn() => $m->with(fn() => 'it has come'));
 $one->cancel();
 $m->unlock();
 $two->cancel();
@@ -69,11 +65,11 @@ set_error_handler(function(int $level, string $message, string $file, int $line)
     echo $level === E_WARNING ? 'Warning: ' : "$level: ", preg_replace('~#\d+~', '#N', $message), ' in ', basename($file), ":$line\n";
     return true;
 });
-T\begun($bad = spawn(function() use ($m) {
+[$bad, $next] = in_turn(function() use ($m) {
     $m->lock();
     suspend();
     suspend();
-}), $next = spawn(fn() => $m->with(fn() => 'the next one has it')));
+}, fn() => $m->with(fn() => 'the next one has it'));
 attempt('next', fn() => await($next));
 $failing = spawn(function() use ($m) { $m->lock(); throw new LogicException('with the mutex'); });
 attempt('failed', fn() => await($failing));
@@ -107,24 +103,24 @@ with: [true,false]
 with in with: Async\AsyncException: The coroutine has locked this mutex already, at %s:26
 with that throws: LogicException: in it
 unlocked in the callback: ["done",false]
-given away in the callback: [true,null,false]
+given away in the callback: [true,true,null,false]
 overtake: false
 a b c
-first: Async\CancellationException: cancelled at %s:53
-second: Async\CancellationException: cancelled at %s:55
+first: Async\CancellationException: cancelled at %s:49
+second: Async\CancellationException: cancelled at %s:51
 third: "it has come"
-inside: Async\CancellationException: cancelled at %s:60
+inside: Async\CancellationException: cancelled at %s:56
 unlocked: false
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:70 in prim-4-mutex.php:70
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:66 in prim-4-mutex.php:66
 next: "the next one has it"
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:75 in prim-4-mutex.php:75
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:71 in prim-4-mutex.php:71
 failed: LogicException: with the mutex
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:77 in prim-4-mutex.php:77
-cancelled: Async\CancellationException: cancelled at %s:79
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:73 in prim-4-mutex.php:73
+cancelled: Async\CancellationException: cancelled at %s:75
 unlocked: false
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:83 in prim-4-mutex.php:83
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:83 in prim-4-mutex.php:83
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:79 in prim-4-mutex.php:79
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:79 in prim-4-mutex.php:79
 kept: [false,false]
 many: 0
 end
-Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:93 in prim-4-mutex.php:93
+Warning: Coroutine #N has ended without unlocking the mutex that it locked at %s:89 in prim-4-mutex.php:89

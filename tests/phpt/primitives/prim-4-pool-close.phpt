@@ -11,8 +11,7 @@ $make = function() use (&$number) { $thing = new stdClass; $thing->number = ++$n
 $destroy = function(stdClass $thing) { echo "destroy $thing->number\n"; };
 $pool = new Pool($make, $destroy, max: 2);
 [$one, $two] = [$pool->acquire(), $pool->acquire()];
-$waiting = [spawn(fn() => $pool->acquire()), spawn(fn() => $pool->acquire())];
-T\begun(...$waiting);
+$waiting = in_turn(fn() => $pool->acquire(), fn() => $pool->acquire());
 $pool->release($one); // handed to the first one, which has not run yet
 $pool->close();
 foreach ($waiting as $c) echo get_class(T\failure($c)), ': ', T\failure($c)->getMessage(), "\n";
@@ -29,12 +28,13 @@ $pool->close();
 T\check('none is left', count($pool) === 0);
 
 // Closed while a thing is made, and while it is checked.
-$pool = new Pool(function() use ($make) { suspend(); return $make(); }, $destroy);
+$until_closed = function() use (&$pool) { while (!$pool->isClosed()) suspend(); };
+$pool = new Pool(function() use ($make, $until_closed) { $until_closed(); return $make(); }, $destroy);
 $c = spawn(fn() => $pool->acquire());
 T\begun($c);
 $pool->close();
 echo T\failure($c)->getMessage(), ', ', count($pool), "\n";
-$pool = new Pool($make, $destroy, fn() => suspend(), max: 1);
+$pool = new Pool($make, $destroy, $until_closed, max: 1);
 $pool->release($pool->acquire());
 $c = spawn(fn() => $pool->acquire());
 T\begun($c);

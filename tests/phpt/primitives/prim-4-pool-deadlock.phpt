@@ -7,9 +7,10 @@ use Async\Pool;
 use function Async\{await, spawn, suspend};
 
 $pool = new Pool(fn() => new stdClass, max: 1);
-$holder = spawn(function() use ($pool, &$waiter) { $thing = $pool->acquire(); await($waiter); });
+$holder = spawn(function() use ($pool, &$waiter) { $thing = $pool->acquire(); while (!$waiter) suspend(); await($waiter); });
+T\begun($holder);
 $waiter = spawn(fn() => $pool->acquire());
-T\begun($holder, $waiter);
+waiting($holder, $waiter);
 ['call' => $call, 'coroutines' => $of] = $waiter->getAwaitingInfo();
 echo $call, ' ', json_encode($of), "\n";
 set_error_handler(function(int $level, string $text) { echo preg_replace('~ at \S+| in \S+$|\(spawned at \S+\) ~', '', $text), "\n"; return true; });

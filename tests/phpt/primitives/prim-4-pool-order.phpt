@@ -17,7 +17,12 @@ $worker = function(string $name) use ($pool, &$log) {
         $pool->release($thing);
     });
 };
-T\all(array_map($worker, range('a', 'j')));
+[$one, $two] = [$pool->acquire(), $pool->acquire()];
+$all = [];
+foreach (range('a', 'j') as $name) T\begun($all[] = $worker($name));
+$pool->release($one); // it goes from one to the next
+T\all($all);
+$pool->release($two);
 T\check('in order', implode($log) === 'abcdefghij', $log);
 T\check('two were made', $made === 2 && count($pool) === 2 && $pool->idleCount() === 2 && $pool->activeCount() === 0);
 
@@ -29,8 +34,7 @@ T\check('the last one is the next', $pool->acquire() === $two && $pool->tryAcqui
 
 // Cancelled in the queue, and after something was handed to it.
 $log = [];
-[$x, $y, $z] = array_map($worker, ['x', 'y', 'z']);
-T\begun($x, $y, $z);
+foreach (['x', 'y', 'z'] as $name) T\begun($$name = $worker($name));
 $x->cancel();
 $pool->release($one); // for y
 $y->cancel();

@@ -70,6 +70,7 @@ T\check('cancelled', T\failure($waiting) instanceof Async\CancellationException)
 $next = spawn(fn() => $db->query('select 5')->fetchColumn());
 T\begun($next);
 $go = true;
+array_map(await(...), $holders);
 T\check('the next one gets it', (int) await($next) === 5 && $active()[0] === 0, $active());
 
 // A statement that another coroutine uses after its own has ended.

@@ -22,20 +22,16 @@ attempt('released by another', function() use ($s) { $s->acquire(); await(spawn(
 // first come, first served; one that comes later cannot overtake
 $s = new Semaphore(1);
 $s->acquire();
-$order = [];
-$all = [];
-foreach (['a', 'b', 'c'] as $name) {
-    $all[$name] = spawn(function() use ($s, $name, &$order) { $s->acquire(); $order[] = $name; suspend(); $s->release(); });
-}
-T\begun(...array_values($all));
+$order = new ArrayObject;
+$all = in_turn(...array_map(fn($name) => function() use ($s, $name, $order) { $s->acquire(); $order[] = $name; suspend(); $s->release(); }, ['a', 'b', 'c']));
 $s->release();
 attempt('overtake', fn() => $s->tryAcquire());
 T\all($all);
-echo implode(' ', $order), ', left ', $s->available(), "\n";
+echo implode(' ', (array) $order), ', left ', $s->available(), "\n";
 
 // cancelled while it waits, and after it was given a permit
 $s->acquire();
-T\begun($one = spawn(fn() => $s->acquire()), $two = spawn(fn() => $s->acquire()), $three = spawn(fn() => $s->with(fn() => 'it has come')));
+[$one, $two, $three] = in_turn(fn() => $s->acquire(), fn() => $s->acquire(), fn() => $s->with(fn() => 'it has come'));
 $one->cancel();
 $s->release();
 $two->cancel();
@@ -72,11 +68,11 @@ with what is no callable: TypeError: Async\Semaphore::with(): Argument #1 ($call
 released by another: 2
 overtake: false
 a b c, left 1
-first: Async\CancellationException: cancelled at %s:36
-second: Async\CancellationException: cancelled at %s:38
+first: Async\CancellationException: cancelled at %s:32
+second: Async\CancellationException: cancelled at %s:34
 third: "it has come"
 left: 1
-inside: Async\CancellationException: cancelled at %s:46
+inside: Async\CancellationException: cancelled at %s:42
 left: 1
 token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
 complete token: Async\AwaitCancelledException: The wait was cancelled by its token

@@ -1,5 +1,7 @@
 --TEST--
 PRIM-5 names of True Async: classes, functions and methods, and what they return
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
