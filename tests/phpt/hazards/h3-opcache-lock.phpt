@@ -13,6 +13,7 @@ opcache.file_update_protection=0
 opcache.jit=1235
 opcache.jit_buffer_size=16M
 opcache.jit_hot_func=20
+opcache.jit_hot_loop=0
 ffi.enable=1
 --FILE--
 <?php
@@ -30,14 +31,17 @@ $lock = $c->new('struct flock');
 await(spawn(fn() => [require 'a.php', require 'b.php']));
 T\check('it has both files', opcache_is_script_cached(realpath('a.php')) && opcache_is_script_cached(realpath('b.php')));
 
-/** What runs $calls while another process has the lock, and lets go of it after a while: whether it was waited for, and how often others ran. */
+/** What runs $calls while another process has the lock, and lets go of it when it is waited for: whether it was, and how often others ran. */
 $contended = function (callable $call) use ($c, $fd, $lock) {
+    $waiter = getmypid();
     [$here, $there] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $child = pcntl_fork();
     if ($child === 0) {
         $c->fcntl($fd, 7, FFI::addr($lock)); // F_SETLKW
         fwrite($there, 'locked');
-        usleep(300_000);
+        // No function and no loop gets hot here: the JIT would take the lock in this process, and let go of it.
+        while (!preg_match("~^\\d+: -> POSIX .* $waiter ~m", file_get_contents('/proc/locks')) && posix_getppid() === $waiter) usleep(1000);
+        fwrite($there, 'waited'); // or this process is killed before
         posix_kill(getmypid(), SIGKILL); // its locks go with it
     }
     fread($here, 6);
@@ -49,12 +53,12 @@ $contended = function (callable $call) use ($c, $fd, $lock) {
             if ($has_begun) { $ran++; $job->cancel(); }
         }
     });
-    $begun = hrtime(true);
     $result = await($job);
-    $waited = hrtime(true) - $begun > 50_000_000;
     await($other);
     posix_kill($child, SIGKILL);
     pcntl_waitpid($child, $status);
+    fclose($there);
+    $waited = stream_get_contents($here) === 'waited';
     return [$result, $waited ? 'waited' : 'did not wait', $ran];
 };
 echo json_encode($contended(fn() => opcache_invalidate(realpath('a.php'), true))), "\n";
