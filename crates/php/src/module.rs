@@ -160,6 +160,7 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
     hooks::install();
+    trampolines::request_starts();
     if !LIFE.trampolined.replace(true) {
         trampolines::install();
         iterators::install();

@@ -209,7 +209,8 @@ struct About {
     has_exclusive: bool,
 }
 
-/// Extensions that have been looked up, by their addresses, which do not change.
+/// Extensions that have been looked up, by their addresses. `dl()` adds some, and the request's end removes these: then another
+/// one may get the same address.
 static KNOWN: PhpStatic<RefCell<HashMap<usize, About, FxBuildHasher>>> =
     PhpStatic::new(RefCell::new(HashMap::with_hasher(FxBuildHasher)));
 
@@ -222,6 +223,11 @@ fn known(extension: Option<Extension>) -> About {
             has_exclusive: verdicts::has_exclusive(&name),
         }
     })
+}
+
+/// Forgets what is known of extensions, because some may have been removed.
+pub(crate) fn forget_extensions() {
+    KNOWN.borrow_mut().clear();
 }
 
 fn address(extension: Option<Extension>) -> usize {

@@ -21,13 +21,23 @@ use crate::runtime::{
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
 use spindle_zend::{Class, Extension, Frame, Function, Handler, PhpStatic, Value, engine, exception};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
 
 /// The data that the slots of functions with trampolines point to. It is never freed: closures have copies of
 /// functions, and are called until the end of the process.
 static INFOS: PhpStatic<RefCell<Vec<&'static CallInfo>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// The request has called `dl()`. What that has loaded is unloaded after the request.
+static HAS_LOADED: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
+/// Forgets the extensions of the last request, which are unloaded. At a request's start.
+pub fn request_starts() {
+    if HAS_LOADED.replace(false) {
+        classify::forget_extensions();
+    }
+}
 
 /// Returns all internal functions that exist now.
 fn functions() -> impl Iterator<Item = Function> {
@@ -211,6 +221,7 @@ trampolines! {
     /// The trampoline of `dl()`: the functions of the extension get trampolines as soon as it is loaded.
     loading_functions => |call: Trampolined| {
         call.call(sys::spindle_trampoline);
+        HAS_LOADED.set(true);
         install();
     };
 }
