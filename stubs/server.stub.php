@@ -56,10 +56,10 @@ namespace Async\Http {
         public function address(): string {}
 
         /**
-         * Returns how it is doing: accepted and open connections; requests that have come, are being handled, wait for a
+         * Returns how it is doing: accepted and open connections; requests that have come, are being handled, have become WebSockets, wait for a
          * handler, and were refused without one; handlers that were cancelled.
          *
-         * @return array{accepted: int, connections: int, requests: int, running: int, queued: int, refused: int, cancelled: int}
+         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, refused: int, cancelled: int}
          */
         public function stats(): array {}
     }
@@ -147,6 +147,24 @@ namespace Async\Http {
          */
         public function trailers(): array {}
 
+        /** Returns whether it asks for a WebSocket. */
+        public function isWebSocket(): bool {}
+
+        /**
+         * Makes the connection a WebSocket, which is open until the handler ends. The handler then returns nothing.
+         *
+         * $protocols: subprotocols, the preferred one first; one that the client offers, too, is chosen. $origins: where pages
+         * may come from that use it, such as 'https://example.com', besides the host of the request itself; '*': anywhere.
+         *
+         * @param list<string> $protocols
+         * @param list<string> $origins
+         * @throws UpgradeRequired if the request does not ask for a WebSocket
+         * @throws BadRequest if it does so in a wrong way
+         * @throws Forbidden if it comes from another origin
+         * @throws ServerException if it is answered or upgraded already
+         */
+        public function upgrade(array $protocols = [], array $origins = []): WebSocket {}
+
         /** Returns a value that was set. */
         public function get(string $key, mixed $default = null): mixed {}
 
@@ -207,6 +225,16 @@ namespace Async\Http {
          */
         public static function json(mixed $value, int $status = 200, int $flags = 0): Response {}
 
+        /**
+         * Returns a response that is a stream of events, for EventSource in browsers. $events: an iterable of texts, or of arrays
+         * that have the arguments of Writer::event() by their names; or a \Closure(Writer): void that calls it. After each
+         * $heartbeat seconds a comment is sent, so that proxies do not cut the connection; 0: none.
+         *
+         * @param iterable<string|array{data: string, event?: ?string, id?: ?string, retry?: ?int}>|\Closure(Writer): void $events
+         * @throws \ValueError
+         */
+        public static function events(mixed $events, float $heartbeat = 15.0): Response {}
+
         /** Returns a redirection. */
         public static function redirect(string $location, int $status = 302): Response {}
     }
@@ -222,8 +250,85 @@ namespace Async\Http {
          */
         public function write(string $data): void {}
 
+        /**
+         * Writes an event of a stream of events. $event: its type, 'message' for the client if there is none. $id: what the client
+         * sends as the header Last-Event-ID when it connects again. $retry: after how many milliseconds it does so.
+         *
+         * @throws \ValueError if the type or the id has line breaks
+         * @throws ClientDisconnected
+         */
+        public function event(string $data, ?string $event = null, ?string $id = null, ?int $retry = null): void {}
+
         /** Sends what was written, without waiting for more: yields to the loop. */
         public function flush(): void {}
+    }
+
+    /**
+     * An open WebSocket, which is the messages of its client when it is iterated. Pings of the client are answered by themselves.
+     *
+     * @implements \IteratorAggregate<int, Message>
+     */
+    final class WebSocket implements \IteratorAggregate
+    {
+        /**
+         * Waits for a message, and returns it; null when the WebSocket is closed.
+         *
+         * @throws ClientDisconnected if the client is gone without having closed it
+         */
+        public function receive(): ?Message {}
+
+        /**
+         * Sends a text, and waits if the client has not taken what was sent before.
+         *
+         * @throws \ValueError if it is not valid UTF-8
+         * @throws ClientDisconnected if the WebSocket is closed
+         */
+        public function send(string $text): void {}
+
+        /**
+         * Sends bytes, and waits if the client has not taken what was sent before.
+         *
+         * @throws ClientDisconnected if the WebSocket is closed
+         */
+        public function sendBinary(string $data): void {}
+
+        /**
+         * Sends a ping, of at most 125 bytes.
+         *
+         * @throws ClientDisconnected if the WebSocket is closed
+         */
+        public function ping(string $data = ''): void {}
+
+        /** Closes it. Messages that come later are dropped. Does nothing if it is closed. */
+        public function close(int $code = 1000, string $reason = ''): void {}
+
+        /** Returns whether it is closed, by either side. */
+        public function isClosed(): bool {}
+
+        /** Returns the subprotocol that was chosen. */
+        public function protocol(): ?string {}
+
+        /** Returns the code with which the client has closed it: 1005 if it has given none; null if it has not closed it. */
+        public function closeCode(): ?int {}
+
+        /** Returns the reason with which the client has closed it. */
+        public function closeReason(): ?string {}
+
+        /** @return \Iterator<int, Message> */
+        public function getIterator(): \Iterator {}
+    }
+
+    /** A message of a WebSocket. */
+    final class Message implements \Stringable
+    {
+        /** Returns its content: valid UTF-8, unless it is binary. */
+        public function data(): string {}
+
+        /** Returns whether it was sent as binary data. */
+        public function isBinary(): bool {}
+
+        /** Returns its content. */
+        public function __toString(): string {}
     }
 
     /** An uploaded file. It is removed with its object, unless it was moved. */
@@ -260,6 +365,12 @@ namespace Async\Http {
 
     /** The body of a request is malformed. A handler that does not catch it answers 400. */
     class BadRequest extends ServerException {}
+
+    /** The request does not ask for a WebSocket. A handler that does not catch it answers 426. */
+    class UpgradeRequired extends ServerException {}
+
+    /** The request comes from a page that may not use the WebSocket. A handler that does not catch it answers 403. */
+    class Forbidden extends ServerException {}
 
     /** The handler was cancelled because its client has gone away. */
     class ClientDisconnected extends \Async\CancellationException {}

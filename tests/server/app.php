@@ -4,9 +4,34 @@
 use Async\Http\{Request, Response, Server, Writer};
 use function Async\{await, delay, signal, spawn};
 
+/* What a browser is shown. It has loaded the page when it has loaded the frame, whose document comes when the script is done. */
+const PAGE = <<<'HTML'
+    <!doctype html><title>page</title><ul></ul><iframe src="/gate"></iframe>
+    <script>
+        const seen = [];
+        const done = text => {
+            seen.push(text);
+            const line = document.createElement('li');
+            document.querySelector('ul').append(Object.assign(line, {textContent: text}));
+            if (seen.filter(text => text.endsWith('end')).length === 2) fetch('/done');
+        };
+        const socket = new WebSocket(`ws://${location.host}/echo`, ['other', 'chat']);
+        socket.binaryType = 'arraybuffer';
+        socket.onopen = () => { socket.send('h\u00e4llo'); socket.send(new Uint8Array(70000)); socket.send('close'); };
+        socket.onmessage = event => done('socket ' + (event.data.byteLength ?? event.data) + ' ' + socket.protocol);
+        socket.onclose = event => done(`socket ${event.code} ${event.reason} ${event.wasClean} end`);
+        const events = new EventSource('/events');
+        events.onmessage = event => done(`event ${JSON.stringify(event.data)} ${event.lastEventId}`);
+        events.addEventListener('tick', event => done(`tick ${event.data} ${event.lastEventId}`));
+        events.addEventListener('last', event => { events.close(); done(`${event.data} end`); });
+    </script>
+    HTML;
+$done = new Async\FutureState();
+$gone = new Async\Future($done);
+
 $begun = $ended = 0;
 $server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0]))->listen('127.0.0.1:0');
-$server->handle(function (Request $r) use ($server, &$begun, &$ended) {
+$server->handle(function (Request $r) use ($server, &$begun, &$ended, $done, $gone) {
     switch ($r->path()) {
         case '/hello': return new Response('Hello', 200, ['Content-Type' => 'text/plain']);
         case '/protocol': return $r->protocol();
@@ -24,6 +49,27 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended) {
             $begun++;
             try { sleep(1000); } finally { $ended++; }
         case '/slow': delay(300); return 'slow';
+        case '/page': return PAGE;
+        case '/gate': await($gone); return 'open';
+        case '/done': $done->complete(true); return 'done';
+        case '/echo':
+            $socket = $r->upgrade(['chat'], ['*']);
+            foreach ($socket as $message) {
+                if ("$message" === 'close') $socket->close(4000, 'as asked');
+                elseif ("$message" === 'throw') throw new RuntimeException('thrown in a socket');
+                else $message->isBinary() ? $socket->sendBinary("$message") : $socket->send("$message");
+            }
+            return null;
+        case '/events':
+            // A browser whose connection ends comes again, with the id of the last event.
+            if ($r->header('Last-Event-ID') === '7') return Response::events([['data' => 'came again', 'event' => 'last']]);
+            return Response::events((function () {
+                yield "two\nlines: \u{e4}";
+                yield ['data' => 'now', 'event' => 'tick', 'id' => '7', 'retry' => 10];
+            })());
+        case '/endless':
+            $begun++;
+            return Response::events(function (Writer $writer) use (&$ended) { try { $writer->event('x'); delay(1_000_000); } finally { $ended++; } }, 0.01);
         case '/throw': throw new RuntimeException('thrown');
         case '/stats': return Response::json($server->stats() + ['begun' => $begun, 'ended' => $ended,
             'descriptors' => count(scandir('/proc/self/fd')), 'coroutines' => count(Async\getCoroutines()),

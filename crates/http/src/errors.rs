@@ -1,5 +1,6 @@
 //! The exceptions of `Async\Http`.
 
+use http::StatusCode;
 use spindle_php::coroutine;
 use spindle_server::Why;
 use spindle_zend::{Class, Object, Owned, PhpStatic, Thrown, declare_class_extending, engine, exception};
@@ -9,6 +10,8 @@ use std::ffi::CStr;
 static SERVER: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static TOO_LARGE: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static BAD: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static UPGRADE: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+static FORBIDDEN: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static DISCONNECTED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static TIMEOUT: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static STOPPED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
@@ -19,6 +22,8 @@ pub fn register() {
     SERVER.set(Some(server));
     TOO_LARGE.set(Some(extend(c"Async\\Http\\PayloadTooLarge", server)));
     BAD.set(Some(extend(c"Async\\Http\\BadRequest", server)));
+    UPGRADE.set(Some(extend(c"Async\\Http\\UpgradeRequired", server)));
+    FORBIDDEN.set(Some(extend(c"Async\\Http\\Forbidden", server)));
     let cancellation = coroutine::cancellation_exception();
     DISCONNECTED.set(Some(extend(c"Async\\Http\\ClientDisconnected", cancellation)));
     TIMEOUT.set(Some(extend(c"Async\\Http\\RequestTimeout", cancellation)));
@@ -51,20 +56,33 @@ pub fn bad_request(text: &str) -> Thrown {
     exception::throw_new(class(&BAD), text)
 }
 
-/// Returns `true` for a `BadRequest`.
-pub fn is_bad_request(exception: &Object) -> bool {
-    exception.is_a(class(&BAD))
+/// Throws an `UpgradeRequired`.
+#[cold]
+pub fn upgrade_required() -> Thrown {
+    exception::throw_new(class(&UPGRADE), "The request asks for no WebSocket of version 13")
+}
+
+/// Throws a `Forbidden`.
+#[cold]
+pub fn forbidden(text: &str) -> Thrown {
+    exception::throw_new(class(&FORBIDDEN), text)
+}
+
+/// Returns the status with which a request is answered whose handler has thrown this, if that is the client's fault.
+pub fn status(exception: &Object) -> Option<StatusCode> {
+    let all = [
+        (&TOO_LARGE, StatusCode::PAYLOAD_TOO_LARGE),
+        (&BAD, StatusCode::BAD_REQUEST),
+        (&UPGRADE, StatusCode::UPGRADE_REQUIRED),
+        (&FORBIDDEN, StatusCode::FORBIDDEN),
+    ];
+    all.into_iter().find(|(of, _)| exception.is_a(class(of))).map(|(_, status)| status)
 }
 
 /// Throws a `ValueError`.
 #[cold]
 pub fn value_error(text: &str) -> Thrown {
     exception::throw_new(engine::value_error_class(), text)
-}
-
-/// Returns `true` for a `PayloadTooLarge`.
-pub fn is_too_large(exception: &Object) -> bool {
-    exception.is_a(class(&TOO_LARGE))
 }
 
 /// Returns the exception with which a handler is cancelled.

@@ -9,6 +9,30 @@ const SOURCE: &str = r#"[
             $writer->write($piece);
         }
     },
+    'events' => static function ($events, object $writer, float $heartbeat): void {
+        $beats = $heartbeat > 0 ? \Async\spawn(static function () use ($writer, $heartbeat): void {
+            while (true) {
+                \Async\delay((int) \max(1, $heartbeat * 1000));
+                $writer->write(":\n\n");
+            }
+        }) : null;
+        try {
+            if ($events instanceof \Closure) {
+                $events($writer);
+                return;
+            }
+            foreach ($events as $event) {
+                \is_array($event) ? $writer->event(...$event) : $writer->event($event);
+            }
+        } finally {
+            $beats?->cancel();
+        }
+    },
+    'messages' => static function (object $socket): \Generator {
+        while (($message = $socket->receive()) !== null) {
+            yield $message;
+        }
+    },
     'copy' => static function ($stream, object $writer): void {
         while (!\feof($stream)) {
             $piece = \fread($stream, 65536);

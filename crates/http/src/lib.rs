@@ -18,6 +18,7 @@ mod response;
 mod run;
 mod server;
 mod upload;
+mod websocket;
 mod writer;
 
 use spindle_php::Part;
@@ -36,6 +37,7 @@ fn register() {
     response::register();
     writer::register();
     upload::register();
+    websocket::register();
 }
 
 fn request_ends() {

@@ -59,6 +59,9 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "h2_local_resets" => settings.h2_local_resets = size(&name, value, 1)?,
             "h2_send_buffer" => settings.h2_send_buffer = size(&name, value, 1024)?.min(1 << 30),
             "h2_header_list" => settings.h2_header_list = small(&name, value, 1024)?,
+            "websocket_message" => settings.websocket_message = size(&name, value, 1)?,
+            "websocket_frame" => settings.websocket_frame = size(&name, value, 1)?,
+            "websocket_ping" => settings.websocket_ping = seconds(&name, value)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),
         }
     }

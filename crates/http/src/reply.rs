@@ -14,11 +14,21 @@ use std::rc::Rc;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=UTF-8");
 
+/// The codes with which the WebSocket of a handler is closed that was cancelled, or has thrown.
+const GOING_AWAY: u16 = 1001;
+const INTERNAL_ERROR: u16 = 1011;
+
 /// Sends what a handler has returned.
 ///
 /// # Errors
 /// It is no response, or making or sending it has thrown.
 pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
+    if exchange.websocket().is_some() {
+        if result.type_number() == sys::IS_NULL {
+            return Ok(());
+        }
+        return Err(fails("A handler that has upgraded its request must return nothing"));
+    }
     if let Some(text) = result.as_str() {
         let mut headers = HeaderMap::with_capacity(2);
         headers.insert(header::CONTENT_TYPE, HTML);
@@ -32,20 +42,20 @@ pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
         }
         let mut headers = HeaderMap::with_capacity(2);
         headers.insert(header::CONTENT_TYPE, HTML);
-        return send_body(exchange, StatusCode::OK, headers, &result, &[]);
+        return send_body(exchange, StatusCode::OK, headers, &result, &[], None);
     };
     if let Some(response) = RESPONSE.of(object) {
         let body = response.body.get();
         let (status, headers) = response.head(object.references() > 1);
         let trailers = response.trailers.borrow().clone();
-        return send_body(exchange, status, headers, &body, &trailers);
+        return send_body(exchange, status, headers, &body, &trailers, response.heartbeat.get());
     }
     if is_psr(object) {
         return send_psr(exchange, object);
     }
     let mut headers = HeaderMap::with_capacity(2);
     headers.insert(header::CONTENT_TYPE, HTML);
-    send_body(exchange, StatusCode::OK, headers, &result, &[])
+    send_body(exchange, StatusCode::OK, headers, &result, &[], None)
 }
 
 fn full(text: &Str) -> Body {
@@ -88,6 +98,7 @@ fn send_body(
     headers: HeaderMap,
     body: &Value,
     trailers: &[(HeaderName, HeaderValue)],
+    heartbeat: Option<f64>,
 ) -> Result<(), Thrown> {
     let names: Vec<HeaderName> = trailers.iter().map(|(name, _)| name.clone()).collect();
     if let Some(text) = body.as_str() {
@@ -117,7 +128,9 @@ fn send_body(
         }
         exchange.respond(Head { status, headers }, Body::Stream { trailers: names });
         let writer = writer::make(exchange);
-        if is_closure {
+        if let Some(heartbeat) = heartbeat {
+            helpers::call("events", &mut [body.clone(), writer.into(), heartbeat.into()])?;
+        } else if is_closure {
             coroutine::call(body, &mut [writer.into()])?;
         } else {
             helpers::call(helper, &mut [body.clone(), writer.into()])?;
@@ -133,20 +146,26 @@ fn send_body(
 /// Answers for a handler that has thrown.
 pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
     let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
-    let status = if errors::is_too_large(thrown) {
-        StatusCode::PAYLOAD_TOO_LARGE
-    } else if errors::is_bad_request(thrown) {
-        StatusCode::BAD_REQUEST
-    } else if !is_cancellation {
-        report(thrown);
-        StatusCode::INTERNAL_SERVER_ERROR
-    } else {
-        match exchange.cancelled() {
-            Some(Why::SlowBody) => StatusCode::REQUEST_TIMEOUT,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
+    if let Some(web) = exchange.websocket() {
+        if !is_cancellation {
+            report(thrown);
         }
+        let code = if is_cancellation { GOING_AWAY } else { INTERNAL_ERROR };
+        return web.close(code, "");
+    }
+    let status = match (errors::status(thrown), exchange.cancelled()) {
+        (Some(status), _) => status,
+        _ if !is_cancellation => {
+            report(thrown);
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+        (_, Some(Why::SlowBody)) => StatusCode::REQUEST_TIMEOUT,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let (head, body) = refusal(status);
+    let (mut head, body) = refusal(status);
+    if status == StatusCode::UPGRADE_REQUIRED {
+        head.headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+    }
     exchange.take_back();
     exchange.respond(head, body);
 }

@@ -2,7 +2,7 @@
 
 use crate::errors::{self, bad_request, fails, too_large};
 use crate::run::handling;
-use crate::{declare, form, headers, helpers, response};
+use crate::{declare, form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
 use http::{Version, header};
 use spindle_php::coroutine;
@@ -87,6 +87,13 @@ function_table! {
             Some(trailers) => headers::to_array(&trailers).into(),
             None => Array::new(0).into(),
         });
+        c"isWebSocket"() -> Type::BOOL => |call| of(call, |exchange| spindle_server::is_asked(exchange.head()).into());
+        c"upgrade"(protocols: Type::ARRAY => c"[]", origins: Type::ARRAY => c"[]") -> Type::class(c"Async\\Http\\WebSocket") => |call| {
+            let arguments = call.arguments(0, 2)?;
+            let protocols = arguments.value(1).map(|_| arguments.array(1)).transpose()?;
+            let origins = arguments.value(2).map(|_| arguments.array(2)).transpose()?;
+            websocket::upgrade(this(&call)?, protocols, origins)
+        };
         c"get"(key: Type::STRING, default: Type::MIXED => c"null") -> Type::MIXED => |call| {
             let arguments = call.arguments(1, 2)?;
             let key: Value = arguments.str(1)?.into();

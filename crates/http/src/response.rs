@@ -6,8 +6,8 @@ use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use spindle_php::coroutine;
 use spindle_zend::{
-    Array, Call, Class, Collected, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell, exception,
-    function_table, object_class,
+    Array, Call, Class, Collected, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell, argument_error,
+    engine, exception, function_table, object_class,
 };
 use std::cell::{Cell, RefCell};
 
@@ -17,6 +17,8 @@ pub struct Response {
     headers: RefCell<HeaderMap>,
     pub body: ValueCell,
     pub trailers: RefCell<Vec<(HeaderName, HeaderValue)>>,
+    /// The body is events, with a sign of life after so many seconds; 0: without one.
+    pub heartbeat: Cell<Option<f64>>,
 }
 
 object_class!(pub static RESPONSE: Response = create);
@@ -50,6 +52,7 @@ function_table! {
 function_table! {
     static STATICS = {
         c"json"(value: Type::MIXED, status: Type::INT => c"200", flags: Type::INT => c"0") -> STATIC => json;
+        c"events"(events: Type::MIXED, heartbeat: Type::FLOAT => c"15.0") -> STATIC => events;
         c"redirect"(location: Type::STRING, status: Type::INT => c"302") -> STATIC => redirect;
     }
 }
@@ -66,6 +69,7 @@ impl State for Response {
             headers: RefCell::new(HeaderMap::new()),
             body: ValueCell::from(Value::from("")),
             trailers: RefCell::default(),
+            heartbeat: Cell::new(None),
         }
     }
 
@@ -144,6 +148,39 @@ fn json(call: Call) -> PhpResult {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(make(text, code, headers))
+}
+
+fn events(call: Call) -> PhpResult {
+    let arguments = call.arguments(1, 2)?;
+    let events = arguments.value(1).cloned().unwrap_or(Value::NULL);
+    let is_iterable = events.as_array().is_some()
+        || events.as_object().is_some_and(|object| {
+            [engine::iterator_class(), engine::aggregate_class(), engine::closure_class()]
+                .into_iter()
+                .any(|class| object.is_a(class))
+        });
+    if !is_iterable {
+        return Err(exception::throw_error(&format!(
+            "The events of a response must be an iterable or a Closure, {} given",
+            events.type_name()
+        )));
+    }
+    let heartbeat = match arguments.value(2) {
+        None => 15.0,
+        Some(value) => value.as_double().or_else(|| value.as_long().map(|seconds| seconds as f64)).unwrap_or(-1.0),
+    };
+    if !(0.0..=86_400.0).contains(&heartbeat) {
+        return Err(argument_error(2, false, "must be a number of seconds from 0 to 86400"));
+    }
+    let mut headers = HeaderMap::with_capacity(3);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no")); // proxies pass them on at once
+    let response = RESPONSE.make();
+    *response.headers.borrow_mut() = headers;
+    response.body.set(events);
+    response.heartbeat.set(Some(heartbeat));
+    Ok(response.into())
 }
 
 fn redirect(call: Call) -> PhpResult {

@@ -182,12 +182,13 @@ fn stop(call: Call) -> PhpResult {
 fn stats(call: Call) -> PhpResult {
     call.no_arguments()?;
     let stats = call.this_of(&SERVER).inner()?.core.stats();
-    let mut array = Array::new(7);
+    let mut array = Array::new(8);
     let numbers = [
         (c"accepted", stats.accepted),
         (c"connections", stats.connections as u64),
         (c"requests", stats.requests),
         (c"running", stats.running as u64),
+        (c"websockets", stats.websockets as u64),
         (c"queued", stats.queued as u64),
         (c"refused", stats.refused),
         (c"cancelled", stats.cancelled),

@@ -1,8 +1,10 @@
 //! One connection: finding out the protocol, hyper's state machine for it, and the watchdog that enforces time limits.
 
+use crate::body::Written;
 use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
 use crate::io::{Hangup, Socket};
+use crate::link::Link;
 use crate::server::Shared;
 use crate::service::Service;
 use crate::timer::Time;
@@ -23,6 +25,8 @@ enum Phase {
     Idle(u64),
     /// Requests are being answered, which have time limits of their own.
     Busy,
+    /// It is a WebSocket, of which the client has sent something then.
+    Socket(u64),
     /// It is about to be closed.
     Closing(u64),
 }
@@ -33,6 +37,9 @@ const CLOSING: u64 = 5_000_000_000;
 /// it that the connection is broken, before it has read that response.
 pub const LINGER: u64 = 2_000_000_000;
 pub const LINGER_BYTES: usize = 256 << 10;
+
+/// The code with which WebSockets are closed when the server stops.
+const GOING_AWAY: u16 = 1001;
 
 /// What client code of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -59,6 +66,10 @@ pub struct Connection {
     blocked_since: Cell<u64>,
     /// By which it is seen that the client leaves, while what it has sent is not read.
     hangup: RefCell<Option<Hangup>>,
+    /// The exchange whose handler has made it a WebSocket.
+    upgraded: RefCell<Option<Rc<Exchange>>>,
+    /// A ping was sent since the client has sent something.
+    is_pinged: Cell<bool>,
 }
 
 impl Connection {
@@ -79,6 +90,8 @@ impl Connection {
             drains: Cell::new(false),
             blocked_since: Cell::new(0),
             hangup: RefCell::default(),
+            upgraded: RefCell::default(),
+            is_pinged: Cell::new(false),
             shared,
         });
         connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
@@ -94,7 +107,8 @@ impl Connection {
         self.waker.borrow().clone()
     }
 
-    fn wake(&self) {
+    /// Wakes its task.
+    pub fn wake(&self) {
         if let Some(waker) = &*self.waker.borrow() {
             waker.wake_by_ref();
         }
@@ -143,6 +157,10 @@ impl Connection {
                 self.reschedule();
             }
             Phase::Busy => self.has_more.set(true),
+            Phase::Socket(_) => {
+                self.phase.set(Phase::Socket(self.shared.now.get()));
+                self.is_pinged.set(false);
+            }
             Phase::Head(_) | Phase::Closing(_) => {}
         }
     }
@@ -165,6 +183,30 @@ impl Connection {
         self.phase.set(Phase::Busy);
         self.has_more.set(false);
         self.active.borrow_mut().push(Rc::clone(exchange));
+    }
+
+    /// A handler has made the connection a WebSocket: that begins when hyper has sent the answer.
+    pub fn is_upgraded(&self, exchange: &Rc<Exchange>) {
+        self.phase.set(Phase::Socket(self.shared.now.get()));
+        *self.upgraded.borrow_mut() = Some(Rc::clone(exchange));
+    }
+
+    /// The WebSocket is to be closed, for which the client has so much time.
+    pub fn socket_closes(&self) {
+        if let Phase::Socket(_) = self.phase.get() {
+            self.phase.set(Phase::Closing(self.shared.now.get()));
+            self.reschedule();
+        }
+    }
+
+    /// Asks a client that has sent nothing for a while whether it is still there.
+    fn ping(&self, now: u64) {
+        let web = self.upgraded.borrow().as_ref().and_then(|exchange| exchange.websocket());
+        if web.is_some_and(|web| web.is_paused() || web.ping(Bytes::new()) == Written::Gone) {
+            self.phase.set(Phase::Socket(now)); // nothing of it would be read
+        } else {
+            self.is_pinged.set(true);
+        }
     }
 
     /// A request has come, and is refused without a handler.
@@ -196,6 +238,9 @@ impl Connection {
             Phase::Head(since) => limit(since, settings.header_timeout),
             Phase::Idle(since) => limit(since, settings.keep_alive),
             Phase::Closing(since) => limit(since, CLOSING),
+            Phase::Socket(since) => {
+                limit(since, settings.websocket_ping.saturating_mul(if self.is_pinged.get() { 2 } else { 1 }))
+            }
             Phase::Busy => None,
         };
         let blocked = limit(self.blocked_since.get(), settings.write_timeout).filter(|_| self.blocked_since.get() > 0);
@@ -239,6 +284,14 @@ impl Connection {
                 self.drains.set(true);
                 self.phase.set(Phase::Closing(now));
             }
+            Phase::Socket(since) if is_over(since, settings.websocket_ping) => {
+                if self.is_pinged.get() && is_over(since, settings.websocket_ping.saturating_mul(2)) {
+                    return true;
+                }
+                if !self.is_pinged.get() {
+                    self.ping(now);
+                }
+            }
             _ => {}
         }
         if self.blocked_since.get() > 0 && is_over(self.blocked_since.get(), settings.write_timeout) {
@@ -270,6 +323,7 @@ impl Connection {
         for exchange in active {
             exchange.client_leaves();
         }
+        self.upgraded.take();
         self.waker.take();
         self.unschedule();
         self.shared.connection_ends(self.id.get());
@@ -285,6 +339,7 @@ enum Protocol {
     Unknown(Socket, [u8; PREFACE.len()], usize),
     Http1(http1::Connection<Socket, Service>),
     Http2(Pin<Box<http2::Connection<Socket, Service, Executor>>>),
+    WebSocket(Link),
     /// What the client still sends is read and dropped.
     Lingering(Socket, usize),
     Closed,
@@ -373,8 +428,17 @@ impl Task {
             Protocol::Unknown(..) => self.protocol = Protocol::Closed,
             Protocol::Http1(http) => Pin::new(http).graceful_shutdown(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
+            Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
             Protocol::Lingering(..) | Protocol::Closed => {}
         }
+    }
+
+    /// Reads for a while what the client still sends, and drops it.
+    fn linger(&mut self, mut socket: Socket, cx: &mut Context<'_>) {
+        let _ = hyper::rt::Write::poll_shutdown(Pin::new(&mut socket), cx);
+        let now = self.connection.shared.now.get();
+        self.connection.phase.set(Phase::Closing(now.saturating_sub(CLOSING - LINGER)));
+        self.protocol = Protocol::Lingering(socket, LINGER_BYTES);
     }
 
     /// Does what can be done now. Ready: the connection is to be closed.
@@ -393,11 +457,26 @@ impl Task {
                     }
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
                     let Protocol::Http1(http) = protocol else { return Poll::Ready(()) };
-                    let mut socket = http.into_parts().io;
-                    let _ = hyper::rt::Write::poll_shutdown(Pin::new(&mut socket), cx);
-                    let now = self.connection.shared.now.get();
-                    self.connection.phase.set(Phase::Closing(now.saturating_sub(CLOSING - LINGER)));
-                    self.protocol = Protocol::Lingering(socket, LINGER_BYTES);
+                    let parts = http.into_parts();
+                    let upgraded = self.connection.upgraded.borrow().clone();
+                    if let Some(web) = upgraded.and_then(|exchange| exchange.begins_websocket()) {
+                        self.connection.hangup.take();
+                        web.begins(parts.read_buf);
+                        self.protocol = Protocol::WebSocket(Link { socket: parts.io, web });
+                        self.is_draining = false;
+                        self.begin_drain();
+                        continue;
+                    }
+                    self.linger(parts.io, cx);
+                }
+                Protocol::WebSocket(link) => {
+                    if link.poll(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
+                    if let Protocol::WebSocket(link) = protocol {
+                        self.linger(link.socket, cx);
+                    }
                 }
                 Protocol::Http2(http) => return http.as_mut().poll(cx).map(drop),
                 Protocol::Lingering(socket, left) => {

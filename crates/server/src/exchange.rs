@@ -7,11 +7,14 @@
 //!     ▼                          ▼ any state, the client is gone: cancelled
 //!    Over                       Over
 //! ```
+//!
+//! A handler may make the connection a WebSocket instead of giving a response (`Upgraded`): see `ws.rs`.
 
 use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::server::{Event, Shared};
+use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -81,6 +84,8 @@ enum State {
     Queued,
     Running,
     Answered,
+    /// It has become a WebSocket.
+    Upgraded,
     Over,
 }
 
@@ -115,6 +120,7 @@ pub struct Exchange {
     /// Since when a handler has been waiting for room; 0 while none is.
     writes_since: Cell<u64>,
 
+    websocket: OnceCell<Rc<WebSocket>>,
     data: OnceCell<Box<dyn Any>>,
 }
 
@@ -147,6 +153,7 @@ impl Exchange {
             reply_waker: RefCell::new(None),
             pipe: RefCell::new(None),
             writes_since: Cell::new(0),
+            websocket: OnceCell::new(),
             data: OnceCell::new(),
         })
     }
@@ -173,7 +180,7 @@ impl Exchange {
 
     /// Returns `true` if the head of a response was given.
     pub fn is_answered(&self) -> bool {
-        matches!(self.state.get(), State::Answered | State::Over)
+        matches!(self.state.get(), State::Answered | State::Upgraded | State::Over)
     }
 
     /// Returns why the handler was cancelled, if it was.
@@ -212,7 +219,16 @@ impl Exchange {
                         pipe.fail(); // unless it is complete
                     }
                 }
+                State::Upgraded => {
+                    if let Some(web) = self.websocket.get() {
+                        web.close(1000, "");
+                    }
+                    self.socket_ends();
+                }
                 State::Over => {}
+            }
+            if self.websocket.get().is_some() {
+                self.shared.sockets.set(self.shared.sockets.get().saturating_sub(1));
             }
             self.shared.handler_has_ended();
         }
@@ -358,6 +374,10 @@ impl Exchange {
         if (closes || self.shared.is_draining()) && !is_h2 {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
+        if status == StatusCode::UPGRADE_REQUIRED && !is_h2 {
+            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+            headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade, close"));
+        }
         let is_head = self.parts.method == Method::HEAD;
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let mut pipe = None;
@@ -406,12 +426,62 @@ impl Exchange {
 
     /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
     pub fn take_back(&self) -> bool {
+        if self.state.get() == State::Upgraded {
+            return false;
+        }
         let Some(mut response) = self.response.take() else { return false };
         response.body_mut().detach();
         *self.pipe.borrow_mut() = None;
         self.writes_since.set(0);
         self.state.set(State::Running);
         true
+    }
+
+    // --- WebSockets ---
+
+    /// Makes the connection a WebSocket, with this subprotocol. It lives until the handler ends.
+    ///
+    /// # Errors
+    /// The request does not ask for it in the right way, or is answered already.
+    pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
+        let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
+        let headers = ws::answer(&self.parts, chosen)?;
+        if self.has_unread() {
+            return Err(Handshake::Malformed); // what comes next would be the body
+        }
+        if self.state.get() != State::Running || self.is_aborted.get() {
+            return Err(Handshake::TooLate);
+        }
+        let web = WebSocket::new(&self.shared, &self.connection, self, protocol.map(str::to_owned));
+        let _ = self.websocket.set(Rc::clone(&web));
+        let mut response = Response::new(Outgoing::new(Content::Empty, None));
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        *response.headers_mut() = headers;
+        self.state.set(State::Upgraded);
+        *self.response.borrow_mut() = Some(response);
+        self.connection.is_upgraded(self);
+        self.shared.sockets.set(self.shared.sockets.get() + 1);
+        self.shared.begin_next(); // it takes no place of a handler any more
+        self.wake_reply();
+        self.shared.notify();
+        Ok(web)
+    }
+
+    /// Returns the WebSocket that it has become.
+    pub fn websocket(&self) -> Option<Rc<WebSocket>> {
+        self.websocket.get().cloned()
+    }
+
+    /// hyper has sent the answer to the handshake: returns the WebSocket, unless that was not asked for.
+    pub(crate) fn begins_websocket(&self) -> Option<Rc<WebSocket>> {
+        self.websocket().filter(|_| self.response.borrow().is_none())
+    }
+
+    /// Its WebSocket is closed in good order, or its handler has ended.
+    pub(crate) fn socket_ends(self: &Rc<Self>) {
+        if self.state.replace(State::Over) != State::Over {
+            self.connection.exchange_ends(self);
+        }
     }
 
     /// Writes a piece of the body. After [`Written::Full`] the handler should wait until [`has_room`](Exchange::has_room) is
@@ -467,7 +537,7 @@ impl Exchange {
                     pipe.fail();
                 }
             }
-            State::Over => {}
+            State::Upgraded | State::Over => {}
         }
         self.shared.notify();
     }
@@ -568,7 +638,7 @@ impl Exchange {
             State::Queued => limit(self.since.get(), settings.queue_timeout),
             State::Running if self.timed_out_at.get() > 0 => limit(self.timed_out_at.get(), settings.cancel_grace),
             State::Running => limit(self.since.get(), settings.request_timeout),
-            State::Answered | State::Over => None,
+            State::Answered | State::Upgraded | State::Over => None,
         };
         let reads = limit(self.reads_since.get(), settings.body_timeout);
         let writes = limit(self.writes_since.get(), settings.write_timeout);

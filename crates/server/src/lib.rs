@@ -18,11 +18,13 @@ mod discard;
 mod exchange;
 mod exec;
 mod io;
+mod link;
 mod listen;
 mod server;
 mod service;
 mod settings;
 mod timer;
+mod ws;
 
 pub use body::Written;
 pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
@@ -30,3 +32,4 @@ pub use io::Direction;
 pub use listen::{Address, Listener};
 pub use server::{Driver, Event, Key, Server, Stats};
 pub use settings::Settings;
+pub use ws::{Handshake, Message, Received, WebSocket, is_asked, offered};

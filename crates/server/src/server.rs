@@ -74,6 +74,8 @@ pub struct Stats {
     pub connections: usize,
     /// Requests that are being handled.
     pub running: usize,
+    /// Those of them that have become WebSockets.
+    pub websockets: usize,
     /// Requests that wait for a handler.
     pub queued: usize,
     /// Requests that have come.
@@ -136,8 +138,9 @@ pub struct Shared {
     events: RefCell<VecDeque<Event>>,
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
-    /// Handlers that run.
+    /// Handlers that run, and those of them that have a WebSocket.
     running: Cell<usize>,
+    pub sockets: Cell<usize>,
     life: Cell<Life>,
     /// Tasks that wait for a connection to end, and for the server to drain.
     ends: RefCell<Vec<Waker>>,
@@ -168,7 +171,7 @@ impl Shared {
 
     /// A request has come: a handler begins, or it waits for one.
     pub fn request_comes(&self, exchange: &Rc<Exchange>) {
-        if self.running.get() < self.settings.max_concurrency {
+        if self.has_place() {
             self.begin(exchange);
         } else {
             self.queue.borrow_mut().push_back(Rc::clone(exchange));
@@ -184,7 +187,17 @@ impl Shared {
     /// A handler has ended: the next request has its place.
     pub fn handler_has_ended(&self) {
         self.running.set(self.running.get().saturating_sub(1));
-        while self.running.get() < self.settings.max_concurrency {
+        self.begin_next();
+    }
+
+    /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
+    fn has_place(&self) -> bool {
+        self.running.get() - self.sockets.get() < self.settings.max_concurrency
+    }
+
+    /// Begins the next handlers, if there is room for them.
+    pub fn begin_next(&self) {
+        while self.has_place() {
             let next = self.queue.borrow_mut().pop_front();
             let Some(next) = next else { return };
             if next.is_queued() {
@@ -272,6 +285,7 @@ impl Server {
             events: RefCell::default(),
             queue: RefCell::default(),
             running: Cell::new(0),
+            sockets: Cell::new(0),
             life: Cell::new(Life::Serving),
             ends: RefCell::default(),
             drains: RefCell::default(),
@@ -357,6 +371,7 @@ impl Server {
             accepted: shared.accepted.get(),
             connections: shared.connection_count(),
             running: shared.running.get(),
+            websockets: shared.sockets.get(),
             queued: shared.queue.borrow().len(),
             requests: shared.requests.get(),
             refused: shared.refused.get(),

@@ -41,6 +41,12 @@ pub struct Settings {
     pub h2_send_buffer: usize,
     /// The size of a request's decoded head with HTTP/2.
     pub h2_header_list: u32,
+    /// The size of a message on a WebSocket; the WebSocket is closed with code 1009 because of a larger one.
+    pub websocket_message: usize,
+    /// The size of a frame of one.
+    pub websocket_frame: usize,
+    /// After how long a silent client of a WebSocket is sent a ping; after twice as long it counts as gone.
+    pub websocket_ping: u64,
 }
 
 /// Nanoseconds in a second.
@@ -68,6 +74,9 @@ impl Default for Settings {
             h2_local_resets: 1024,
             h2_send_buffer: 400 << 10,
             h2_header_list: 16 << 10,
+            websocket_message: 1 << 20,
+            websocket_frame: 1 << 20,
+            websocket_ping: 30 * SECOND,
         }
     }
 }

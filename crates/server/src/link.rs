@@ -1,0 +1,75 @@
+//! The socket of a WebSocket, as the task of its connection drives it.
+
+use crate::io::Socket;
+use crate::ws::{Step, WebSocket};
+use hyper::rt::Write;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// How many messages are read in one turn of the task, so that others have theirs.
+const MESSAGES: usize = 64;
+
+/// A WebSocket and its socket.
+pub struct Link {
+    pub socket: Socket,
+    pub web: Rc<WebSocket>,
+}
+
+impl Link {
+    /// Reads and sends what can be read and sent at once. Ready: nothing is left to be done but to close the socket.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let is_blocked = self.read(cx);
+        let sent = self.send(cx); // with the answers to pings that were read
+        if sent.is_err() && !self.web.has_ended() {
+            self.web.ends(false);
+        }
+        match sent {
+            Ok(false) => Poll::Pending,
+            _ if self.web.has_ended() => Poll::Ready(()),
+            Ok(true) | Err(_) => {
+                // Sending may have made room.
+                if !is_blocked && self.web.reads_on() {
+                    cx.waker().wake_by_ref();
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Reads some messages. Returns `true` if no more has come.
+    fn read(&mut self, cx: &mut Context<'_>) -> bool {
+        for _ in 0..MESSAGES {
+            if self.web.has_ended() || !self.web.reads_on() {
+                return false; // until the handler takes a message, or the client some data
+            }
+            let socket = &self.socket;
+            let step = self.web.read_with(&mut |buffer| match socket.poll_fill(cx, buffer) {
+                Poll::Ready(read) => read,
+                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+            });
+            if step == Step::Blocked {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns `true` if nothing is left to be sent.
+    fn send(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+        let socket = &mut self.socket;
+        loop {
+            let sent = self.web.send_with(|bytes| match Pin::new(&mut *socket).poll_write(cx, bytes) {
+                Poll::Ready(written) => written,
+                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+            });
+            match sent {
+                Ok(true) => {}
+                Ok(false) => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! WebSockets (RFC 6455): the handshake, and what a handler and the task of its connection share of an open one.
+//!
+//! tungstenite's context has the protocol. It reads from the socket directly, and writes into a buffer of ours, which the task
+//! sends (`link.rs`): so a handler can send at any time, and learns from the length of that buffer when it has to wait.
+
+use crate::body::Written;
+use crate::conn::Connection;
+use crate::exchange::Exchange;
+use crate::server::{Event, Shared};
+use bytes::{Bytes, BytesMut};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Version};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::rc::{Rc, Weak};
+use tungstenite::error::Error;
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, WebSocketContext};
+
+/// A message as a client has sent it. That of a text is valid UTF-8.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Its content.
+    pub data: Bytes,
+    /// It is no text.
+    pub is_binary: bool,
+}
+
+/// Why a request is not upgraded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Handshake {
+    /// It asks for no WebSocket, or for another version: status 426.
+    NotAsked,
+    /// It asks for one in a wrong way: status 400.
+    Malformed,
+    /// Its response has begun, or its client is gone.
+    TooLate,
+}
+
+/// The result of asking for a message.
+#[derive(Debug)]
+pub enum Received {
+    /// One.
+    Message(Message),
+    /// There will be none.
+    Closed,
+    /// None has come yet: [`Event::Wake`] follows.
+    Pending,
+}
+
+/// Returns `true` if a header that is a list has this word.
+fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
+    headers.get_all(name).iter().any(|line| words(line).any(|one| one.eq_ignore_ascii_case(word)))
+}
+
+/// Returns the members of a list.
+fn words(line: &HeaderValue) -> impl Iterator<Item = &str> {
+    line.to_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Returns `true` if a request asks for a WebSocket.
+pub fn is_asked(head: &Parts) -> bool {
+    head.method == Method::GET
+        && head.version == Version::HTTP_11
+        && has_word(&head.headers, header::UPGRADE, "websocket")
+        && has_word(&head.headers, header::CONNECTION, "upgrade")
+}
+
+/// Returns the subprotocols that a client offers, the preferred one first.
+pub fn offered(head: &Parts) -> impl Iterator<Item = &str> {
+    head.headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().flat_map(words)
+}
+
+/// Returns the answer to the key of a request.
+fn accept(head: &Parts) -> Result<HeaderValue, Handshake> {
+    let only = |name: HeaderName| {
+        let mut values = head.headers.get_all(name).iter();
+        values.next().filter(|_| values.next().is_none()).map(HeaderValue::as_bytes)
+    };
+    if !is_asked(head) || only(header::SEC_WEBSOCKET_VERSION).is_some_and(|version| version != b"13") {
+        return Err(Handshake::NotAsked);
+    }
+    let (Some(_), Some(key)) = (only(header::SEC_WEBSOCKET_VERSION), only(header::SEC_WEBSOCKET_KEY)) else {
+        return Err(Handshake::Malformed);
+    };
+    // Base64 of 16 bytes.
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+    if key.len() != 24 || !key.ends_with(b"==") || !key[..22].iter().all(is_base64) {
+        return Err(Handshake::Malformed);
+    }
+    let accept = tungstenite::handshake::derive_accept_key(key);
+    HeaderValue::from_str(&accept).map_err(|_| Handshake::Malformed)
+}
+
+/// Returns the headers of the answer that upgrades a request.
+pub fn answer(head: &Parts, protocol: Option<HeaderValue>) -> Result<HeaderMap, Handshake> {
+    let mut headers = HeaderMap::with_capacity(4);
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept(head)?);
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    if let Some(protocol) = protocol {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    Ok(headers)
+}
+
+/// How far a WebSocket is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Open,
+    /// This side has closed it, and waits for the client to do so, too.
+    Closing,
+    /// What is buffered is still sent, and nothing is read any more.
+    Closed,
+}
+
+/// What a read has led to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Something was read.
+    Read,
+    /// Nothing has come.
+    Blocked,
+    /// Nothing will come.
+    Ended,
+}
+
+/// What one message counts in the queue besides its bytes.
+const OVERHEAD: usize = 64;
+/// The size of tungstenite's buffer for reading.
+const READ_BUFFER: usize = 4096;
+
+/// An open WebSocket.
+pub struct WebSocket {
+    shared: Rc<Shared>,
+    connection: Rc<Connection>,
+    exchange: Weak<Exchange>,
+    protocol: Option<String>,
+    context: RefCell<WebSocketContext>,
+    state: Cell<State>,
+    /// Frames that are to be sent.
+    out: RefCell<BytesMut>,
+    /// Messages that no handler has taken yet, and what they count.
+    queue: RefCell<VecDeque<Message>>,
+    queued: Cell<usize>,
+    /// The task has stopped reading, because the queue or the buffer is full.
+    is_paused: Cell<bool>,
+    /// The handler waits.
+    waits: Cell<bool>,
+    /// The handler has asked for messages at least once.
+    is_received: Cell<bool>,
+    /// With what the client has closed it.
+    close: RefCell<Option<(u16, String)>>,
+}
+
+impl WebSocket {
+    pub(crate) fn new(
+        shared: &Rc<Shared>,
+        connection: &Rc<Connection>,
+        exchange: &Rc<Exchange>,
+        protocol: Option<String>,
+    ) -> Rc<WebSocket> {
+        Rc::new(WebSocket {
+            context: RefCell::new(context(shared, Bytes::new())),
+            shared: Rc::clone(shared),
+            connection: Rc::clone(connection),
+            exchange: Rc::downgrade(exchange),
+            protocol,
+            state: Cell::new(State::Open),
+            out: RefCell::default(),
+            queue: RefCell::default(),
+            queued: Cell::new(0),
+            is_paused: Cell::new(false),
+            waits: Cell::new(false),
+            is_received: Cell::new(false),
+            close: RefCell::default(),
+        })
+    }
+
+    /// Returns the subprotocol that was chosen.
+    pub fn protocol(&self) -> Option<&str> {
+        self.protocol.as_deref()
+    }
+
+    /// Returns the code and the reason with which the client has closed it.
+    pub fn close_frame(&self) -> Option<(u16, String)> {
+        self.close.borrow().clone()
+    }
+
+    /// Returns `true` if nothing can be sent any more.
+    pub fn is_closed(&self) -> bool {
+        self.state.get() != State::Open
+    }
+
+    // --- the handler's side ---
+
+    /// Takes the next message.
+    pub fn receive(&self) -> Received {
+        self.is_received.set(true);
+        let message = self.queue.borrow_mut().pop_front();
+        if let Some(message) = message {
+            self.queued.set(self.queued.get() - message.data.len() - OVERHEAD);
+            if self.is_paused.get() && self.may_read() {
+                self.goes_on();
+            }
+            return Received::Message(message);
+        }
+        if self.is_closed() {
+            return Received::Closed;
+        }
+        self.waits.set(true);
+        Received::Pending
+    }
+
+    /// Sends a message. After [`Written::Full`] the handler should wait until [`has_room`](WebSocket::has_room) is true.
+    /// A text has to be valid UTF-8, or it is not sent ([`Written::TooMuch`]).
+    pub fn send(&self, message: Message) -> Written {
+        let message = if message.is_binary {
+            tungstenite::Message::Binary(message.data)
+        } else {
+            match tungstenite::Utf8Bytes::try_from(message.data) {
+                Ok(text) => tungstenite::Message::Text(text),
+                Err(_) => return Written::TooMuch,
+            }
+        };
+        self.write(message)
+    }
+
+    /// Sends a ping, whose content is at most 125 bytes long.
+    pub fn ping(&self, content: Bytes) -> Written {
+        if content.len() > 125 { Written::TooMuch } else { self.write(tungstenite::Message::Ping(content)) }
+    }
+
+    fn write(&self, message: tungstenite::Message) -> Written {
+        if self.is_closed() {
+            return Written::Gone;
+        }
+        let written = self.context.borrow_mut().write(&mut Sink(&mut self.out.borrow_mut()), message);
+        if written.is_err() {
+            return Written::Gone; // the state of the context forbids it; the buffer takes everything
+        }
+        self.goes_on();
+        if self.has_room() { Written::Ok } else { Written::Full }
+    }
+
+    /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Event::Wake`] follows.
+    pub fn has_room(&self) -> bool {
+        let has_room = self.is_closed() || self.out.borrow().len() < self.shared.settings.write_window;
+        if !has_room {
+            self.waits.set(true);
+        }
+        has_room
+    }
+
+    /// Begins to close it. Messages that come after are dropped, and the connection is closed when the client has answered, or
+    /// after some time.
+    pub fn close(&self, code: u16, reason: &str) {
+        if self.state.get() != State::Open {
+            return;
+        }
+        self.sends_close(code, reason);
+        self.state.set(State::Closing);
+        self.connection.socket_closes();
+        self.wake_handler();
+        self.goes_on();
+    }
+
+    fn sends_close(&self, code: u16, reason: &str) {
+        let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
+        // An error means that it was closed before.
+        let _ = self.context.borrow_mut().close(&mut Sink(&mut self.out.borrow_mut()), Some(frame));
+    }
+
+    /// The task of the connection has something to do.
+    fn goes_on(&self) {
+        self.connection.wake();
+        self.shared.notify();
+    }
+
+    fn wake_handler(&self) {
+        if self.waits.take()
+            && let Some(exchange) = self.exchange.upgrade()
+        {
+            self.shared.push(Event::Wake(exchange));
+        }
+    }
+
+    // --- the side of the connection's task ---
+
+    /// The upgrade is complete: what hyper has read too much comes first.
+    pub(crate) fn begins(&self, read: Bytes) {
+        if read.is_empty() {
+            return;
+        }
+        // Nothing but frames to be sent is in a context that has read nothing, and those are in the buffer already.
+        let is_closing = self.state.get() == State::Closing;
+        let mut new = context(&self.shared, read);
+        if is_closing {
+            // The close frame was sent by the old one: this one only has to know.
+            let _ = new.close(&mut Sink(&mut BytesMut::new()), None);
+        }
+        *self.context.borrow_mut() = new;
+    }
+
+    /// Returns `true` if there is room for what is read.
+    pub(crate) fn may_read(&self) -> bool {
+        let window = self.shared.settings.write_window;
+        self.queued.get() < window && self.out.borrow().len() < window
+    }
+
+    /// The task reads, or does not. Returns `may_read()`.
+    pub(crate) fn reads_on(&self) -> bool {
+        let may_read = self.may_read();
+        self.is_paused.set(!may_read);
+        may_read
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.is_paused.get()
+    }
+
+    /// Returns `true` if nothing is to be read any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.get() == State::Closed
+    }
+
+    /// Sends what is buffered by `write`, which returns how much of it was sent, or an error.
+    pub(crate) fn send_with<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<bool, E> {
+        let mut out = self.out.borrow_mut();
+        if out.is_empty() {
+            return Ok(false);
+        }
+        let count = write(&out)?;
+        bytes::Buf::advance(&mut *out, count);
+        if out.is_empty() {
+            *out = BytesMut::new(); // an idle one has no buffer
+        }
+        drop(out);
+        if self.waits.get() && self.out.borrow().len() < self.shared.settings.write_window {
+            self.wake_handler();
+        }
+        Ok(true)
+    }
+
+    /// Reads one message by `read`, which reads bytes of the socket.
+    pub(crate) fn read_with(&self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> Step {
+        let result = {
+            let mut out = self.out.borrow_mut();
+            self.context.borrow_mut().read(&mut Source { read, out: &mut out })
+        };
+        match result {
+            Ok(tungstenite::Message::Text(text)) => self.comes(text.into(), false),
+            Ok(tungstenite::Message::Binary(data)) => self.comes(data, true),
+            Ok(tungstenite::Message::Close(frame)) => {
+                let frame = frame.map_or((1005, String::new()), |frame| (frame.code.into(), frame.reason.to_string()));
+                self.close.borrow_mut().get_or_insert(frame);
+            }
+            Ok(_) => {} // pings are answered by the context
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Step::Blocked,
+            Err(Error::ConnectionClosed | Error::AlreadyClosed) => {
+                self.ends(self.is_received.get() || self.state.get() == State::Closing);
+                return Step::Ended;
+            }
+            Err(error) => {
+                if let Some((code, reason)) = failure(&error) {
+                    self.sends_close(code, reason);
+                }
+                self.ends(false);
+                return Step::Ended;
+            }
+        }
+        Step::Read
+    }
+
+    fn comes(&self, data: Bytes, is_binary: bool) {
+        if self.state.get() == State::Open {
+            self.queued.set(self.queued.get() + data.len() + OVERHEAD);
+            self.queue.borrow_mut().push_back(Message { data, is_binary });
+            self.wake_handler();
+        }
+    }
+
+    /// The client is gone. In good order: the handler, which asks for messages, finds out itself.
+    pub(crate) fn ends(&self, is_in_order: bool) {
+        self.state.set(State::Closed);
+        self.wake_handler();
+        if let Some(exchange) = self.exchange.upgrade() {
+            if is_in_order { exchange.socket_ends() } else { exchange.client_leaves() }
+        }
+    }
+}
+
+fn context(shared: &Shared, read: Bytes) -> WebSocketContext {
+    let settings = &shared.settings;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(0)
+        .max_write_buffer_size(usize::MAX) // it is emptied into ours at once
+        .max_message_size(Some(settings.websocket_message))
+        .max_frame_size(Some(settings.websocket_frame));
+    WebSocketContext::from_partially_read(read.to_vec(), Role::Server, Some(config))
+}
+
+/// Returns what a client is told that breaks the protocol, or `None` if there is nobody to be told.
+fn failure(error: &Error) -> Option<(u16, &'static str)> {
+    use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
+    match error {
+        Error::Io(_) | Error::Protocol(ResetWithoutClosingHandshake) => None,
+        Error::Utf8(_) => Some((1007, "The text is not UTF-8")),
+        Error::Capacity(_) => Some((1009, "The message is too large")),
+        _ => Some((1002, "The protocol was broken")),
+    }
+}
+
+/// A stream from which nothing comes, and which takes everything.
+struct Sink<'a>(&'a mut BytesMut);
+
+impl io::Read for Sink<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl io::Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The socket, and the buffer of what is sent.
+struct Source<'a> {
+    read: &'a mut dyn FnMut(&mut [u8]) -> io::Result<usize>,
+    out: &'a mut BytesMut,
+}
+
+impl io::Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (self.read)(buffer)
+    }
+}
+
+impl io::Write for Source<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Sink(self.out).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
