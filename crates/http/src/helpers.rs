@@ -3,7 +3,7 @@
 use spindle_php::{RequestValue, coroutine};
 use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, engine};
 
-const SOURCE: &str = r#"[
+const SOURCE: &str = r##"[
     'iterate' => static function (iterable $pieces, object $writer): void {
         foreach ($pieces as $piece) {
             $writer->write($piece);
@@ -26,6 +26,37 @@ const SOURCE: &str = r#"[
             }
         } finally {
             $beats?->cancel();
+        }
+    },
+    'log' => static function (array $entries, $to, string $format, int $lost): void {
+        if (!\is_resource($to)) {
+            foreach ($entries as $entry) {
+                $to($entry);
+            }
+            return;
+        }
+        $quoted = static fn (?string $text): string => '"' . ($text === null ? '-' : \preg_replace_callback(
+            '/["\\\\\x00-\x1f\x7f-\xff]/',
+            static fn (array $found): string => \sprintf('\x%02x', \ord($found[0])),
+            $text,
+        )) . '"';
+        $text = $lost > 0 ? "$lost requests are not in this log, which is written too slowly\n" : '';
+        foreach ($entries as $entry) {
+            if ($format === 'json') {
+                $entry['duration'] = \round($entry['duration'], 6);
+                $text .= \json_encode(['time' => \gmdate('Y-m-d\TH:i:s\Z')] + $entry, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_SLASHES) . "\n";
+                continue;
+            }
+            $text .= ($entry['client'] ?: '-') . \date(' - - [d/M/Y:H:i:s O] ')
+                . $quoted("{$entry['method']} {$entry['target']} {$entry['protocol']}")
+                . " {$entry['status']} " . ($entry['bytes'] ?: '-') . " {$quoted($entry['referer'])} {$quoted($entry['agent'])}\n";
+        }
+        while ($text !== '') {
+            $count = \fwrite($to, $text);
+            if (!$count) {
+                throw new \Async\Http\ServerException('The access log cannot be written');
+            }
+            $text = \substr($text, $count);
         }
     },
     'messages' => static function (object $socket): \Generator {
@@ -63,7 +94,7 @@ const SOURCE: &str = r#"[
         });
         return $result;
     },
-]"#;
+]"##;
 
 static HELPERS: PhpStatic<RequestValue> = PhpStatic::new(RequestValue::new());
 

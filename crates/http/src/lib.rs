@@ -11,6 +11,7 @@ mod errors;
 mod form;
 mod headers;
 mod helpers;
+mod log;
 mod options;
 mod reply;
 mod request;

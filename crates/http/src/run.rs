@@ -1,6 +1,7 @@
 //! The loop of `Server::run()`, and the coroutine of a request.
 
 use crate::errors::{self, fails};
+use crate::log;
 use crate::reply;
 use crate::request;
 use crate::server::{Inner, Server};
@@ -76,7 +77,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             reply::report(&failure);
         }
         if inner.core.is_drained() {
-            return Ok(());
+            return log::write(&server.log);
         }
         if inner.core.has_work() {
             coroutine::suspend()?;
@@ -98,6 +99,7 @@ fn carry_out(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, event: Event) 
             }
             Ok(())
         }
+        Event::Log(entry) => log::add(server, inner, *entry),
         Event::Cancel(exchange, why) => {
             cancel(&exchange, &errors::cancellation(why));
             Ok(())

@@ -2,11 +2,12 @@
 
 use crate::driver::Events;
 use crate::errors::{fails, value_error};
+use crate::log::Log;
 use crate::{declare, options, run};
 use spindle_php::coroutine::WaitSet;
 use spindle_server::{Address, Listener, Server as Core, Settings};
 use spindle_zend::{
-    Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
+    Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Type, Value,
     ValueCell, exception, function_table, object_class,
 };
 use std::cell::{Cell, OnceCell, RefCell};
@@ -15,6 +16,7 @@ use std::rc::{Rc, Weak};
 /// The state of an object of the class.
 pub struct Server {
     pub handler: ValueCell,
+    pub log: Log,
     pub inner: OnceCell<Rc<Inner>>,
 }
 
@@ -43,6 +45,19 @@ function_table! {
             let this = call.this_of(&SERVER);
             this.inner()?;
             this.handler.set(handler.clone());
+            Ok(this.object().into())
+        };
+        c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
+            let arguments = call.arguments(1, 2)?;
+            let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
+            let this = call.this_of(&SERVER);
+            let inner = this.inner()?;
+            let to = match arguments.value(1) {
+                Some(stream) if stream.is_open_stream() => stream,
+                _ => arguments.callable(1)?,
+            };
+            this.log.set(to, &format)?;
+            inner.core.log_requests();
             Ok(this.object().into())
         };
         c"run"() -> Type::VOID => |call| {
@@ -81,7 +96,7 @@ pub fn close_all() {
 
 impl State for Server {
     fn new(_: Class) -> Server {
-        Server { handler: ValueCell::new(), inner: OnceCell::new() }
+        Server { handler: ValueCell::new(), log: Log::default(), inner: OnceCell::new() }
     }
 
     fn free(this: &Instance<Server>) {
@@ -92,6 +107,7 @@ impl State for Server {
 
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.handler);
+        values.cell(&self.log.to);
     }
 }
 

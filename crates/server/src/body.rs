@@ -188,12 +188,20 @@ impl Body for Outgoing {
         match &this.content {
             Content::Empty => Poll::Ready(None),
             Content::Full(_) => match std::mem::replace(&mut this.content, Content::Empty) {
-                Content::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Content::Full(bytes) => {
+                    if let Some(exchange) = &this.exchange {
+                        exchange.sends(bytes.len());
+                    }
+                    Poll::Ready(Some(Ok(Frame::data(bytes))))
+                }
                 _ => Poll::Ready(None),
             },
             Content::Stream(pipe) => {
                 let frame = pipe.poll(cx);
                 if let Some(exchange) = &this.exchange {
+                    if let Poll::Ready(Some(Ok(frame))) = &frame {
+                        exchange.sends(frame.data_ref().map_or(0, Bytes::len));
+                    }
                     exchange.body_was_taken();
                 }
                 frame

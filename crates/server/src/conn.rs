@@ -218,6 +218,7 @@ impl Connection {
 
     /// A request is over.
     pub fn exchange_ends(&self, exchange: &Rc<Exchange>) {
+        self.shared.log(|| exchange.log_entry());
         let left = {
             let mut active = self.active.borrow_mut();
             active.retain(|other| !Rc::ptr_eq(other, exchange));

@@ -13,6 +13,7 @@
 use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::conn::Connection;
 use crate::discard::Discard;
+use crate::log::{Entry, NO_RESPONSE};
 use crate::server::{Event, Shared};
 use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
@@ -99,8 +100,13 @@ pub struct Exchange {
     cancelled: Cell<Option<Why>>,
     /// The handler runs.
     is_handled: Cell<bool>,
+    /// When it has come.
+    begun: u64,
     /// When the present state has begun.
     since: Cell<u64>,
+    /// The status of the response, and how many bytes of its body hyper has taken.
+    status: Cell<Option<StatusCode>>,
+    sent: Cell<u64>,
     /// When the handler was cancelled because of a time limit; 0: it was not.
     timed_out_at: Cell<u64>,
 
@@ -140,7 +146,10 @@ impl Exchange {
             state: Cell::new(State::Queued),
             cancelled: Cell::new(None),
             is_handled: Cell::new(false),
+            begun: now,
             since: Cell::new(now),
+            status: Cell::new(None),
+            sent: Cell::new(0),
             timed_out_at: Cell::new(0),
             incoming: RefCell::new(incoming),
             ahead: RefCell::new(None),
@@ -416,6 +425,7 @@ impl Exchange {
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         *self.pipe.borrow_mut() = pipe;
+        self.status.set(Some(status));
         self.state.set(State::Answered);
         self.since.set(self.shared.now.get());
         *self.response.borrow_mut() = Some(response);
@@ -457,6 +467,7 @@ impl Exchange {
         let mut response = Response::new(Outgoing::new(Content::Empty, None));
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         *response.headers_mut() = headers;
+        self.status.set(Some(StatusCode::SWITCHING_PROTOCOLS));
         self.state.set(State::Upgraded);
         *self.response.borrow_mut() = Some(response);
         self.connection.is_upgraded(self);
@@ -570,6 +581,18 @@ impl Exchange {
         }
     }
 
+    /// hyper has taken so many bytes of the body.
+    pub(crate) fn sends(&self, count: usize) {
+        self.sent.set(self.sent.get() + count as u64);
+    }
+
+    /// Returns what is logged of it.
+    pub(crate) fn log_entry(&self) -> Entry {
+        let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
+        let duration = self.shared.driver.now().saturating_sub(self.begun);
+        Entry::new(self.client(), &self.parts, status, self.sent.get(), duration)
+    }
+
     /// hyper needs the body no more.
     pub(crate) fn body_ends(self: &Rc<Self>, is_sent: bool) {
         if self.state.replace(State::Over) != State::Over {
@@ -589,7 +612,9 @@ impl Exchange {
                 self.shared.leave_queue(self);
             }
             self.drop_body();
-            drop(self.response.take());
+            if self.response.take().is_some() {
+                self.status.set(None); // nobody has got it
+            }
             self.cancel(Why::Disconnected);
             self.connection.exchange_ends(self);
         }

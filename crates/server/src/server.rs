@@ -5,6 +5,7 @@ use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
 use crate::io::{Direction, Side};
 use crate::listen::{Accepting, Listener};
+use crate::log::Entry;
 use crate::settings::Settings;
 use crate::timer::Timers;
 use slab::Slab;
@@ -63,6 +64,8 @@ pub enum Event {
     Wake(Rc<Exchange>),
     /// A handler is to end.
     Cancel(Rc<Exchange>, Why),
+    /// A request is over; only after [`Server::log_requests`].
+    Log(Box<Entry>),
 }
 
 /// How the server is doing.
@@ -146,6 +149,7 @@ pub struct Shared {
     ends: RefCell<Vec<Waker>>,
     drains: RefCell<Vec<Waker>>,
     is_in_turn: Cell<bool>,
+    is_logged: Cell<bool>,
 }
 
 impl Shared {
@@ -158,6 +162,13 @@ impl Shared {
     pub fn notify(&self) {
         if !self.is_in_turn.get() && (self.exec.has_ready() || !self.events.borrow().is_empty()) {
             self.driver.wake();
+        }
+    }
+
+    /// Makes an event of a request that is over, if that is wanted.
+    pub fn log(&self, entry: impl FnOnce() -> Entry) {
+        if self.is_logged.get() {
+            self.push(Event::Log(Box::new(entry())));
         }
     }
 
@@ -290,6 +301,7 @@ impl Server {
             ends: RefCell::default(),
             drains: RefCell::default(),
             is_in_turn: Cell::new(false),
+            is_logged: Cell::new(false),
         }))
     }
 
@@ -297,6 +309,11 @@ impl Server {
     pub fn listen(&self, listener: Listener) {
         self.0.exec.spawn(Accepting::new(Rc::clone(&self.0), listener));
         self.0.notify();
+    }
+
+    /// From now on there is an event for each request that is over.
+    pub fn log_requests(&self) {
+        self.0.is_logged.set(true);
     }
 
     /// A wait is over. Returns `false` if there is no such wait.

@@ -5,6 +5,7 @@ use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::exchange::{Body, Head};
 use crate::exchange::{Exchange, refusal};
+use crate::log::Entry;
 use crate::server::Shared;
 use http::{Method, Request, Response, StatusCode, Version, header};
 use std::fmt;
@@ -41,10 +42,15 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
         if let Some(status) = self.refused(&request) {
             shared.refused.set(shared.refused.get() + 1);
             self.connection.is_answered_here();
-            if request.version() == Version::HTTP_2 {
-                shared.exec.spawn(Discard::new(shared, request.into_body()));
+            let (parts, body) = request.into_parts();
+            if parts.version == Version::HTTP_2 {
+                shared.exec.spawn(Discard::new(shared, body));
             }
             let (head, body) = refusal(status);
+            shared.log(|| {
+                let length = if let Body::Full(bytes) = &body { bytes.len() as u64 } else { 0 };
+                Entry::new(self.connection.client(), &parts, status.as_u16(), length, 0)
+            });
             return Reply { refused: Some(response(head, body)), exchange: None };
         }
         let (parts, incoming) = request.into_parts();

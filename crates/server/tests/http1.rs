@@ -233,6 +233,7 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
+        Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
             if why == Why::Disconnected {
@@ -513,4 +514,44 @@ fn a_thousand_clients_leave_nothing_behind() {
     assert_eq!(world.open_descriptors(), 1);
     let left: Vec<_> = begun.borrow_mut().drain(..).map(|exchange| Rc::strong_count(&exchange)).collect();
     assert!(left.iter().all(|count| *count == 1), "{left:?}");
+}
+
+#[test]
+fn every_request_is_logged_once() {
+    let world = World::new(Settings { max_body_size: 10, ..Settings::default() }, |world, event| match event {
+        Event::Begin(exchange) if exchange.head().uri == "/wait" => world.seen.borrow_mut().push("waits".into()),
+        Event::Begin(exchange) if exchange.head().uri == "/none" => exchange.handler_ends(),
+        Event::Begin(exchange) | Event::Wake(exchange) => world::echo(world, &exchange),
+        Event::Log(_) => {}
+        Event::Cancel(exchange, _) => exchange.handler_ends(),
+    });
+    world.exchange("GET /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(world.logged.borrow().is_empty(), "nobody has asked for it");
+    world.server.log_requests();
+    let head = "Host: x\r\nReferer: r\r\nUser-Agent: \"a\"\r\nConnection: close\r\n";
+    let expect = |status: u16, bytes: u64, what: &str| {
+        let entry = world.until(|| world.logged.borrow_mut().pop());
+        assert_eq!((entry.status, entry.bytes, entry.target.as_str()), (status, bytes, what));
+        assert!(world.logged.borrow().is_empty());
+        assert!(entry.client.0 == "127.0.0.1" && entry.client.1 > 0);
+        entry
+    };
+    world.exchange(format!("GET /a?b HTTP/1.1\r\n{head}\r\n"));
+    let entry = expect(200, "[GET /a?b ]".len() as u64, "/a?b");
+    assert_eq!(
+        (entry.referer.unwrap(), entry.agent.unwrap(), entry.host.unwrap()),
+        (b"r".to_vec(), b"\"a\"".to_vec(), b"x".to_vec())
+    );
+    world.exchange(format!("HEAD /a HTTP/1.1\r\n{head}\r\n"));
+    expect(200, 0, "/a");
+    world.exchange(format!("POST /large HTTP/1.1\r\n{head}Content-Length: 11\r\n\r\n"));
+    expect(413, "413 Payload Too Large\n".len() as u64, "/large");
+    world.exchange(format!("GET /none HTTP/1.1\r\n{head}\r\n"));
+    expect(499, 0, "/none");
+    let client = world.client();
+    client.send(&world, format!("GET /wait HTTP/1.1\r\n{head}\r\n"));
+    world.until(|| world.seen.borrow().iter().any(|seen| seen == "waits").then_some(()));
+    world.advance(3 * SECOND);
+    drop(client);
+    assert_eq!(expect(499, 0, "/wait").duration, 3 * SECOND);
 }

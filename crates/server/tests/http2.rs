@@ -124,6 +124,7 @@ fn held(settings: Settings) -> (World, Begun) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
+        Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
             exchange.handler_ends();

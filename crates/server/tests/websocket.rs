@@ -84,6 +84,7 @@ fn echoing(settings: Settings) -> World {
             }
         },
         Event::Wake(exchange) => echo(world, &exchange),
+        Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
             exchange.handler_ends();
@@ -136,6 +137,23 @@ fn messages_are_echoed_and_the_closing_handshake_is_answered() {
     world.until(|| (world.server.stats().connections == 0).then_some(()));
     assert!(!client.is_reset());
     assert!(!world.seen.borrow().iter().any(|seen| seen.starts_with("cancelled")));
+}
+
+#[test]
+fn it_is_logged_at_its_end() {
+    let world = echoing(Settings::default());
+    world.server.log_requests();
+    let client = open(&world);
+    client.send(&world, frame(0x81, b"hello"));
+    expect(&world, &client, b"\x81\x05hello");
+    assert!(world.logged.borrow().is_empty());
+    world.advance(7 * SECOND);
+    client.send(&world, close(1000));
+    let entry = world.until(|| world.logged.borrow_mut().pop());
+    assert_eq!((entry.status, entry.bytes, entry.duration), (101, 0, 7 * SECOND));
+    drop(client);
+    world.until(|| (world.server.stats().connections == 0).then_some(()));
+    assert!(world.logged.borrow().is_empty());
 }
 
 #[test]
@@ -243,6 +261,7 @@ fn sending(settings: Settings, of: Rc<RefCell<Option<Rc<WebSocket>>>>) -> World 
     World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => *of.borrow_mut() = exchange.upgrade(None).ok(),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
+        Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
             exchange.handler_ends();

@@ -37,6 +37,15 @@ namespace Async\Http {
         public function handle(callable $handler): Server {}
 
         /**
+         * Logs each request when it is over: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
+         * what is called with an array for each. A coroutine of its own does that: no request waits for it.
+         *
+         * @param resource|callable(array{client: string, port: int, method: string, target: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string}): void $to
+         * @throws \ValueError
+         */
+        public function accessLog(mixed $to, string $format = 'combined'): Server {}
+
+        /**
          * Serves, in the coroutine that calls it, until the server was stopped and all requests are answered. If that coroutine
          * is cancelled, all connections are closed and all handlers cancelled.
          *

@@ -3,7 +3,9 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use spindle_server::{Address, Body, Direction, Driver, Event, Exchange, Head, Key, Listener, Server, Settings, Why};
+use spindle_server::{
+    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Why,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -70,6 +72,7 @@ pub struct World {
     handler: RefCell<Option<Handler>>,
     pub address: String,
     pub seen: RefCell<Vec<String>>,
+    pub logged: RefCell<Vec<Entry>>,
 }
 
 /// How long a test waits for what it expects.
@@ -84,13 +87,21 @@ impl World {
         let listener = Listener::bind(&Address::parse("127.0.0.1:0").unwrap()).unwrap();
         let address = listener.address().to_owned();
         server.listen(listener);
-        World { server, events, handler: RefCell::new(Some(Box::new(handler))), address, seen: RefCell::default() }
+        World {
+            server,
+            events,
+            handler: RefCell::new(Some(Box::new(handler))),
+            address,
+            seen: RefCell::default(),
+            logged: RefCell::default(),
+        }
     }
 
     /// A server whose handler answers each request at once, with its method, its target and its body.
     pub fn echo(settings: Settings) -> World {
         World::new(settings, |world, event| match event {
             Event::Begin(exchange) | Event::Wake(exchange) => echo(world, &exchange),
+            Event::Log(_) => {}
             Event::Cancel(exchange, why) => {
                 world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
                 exchange.handler_ends();
@@ -119,6 +130,10 @@ impl World {
             let mut any = false;
             while let Some(event) = self.server.next_event() {
                 any = true;
+                if let Event::Log(entry) = event {
+                    self.logged.borrow_mut().push(*entry);
+                    continue;
+                }
                 let handler = self.handler.borrow_mut().take();
                 if let Some(mut handler) = handler {
                     handler(self, event);

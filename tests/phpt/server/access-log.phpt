@@ -1,0 +1,89 @@
+--TEST--
+Async\Http: the access log: formats, callables, what is written cannot be forged, failures, the end of the server
+--FILE--
+<?php
+require __DIR__ . '/server.inc';
+
+use Async\Http\{Request, Response, Server};
+use function Async\{delay, spawn};
+
+$log = S\log_file();
+$start = function($to, string ...$format): Server {
+    $server = (new Server(['max_body_size' => 10]))->listen('127.0.0.1:0')->accessLog($to, ...$format);
+    $server->handle(fn(Request $r) => $r->path() === '/none' ? null : "you ask for {$r->path()}");
+    spawn($server->run(...));
+    return $server;
+};
+$ends = function(Server $server) {
+    $server->stop();
+    T\until(fn() => $server->stats()['connections'] === 0);
+    delay(1);
+};
+
+echo "--- combined\n";
+$file = fopen('php://memory', 'w+');
+$server = $start($file);
+S\get($server, '/a?b=%22c');
+S\get($server, '/none', "Referer: http://x/\r\nUser-Agent: \"evil\\\" \xe4\t1\r\n");
+S\send($server, S\request('POST', '/large', 'more than allowed'));
+$ends($server);
+rewind($file);
+echo preg_replace('/\[\d\d\/\w{3}\/\d{4}(:\d\d){3} [+-]\d{4}]/', '[time]', stream_get_contents($file));
+
+echo "--- json\n";
+$file = fopen('php://memory', 'w+');
+$server = $start($file, 'json');
+S\get($server, '/a', "User-Agent: \"evil\" \xe4\r\n");
+$ends($server);
+rewind($file);
+$entry = json_decode(fgets($file), true);
+var_dump(feof($file) || fgets($file) === false, preg_match('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/', $entry['time']), $entry['duration'] < 60, $entry['port'] > 1024);
+unset($entry['time'], $entry['duration'], $entry['port']);
+echo json_encode($entry, JSON_UNESCAPED_SLASHES), "\n";
+
+echo "--- a callable that blocks keeps no request waiting, and one that throws is reported\n";
+$seen = new ArrayObject;
+$server = $start(function(array $entry) use ($seen) {
+    usleep(20_000);
+    $seen[] = $entry['target'];
+    if ($entry['target'] === '/0') throw new RuntimeException('thrown');
+});
+for ($i = 0; $i < 5; $i++) echo S\get($server, "/$i"), $i < 4 ? ', ' : "\n";
+var_dump(count($seen) < 5);
+$server->stop();
+T\until(fn() => in_array('/4', (array) $seen, true));
+echo implode(' ', (array) $seen), "\n", S\reports($log), "\n";
+
+echo "--- misuse\n";
+foreach (['text', null, 1] as $to) echo S\refused(fn() => (new Server)->accessLog($to)), "\n";
+echo S\refused(fn() => (new Server)->accessLog(STDERR, 'xml')), "\n";
+$closed = fopen('php://memory', 'w');
+$server = $start($closed);
+fclose($closed);
+S\get($server, '/');
+T\until(fn() => ($GLOBALS['text'] = S\reports($log)) !== '');
+echo $text, "\n";
+$ends($server);
+?>
+--EXPECTF--
+--- combined
+127.0.0.1 - - [time] "GET /a?b=%22c HTTP/1.1" 200 14 "-" "-"
+127.0.0.1 - - [time] "GET /none HTTP/1.1" 204 - "http://x/" "\x22evil\x5c\x22 \xe4\x091"
+127.0.0.1 - - [time] "POST /large HTTP/1.1" 413 22 "-" "-"
+--- json
+bool(true)
+int(1)
+bool(true)
+bool(true)
+{"client":"127.0.0.1","method":"GET","target":"/a","protocol":"HTTP/1.1","status":200,"bytes":14,"host":"test","referer":null,"agent":"\"evil\" %s"}
+--- a callable that blocks keeps no request waiting, and one that throws is reported
+you ask for /0, you ask for /1, you ask for /2, you ask for /3, you ask for /4
+bool(true)
+/0 /1 /2 /3 /4
+Warning:  Uncaught RuntimeException: thrown
+--- misuse
+TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
+TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
+TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
+ValueError: Server::accessLog(): Argument #2 ($format) must be "combined" or "json"
+Warning:  Uncaught %s
