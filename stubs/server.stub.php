@@ -13,7 +13,7 @@ namespace Async\Http {
         /**
          * $options: limits and times, see docs/server.md.
          *
-         * @param array<string, int|float> $options
+         * @param array<string, int|float|string|list<string>> $options
          * @throws \ValueError if there is no such option, or it has another type
          */
         public function __construct(array $options = []) {}
@@ -85,19 +85,19 @@ namespace Async\Http {
         /** Returns its path, as it was sent: '%2F' is not decoded. */
         public function path(): string {}
 
-        /** Returns 'http'. */
+        /** Returns 'http', or what a trusted proxy says. */
         public function scheme(): string {}
 
-        /** Returns the host, and the port if the client names one. The client chooses it. */
+        /** Returns the host, and the port if the client names one: the client, or a trusted proxy, chooses it. */
         public function host(): string {}
 
         /** Returns 'HTTP/1.0', 'HTTP/1.1' or 'HTTP/2'. */
         public function protocol(): string {}
 
-        /** Returns the IP address of the peer; '' for a Unix socket. */
+        /** Returns the IP address of the peer, or of the client that trusted proxies name; '' for a Unix socket. */
         public function clientAddress(): string {}
 
-        /** Returns the port of the peer; 0 for a Unix socket. */
+        /** Returns its port; 0 if that is not known. */
         public function clientPort(): int {}
 
         /** Returns a header, whose name may be in any case. Several of one name are joined by ', '. */

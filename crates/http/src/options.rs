@@ -1,8 +1,10 @@
 //! The options of a server.
 
 use crate::errors::value_error;
-use spindle_server::Settings;
+use ipnet::IpNet;
+use spindle_server::{Proxies, Settings};
 use spindle_zend::{Array, Str, Thrown, Value};
+use std::net::IpAddr;
 
 /// The longest time in seconds: a century.
 const MOST_SECONDS: f64 = 3.2e9;
@@ -28,6 +30,23 @@ fn size(name: &str, value: &Value, least: i64) -> Result<usize, Thrown> {
 
 fn small(name: &str, value: &Value, least: i64) -> Result<u32, Thrown> {
     count(name, value, least).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Adds networks of proxies: addresses, with or without the length of a prefix, or `unix`.
+fn trusted(name: &str, value: &Value, proxies: &mut Proxies) -> Result<(), Thrown> {
+    let wrong =
+        || value_error(&format!("The option \"{name}\" must be a list of \"address\", \"address/length\" or \"unix\""));
+    let Some(list) = value.as_array() else { return Err(wrong()) };
+    let mut position = 0;
+    while let Some((_, one)) = list.next_from(&mut position) {
+        let Some(text) = one.as_str().map(Str::to_text) else { return Err(wrong()) };
+        match text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)) {
+            Ok(network) => proxies.networks.push(network),
+            Err(_) if text == "unix" => proxies.unix = true,
+            Err(_) => return Err(wrong()),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the settings for an array of options.
@@ -59,6 +78,18 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "h2_local_resets" => settings.h2_local_resets = size(&name, value, 1)?,
             "h2_send_buffer" => settings.h2_send_buffer = size(&name, value, 1024)?.min(1 << 30),
             "h2_header_list" => settings.h2_header_list = small(&name, value, 1024)?,
+            "trusted_proxies" => trusted(&name, value, &mut settings.proxies)?,
+            "forwarded_headers" => {
+                settings.proxies.standard = match value.as_str().map(Str::to_text).as_deref() {
+                    Some("x-forwarded") => false,
+                    Some("forwarded") => true,
+                    _ => {
+                        return Err(value_error(
+                            "The option \"forwarded_headers\" must be \"x-forwarded\" or \"forwarded\"",
+                        ));
+                    }
+                }
+            }
             "websocket_message" => settings.websocket_message = size(&name, value, 1)?,
             "websocket_frame" => settings.websocket_frame = size(&name, value, 1)?,
             "websocket_ping" => settings.websocket_ping = seconds(&name, value)?,

@@ -40,14 +40,10 @@ function_table! {
             exchange.head().uri.path_and_query().map_or("*", |target| target.as_str()).into()
         });
         c"path"() -> Type::STRING => |call| of(call, |exchange| exchange.head().uri.path().into());
-        c"scheme"() -> Type::STRING => |call| of(call, |_| "http".into());
-        c"host"() -> Type::STRING => |call| of(call, |exchange| {
-            let head = exchange.head();
-            match head.uri.authority() {
-                Some(authority) => authority.as_str().into(),
-                None => headers::line(&head.headers, "host").unwrap_or_else(|| "".into()),
-            }
+        c"scheme"() -> Type::STRING => |call| of(call, |exchange| {
+            exchange.origin().and_then(|origin| origin.scheme).unwrap_or("http").into()
         });
+        c"host"() -> Type::STRING => |call| of(call, host);
         c"protocol"() -> Type::STRING => |call| of(call, |exchange| match exchange.head().version {
             Version::HTTP_2 => "HTTP/2".into(),
             Version::HTTP_10 => "HTTP/1.0".into(),
@@ -201,6 +197,16 @@ fn this(call: &Call) -> Result<&Rc<Exchange>, Thrown> {
 fn of(call: Call, what: impl FnOnce(&Exchange) -> Value) -> PhpResult {
     call.no_arguments()?;
     Ok(what(this(&call)?))
+}
+
+/// Returns the host that the client has asked for.
+pub fn host(exchange: &Exchange) -> Value {
+    let head = exchange.head();
+    match (exchange.origin().and_then(|origin| origin.host.as_deref()), head.uri.authority()) {
+        (Some(host), _) => host.into(),
+        (None, Some(authority)) => authority.as_str().into(),
+        (None, None) => headers::line(&head.headers, "host").unwrap_or_else(|| "".into()),
+    }
 }
 
 fn lookup(array: &Array, key: &Value) -> Option<Value> {

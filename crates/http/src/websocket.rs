@@ -2,7 +2,7 @@
 
 use crate::errors::{self, bad_request, fails, forbidden, upgrade_required, value_error};
 use crate::run::handling;
-use crate::{declare, headers, helpers};
+use crate::{declare, helpers, request};
 use bytes::Bytes;
 use http::header::{self, HeaderMap};
 use spindle_php::coroutine;
@@ -89,7 +89,7 @@ pub fn upgrade(exchange: &Rc<Exchange>, protocols: Option<&Array>, origins: Opti
         return Err(value_error(&format!("\"{}\" is not the name of a subprotocol", wrong.escape_default())));
     }
     let head = exchange.head();
-    if spindle_server::is_asked(head) && !is_allowed(&head.headers, &origins) {
+    if spindle_server::is_asked(head) && !is_allowed(&head.headers, &request::host(exchange), &origins) {
         return Err(forbidden("The request comes from a page of another site, which is not among the allowed origins"));
     }
     let offered: Vec<&str> = spindle_server::offered(head).collect();
@@ -123,7 +123,7 @@ fn texts(list: Option<&Array>, what: &str) -> Result<Vec<String>, Thrown> {
 
 /// Returns `true` if a page of this origin may use the WebSocket: one of the same host, or one that is allowed. Browsers send
 /// the origin, and the cookies of the user; other clients do as they like in any case.
-fn is_allowed(all: &HeaderMap, origins: &[String]) -> bool {
+fn is_allowed(all: &HeaderMap, host: &Value, origins: &[String]) -> bool {
     let mut values = all.get_all(header::ORIGIN).iter();
     let Some(origin) = values.next() else { return true };
     let Ok(origin) = origin.to_str() else { return false };
@@ -133,8 +133,7 @@ fn is_allowed(all: &HeaderMap, origins: &[String]) -> bool {
     if origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin)) {
         return true;
     }
-    let host = headers::line(all, "host");
-    let host = host.as_ref().and_then(Value::as_str).map(Str::to_text).unwrap_or_default();
+    let host = host.as_str().map(Str::to_text).unwrap_or_default();
     origin.split_once("://").is_some_and(|(_, authority)| !host.is_empty() && authority.eq_ignore_ascii_case(&host))
 }
 

@@ -13,6 +13,7 @@
 use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::conn::Connection;
 use crate::discard::Discard;
+use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
 use crate::server::{Event, Shared};
 use crate::ws::{self, Handshake, WebSocket};
@@ -95,6 +96,8 @@ pub struct Exchange {
     shared: Rc<Shared>,
     connection: Rc<Connection>,
     parts: Parts,
+    /// What trusted proxies say of the client.
+    origin: Option<Box<Origin>>,
     state: Cell<State>,
     /// The handler has been asked to end.
     cancelled: Cell<Option<Why>>,
@@ -139,9 +142,13 @@ impl Exchange {
     ) -> Rc<Exchange> {
         let incoming = (!incoming.is_end_stream()).then_some(incoming);
         let now = shared.now.get();
+        let proxies = &shared.settings.proxies;
+        let believes = proxies.unix || !proxies.networks.is_empty();
+        let origin = if believes { proxies.origin(connection.client().0, &parts.headers).map(Box::new) } else { None };
         Rc::new(Exchange {
             shared,
             connection,
+            origin,
             parts,
             state: Cell::new(State::Queued),
             cancelled: Cell::new(None),
@@ -174,7 +181,15 @@ impl Exchange {
 
     /// Returns the text of the client's address, and its port; an empty text and 0 for a socket without addresses.
     pub fn client(&self) -> (&str, u16) {
-        self.connection.client()
+        match self.origin() {
+            Some(Origin { client: (address, port), .. }) => (address, *port),
+            None => self.connection.client(),
+        }
+    }
+
+    /// Returns what trusted proxies say of the client.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
     }
 
     /// Returns what the owner has attached.

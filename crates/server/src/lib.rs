@@ -17,6 +17,7 @@ mod conn;
 mod discard;
 mod exchange;
 mod exec;
+mod forwarded;
 mod io;
 mod link;
 mod listen;
@@ -29,6 +30,7 @@ mod ws;
 
 pub use body::Written;
 pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
+pub use forwarded::{Origin, Proxies};
 pub use io::Direction;
 pub use listen::{Address, Listener};
 pub use log::Entry;

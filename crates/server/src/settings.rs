@@ -1,4 +1,6 @@
-//! Limits and times.
+//! Limits, times, and whom the server trusts.
+
+use crate::forwarded::Proxies;
 
 /// The limits of a server. Times are in nanoseconds, 0 for none.
 #[derive(Clone, Debug)]
@@ -47,6 +49,8 @@ pub struct Settings {
     pub websocket_frame: usize,
     /// After how long a silent client of a WebSocket is sent a ping; after twice as long it counts as gone.
     pub websocket_ping: u64,
+    /// The proxies that are believed what they say of the client.
+    pub proxies: Proxies,
 }
 
 /// Nanoseconds in a second.
@@ -77,6 +81,7 @@ impl Default for Settings {
             websocket_message: 1 << 20,
             websocket_frame: 1 << 20,
             websocket_ping: 30 * SECOND,
+            proxies: Proxies::default(),
         }
     }
 }

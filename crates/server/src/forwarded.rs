@@ -1,0 +1,234 @@
+//! What proxies say of the client for which they forward a request: believed only if they are trusted.
+
+use http::HeaderMap;
+use http::header::{self, HeaderName};
+use http::uri::Authority;
+use ipnet::IpNet;
+use std::net::{IpAddr, SocketAddr};
+
+/// The proxies that are trusted, and how they say it.
+#[derive(Clone, Default, Debug)]
+pub struct Proxies {
+    /// Their addresses.
+    pub networks: Vec<IpNet>,
+    /// Whoever uses a Unix socket is trusted.
+    pub unix: bool,
+    /// They send `Forwarded` (RFC 7239), and not `X-Forwarded-For`, `-Proto` and `-Host`. It has to be said which: a client may
+    /// send the others, which such a proxy passes on.
+    pub standard: bool,
+}
+
+/// Where a request comes from, as trusted proxies say.
+#[derive(PartialEq, Eq, Default, Debug)]
+pub struct Origin {
+    /// The address of the client, and its port, or 0.
+    pub client: (String, u16),
+    /// `http` or `https`.
+    pub scheme: Option<&'static str>,
+    /// The host that the client has asked for.
+    pub host: Option<String>,
+}
+
+/// One step of a request: who has sent it to a proxy, and how.
+#[derive(Default)]
+struct Hop<'a> {
+    from: &'a str,
+    scheme: Option<&'a str>,
+    host: Option<&'a str>,
+}
+
+impl Proxies {
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+
+    /// Returns where a request comes from that this peer has sent, or `None` if it is the client itself.
+    pub fn origin(&self, peer: &str, headers: &HeaderMap) -> Option<Origin> {
+        let trusted = match peer.parse::<IpAddr>() {
+            Ok(address) => self.is_trusted(address),
+            Err(_) => self.unix && peer.is_empty(),
+        };
+        if !trusted {
+            return None;
+        }
+        let lines = |name: HeaderName| -> Vec<&str> {
+            headers.get_all(name).iter().map(|line| line.to_str().unwrap_or_default()).collect()
+        };
+        let hops = if self.standard {
+            lines(header::FORWARDED).into_iter().flat_map(|line| split(line, b',')).map(standard_hop).collect()
+        } else {
+            let last = |name: &'static str| {
+                let last = lines(HeaderName::from_static(name)).pop().and_then(|line| line.rsplit(',').next());
+                last.map(str::trim)
+            };
+            let (scheme, host) = (last("x-forwarded-proto"), last("x-forwarded-host"));
+            let lines = lines(HeaderName::from_static("x-forwarded-for"));
+            let from = lines.into_iter().flat_map(|line| line.split(',')).map(str::trim);
+            let mut hops: Vec<Hop<'_>> = from.map(|from| Hop { from, scheme: None, host: None }).collect();
+            // These two are what the proxy next to this server says.
+            match hops.last_mut() {
+                Some(last) => (last.scheme, last.host) = (scheme, host),
+                None => hops.push(Hop { from: "", scheme, host }),
+            }
+            hops
+        };
+        Some(self.follow(peer, &hops))
+    }
+
+    /// Goes back from proxy to proxy, as long as they are trusted.
+    fn follow(&self, peer: &str, hops: &[Hop<'_>]) -> Origin {
+        let mut origin = Origin { client: (peer.to_owned(), 0), ..Origin::default() };
+        for hop in hops.iter().rev() {
+            origin.scheme = scheme(hop.scheme).or(origin.scheme);
+            origin.host = hop.host.and_then(authority).or(origin.host);
+            let Some((address, port)) = address(hop.from) else { break };
+            origin.client = (address.to_string(), port);
+            if !self.is_trusted(address) {
+                break;
+            }
+        }
+        origin
+    }
+}
+
+/// Splits a text where a letter is not within quotes.
+fn split(text: &str, at: u8) -> Vec<&str> {
+    let (mut parts, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if byte == at && !is_quoted => {
+                parts.push(&text[start..index]);
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Returns one element of `Forwarded`. A value with an escape is none that means anything here.
+fn standard_hop(element: &str) -> Hop<'_> {
+    let mut hop = Hop::default();
+    for pair in split(element, b';') {
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        match name.trim().to_ascii_lowercase().as_str() {
+            "for" => hop.from = value,
+            "proto" => hop.scheme = Some(value),
+            "host" => hop.host = Some(value),
+            _ => {}
+        }
+    }
+    hop
+}
+
+fn scheme(name: Option<&str>) -> Option<&'static str> {
+    let name = name?;
+    ["http", "https"].into_iter().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn authority(text: &str) -> Option<String> {
+    let authority: Authority = text.parse().ok()?;
+    (!authority.as_str().contains('@')).then(|| authority.to_string())
+}
+
+/// Returns an address, which may have a port, and brackets as in URLs.
+fn address(text: &str) -> Option<(IpAddr, u16)> {
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    if let Ok(address) = inner.parse::<IpAddr>() {
+        return Some((address.to_canonical(), 0));
+    }
+    let address: SocketAddr = text.parse().ok()?;
+    Some((address.ip().to_canonical(), address.port()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn origin(
+        standard: bool,
+        peer: &str,
+        lines: &[(&'static str, &str)],
+    ) -> Option<(String, Option<&'static str>, Option<String>)> {
+        let networks = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap()).to_vec();
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        let origin = Proxies { networks, unix: true, standard }.origin(peer, &headers)?;
+        let (address, port) = origin.client;
+        Some((if port > 0 { format!("{address} {port}") } else { address }, origin.scheme, origin.host))
+    }
+
+    fn client(standard: bool, peer: &str, value: &str) -> String {
+        let name = if standard { "forwarded" } else { "x-forwarded-for" };
+        origin(standard, peer, &[(name, value)]).map_or("itself".to_owned(), |(client, ..)| client)
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        assert_eq!(client(false, "9.9.9.9", "1.2.3.4"), "itself");
+        assert_eq!(client(false, "127.0.0.1", "1.2.3.4"), "1.2.3.4");
+        assert_eq!(client(false, "::ffff:127.0.0.1", "1.2.3.4"), "1.2.3.4");
+        assert_eq!(client(false, "", "1.2.3.4"), "1.2.3.4");
+        // What the client has sent itself is before what a proxy has added.
+        assert_eq!(client(false, "127.0.0.1", "6.6.6.6, 1.2.3.4"), "1.2.3.4");
+        assert_eq!(client(false, "127.0.0.1", "6.6.6.6, 1.2.3.4, 10.1.1.1, fd00::2"), "1.2.3.4");
+        assert_eq!(client(false, "127.0.0.1", "10.0.0.2, 10.0.0.1"), "10.0.0.2");
+        assert_eq!(client(false, "127.0.0.1", "6.6.6.6, nonsense, 10.0.0.1"), "10.0.0.1");
+        assert_eq!(client(false, "127.0.0.1", ""), "127.0.0.1");
+        assert_eq!(client(false, "127.0.0.1", "1.2.3.4:5678"), "1.2.3.4 5678");
+        assert_eq!(client(false, "127.0.0.1", "[2001:db8::1]:80"), "2001:db8::1 80");
+        assert_eq!(client(false, "127.0.0.1", "2001:db8::1"), "2001:db8::1");
+        // The other family of headers is the client's.
+        assert_eq!(origin(true, "127.0.0.1", &[("x-forwarded-for", "6.6.6.6")]).unwrap().0, "127.0.0.1");
+        assert_eq!(origin(false, "127.0.0.1", &[("forwarded", "for=6.6.6.6")]).unwrap().0, "127.0.0.1");
+    }
+
+    #[test]
+    fn several_lines_are_one_list() {
+        let lines = [("x-forwarded-for", "6.6.6.6"), ("x-forwarded-for", "1.2.3.4, 10.0.0.1")];
+        assert_eq!(origin(false, "127.0.0.1", &lines).unwrap().0, "1.2.3.4");
+    }
+
+    #[test]
+    fn scheme_and_host() {
+        let found = |proto, host| {
+            let (_, scheme, host) =
+                origin(false, "127.0.0.1", &[("x-forwarded-proto", proto), ("x-forwarded-host", host)]).unwrap();
+            (scheme, host)
+        };
+        assert_eq!(found("HTTPS", "example.com:81"), (Some("https"), Some("example.com:81".to_owned())));
+        assert_eq!(found("http, https", "evil, example.com"), (Some("https"), Some("example.com".to_owned())));
+        assert_eq!(found("javascript", "a b"), (None, None));
+        assert_eq!(found("", "user@host"), (None, None));
+    }
+
+    #[test]
+    fn the_standard_header() {
+        let cases = [
+            ("for=1.2.3.4", "1.2.3.4"),
+            ("For=\"[2001:db8::1]:47\"; Proto=https", "2001:db8::1 47"),
+            ("for=6.6.6.6, for=1.2.3.4;proto=https, for=10.0.0.1", "1.2.3.4"),
+            ("for=unknown", "127.0.0.1"),
+            ("for=_hidden, for=10.0.0.1", "10.0.0.1"),
+            ("for=\"1.2.3.4, for=10.0.0.1", "127.0.0.1"),
+            ("for=\"6.6.6.6\\\"\", for=10.0.0.1", "10.0.0.1"),
+            (";;=;for", "127.0.0.1"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(client(true, "127.0.0.1", line), expected, "{line}");
+        }
+        let lines = [("forwarded", "for=1.2.3.4;proto=https;host=\"a.example:8\", for=10.0.0.1;proto=http;host=inner")];
+        let (client, scheme, host) = origin(true, "127.0.0.1", &lines).unwrap();
+        assert_eq!((client.as_str(), scheme, host.as_deref()), ("1.2.3.4", Some("https"), Some("a.example:8")));
+    }
+}
