@@ -29,6 +29,9 @@ const SOURCE: &str = r##"[
         }
     },
     'log' => static function (array $entries, $to, string $format, int $lost): void {
+        if (\gettype($to) === 'resource (closed)') {
+            throw new \Async\Http\ServerException('The stream of the access log is closed');
+        }
         if (!\is_resource($to)) {
             foreach ($entries as $entry) {
                 $to($entry);

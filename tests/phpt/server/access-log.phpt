@@ -86,4 +86,4 @@ TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid cal
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
 ValueError: Server::accessLog(): Argument #2 ($format) must be "combined" or "json"
-Warning:  Uncaught %s
+Warning:  Uncaught Async\Http\ServerException: The stream of the access log is closed
