@@ -452,3 +452,35 @@ fn random_bytes_break_nothing() {
     world.advance(10 * SECOND);
     world.until(|| (world.server.stats().connections == 0).then_some(()));
 }
+
+#[test]
+fn a_flood_of_pings_is_not_read_while_the_answers_are_not() {
+    let world = sending(Settings { write_window: 1000, ..Settings::default() }, Rc::default());
+    let client = open(&world);
+    let pings: Vec<u8> = (0..1000).flat_map(|_| frame(0x89, &[1; 125])).collect();
+    let (mut sent, mut refused) = (0, 0);
+    while refused < 20 {
+        match std::io::Write::write(&mut client.stream(), &pings) {
+            Ok(count) => (sent, refused) = (sent + count, 0),
+            Err(_) => refused += 1, // it has no more room
+        }
+        world.step();
+        assert!(sent < 100 << 20, "everything is read");
+    }
+}
+
+#[test]
+fn a_close_before_the_handshake_is_sent_is_the_only_one() {
+    let world = World::new(Settings::default(), |_, event| match event {
+        Event::Begin(exchange) => exchange.upgrade(None).unwrap().close(1000, ""),
+        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Wake(_) | Event::Log(_) => {}
+    });
+    let client = world.client();
+    client.send(&world, [format!("{ASK}\r\n").as_bytes(), &frame(0x81, b"early")].concat());
+    expect(&world, &client, b"\x88\x02\x03\xe8");
+    client.send(&world, close(1000));
+    client.finish();
+    client.rest(&world);
+    assert_eq!(frames(&client), b"\x88\x02\x03\xe8");
+}
