@@ -4,6 +4,7 @@ use http::HeaderMap;
 use http::header::{self, HeaderName};
 use http::uri::Authority;
 use ipnet::IpNet;
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// The proxies that are trusted, and how they say it.
@@ -52,27 +53,29 @@ impl Proxies {
         if !trusted {
             return None;
         }
-        let lines = |name: HeaderName| -> Vec<&str> {
-            headers.get_all(name).iter().map(|line| line.to_str().unwrap_or_default()).collect()
+        // A client may have sent other bytes than text before the part that a proxy has added to the line.
+        let lines = |name: HeaderName| -> Vec<Cow<'_, str>> {
+            headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes())).collect()
         };
-        let hops = if self.standard {
-            lines(header::FORWARDED).into_iter().flat_map(|line| split(line, b',')).map(standard_hop).collect()
-        } else {
-            let last = |name: &'static str| {
-                let last = lines(HeaderName::from_static(name)).pop().and_then(|line| line.rsplit(',').next());
-                last.map(str::trim)
-            };
-            let (scheme, host) = (last("x-forwarded-proto"), last("x-forwarded-host"));
-            let lines = lines(HeaderName::from_static("x-forwarded-for"));
-            let from = lines.into_iter().flat_map(|line| line.split(',')).map(str::trim);
-            let mut hops: Vec<Hop<'_>> = from.map(|from| Hop { from, scheme: None, host: None }).collect();
-            // These two are what the proxy next to this server says.
-            match hops.last_mut() {
-                Some(last) => (last.scheme, last.host) = (scheme, host),
-                None => hops.push(Hop { from: "", scheme, host }),
-            }
-            hops
+        if self.standard {
+            let lines = lines(header::FORWARDED);
+            let hops: Vec<Hop<'_>> = lines.iter().flat_map(|line| split(line, b',')).map(standard_hop).collect();
+            return Some(self.follow(peer, &hops));
+        }
+        let last = |name: &'static str| {
+            let last = headers.get_all(HeaderName::from_static(name)).iter().next_back()?.as_bytes();
+            let last = last.rsplit(|byte| *byte == b',').next()?;
+            std::str::from_utf8(last).ok().map(str::trim)
         };
+        let (scheme, host) = (last("x-forwarded-proto"), last("x-forwarded-host"));
+        let lines = lines(HeaderName::from_static("x-forwarded-for"));
+        let from = lines.iter().flat_map(|line| line.split(',')).map(str::trim);
+        let mut hops: Vec<Hop<'_>> = from.map(|from| Hop { from, scheme: None, host: None }).collect();
+        // These two are what the proxy next to this server says.
+        match hops.last_mut() {
+            Some(last) => (last.scheme, last.host) = (scheme, host),
+            None => hops.push(Hop { from: "", scheme, host }),
+        }
         Some(self.follow(peer, &hops))
     }
 
@@ -92,22 +95,21 @@ impl Proxies {
     }
 }
 
-/// Splits a text where a letter is not within quotes.
+/// Splits a text where a letter is not within quotes. It is read from the end, which is what proxies have added: a quote that a
+/// client has left open at the beginning takes nothing of it in.
 fn split(text: &str, at: u8) -> Vec<&str> {
-    let (mut parts, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
-    for (index, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_quoted => is_escaped = true,
-            b'"' => is_quoted = !is_quoted,
-            _ if byte == at && !is_quoted => {
-                parts.push(&text[start..index]);
-                start = index + 1;
-            }
-            _ => {}
+    let bytes = text.as_bytes();
+    let (mut parts, mut end, mut is_quoted) = (Vec::new(), bytes.len(), false);
+    for (index, &byte) in bytes.iter().enumerate().rev() {
+        if byte == b'"' && (index == 0 || bytes[index - 1] != b'\\') {
+            is_quoted = !is_quoted;
+        } else if byte == at && !is_quoted {
+            parts.push(&text[index + 1..end]);
+            end = index;
         }
     }
-    parts.push(&text[start..]);
+    parts.push(&text[..end]);
+    parts.reverse();
     parts
 }
 
@@ -161,7 +163,7 @@ mod tests {
         let networks = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap()).to_vec();
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
-            headers.append(*name, HeaderValue::from_str(value).unwrap());
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         let origin = Proxies { networks, unix: true, standard }.origin(peer, &headers)?;
         let (address, port) = origin.client;
@@ -185,6 +187,8 @@ mod tests {
         assert_eq!(client(false, "127.0.0.1", "10.0.0.2, 10.0.0.1"), "10.0.0.2");
         assert_eq!(client(false, "127.0.0.1", "6.6.6.6, nonsense, 10.0.0.1"), "10.0.0.1");
         assert_eq!(client(false, "127.0.0.1", ""), "127.0.0.1");
+        // Nor do bytes that are no text hide it.
+        assert_eq!(client(false, "127.0.0.1", "\u{e4}, 1.2.3.4"), "1.2.3.4");
         assert_eq!(client(false, "127.0.0.1", "1.2.3.4:5678"), "1.2.3.4 5678");
         assert_eq!(client(false, "127.0.0.1", "[2001:db8::1]:80"), "2001:db8::1 80");
         assert_eq!(client(false, "127.0.0.1", "2001:db8::1"), "2001:db8::1");
@@ -209,6 +213,7 @@ mod tests {
         assert_eq!(found("HTTPS", "example.com:81"), (Some("https"), Some("example.com:81".to_owned())));
         assert_eq!(found("http, https", "evil, example.com"), (Some("https"), Some("example.com".to_owned())));
         assert_eq!(found("javascript", "a b"), (None, None));
+        assert_eq!(found("\u{e4}, https", "\u{e4}, example.com"), (Some("https"), Some("example.com".to_owned())));
         assert_eq!(found("", "user@host"), (None, None));
     }
 
@@ -220,7 +225,12 @@ mod tests {
             ("for=6.6.6.6, for=1.2.3.4;proto=https, for=10.0.0.1", "1.2.3.4"),
             ("for=unknown", "127.0.0.1"),
             ("for=_hidden, for=10.0.0.1", "10.0.0.1"),
-            ("for=\"1.2.3.4, for=10.0.0.1", "127.0.0.1"),
+            ("for=\"1.2.3.4, for=10.0.0.1", "10.0.0.1"),
+            // An open quote of the client's does not hide what the proxy has added.
+            ("for=\"evil, for=1.2.3.4", "1.2.3.4"),
+            ("for=\"evil, for=\"[2001:db8::1]:47\";proto=https", "2001:db8::1 47"),
+            ("for=\"a\\\\, for=1.2.3.4", "1.2.3.4"),
+            ("\u{e4}, for=1.2.3.4", "1.2.3.4"),
             ("for=\"6.6.6.6\\\"\", for=10.0.0.1", "10.0.0.1"),
             (";;=;for", "127.0.0.1"),
         ];
