@@ -43,7 +43,7 @@ const SOURCE: &str = r##"[
             static fn (array $found): string => \sprintf('\x%02x', \ord($found[0])),
             $text,
         )) . '"';
-        $text = $lost > 0 ? "$lost requests are not in this log, which is written too slowly\n" : '';
+        $text = $lost > 0 ? "$lost requests are not in this log, because writing it was too slow or has failed\n" : '';
         foreach ($entries as $entry) {
             if ($format === 'json') {
                 $entry['duration'] = \round($entry['duration'], 6);

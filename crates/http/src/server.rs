@@ -197,8 +197,9 @@ fn stop(call: Call) -> PhpResult {
 
 fn stats(call: Call) -> PhpResult {
     call.no_arguments()?;
-    let stats = call.this_of(&SERVER).inner()?.core.stats();
-    let mut array = Array::new(8);
+    let this = call.this_of(&SERVER);
+    let stats = this.inner()?.core.stats();
+    let mut array = Array::new(9);
     let numbers = [
         (c"accepted", stats.accepted),
         (c"connections", stats.connections as u64),
@@ -208,6 +209,7 @@ fn stats(call: Call) -> PhpResult {
         (c"queued", stats.queued as u64),
         (c"refused", stats.refused),
         (c"cancelled", stats.cancelled),
+        (c"unlogged", this.log.lost.get()),
     ];
     for (name, number) in numbers {
         array.set(name, i64::try_from(number).unwrap_or(i64::MAX));

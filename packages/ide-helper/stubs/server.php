@@ -68,9 +68,9 @@ namespace Async\Http {
 
         /**
          * Returns how it is doing: accepted and open connections; requests that have come, are being handled, have become WebSockets, wait for a
-         * handler, and were refused without one; handlers that were cancelled.
+         * handler, and were refused without one; handlers that were cancelled; requests that are missing in the access log.
          *
-         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, refused: int, cancelled: int}
+         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, refused: int, cancelled: int, unlogged: int}
          */
         public function stats(): array {}
     }

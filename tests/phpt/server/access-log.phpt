@@ -54,6 +54,60 @@ $server->stop();
 T\until(fn() => in_array('/4', (array) $seen, true));
 echo implode(' ', (array) $seen), "\n", S\reports($log), "\n";
 
+echo "--- nothing is lost because of an exception, or of the end of the coroutine that writes\n";
+$gate = new Async\Channel;
+$seen = new ArrayObject;
+$server = $start(function(array $entry) use ($seen, $gate) {
+    $seen[] = $entry['target'];
+    if ($entry['target'] === '/wait') $gate->recv();
+    if ($entry['target'] === '/1') throw new RuntimeException('one');
+    if ($entry['target'] === '/2') throw new Async\CancellationException('two');
+});
+foreach (['wait', 1, 2, 3] as $what) S\get($server, "/$what");
+T\until(fn() => count($seen) === 1 && $server->stats()['connections'] === 0);
+$gate->send(1);
+T\until(fn() => count($seen) >= 3);
+S\get($server, '/4');
+$ends($server);
+echo implode(' ', (array) $seen), "\n", S\reports($log), "\n", json_encode($server->stats()['unlogged']), "\n";
+
+echo "--- what is lost is counted, and told\n";
+$seen->exchangeArray([]);
+$server = $start(function(array $entry) use ($seen, $gate) {
+    if (count($seen) === 0) { $seen[] = 1; $gate->recv(); }
+});
+S\get($server, '/');
+T\until(fn() => count($seen) === 1);
+$client = S\connect($server);
+for ($i = 0; $i < 101; $i++) {
+    fwrite($client, str_repeat("GET /none HTTP/1.1\r\nHost: x\r\n\r\n", 100));
+    for ($lines = 0; $lines < 100; $lines += ($line = fgets($client)) === "\r\n");
+}
+fclose($client);
+T\until(fn() => $server->stats()['connections'] === 0);
+var_dump($server->stats()['unlogged']);
+$gate->send(1);
+$ends($server);
+T\until(fn() => ($GLOBALS['text'] = S\reports($log)) !== '');
+echo $text, "\n";
+stream_wrapper_register('refuses', get_class(new class {
+    static bool $refuses = true;
+    static string $text = '';
+    public $context;
+    function stream_open() { return true; }
+    function stream_eof() { return false; }
+    function stream_write(string $data) { if (self::$refuses) return 0; self::$text .= $data; return strlen($data); }
+}), 0);
+$class = get_class((stream_get_meta_data($file = fopen('refuses://', 'w')))['wrapper_data']);
+$server = $start($file);
+S\get($server, '/none');
+T\until(fn() => ($GLOBALS['text'] = S\reports($log)) !== '');
+echo $text, "\n";
+$class::$refuses = false;
+S\get($server, '/none');
+$ends($server);
+echo strtok($class::$text, "\n"), ' ', substr_count($class::$text, "\n"), ' ', $server->stats()['unlogged'], "\n";
+
 echo "--- misuse\n";
 foreach (['text', null, 1] as $to) echo S\refused(fn() => (new Server)->accessLog($to)), "\n";
 echo S\refused(fn() => (new Server)->accessLog(STDERR, 'xml')), "\n";
@@ -81,6 +135,15 @@ you ask for /0, you ask for /1, you ask for /2, you ask for /3, you ask for /4
 bool(true)
 /0 /1 /2 /3 /4
 Warning:  Uncaught RuntimeException: thrown
+--- nothing is lost because of an exception, or of the end of the coroutine that writes
+/wait /1 /2 /3 /4
+Warning:  Uncaught RuntimeException: one
+0
+--- what is lost is counted, and told
+int(100)
+Warning:  Uncaught Async\Http\ServerException: 100 requests are not in the access log, which is written too slowly
+Warning:  Uncaught Async\Http\ServerException: The access log cannot be written
+1 requests are not in this log, because writing it was too slow or has failed 2 1
 --- misuse
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
