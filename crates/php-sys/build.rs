@@ -87,6 +87,7 @@ fn main() {
         "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
+        "glue/sapi.c",
         "glue/streams.c",
         "glue/syntax.c",
         "glue/glue.h",
@@ -106,6 +107,7 @@ fn main() {
         .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")
+        .file("glue/sapi.c")
         .file("glue/streams.c")
         .file("glue/syntax.c")
         .opt_level(2)

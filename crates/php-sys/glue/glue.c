@@ -620,11 +620,17 @@ void spindle_hash_destroy_free(HashTable *table)
 }
 
 /* The request's own handlers (output_buffering, output_handler), the outermost first. */
-static struct {
-	php_output_handler *handler;
-	bool is_default;
-} request_handlers[4];
-static int request_handler_count;
+static spindle_request_handlers request_handlers;
+
+void spindle_output_request_handlers(spindle_request_handlers *present, const spindle_request_handlers *others)
+{
+	if (present) {
+		*present = request_handlers;
+	}
+	if (others) {
+		request_handlers = *others;
+	}
+}
 
 /* The context of PHP's default handler, which has none otherwise: it distinguishes the request's handler from a
  * later one at the same address. */
@@ -634,12 +640,12 @@ static char of_the_request;
 
 void spindle_output_begin(bool with_handlers)
 {
-	request_handler_count = with_handlers ? MIN(zend_stack_count(&OG(handlers)), 4) : 0;
-	for (int i = 0; i < request_handler_count; i++) {
+	request_handlers.count = with_handlers ? MIN(zend_stack_count(&OG(handlers)), 4) : 0;
+	for (int i = 0; i < request_handlers.count; i++) {
 		php_output_handler *handler = OUTPUT_HANDLER(i);
-		request_handlers[i].handler = handler;
-		request_handlers[i].is_default = zend_string_equals_literal(handler->name, "default output handler");
-		if (request_handlers[i].is_default) {
+		request_handlers.all[i].handler = handler;
+		request_handlers.all[i].is_default = zend_string_equals_literal(handler->name, "default output handler");
+		if (request_handlers.all[i].is_default) {
 			handler->opaq = &of_the_request;
 		}
 	}
@@ -647,16 +653,16 @@ void spindle_output_begin(bool with_handlers)
 
 bool spindle_output_is_shared(void)
 {
-	return request_handler_count != 0;
+	return request_handlers.count != 0;
 }
 
 /* Returns how many of the present handlers are the request's. */
 static int shared_handlers(void)
 {
-	int count = MIN(request_handler_count, zend_stack_count(&OG(handlers))), i;
+	int count = MIN(request_handlers.count, zend_stack_count(&OG(handlers))), i;
 
-	for (i = 0; i < count && OUTPUT_HANDLER(i) == request_handlers[i].handler; i++) {
-		if (request_handlers[i].is_default && OUTPUT_HANDLER(i)->opaq != &of_the_request) {
+	for (i = 0; i < count && OUTPUT_HANDLER(i) == request_handlers.all[i].handler; i++) {
+		if (request_handlers.all[i].is_default && OUTPUT_HANDLER(i)->opaq != &of_the_request) {
 			break;
 		}
 	}

@@ -278,6 +278,52 @@ void spindle_call_made(zend_execute_data *execute_data, zval *result);
 void spindle_watch_request_end(void);
 void spindle_request_ends(void);
 
+/* --- requests of PHP's own in coroutines: sapi.c --- */
+
+/* The output handlers with which a request has begun. */
+typedef struct spindle_request_handlers {
+	struct {
+		struct _php_output_handler *handler;
+		bool is_default;
+	} all[4];
+	int count;
+} spindle_request_handlers;
+/* Returns those of the running request in `present`, and sets others. */
+void spindle_output_request_handlers(spindle_request_handlers *present, const spindle_request_handlers *others);
+
+typedef struct spindle_sapi spindle_sapi;
+/* The head of a request. The texts stay until it has ended; NULL: there is none. */
+typedef struct spindle_sapi_head {
+	const char *method, *uri, *query, *content_type, *cookies, *authorization;
+	zend_long content_length;
+	int protocol; /* 1000: HTTP/1.0 */
+} spindle_sapi_head;
+/* To be called before the first request. */
+void spindle_sapi_prepare(void);
+spindle_sapi *spindle_sapi_new(void);
+/* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. */
+void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to);
+/* The next ones concern the running request, in this order. */
+void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer);
+void spindle_sapi_call_shutdown_functions(void);
+void spindle_sapi_close_session(void);
+void spindle_sapi_end_buffers(void);
+void spindle_sapi_end_output(void);
+void spindle_sapi_end(void);
+void spindle_sapi_release(void);
+void spindle_sapi_free(spindle_sapi *of);
+void spindle_sapi_aborted(spindle_sapi *of);
+bool spindle_sapi_output_failed(void); /* returns whether the script is to end */
+bool spindle_sapi_set_status(int status);
+int spindle_sapi_status(void);
+void spindle_sapi_send_headers(void);
+void spindle_sapi_exception_handler(zval *handler);
+void spindle_sapi_uncaught(zend_object *exception);
+void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t length), void *with);
+void spindle_sapi_watch_errors(bool (*survived)(void));
+void spindle_sapi_watch_no_errors(void);
+void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stack);
+
 /* --- the operators: syntax.c --- */
 
 /* Returns true if files are converted when they are read (zend.multibyte), from encodings in which a byte that PHP's

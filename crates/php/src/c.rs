@@ -6,7 +6,7 @@ use spindle_php_sys as sys;
 use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed};
 use std::{
     cell::{Cell, UnsafeCell},
-    ffi::{c_int, c_long, c_void},
+    ffi::{c_char, c_int, c_long, c_void},
     ptr::NonNull,
 };
 
@@ -97,6 +97,29 @@ declare! {
     pub safe fn spindle_output_take(own: &mut OutputHandlers);
     pub safe fn spindle_output_adopt(handlers: &mut OutputHandlers);
     pub safe fn spindle_output_end_own();
+
+    // Requests of PHP's own: these concern the running one, whatever it is.
+    pub safe fn spindle_sapi_prepare();
+    pub safe fn spindle_sapi_new() -> *mut sys::spindle_sapi;
+    pub safe fn spindle_sapi_call_shutdown_functions();
+    pub safe fn spindle_sapi_close_session();
+    pub safe fn spindle_sapi_end_buffers();
+    pub safe fn spindle_sapi_end_output();
+    pub safe fn spindle_sapi_end();
+    pub safe fn spindle_sapi_release();
+    pub safe fn spindle_sapi_output_failed() -> bool;
+    pub safe fn spindle_sapi_set_status(status: c_int) -> bool;
+    pub safe fn spindle_sapi_status() -> c_int;
+    pub safe fn spindle_sapi_send_headers();
+    pub safe fn spindle_sapi_exception_handler(handler: &mut Value);
+    pub safe fn spindle_sapi_uncaught(exception: &Object);
+    #[allow(improper_ctypes, reason = "C passes the `Vec` on, and does not read it")]
+    pub safe fn spindle_sapi_each_header(
+        each: extern "C" fn(&mut Vec<Vec<u8>>, *const c_char, usize),
+        lines: &mut Vec<Vec<u8>>,
+    );
+    pub safe fn spindle_sapi_watch_errors(survived: extern "C" fn() -> bool);
+    pub safe fn spindle_sapi_watch_no_errors();
 
     // Signals: one that does not exist has no handler.
     pub safe fn spindle_signal_is_default(signal: c_int) -> bool;

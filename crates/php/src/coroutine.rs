@@ -52,6 +52,7 @@
 
 use crate::api::awaiting;
 use crate::handles::connection_groups;
+use crate::isolation::sapi::Sapi;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
 pub use crate::runtime::ends::{
@@ -76,6 +77,7 @@ use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, excep
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Panics outside of a request, and on other threads.
@@ -207,6 +209,20 @@ impl Scope {
             return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
         }
         Ok(Coroutine(spawn::spawn_body_in(rt, id, Box::new(body))))
+    }
+
+    /// Spawns a coroutine in the scope that has a request of PHP's own, with the coroutines that it spawns.
+    ///
+    /// # Errors
+    /// The scope is closed.
+    pub fn spawn_in_request(
+        &self,
+        request: Rc<Sapi>,
+        body: impl FnMut() -> PhpResult + 'static,
+    ) -> Result<Coroutine, Thrown> {
+        let coroutine = self.spawn(body)?;
+        coroutine.0.inherited.set_sapi(request);
+        Ok(coroutine)
     }
 
     /// Cancels the coroutines of the scope with a copy of this exception, and closes it. Can be called while an exception is in

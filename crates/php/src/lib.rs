@@ -18,6 +18,7 @@ mod moments;
 mod observe;
 mod part;
 mod runtime;
+pub mod sapi;
 mod settings;
 mod stack;
 

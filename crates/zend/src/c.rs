@@ -32,6 +32,7 @@ unsafe extern "C" {
     pub safe static executor_globals: Global<sys::zend_executor_globals>;
     pub safe static compiler_globals: Global<sys::zend_compiler_globals>;
     pub safe static core_globals: Global<sys::php_core_globals>;
+    pub safe static sapi_globals: Global<sys::sapi_globals_struct>;
     pub safe static output_globals: Global<sys::zend_output_globals>;
     pub safe static basic_globals: Global<sys::php_basic_globals>;
     pub safe static file_globals: Global<sys::php_file_globals>;

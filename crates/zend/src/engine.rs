@@ -187,6 +187,13 @@ pub fn sapi_name() -> &'static CStr {
     unsafe { CStr::from_ptr(name) }
 }
 
+/// Returns the path of the script that the SAPI runs, as it was given; `None` if it runs none.
+pub fn script_path() -> Option<String> {
+    let path = globals::server(|sg| sg.request_info.path_translated);
+    // SAFETY: null, or a terminated text of the SAPI's.
+    unsafe { Text::from_raw(path) }.map(|path| path.get().to_string_lossy().into_owned())
+}
+
 /// Returns `true` if there is a global variable of this name.
 pub fn has_global_variable(name: &CStr) -> bool {
     Table::Variables.get().get_text(name.to_bytes()).is_some()
@@ -251,6 +258,11 @@ impl VmStack {
     /// Returns the present position.
     pub fn current() -> VmStack {
         VmStack(c::spindle_running_vm_stack())
+    }
+
+    /// Returns it as C has it.
+    pub fn as_raw(&self) -> *const sys::spindle_vm_stack {
+        &raw const self.0
     }
 
     /// Ends the code of a frame as `exit` does, after a bailout that has left it and what it has called.

@@ -48,6 +48,8 @@ globals! {
     output: zend_output_globals = output_globals;
     /// Gives access to `BG`, the state of standard functions.
     basic: php_basic_globals = basic_globals;
+    /// Gives access to `SG`, the state of the SAPI.
+    server: sapi_globals_struct = sapi_globals;
     /// Gives access to `FG`, the state of file functions.
     file: php_file_globals = file_globals;
 }

@@ -140,6 +140,43 @@ pub type SapiFlush = extern "C" fn(Passed<'_, *mut c_void>);
 pub type SapiSendHeaders = extern "C" fn(Passed<'_, *mut sys::sapi_headers_struct>) -> c_int;
 /// Reads from the body of the request into a buffer of this size. Returns the number of read bytes.
 pub type SapiRead = for<'a> extern "C" fn(Passed<'a, *mut c_char>, Passed<'a, usize>) -> usize;
+/// Decides what happens to a header (`SAPI_HEADER_ADD`: it is kept).
+pub type SapiHeaderHandler = extern "C" fn(
+    Passed<'_, *mut sys::sapi_header_struct>,
+    Passed<'_, sys::sapi_header_op_enum>,
+    Passed<'_, *mut sys::sapi_headers_struct>,
+) -> c_int;
+
+impl<'a> Passed<'a, *const c_char> {
+    /// Returns the text of this length, which was passed with it.
+    pub fn bytes(self, length: Passed<'a, usize>) -> &'a [u8] {
+        if length.0 == 0 {
+            return &[];
+        }
+        // SAFETY: only the engine makes both, and passes a text with its length.
+        unsafe { std::slice::from_raw_parts(self.0.cast(), length.0) }
+    }
+}
+
+impl<'a> Passed<'a, *mut c_char> {
+    /// Returns the buffer of this length, which was passed with it, with zeros in it.
+    pub fn buffer(self, length: Passed<'a, usize>) -> &'a mut [u8] {
+        if length.0 == 0 {
+            return &mut [];
+        }
+        // SAFETY: only the engine makes both, and passes a buffer with its length.
+        unsafe { self.0.write_bytes(0, length.0) };
+        // SAFETY: as above, and it has values now.
+        unsafe { std::slice::from_raw_parts_mut(self.0.cast(), length.0) }
+    }
+}
+
+impl Passed<'_, usize> {
+    /// Returns the number.
+    pub fn number(self) -> usize {
+        self.0
+    }
+}
 
 /// Finds a method of an object by its name. The function may replace the object in its place.
 /// `zend_object_handlers.get_method`.
@@ -222,6 +259,9 @@ pub static SAPI_FLUSH: HookPoint<SapiFlush> = of_sapi(offset_of!(sys::sapi_modul
 pub static SAPI_SEND_HEADERS: HookPoint<SapiSendHeaders> = of_sapi(offset_of!(sys::sapi_module_struct, send_headers));
 /// `read_post` of the SAPI.
 pub static SAPI_READ: HookPoint<SapiRead> = of_sapi(offset_of!(sys::sapi_module_struct, read_post));
+/// `header_handler` of the SAPI.
+pub static SAPI_HEADER_HANDLER: HookPoint<SapiHeaderHandler> =
+    of_sapi(offset_of!(sys::sapi_module_struct, header_handler));
 
 /// Returns the hook point at this offset of the SAPI's structure.
 const fn of_sapi<F: Copy>(distance: usize) -> HookPoint<F> {

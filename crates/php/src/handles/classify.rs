@@ -6,7 +6,7 @@ use crate::handles::{
     connection_groups,
     verdicts::{self, Verdict},
 };
-use crate::isolation::{call_info::CallInfo, globals};
+use crate::isolation::{call_info::CallInfo, globals, sapi};
 use rustc_hash::FxBuildHasher;
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, Frame, Function, Object, PhpStatic, Resource, Value, engine};
@@ -207,6 +207,8 @@ struct About {
     verdict: Verdict,
     /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
+    /// Whether its globals are exchanged with a request of PHP's own.
+    is_of_requests: bool,
 }
 
 /// Extensions that have been looked up, by their addresses. `dl()` adds some, and the request's end removes these: then another
@@ -221,6 +223,7 @@ fn known(extension: Option<Extension>) -> About {
             key: first_of_family(extension, &name),
             verdict: verdicts::of_module(&name),
             has_exclusive: verdicts::has_exclusive(&name),
+            is_of_requests: verdicts::is_of_requests(&name),
         }
     })
 }
@@ -236,7 +239,9 @@ fn address(extension: Option<Extension>) -> usize {
 
 /// Returns the key of an extension as a whole.
 pub(crate) fn key_of_extension(extension: Option<Extension>) -> usize {
-    known(extension).key
+    let about = known(extension);
+    let request = sapi::live_pointer().addr();
+    if about.is_of_requests && request != 0 { request } else { about.key }
 }
 
 fn first_of_family(extension: Option<Extension>, name: &str) -> usize {

@@ -65,6 +65,12 @@ pub(crate) fn has_exclusive(name: &str) -> bool {
     name == "imap"
 }
 
+/// Returns `true` if what the extension keeps belongs to a request of PHP's own, where there are such (`isolation::sapi`): then
+/// one call of each at a time is in progress.
+pub(crate) fn is_of_requests(name: &str) -> bool {
+    name == "session"
+}
+
 /// Drivers of PDO whose connections share nothing but code.
 pub(crate) const PDO_DRIVERS: &[&str] = &["mysql", "pgsql", "sqlite"];
 

@@ -1,16 +1,21 @@
 //! The state that a new coroutine inherits from its spawner.
 
+use super::sapi::{self, Sapi};
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
 use spindle_zend::{Collected, Value, ValueCell, engine};
 use std::cell::Cell;
 use std::mem;
+use std::ptr::null;
+use std::rc::Rc;
 
 /// The state that a new coroutine inherits from its spawner.
 pub struct Inherited {
     error_reporting: Cell<i32>,
     handler_mask: Cell<i32>,
     handler: ValueCell,
+    /// The request of PHP's own, which it keeps until it ends.
+    sapi: Cell<Option<Rc<Sapi>>>,
 }
 
 /// `EG(error_reporting)` below `@`: fatal errors only.
@@ -43,7 +48,12 @@ pub(super) fn error_handler() -> &'static ValueCell {
 impl Inherited {
     /// Returns an empty state.
     pub const fn new() -> Inherited {
-        Inherited { error_reporting: Cell::new(0), handler_mask: Cell::new(0), handler: ValueCell::new() }
+        Inherited {
+            error_reporting: Cell::new(0),
+            handler_mask: Cell::new(0),
+            handler: ValueCell::new(),
+            sapi: Cell::new(None),
+        }
     }
 
     /// Copies what a coroutine spawned by the running one inherits.
@@ -52,6 +62,39 @@ impl Inherited {
         self.error_reporting.set(error_reporting());
         self.handler_mask.set(executor::user_error_handler_error_reporting().get());
         self.handler.set(error_handler().get());
+        if !sapi::live_pointer().is_null() {
+            self.sapi.set(sapi::share_live());
+        }
+    }
+
+    /// Makes this the request of a coroutine that has not begun.
+    pub fn set_sapi(&self, sapi: Rc<Sapi>) {
+        self.sapi.set(Some(sapi));
+    }
+
+    /// Returns a pointer to the request; null for that of the process.
+    #[inline(always)]
+    pub(super) fn sapi(&self) -> *const Sapi {
+        // SAFETY: nothing else uses the place meanwhile.
+        unsafe { (*self.sapi.as_ptr()).as_ref() }.map_or(null(), Rc::as_ptr)
+    }
+
+    /// Releases the values of the request if no other coroutine holds it.
+    #[inline(always)]
+    pub fn release_sapi(&self) {
+        if !self.sapi().is_null() {
+            let sapi = self.sapi.take();
+            if let Some(sapi) = &sapi {
+                sapi.release();
+            }
+            self.sapi.set(sapi);
+        }
+    }
+
+    /// Takes the request of a coroutine that ends.
+    #[inline(always)]
+    pub fn take_sapi(&self) -> Option<Rc<Sapi>> {
+        self.sapi.take()
     }
 
     /// Copies what a coroutine spawned by a suspended one inherits.
@@ -75,6 +118,7 @@ impl Inherited {
     /// Releases what it holds.
     pub fn clear(&self) {
         drop(self.handler.take());
+        drop(self.sapi.take());
     }
 
     /// Adds the handler for the cycle collector.

@@ -6,6 +6,7 @@
 //! | fields of the engine that every coroutine has | [`verdicts::Own`]: copied at each switch |
 //! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved only while it is in use |
 //! | marks of the engine on objects and arrays | [`marks`] |
+//! | what belongs to a request of PHP's own, which several coroutines may have | [`sapi`] |
 //!
 //! What a call in progress has set for itself is exchanged with its stack, which may be that of a fiber in a coroutine: see
 //! [`calls`].
@@ -19,6 +20,7 @@ mod last_error;
 mod marks;
 pub mod openssl;
 pub mod parts;
+pub mod sapi;
 pub mod verdicts;
 
 pub use inherited::{Inherited, error_reporting};
@@ -28,6 +30,7 @@ use crate::c;
 use crate::stack::stacks::Stack;
 use marks::Marks;
 use parts::Parts;
+use sapi::Sapi;
 use spindle_php_sys as sys;
 use spindle_zend::{FiberContext, Frame, PhpStatic, zeroed};
 use std::cell::{Cell, UnsafeCell};
@@ -52,6 +55,8 @@ impl SuspendedIn {
 #[repr(C)]
 pub struct Travelling {
     own: Cell<Own>,
+    /// The request of its own; null for that of the process.
+    sapi: Cell<*const Sapi>,
     parts: Cell<Option<Box<Parts>>>,
     marks: Marks,
 }
@@ -59,7 +64,7 @@ pub struct Travelling {
 impl Travelling {
     /// Returns the state of a coroutine that has none yet.
     pub const fn new() -> Travelling {
-        Travelling { own: Cell::new(Own::new()), parts: Cell::new(None), marks: Marks::new() }
+        Travelling { own: Cell::new(Own::new()), sapi: Cell::new(null()), parts: Cell::new(None), marks: Marks::new() }
     }
 
     /// Saves the state of the running coroutine, which is being suspended.
@@ -99,6 +104,7 @@ impl Travelling {
     pub unsafe fn resume(&self) {
         // SAFETY: as in `take`.
         unsafe { (*self.own.as_ptr()).load() };
+        sapi::enter(self.sapi.get());
         if let Some(parts) = self.parts.take() {
             parts.put_back();
         }
@@ -148,6 +154,9 @@ impl Travelling {
         }
         request::last_error_message().set(null_mut());
         request::last_error_file().set(null_mut());
+        let sapi = inherited.sapi();
+        self.sapi.set(sapi);
+        sapi::enter(sapi);
     }
 
     /// Returns the innermost frame of a suspended coroutine.

@@ -1,11 +1,13 @@
 //! The life of a coroutine: running on a stack to its end, cancellation, callbacks for its end, release.
 
-use crate::isolation;
+use crate::isolation::{self, sapi};
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
-use crate::runtime::{cancellation, classes, context, ends, failure, moments, observers, park, pending_cancel};
+use crate::runtime::{
+    cancellation, classes, context, ends, failure, moments, observers, park, pending_cancel, suspension,
+};
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
@@ -63,8 +65,12 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     let this = rt.object(co); // held by the runtime until `finish`
     let mut exception = None;
     if rt.core.borrow().is_started(co) {
-        let result = call(this);
-        drop(this.result.replace(result));
+        if sapi::live().is_some() {
+            exception = call_in_request(this);
+        } else {
+            let result = call(this);
+            drop(this.result.replace(result));
+        }
     } else {
         exception = rt.discard_cancellation(co);
         this.drop_body();
@@ -80,11 +86,19 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         return true;
     }
     context::coroutine_ends(this);
+    this.inherited.release_sapi();
     ends::announce_body_end(ctx.id.get());
     // What is left is released here, where warnings of it reach the error handler of user code; and what code that
     // `isolation::end` calls has left, at the moment `ended`.
     ends::announce(ctx.id.get());
-    isolation::end();
+    if sapi::live().is_some() {
+        while !sapi::guarded(isolation::end) {
+            // A callback of an output buffer has died, and is not called again.
+            died();
+        }
+    } else {
+        isolation::end();
+    }
     if take_thrown(&mut exception) {
         return true;
     }
@@ -100,12 +114,38 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     let outcome = outcome_of(rt, co, exception.as_deref());
     this.exception.set(exception);
     this.ctx.set(None);
+    // What the end of the coroutine spawns belongs to its request, too.
+    let sapi = this.inherited.take_sapi();
     failure::finish(rt, this, outcome);
+    drop(sapi);
     false
 }
 
+/// A fatal error has ended code of a request of PHP's own.
+#[cold]
+fn died() {
+    suspension::survived();
+    if let Some(request) = sapi::live() {
+        request.client().dies();
+    }
+}
+
+/// Calls the function of a coroutine of a request of PHP's own, which a fatal error in it does not end. Returns the exception that
+/// stands for that.
+fn call_in_request(this: &CoroutineObject) -> Option<Owned<Object>> {
+    let sound = sapi::guarded(|| {
+        let result = call(this);
+        drop(this.result.replace(result));
+    });
+    if sound {
+        return None;
+    }
+    died();
+    Some(exception::detached(classes::async_exception(), "A fatal error has ended the coroutine"))
+}
+
 /// Takes the exception in flight, with what had been thrown before as its last previous exception. Returns `true` if it
-/// is an exit, which stays in flight.
+/// is an exit that ends the application. In a request of PHP's own it ends that.
 fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     if let Some(thrown) = exception::take() {
         exception::set_instruction_before(std::ptr::null());
@@ -116,7 +156,13 @@ fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
         }
         *exception = Some(thrown);
     }
-    exception.as_deref().is_some_and(exception::is_exit)
+    if !exception.as_deref().is_some_and(exception::is_exit) {
+        return false;
+    }
+    let Some(sapi) = sapi::live() else { return true };
+    *exception = None;
+    sapi.client().exits();
+    false
 }
 
 /// Calls the coroutine's function. Returns its result; `Value::UNDEF` if an exception was thrown.

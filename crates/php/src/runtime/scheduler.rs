@@ -413,6 +413,12 @@ impl Runtime {
         self.set_gate();
     }
 
+    /// Allows switches again in a coroutine that a fatal error has left.
+    pub fn survived(&self) {
+        self.no_switch.set(0);
+        self.set_gate();
+    }
+
     /// Enables or disables suspension by hooked calls, as switching is allowed or not.
     pub fn set_gate(&self) {
         if self.can_switch() && self.active.get() {

@@ -76,6 +76,14 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Allows switching again after a fatal error that has ended one coroutine alone: what had forbidden it was left.
+pub fn survived() {
+    STATE.forbidden.set(0);
+    if let Some(rt) = scheduler::existing() {
+        rt.survived();
+    }
+}
+
 /// Returns `true` if the script's own code has ended, or the engine shuts down: only shutdown functions and destructors
 /// follow.
 pub fn script_is_over() -> bool {

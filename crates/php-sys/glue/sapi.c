@@ -1,0 +1,593 @@
+/* Requests of PHP's own in coroutines: the state that the engine keeps for the one request of a process is put aside while
+ * the coroutines of another request run. See isolation/sapi.rs. */
+#include "glue.h"
+
+#include "SAPI.h"
+#include "ext/standard/basic_functions.h"
+#include "main/php_main.h"
+#include "main/php_output.h"
+#include "main/php_variables.h"
+#include "main/rfc1867.h"
+#include "zend_exceptions.h"
+#include "zend_gc.h"
+#if __has_include("ext/session/php_session.h")
+# include "ext/session/php_session.h"
+# define WITH_SESSION
+#endif
+#if __has_include("ext/filter/php_filter.h")
+# include "ext/filter/php_filter.h"
+# define WITH_FILTER
+#endif
+
+/* Whole fields of the engine's globals that belong to a request: the macro of the globals, and the field. What they share
+ * (settings, handlers of content types, the default type) is not here. */
+#define FIELDS(FIELD) \
+	FIELD(SG, server_context) \
+	FIELD(SG, request_info) \
+	FIELD(SG, sapi_headers) \
+	FIELD(SG, read_post_bytes) \
+	FIELD(SG, post_read) \
+	FIELD(SG, headers_sent) \
+	FIELD(SG, rfc1867_uploaded_files) \
+	FIELD(SG, global_request_time) \
+	FIELD(SG, callback_func) \
+	FIELD(SG, fci_cache) \
+	FIELD(PG, http_globals) \
+	FIELD(PG, connection_status) \
+	FIELD(PG, ignore_user_abort) \
+	FIELD(PG, header_is_being_sent) \
+	FIELD(PG, rfc1867_protected_variables) \
+	FIELD(OG, handlers) \
+	FIELD(OG, active) \
+	FIELD(OG, flags) \
+	FIELD(OG, output_start_filename) \
+	FIELD(OG, output_start_lineno) \
+	FIELD(BG, user_shutdown_function_names) \
+	FIELD(EG, user_exception_handler) \
+	FIELD(EG, user_exception_handlers) \
+	FIELD(EG, exit_status)
+
+/* Those of ext/session. Its settings are those of the process. */
+#define SESSION_FIELDS(FIELD) \
+	FIELD(id) \
+	FIELD(mod) \
+	FIELD(default_mod) \
+	FIELD(mod_data) \
+	FIELD(session_status) \
+	FIELD(mod_user_names) \
+	FIELD(mod_user_implemented) \
+	FIELD(mod_user_is_open) \
+	FIELD(mod_user_class_name) \
+	FIELD(http_session_vars) \
+	FIELD(send_cookie) \
+	FIELD(define_sid) \
+	FIELD(rfc1867_progress) \
+	FIELD(in_save_handler) \
+	FIELD(set_handler) \
+	FIELD(session_vars) \
+	UPLOAD_FIELDS(FIELD)
+#ifdef SPINDLE_PHP85
+# define UPLOAD_FIELDS(FIELD)
+#else
+# define UPLOAD_FIELDS(FIELD) FIELD(in_rfc1867_update)
+#endif
+
+/* Those of ext/filter: what filter_input() reads. */
+#define FILTER_FIELDS(FIELD) \
+	FIELD(post_array) \
+	FIELD(get_array) \
+	FIELD(cookie_array) \
+	FIELD(env_array) \
+	FIELD(server_array)
+
+enum { GET, POST, COOKIE, SERVER, ENV, FILES, REQUEST, SESSION, SUPERGLOBALS };
+
+struct spindle_sapi {
+#define DECLARE(macro, name) __typeof__(macro(name)) name;
+	FIELDS(DECLARE)
+#undef DECLARE
+#ifdef WITH_SESSION
+	struct {
+# define DECLARE(name) __typeof__(((php_ps_globals *) 0)->name) name;
+		SESSION_FIELDS(DECLARE)
+# undef DECLARE
+	} session;
+#endif
+#ifdef WITH_FILTER
+	struct {
+# define DECLARE(name) zval name;
+		FILTER_FIELDS(DECLARE)
+# undef DECLARE
+	} filter;
+#endif
+	zval superglobals[SUPERGLOBALS];
+	spindle_request_handlers output;
+};
+
+/* The process's own request. */
+static spindle_sapi own;
+
+static zend_string *names[SUPERGLOBALS];
+static uint32_t places[SUPERGLOBALS];
+
+#ifdef WITH_SESSION
+static php_ps_globals *session;
+#endif
+static zend_module_entry *session_module;
+#ifdef WITH_FILTER
+static zend_filter_globals *filter;
+#endif
+
+/* Returns where the value of a superglobal is. Without one it becomes null. */
+static zval *superglobal(int which)
+{
+	HashTable *table = &EG(symbol_table);
+	uint32_t place = places[which];
+	zval *value;
+
+	if (EXPECTED(place < table->nNumUsed)) {
+		Bucket *bucket = table->arData + place;
+		if (EXPECTED(bucket->h == ZSTR_H(names[which]) && bucket->key && zend_string_equals(bucket->key, names[which])
+				&& Z_TYPE(bucket->val) != IS_UNDEF)) {
+			value = &bucket->val;
+			goto found;
+		}
+	}
+	value = zend_hash_find_known_hash(table, names[which]);
+	if (!value) {
+		zval null;
+
+		ZVAL_NULL(&null);
+		value = zend_hash_add_new(table, names[which], &null);
+	}
+	places[which] = (Bucket *) value - table->arData;
+found:
+	return UNEXPECTED(Z_TYPE_P(value) == IS_INDIRECT) ? Z_INDIRECT_P(value) : value;
+}
+
+/* The function in which PHP's own code for the begin and the end of a request runs: errors there name it. */
+static zend_internal_arg_info no_arguments[1];
+static zend_internal_function function = {.type = ZEND_INTERNAL_FUNCTION, .arg_info = no_arguments + 1};
+
+static void enter_function(zend_execute_data *frame)
+{
+	memset(frame, 0, sizeof(*frame));
+	frame->func = (zend_function *) &function;
+	frame->prev_execute_data = EG(current_execute_data);
+	EG(current_execute_data) = frame;
+}
+
+static void leave_function(zend_execute_data *frame)
+{
+	EG(current_execute_data) = frame->prev_execute_data;
+}
+
+void spindle_sapi_prepare(void)
+{
+	static const char *const all[SUPERGLOBALS] = {"_GET", "_POST", "_COOKIE", "_SERVER", "_ENV", "_FILES", "_REQUEST", "_SESSION"};
+
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		if (!names[i]) {
+			names[i] = zend_string_init(all[i], strlen(all[i]), true);
+			GC_MAKE_PERSISTENT_LOCAL(names[i]);
+			zend_string_hash_val(names[i]);
+		}
+		places[i] = UINT32_MAX;
+		/* Some are made when code first uses them, once in a process: each request makes its own. */
+		zend_is_auto_global(names[i]);
+	}
+	if (!function.function_name) {
+		function.function_name = zend_string_init("Async\\Http\\request", strlen("Async\\Http\\request"), true);
+		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
+	}
+	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
+#ifdef WITH_SESSION
+	session = session_module ? session_module->globals_ptr : NULL;
+#endif
+#ifdef WITH_FILTER
+	zend_module_entry *filter_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("filter"));
+	filter = filter_module ? filter_module->globals_ptr : NULL;
+#endif
+}
+
+spindle_sapi *spindle_sapi_new(void)
+{
+	return calloc(1, sizeof(spindle_sapi));
+}
+
+static void save(spindle_sapi *to)
+{
+#define SAVE(macro, name) memcpy(&to->name, &macro(name), sizeof(to->name));
+	FIELDS(SAVE)
+#undef SAVE
+#ifdef WITH_SESSION
+	if (session) {
+# define SAVE(name) memcpy(&to->session.name, &session->name, sizeof(to->session.name));
+		SESSION_FIELDS(SAVE)
+# undef SAVE
+	}
+#endif
+#ifdef WITH_FILTER
+	if (filter) {
+# define SAVE(name) memcpy(&to->filter.name, &filter->name, sizeof(to->filter.name));
+		FILTER_FIELDS(SAVE)
+# undef SAVE
+	}
+#endif
+	spindle_output_request_handlers(&to->output, NULL);
+}
+
+static void load(const spindle_sapi *from)
+{
+#define LOAD(macro, name) memcpy(&macro(name), &from->name, sizeof(from->name));
+	FIELDS(LOAD)
+#undef LOAD
+#ifdef WITH_SESSION
+	if (session) {
+# define LOAD(name) memcpy(&session->name, &from->session.name, sizeof(from->session.name));
+		SESSION_FIELDS(LOAD)
+# undef LOAD
+	}
+#endif
+#ifdef WITH_FILTER
+	if (filter) {
+# define LOAD(name) memcpy(&filter->name, &from->filter.name, sizeof(from->filter.name));
+		FILTER_FIELDS(LOAD)
+# undef LOAD
+	}
+#endif
+	spindle_output_request_handlers(NULL, &from->output);
+}
+
+void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
+{
+	from = from ? from : &own;
+	to = to ? to : &own;
+	save(from);
+	load(to);
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval *value = superglobal(i);
+
+		if (UNEXPECTED(Z_ISUNDEF_P(value))) {
+			ZVAL_NULL(&from->superglobals[i]);
+		} else {
+			ZVAL_COPY_VALUE(&from->superglobals[i], value);
+		}
+		if (UNEXPECTED(Z_ISUNDEF(to->superglobals[i]))) {
+			ZVAL_NULL(value);
+		} else {
+			ZVAL_COPY_VALUE(value, &to->superglobals[i]);
+		}
+	}
+}
+
+static void set_superglobal(int which, zval *to)
+{
+	zval *value = superglobal(which), before;
+
+	ZVAL_COPY_VALUE(&before, value);
+	ZVAL_COPY_VALUE(value, to);
+	zval_ptr_dtor(&before);
+}
+
+static void create(int which)
+{
+	zend_auto_global *global = zend_hash_find_ptr(CG(auto_globals), names[which]);
+
+	if (global && global->auto_global_callback) {
+		global->auto_global_callback(global->name);
+	}
+}
+
+void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer)
+{
+	zval environment;
+	zend_execute_data frame;
+
+	enter_function(&frame);
+	php_output_activate();
+	SG(server_context) = NULL;
+	SG(request_info).request_method = head->method;
+	SG(request_info).request_uri = (char *) head->uri;
+	SG(request_info).query_string = (char *) head->query;
+	SG(request_info).content_type = head->content_type;
+	SG(request_info).content_length = head->content_length;
+	SG(request_info).cookie_data = (char *) head->cookies;
+	SG(request_info).path_translated = own.request_info.path_translated;
+	sapi_activate();
+	SG(request_info).proto_num = head->protocol;
+	SG(sapi_headers).http_response_code = 200; /* as PHP's other servers do */
+	PG(ignore_user_abort) = own.ignore_user_abort;
+	zend_stack_init(&EG(user_exception_handlers), sizeof(zval));
+	ZVAL_COPY(&EG(user_exception_handler), &own.user_exception_handler);
+	php_handle_auth_data(head->authorization);
+	if (PG(expose_php)) {
+		sapi_add_header(SAPI_PHP_VERSION_HEADER, sizeof(SAPI_PHP_VERSION_HEADER) - 1, true);
+	}
+	if (buffer > 0) {
+		php_output_start_user(NULL, buffer > 1 ? buffer : 0, PHP_OUTPUT_HANDLER_STDFLAGS);
+		spindle_output_begin(true);
+	}
+	if (PG(enable_post_data_reading) && head->content_type && head->method && !strcmp(head->method, "POST")) {
+		sapi_read_post_data();
+	}
+
+	if (SG(request_info).auth_user) {
+		add_assoc_string(server, "PHP_AUTH_USER", SG(request_info).auth_user);
+	}
+	if (SG(request_info).auth_password) {
+		add_assoc_string(server, "PHP_AUTH_PW", SG(request_info).auth_password);
+	}
+	if (SG(request_info).auth_digest) {
+		add_assoc_string(server, "PHP_AUTH_DIGEST", SG(request_info).auth_digest);
+	}
+	add_assoc_double(server, "REQUEST_TIME_FLOAT", sapi_get_request_time());
+	add_assoc_long(server, "REQUEST_TIME", (zend_long) sapi_get_request_time());
+	ZVAL_COPY(&PG(http_globals)[TRACK_VARS_SERVER], server);
+	Z_ADDREF_P(server);
+	set_superglobal(SERVER, server);
+	create(GET);
+	create(POST);
+	create(COOKIE);
+	create(FILES);
+	create(REQUEST);
+	/* As all that concerns the environment, it is the process's: what it has put there before. */
+	ZVAL_COPY_DEREF(&environment, &own.superglobals[ENV]);
+	set_superglobal(ENV, &environment);
+
+	if (session_module && session_module->request_startup_func) {
+		session_module->request_startup_func(session_module->type, session_module->module_number);
+	}
+#ifdef WITH_SESSION
+	if (session && session->session_status == php_session_none && own.session.mod) {
+		session->mod = own.session.mod; /* not the one that another request has set, which has changed the setting */
+		session->default_mod = own.session.default_mod;
+	}
+#endif
+	leave_function(&frame);
+}
+
+void spindle_sapi_call_shutdown_functions(void)
+{
+	zend_execute_data frame;
+
+	enter_function(&frame);
+	php_call_shutdown_functions();
+	php_free_shutdown_functions();
+	leave_function(&frame);
+}
+
+void spindle_sapi_close_session(void)
+{
+	zend_execute_data frame;
+
+	enter_function(&frame);
+	if (session_module && session_module->request_shutdown_func) {
+		session_module->request_shutdown_func(session_module->type, session_module->module_number);
+	}
+	leave_function(&frame);
+}
+
+void spindle_sapi_end_buffers(void)
+{
+	zend_execute_data frame;
+
+	enter_function(&frame);
+	php_output_end_all();
+	leave_function(&frame);
+}
+
+/* Sends the headers. What is printed afterwards goes nowhere. */
+void spindle_sapi_end_output(void)
+{
+	zend_execute_data frame;
+
+	enter_function(&frame);
+	php_output_deactivate();
+	leave_function(&frame);
+	php_output_activate();
+	OG(flags) |= PHP_OUTPUT_DISABLED;
+	spindle_output_begin(false);
+	SG(headers_sent) = 1;
+	SG(request_info).no_headers = 1;
+}
+
+/* Closes the handles of php://input that read from this body, which is freed. */
+static void close_input(php_stream *body)
+{
+	zend_resource *resource;
+	int type = php_file_le_stream();
+
+	ZEND_HASH_FOREACH_PTR(&EG(regular_list), resource) {
+		php_stream *stream = resource->ptr;
+		if (resource->type == type && stream && !strcmp(stream->ops->label, "Input") && *(php_stream **) stream->abstract == body) {
+			zend_list_close(resource);
+		}
+	} ZEND_HASH_FOREACH_END();
+	php_stream_close(body);
+}
+
+/* Frees what the request has had from the client. Its superglobals stay. */
+void spindle_sapi_end(void)
+{
+	php_stream *body = SG(request_info).request_body;
+	bool started = SG(sapi_started);
+
+	sapi_deactivate();
+	if (body) {
+		close_input(body);
+	}
+	SG(sapi_started) = started;
+	memset(&SG(request_info), 0, sizeof(SG(request_info)));
+	memset(&SG(sapi_headers), 0, sizeof(SG(sapi_headers)));
+	zend_llist_init(&SG(sapi_headers).headers, sizeof(sapi_header_struct), (void (*)(void *)) sapi_free_header, 0);
+	SG(request_info).no_headers = 1;
+	SG(headers_sent) = 1;
+	SG(post_read) = 1;
+}
+
+static void drop(zval *value)
+{
+	zval before;
+
+	ZVAL_COPY_VALUE(&before, value);
+	ZVAL_UNDEF(value);
+	zval_ptr_dtor(&before);
+}
+
+/* Releases the values that the running request still has. No coroutine of it runs afterwards. */
+void spindle_sapi_release(void)
+{
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval null = {0};
+
+		ZVAL_NULL(&null);
+		set_superglobal(i, &null);
+	}
+	for (int i = 0; i < 6; i++) {
+		drop(&PG(http_globals)[i]);
+	}
+	drop(&SG(callback_func));
+	drop(&EG(user_exception_handler));
+	if (EG(user_exception_handlers).elements) {
+		zend_stack_clean(&EG(user_exception_handlers), (void (*)(void *)) zval_ptr_dtor, true);
+	}
+	php_free_shutdown_functions();
+#ifdef WITH_FILTER
+	if (filter) {
+# define DROP(name) drop(&filter->name);
+		FILTER_FIELDS(DROP)
+# undef DROP
+	}
+#endif
+}
+
+void spindle_sapi_free(spindle_sapi *this)
+{
+	free(this);
+}
+
+/* --- what happens to a request ---------------------------------------------------------------------------------------- */
+
+/* Its client is gone: the script ends at its next output, unless it ignores that. */
+void spindle_sapi_aborted(spindle_sapi *of)
+{
+	of->connection_status |= PHP_CONNECTION_ABORTED;
+}
+
+bool spindle_sapi_output_failed(void)
+{
+	PG(connection_status) |= PHP_CONNECTION_ABORTED;
+	OG(flags) |= PHP_OUTPUT_DISABLED;
+	return !PG(ignore_user_abort);
+}
+
+/* Sets the status of an answer of which nothing was sent. */
+bool spindle_sapi_set_status(int status)
+{
+	if (SG(headers_sent)) {
+		return false;
+	}
+	SG(sapi_headers).http_response_code = status;
+	return true;
+}
+
+int spindle_sapi_status(void)
+{
+	return SG(sapi_headers).http_response_code;
+}
+
+void spindle_sapi_send_headers(void)
+{
+	if (!SG(headers_sent)) {
+		sapi_send_headers();
+	}
+}
+
+void spindle_sapi_exception_handler(zval *handler)
+{
+	if (Z_ISUNDEF(EG(user_exception_handler))) {
+		ZVAL_NULL(handler);
+	} else {
+		ZVAL_COPY(handler, &EG(user_exception_handler));
+	}
+}
+
+/* Reports an exception as PHP does one that no code has caught. */
+void spindle_sapi_uncaught(zend_object *exception)
+{
+	GC_ADDREF(exception);
+	zend_exception_error(exception, E_ERROR);
+}
+
+void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t length), void *with)
+{
+	for (zend_llist_element *element = SG(sapi_headers).headers.head; element; element = element->next) {
+		const sapi_header_struct *header = (const sapi_header_struct *) element->data;
+		each(with, header->header, header->header_len);
+	}
+}
+
+/* --- fatal errors ------------------------------------------------------------------------------------------------------- */
+
+static void (*errors_to)(int, zend_string *, const uint32_t, zend_string *);
+static bool (*is_survived)(void);
+
+#define FATAL (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR | E_PARSE)
+
+/* Reports as PHP does. PHP would then keep the destructors of all objects of the process from running. */
+static void on_error(int type, zend_string *file, const uint32_t line, zend_string *message)
+{
+	if (!(type & FATAL) || (type & E_DONT_BAIL) || !is_survived()) {
+		errors_to(type, file, line, message);
+		return;
+	}
+	if (!SG(headers_sent)) {
+		SG(sapi_headers).http_response_code = 500;
+	}
+	errors_to(type | E_DONT_BAIL, file, line, message);
+	zend_set_memory_limit(PG(memory_limit));
+	zend_bailout();
+}
+
+void spindle_sapi_watch_errors(bool (*survived)(void))
+{
+	is_survived = survived;
+	if (zend_error_cb != on_error) {
+		errors_to = zend_error_cb;
+		zend_error_cb = on_error;
+	}
+}
+
+void spindle_sapi_watch_no_errors(void)
+{
+	if (zend_error_cb == on_error) {
+		zend_error_cb = errors_to;
+	}
+}
+
+/* Restores the engine's state after a bailout that has ended at the place where this frame and stack were current. */
+void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stack)
+{
+	EG(vm_stack) = stack->stack;
+	EG(vm_stack_top) = stack->top;
+	EG(vm_stack_end) = stack->end;
+	EG(vm_stack_page_size) = stack->page_size;
+	EG(current_execute_data) = frame;
+	EG(fake_scope) = NULL;
+	EG(error_handling) = EH_NORMAL;
+	EG(exception_class) = NULL;
+	EG(filename_override) = NULL;
+	EG(lineno_override) = -1;
+	if (OG(running)) {
+		OG(running)->flags |= PHP_OUTPUT_HANDLER_DISABLED; /* it would fail again */
+		OG(running) = NULL;
+	}
+	PG(in_error_log) = false;
+	PG(in_user_include) = false;
+	CG(unclean_shutdown) = 0;
+#ifdef ZEND_HAS_OOM
+	EG(delayed_oom).state = ZEND_OOM_STATE_NONE; /* else no code runs any more */
+#endif
+	gc_protect(false);
+}

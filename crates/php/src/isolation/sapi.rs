@@ -1,0 +1,271 @@
+//! Requests of PHP's own in coroutines: what the engine keeps for the one request of a process (superglobals, headers, the
+//! body, output, the session, functions for the end) can belong to some coroutines instead. It is exchanged at a switch to a
+//! coroutine of another request; between coroutines of one request, or of none, a switch only compares two pointers.
+
+use crate::c;
+use spindle_php_sys as sys;
+use spindle_zend::{Frame, Object, PhpStatic, Value, engine, engine::VmStack, exception};
+use std::any::Any;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char};
+use std::ptr::{NonNull, null, null_mut};
+use std::rc::{Rc, Weak};
+
+/// Who gets the output of a request, and gives its body: what a SAPI is for PHP. Its functions run on the stack of a coroutine
+/// of the request, and may wait. An exception that they leave is thrown in PHP code.
+pub trait Client {
+    /// Takes output.
+    fn write(&self, bytes: &[u8]);
+    /// Passes on what has been written.
+    fn flush(&self);
+    /// Takes the status and the lines of the headers. The body follows.
+    fn send_headers(&self, status: i32, lines: &[Vec<u8>]);
+    /// Reads from the body of the request. Fills the buffer, unless the body ends before. Returns the number of bytes.
+    fn read(&self, buffer: &mut [u8]) -> usize;
+    /// PHP code in another coroutine than the one that handles the request exits.
+    fn exits(&self);
+    /// A fatal error has ended another coroutine than that.
+    fn dies(&self);
+    /// Returns this.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// A request of PHP's own. Its coroutines hold it, and with the last one its values are released.
+pub struct Sapi {
+    state: NonNull<sys::spindle_sapi>,
+    client: Box<dyn Client>,
+    has_begun: Cell<bool>,
+}
+
+/// The request whose state the engine has; null for the process's own.
+static LIVE: PhpStatic<Cell<*const Sapi>> = PhpStatic::new(Cell::new(null()));
+
+/// The head of a request.
+pub struct Head<'a> {
+    /// Its method.
+    pub method: &'a CStr,
+    /// Its target: path and query.
+    pub uri: &'a CStr,
+    /// Its query.
+    pub query: &'a CStr,
+    /// The type of its body.
+    pub content_type: Option<&'a CStr>,
+    /// The length of its body, if that is known.
+    pub content_length: Option<i64>,
+    /// Its cookies.
+    pub cookies: Option<&'a CStr>,
+    /// Its credentials.
+    pub authorization: Option<&'a CStr>,
+    /// Whether it was made with HTTP/1.0.
+    pub is_http_10: bool,
+}
+
+/// Returns the request of the running coroutine, if it has one of its own.
+#[inline(always)]
+pub fn live() -> Option<&'static Sapi> {
+    // SAFETY: null, or a request that its coroutine holds. Its last holder leaves it before (`Drop`).
+    unsafe { LIVE.get().as_ref() }
+}
+
+/// Returns a pointer to the request of the running coroutine; null if it has none of its own.
+#[inline(always)]
+pub fn live_pointer() -> *const Sapi {
+    LIVE.get()
+}
+
+/// Returns the request of the running coroutine, to be held by another one.
+#[cold]
+pub(super) fn share_live() -> Option<Rc<Sapi>> {
+    let live = LIVE.get();
+    if live.is_null() {
+        return None;
+    }
+    // SAFETY: it is in an `Rc`, which the running coroutine holds.
+    unsafe { Rc::increment_strong_count(live) };
+    // SAFETY: the count that was just added.
+    Some(unsafe { Rc::from_raw(live) })
+}
+
+/// Makes the request with this pointer that of the running coroutine.
+#[inline(always)]
+pub(super) fn enter(to: *const Sapi) {
+    if LIVE.get() != to {
+        exchange(to);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn exchange(to: *const Sapi) {
+    // SAFETY: null, or requests that are held by the coroutine that ran and the one that will run.
+    let state = |of: *const Sapi| unsafe { of.as_ref() }.map_or(null_mut(), |of| of.state.as_ptr());
+    let (from, next) = (state(LIVE.get()), state(to));
+    // SAFETY: the state that the engine has, and one that was put aside, or is new.
+    unsafe { sys::spindle_sapi_switch(from, next) };
+    LIVE.set(to);
+}
+
+/// Prepares the process for requests.
+pub fn prepare() {
+    c::spindle_sapi_prepare();
+}
+
+impl Sapi {
+    /// Returns a request that has not begun.
+    pub fn new(client: impl FnOnce(&Weak<Sapi>) -> Box<dyn Client>) -> Rc<Sapi> {
+        Rc::new_cyclic(|this| {
+            let state = NonNull::new(c::spindle_sapi_new()).expect("memory for a request");
+            Sapi { state, client: client(this), has_begun: Cell::new(false) }
+        })
+    }
+
+    /// Returns who gets the output.
+    pub fn client(&self) -> &dyn Client {
+        &*self.client
+    }
+
+    /// Begins the request, which is that of the running coroutine. Reads a form that its body has. The texts are used until
+    /// [`end::forget_client`]. `buffer` is the size of the output buffer: 0 for none.
+    ///
+    /// # Safety
+    /// The texts stay until [`end::forget_client`] was called.
+    pub unsafe fn begin(&self, head: &Head<'_>, server: &Value, buffer: i64) {
+        assert!(std::ptr::eq(self, LIVE.get()), "a request begins in its own coroutine");
+        self.has_begun.set(true);
+        let text = |text: Option<&CStr>| text.map_or(null(), CStr::as_ptr);
+        let head = sys::spindle_sapi_head {
+            method: head.method.as_ptr(),
+            uri: head.uri.as_ptr(),
+            query: head.query.as_ptr(),
+            content_type: text(head.content_type),
+            cookies: text(head.cookies),
+            authorization: text(head.authorization),
+            content_length: head.content_length.unwrap_or(-1),
+            protocol: if head.is_http_10 { 1000 } else { 1001 },
+        };
+        // SAFETY: the state of the engine is this request's, and the texts stay.
+        unsafe { sys::spindle_sapi_begin(&raw const head, server.as_raw().cast_mut(), buffer) };
+    }
+
+    /// The client is gone.
+    pub fn is_aborted(&self) {
+        if std::ptr::eq(self, LIVE.get()) {
+            c::spindle_sapi_output_failed();
+        } else {
+            // SAFETY: a state that was put aside.
+            unsafe { sys::spindle_sapi_aborted(self.state.as_ptr()) };
+        }
+    }
+
+    /// Releases the values that it still has, if this is its last holder. They may run PHP code.
+    pub(crate) fn release(self: &Rc<Self>) {
+        if Rc::strong_count(self) == 1 && std::ptr::eq(&raw const **self, LIVE.get()) && self.has_begun.replace(false) {
+            c::spindle_sapi_release();
+        }
+    }
+}
+
+impl Drop for Sapi {
+    fn drop(&mut self) {
+        if std::ptr::eq(self, LIVE.get()) {
+            enter(null());
+        }
+        // SAFETY: made by `spindle_sapi_new`, and no longer the engine's state.
+        unsafe { sys::spindle_sapi_free(self.state.as_ptr()) };
+    }
+}
+
+/// The step functions of a request's end, for the running one, in this order. Each may run PHP code.
+pub mod end {
+    use super::*;
+
+    /// Calls its shutdown functions.
+    pub fn call_shutdown_functions() {
+        c::spindle_sapi_call_shutdown_functions();
+    }
+
+    /// Writes and closes its session.
+    pub fn close_session() {
+        c::spindle_sapi_close_session();
+    }
+
+    /// Ends its output buffers.
+    pub fn end_buffers() {
+        c::spindle_sapi_end_buffers();
+    }
+
+    /// Sends its headers. What it prints afterwards goes nowhere.
+    pub fn end_output() {
+        c::spindle_sapi_end_output();
+    }
+
+    /// Frees what it has had from its client.
+    pub fn forget_client() {
+        c::spindle_sapi_end();
+    }
+}
+
+/// Sets the status of the running request, unless its headers were sent.
+pub fn set_status(status: i32) -> bool {
+    c::spindle_sapi_set_status(status)
+}
+
+/// Sends the headers of the running request, unless that was done.
+pub fn send_headers() {
+    c::spindle_sapi_send_headers();
+}
+
+/// Notes that the output of the running request goes nowhere. Returns `true` if its script is to end then.
+pub fn output_failed() -> bool {
+    c::spindle_sapi_output_failed()
+}
+
+/// Returns the status and the lines of the headers of the running request.
+pub fn headers() -> (i32, Vec<Vec<u8>>) {
+    extern "C" fn add(lines: &mut Vec<Vec<u8>>, text: *const c_char, length: usize) {
+        // SAFETY: a text of this length, which is not null.
+        lines.push(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) }.to_vec());
+    }
+    let mut lines = Vec::new();
+    c::spindle_sapi_each_header(add, &mut lines);
+    (c::spindle_sapi_status(), lines)
+}
+
+/// Returns what `set_exception_handler()` has set in the running request; null if it has set nothing.
+pub fn exception_handler() -> Value {
+    let mut handler = Value::NULL;
+    c::spindle_sapi_exception_handler(&mut handler);
+    handler
+}
+
+/// Reports an exception as PHP does one that no code has caught.
+pub fn report_uncaught(exception: &Object) {
+    c::spindle_sapi_uncaught(exception);
+}
+
+/// Has fatal errors in coroutines of such requests end these alone, or no longer.
+pub fn watch_errors(watch: bool) {
+    extern "C" fn is_survived() -> bool {
+        !LIVE.get().is_null()
+    }
+    if watch {
+        c::spindle_sapi_watch_errors(is_survived);
+    } else {
+        c::spindle_sapi_watch_no_errors();
+    }
+}
+
+/// Calls `body`, which a fatal error in it ends. Returns `false` then: memory was lost, and locks may be held for ever, so that
+/// the process should end soon. What the engine had marked as running is marked so no longer.
+pub fn guarded(body: impl FnOnce()) -> bool {
+    let (frame, stack) = (Frame::current(), VmStack::current());
+    // Some builds of PHP end code that has used up its memory by an exit, after a bailout that they have caught.
+    let sound = engine::guarded(body) && !engine::has_bailed_out();
+    if !sound {
+        let frame = frame.map_or(null_mut(), Frame::as_raw);
+        // SAFETY: they were current before, on this stack, and what has run since was left by a bailout.
+        unsafe { sys::spindle_sapi_survive(frame, stack.as_raw()) };
+        drop(exception::take());
+    }
+    sound
+}

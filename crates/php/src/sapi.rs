@@ -1,0 +1,37 @@
+//! Requests of PHP's own, which some coroutines have in place of that of the process: their superglobals, headers, output, sessions
+//! and functions for the end. For a [part](crate::Part) that is a server: it makes one for each request, and spawns a coroutine
+//! with it ([`Scope::spawn_in_request`]).
+//!
+//! [`Scope::spawn_in_request`]: crate::coroutine::Scope::spawn_in_request
+
+use crate::engine::output;
+use crate::handles::trampolines;
+use crate::isolation::sapi;
+pub use crate::isolation::sapi::{
+    Client, Head, Sapi, end, exception_handler, live, output_failed, report_uncaught, send_headers, set_status,
+    watch_errors,
+};
+use crate::runtime::{scheduler, suspension};
+
+/// Prepares the process for such requests. In the coroutine of the script, before the first one.
+pub fn prepare() {
+    sapi::prepare();
+    output::install_for_requests();
+}
+
+/// Calls `body` in the coroutine that handles a request. A fatal error in it ends that alone: returns `false` then. Memory was lost
+/// and state of libraries may be broken, so that the process should end when its other requests are answered.
+pub fn survive(body: impl FnOnce()) -> bool {
+    let sound = sapi::guarded(body);
+    if !sound {
+        suspension::survived();
+        let rt = scheduler::rt();
+        trampolines::coroutine_ends(rt, rt.context());
+    }
+    sound
+}
+
+/// Returns `true` if the running coroutine can wait here.
+pub fn can_wait() -> bool {
+    scheduler::existing().is_some_and(scheduler::Runtime::can_switch)
+}
