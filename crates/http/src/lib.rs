@@ -18,18 +18,31 @@ mod request;
 mod response;
 mod run;
 mod server;
+mod server_variables;
 mod upload;
 mod websocket;
+mod worker;
 mod writer;
 
 use spindle_php::Part;
-use spindle_zend::{Class, Create, FunctionEntry, ObjectClass, State, declare_class_with_statics, sys};
+use spindle_zend::{
+    Class, Create, FunctionEntry, ObjectClass, State, Type, declare_class_with_statics, function_table, sys,
+};
 use std::ffi::CStr;
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started. What outlives a request is released at
 // its end.
-pub const PART: Part = unsafe { Part::new(&[]) }.on_module_start(register).on_request_end(request_ends);
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(request_ends);
+
+function_table! {
+    static FUNCTIONS = {
+        c"Async\\Http\\finish"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            Ok(worker::finish().into())
+        };
+    }
+}
 
 fn register() {
     errors::register();
@@ -43,6 +56,7 @@ fn register() {
 
 fn request_ends() {
     server::close_all();
+    worker::process_request_ends();
     helpers::forget();
 }
 

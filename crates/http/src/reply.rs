@@ -67,6 +67,11 @@ fn respond(exchange: &Rc<Exchange>, head: Head, body: Body) {
     exchange.respond(head, body);
 }
 
+/// Returns `true` if an object is a response.
+pub fn is_response(object: &Object) -> bool {
+    RESPONSE.of(object).is_some() || is_psr(object)
+}
+
 fn is_psr(object: &Object) -> bool {
     let interface = class_table::find(&Str::new("psr\\http\\message\\responseinterface"));
     interface.is_some_and(|interface| object.is_a(interface))
@@ -145,29 +150,38 @@ fn send_body(
 
 /// Answers for a handler that has thrown.
 pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
-    let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
     if let Some(web) = exchange.websocket() {
+        let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
         if !is_cancellation {
             report(thrown);
         }
         let code = if is_cancellation { GOING_AWAY } else { INTERNAL_ERROR };
         return web.close(code, "");
     }
-    let status = match (errors::status(thrown), exchange.cancelled()) {
-        (Some(status), _) => status,
-        _ if !is_cancellation => {
-            report(thrown);
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
-        (_, Some(Why::SlowBody)) => StatusCode::REQUEST_TIMEOUT,
-        _ => StatusCode::SERVICE_UNAVAILABLE,
-    };
+    let status = status_of(exchange, thrown).unwrap_or_else(|| {
+        report(thrown);
+        StatusCode::INTERNAL_SERVER_ERROR
+    });
     let (mut head, body) = refusal(status);
     if status == StatusCode::UPGRADE_REQUIRED {
         head.headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
     }
     exchange.take_back();
     exchange.respond(head, body);
+}
+
+/// Returns the status that an exception of the server stands for; `None` if it is a failure of the handler.
+pub fn status_of(exchange: &Exchange, thrown: &Object) -> Option<StatusCode> {
+    if let Some(status) = errors::status(thrown) {
+        Some(status)
+    } else if thrown.is_a(coroutine::cancellation_exception()) {
+        match exchange.cancelled() {
+            Some(Why::SlowBody) => Some(StatusCode::REQUEST_TIMEOUT),
+            _ => Some(StatusCode::SERVICE_UNAVAILABLE),
+        }
+    } else {
+        None
+    }
 }
 
 /// Reports an exception that no code has caught, as a warning.

@@ -5,19 +5,30 @@ use crate::log;
 use crate::reply;
 use crate::request;
 use crate::server::{Inner, Server};
+use crate::{server_variables, worker};
 use spindle_php::coroutine::{self, Scope, WaitQueue};
+use spindle_php::sapi::{self, Sapi};
 use spindle_server::{Event, Exchange, Why};
 use spindle_zend::{Instance, Object, Owned, PhpResult, Thrown, Value, exception};
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// What belongs to an exchange while its handler runs.
 pub struct Handling {
     /// Coroutines that wait for data of the request's body, or for room for the response.
     pub waiting: WaitQueue,
     scope: RefCell<Option<Scope>>,
+    /// The request of PHP's own, in worker mode.
+    request: Option<Weak<Sapi>>,
     /// The failure of another coroutine of the scope.
     failure: RefCell<Option<Owned<Object>>>,
+}
+
+impl Handling {
+    /// Takes the failure of another coroutine of the scope.
+    pub fn take_failure(&self) -> Option<Owned<Object>> {
+        self.failure.take()
+    }
 }
 
 /// Returns it for an exchange.
@@ -37,12 +48,27 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     if inner.addresses.borrow().is_empty() {
         return Err(fails("The server listens nowhere: call listen() before"));
     }
+    if sapi::live().is_some() {
+        return Err(fails("A server cannot run in a request"));
+    }
     if inner.is_running.replace(true) {
         return Err(fails("The server runs already, or was stopped"));
     }
+    let is_worker = server.is_worker.get();
+    if is_worker {
+        worker::server_begins().inspect_err(|_| inner.is_running.set(false))?;
+        server_variables::prepare(server);
+    }
     let ended = serve(server, &inner);
+    if is_worker {
+        worker::server_ends();
+    }
     if ended.is_err() {
         abandon(&inner);
+    } else if inner.is_poisoned.get() {
+        return Err(fails(
+            "A request has ended with a fatal error, and the others are answered: start the process again",
+        ));
     }
     ended
 }
@@ -101,13 +127,17 @@ fn carry_out(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, event: Event) 
         }
         Event::Log(entry) => log::add(server, inner, *entry),
         Event::Cancel(exchange, why) => {
-            cancel(&exchange, &errors::cancellation(why));
+            let request = handling(&exchange).and_then(|handling| handling.request.as_ref());
+            if !request.is_some_and(|request| worker::ignores(request, why)) {
+                cancel(&exchange, &errors::cancellation(why));
+            }
             Ok(())
         }
     }
 }
 
-fn cancel(exchange: &Exchange, reason: &Object) {
+/// Cancels the handler of an exchange, and the other coroutines of its scope.
+pub fn cancel(exchange: &Exchange, reason: &Object) {
     let scope = handling(exchange).and_then(|handling| handling.scope.borrow().clone());
     if let Some(scope) = scope {
         scope.cancel(reason);
@@ -123,7 +153,8 @@ impl Drop for Ending {
     }
 }
 
-fn ends(exchange: &Rc<Exchange>) {
+/// The handler of an exchange has ended.
+pub fn ends(exchange: &Rc<Exchange>) {
     exchange.handler_ends();
     if let Some(handling) = handling(exchange) {
         let scope = handling.scope.take();
@@ -148,11 +179,20 @@ fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: &Rc<Exch
             }
         }
     })?;
-    let handling =
-        Handling { waiting: WaitQueue::new(), scope: RefCell::new(Some(scope.clone())), failure: RefCell::new(None) };
+    let own = server.is_worker.get().then(|| worker::make(exchange, inner));
+    let handling = Handling {
+        waiting: WaitQueue::new(),
+        scope: RefCell::new(Some(scope.clone())),
+        request: own.as_ref().map(Rc::downgrade),
+        failure: RefCell::new(None),
+    };
     let _ = exchange.data().set(Box::new(handling));
-    let request = request::make(exchange);
     let (server, ending) = (server.clone(), Ending(Rc::clone(exchange)));
+    if let Some(own) = own {
+        scope.spawn_in_request(own, move || worker::handle(&server, &ending.0))?;
+        return Ok(());
+    }
+    let request = request::make(exchange);
     scope.spawn(move || handle(&server, &ending.0, &request))?;
     Ok(())
 }

@@ -17,6 +17,10 @@ use std::rc::{Rc, Weak};
 pub struct Server {
     pub handler: ValueCell,
     pub log: Log,
+    /// Whether requests have a state of PHP's own.
+    pub is_worker: Cell<bool>,
+    /// What `$_SERVER` has in all requests.
+    pub variables: ValueCell,
     pub inner: OnceCell<Rc<Inner>>,
 }
 
@@ -28,6 +32,8 @@ pub struct Inner {
     pub waits: Rc<Cell<bool>>,
     pub addresses: RefCell<Vec<String>>,
     pub is_running: Cell<bool>,
+    /// A fatal error has ended a request: the process should end soon.
+    pub is_poisoned: Cell<bool>,
     /// Failures of coroutines whose handler has ended.
     pub failures: RefCell<Vec<Owned<Object>>>,
 }
@@ -40,13 +46,8 @@ function_table! {
     static METHODS = {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
         c"listen"(address: Type::STRING) -> STATIC => listen;
-        c"handle"(handler: Type::CALLABLE) -> STATIC => |call| {
-            let handler = call.arguments(1, 1)?.callable(1)?;
-            let this = call.this_of(&SERVER);
-            this.inner()?;
-            this.handler.set(handler.clone());
-            Ok(this.object().into())
-        };
+        c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
+        c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
             let arguments = call.arguments(1, 2)?;
             let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
@@ -96,7 +97,13 @@ pub fn close_all() {
 
 impl State for Server {
     fn new(_: Class) -> Server {
-        Server { handler: ValueCell::new(), log: Log::default(), inner: OnceCell::new() }
+        Server {
+            handler: ValueCell::new(),
+            is_worker: Cell::new(false),
+            variables: ValueCell::new(),
+            log: Log::default(),
+            inner: OnceCell::new(),
+        }
     }
 
     fn free(this: &Instance<Server>) {
@@ -131,6 +138,7 @@ impl Inner {
             waits,
             addresses: RefCell::default(),
             is_running: Cell::new(false),
+            is_poisoned: Cell::new(false),
             failures: RefCell::default(),
         });
         let mut all = ALL.borrow_mut();
@@ -171,6 +179,17 @@ fn listen(call: Call) -> PhpResult {
     let listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
     inner.addresses.borrow_mut().push(listener.address().to_owned());
     inner.core.listen(listener);
+    Ok(this.object().into())
+}
+
+fn set_handler(call: Call, is_worker: bool) -> PhpResult {
+    let handler = call.arguments(1, 1)?.callable(1)?;
+    let this = call.this_of(&SERVER);
+    if this.inner()?.is_running.get() {
+        return Err(fails("The handler of a server that runs cannot be changed"));
+    }
+    this.is_worker.set(is_worker);
+    this.handler.set(handler.clone());
     Ok(this.object().into())
 }
 

@@ -300,6 +300,10 @@ typedef struct spindle_sapi_head {
 } spindle_sapi_head;
 /* To be called before the first request. */
 void spindle_sapi_prepare(void);
+/* Makes a static property one that each request has for itself. Returns false if there is no such property; an exception may be in
+ * flight then. */
+bool spindle_sapi_add_static(zend_string *class_name, zend_string *property);
+void spindle_sapi_forget_statics(void);
 spindle_sapi *spindle_sapi_new(void);
 /* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. */
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to);

@@ -101,6 +101,7 @@ struct spindle_sapi {
 	} filter;
 #endif
 	zval superglobals[SUPERGLOBALS];
+	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 };
 
@@ -109,6 +110,10 @@ static spindle_sapi own;
 
 static zend_string *names[SUPERGLOBALS];
 static uint32_t places[SUPERGLOBALS];
+
+/* The static properties of async.request_statics. Values are exchanged in place, because compiled code keeps their addresses. */
+static zval **statics;
+static uint32_t static_count;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
@@ -190,9 +195,49 @@ void spindle_sapi_prepare(void)
 #endif
 }
 
+bool spindle_sapi_add_static(zend_string *class_name, zend_string *property)
+{
+	zend_class_entry *ce = zend_lookup_class(class_name), *scope = EG(fake_scope);
+	zend_property_info *info;
+
+	if (!ce) {
+		return false;
+	}
+	EG(fake_scope) = ce; /* it may be private */
+	zval *place = zend_std_get_static_property_with_info(ce, property, BP_VAR_IS, &info);
+	EG(fake_scope) = scope;
+	if (!place) {
+		return false;
+	}
+	for (uint32_t i = 0; i < static_count; i++) {
+		if (statics[i] == place) {
+			return true;
+		}
+	}
+	statics = realloc(statics, (static_count + 1) * sizeof(*statics));
+	own.statics = realloc(own.statics, (static_count + 1) * sizeof(*own.statics));
+	ZVAL_UNDEF(&own.statics[static_count]);
+	statics[static_count++] = place;
+	return true;
+}
+
+void spindle_sapi_forget_statics(void)
+{
+	free(statics);
+	free(own.statics);
+	statics = NULL;
+	own.statics = NULL;
+	static_count = 0;
+}
+
 spindle_sapi *spindle_sapi_new(void)
 {
-	return calloc(1, sizeof(spindle_sapi));
+	spindle_sapi *this = calloc(1, sizeof(spindle_sapi));
+
+	if (this && static_count) {
+		this->statics = calloc(static_count, sizeof(zval)); /* undefined */
+	}
+	return this;
 }
 
 static void save(spindle_sapi *to)
@@ -257,6 +302,14 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
 			ZVAL_NULL(value);
 		} else {
 			ZVAL_COPY_VALUE(value, &to->superglobals[i]);
+		}
+	}
+	for (uint32_t i = 0; i < static_count; i++) {
+		ZVAL_COPY_VALUE(&from->statics[i], statics[i]);
+		if (to == &own || !Z_ISUNDEF(to->statics[i])) {
+			ZVAL_COPY_VALUE(statics[i], &to->statics[i]);
+		} else {
+			ZVAL_COPY_DEREF(statics[i], &own.statics[i]); /* it begins with what the process has */
 		}
 	}
 }
@@ -453,6 +506,13 @@ void spindle_sapi_release(void)
 		zend_stack_clean(&EG(user_exception_handlers), (void (*)(void *)) zval_ptr_dtor, true);
 	}
 	php_free_shutdown_functions();
+	for (uint32_t i = 0; i < static_count; i++) {
+		zval before;
+
+		ZVAL_COPY_VALUE(&before, statics[i]);
+		ZVAL_NULL(statics[i]);
+		zval_ptr_dtor(&before);
+	}
 #ifdef WITH_FILTER
 	if (filter) {
 # define DROP(name) drop(&filter->name);
@@ -464,6 +524,7 @@ void spindle_sapi_release(void)
 
 void spindle_sapi_free(spindle_sapi *this)
 {
+	free(this->statics);
 	free(this);
 }
 

@@ -8,15 +8,19 @@ use crate::engine::output;
 use crate::handles::trampolines;
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
-    Client, Head, Sapi, end, exception_handler, live, output_failed, report_uncaught, send_headers, set_status,
-    watch_errors,
+    Client, Head, Sapi, end, exception_handler, forget_statics, live, output_failed, report_uncaught, send_headers,
+    set_status, watch_errors,
 };
 use crate::runtime::{scheduler, suspension};
 
-/// Prepares the process for such requests. In the coroutine of the script, before the first one.
-pub fn prepare() {
-    sapi::prepare();
+/// Prepares the process for such requests. In the coroutine of the script, when there is no such request.
+///
+/// # Errors
+/// The setting `async.request_statics` names something that there is not. An exception may be in flight.
+pub fn prepare() -> Result<(), String> {
+    sapi::prepare()?;
     output::install_for_requests();
+    Ok(())
 }
 
 /// Calls `body` in the coroutine that handles a request. A fatal error in it ends that alone: returns `false` then. Memory was lost

@@ -37,6 +37,14 @@ namespace Async\Http {
         public function handle(callable $handler): Server {}
 
         /**
+         * Sets what handles requests in worker mode: superglobals, header(), echo, php://input, the session and exit are each
+         * request's own in $handler and in the coroutines that it spawns. What it returns is ignored. See docs/worker-mode.md.
+         *
+         * @param callable(): mixed $handler
+         */
+        public function worker(callable $handler): Server {}
+
+        /**
          * Logs each request when it is over: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
          * what is called with an array for each. A coroutine of its own does that: no request waits for it.
          *
@@ -49,7 +57,8 @@ namespace Async\Http {
          * Serves, in the coroutine that calls it, until the server was stopped and all requests are answered. If that coroutine
          * is cancelled, all connections are closed and all handlers cancelled.
          *
-         * @throws ServerException if there is no handler or no address, or the server has run before
+         * @throws ServerException if there is no handler or no address, or the server has run before; in worker mode also when
+         *     a request has ended with a fatal error, and the others are answered
          */
         public function run(): void {}
 
@@ -391,4 +400,10 @@ namespace Async\Http {
 
     /** The handler was cancelled because the server stops. */
     class ServerStopped extends \Async\CancellationException {}
+
+    /**
+     * Completes the response of the running request in worker mode: the client gets what was printed, and the request goes on.
+     * Output and headers that follow go nowhere. Returns false if there is no such request, or its response is complete.
+     */
+    function finish(): bool {}
 }

@@ -21,6 +21,7 @@ foreach (ini_get_all('spindle') as $name => $setting) {
 foreach ($extension->getDependencies() as $name => $kind) echo "$kind: $name\n";
 ?>
 --EXPECT--
+function Async\Http\finish(): bool
 function Async\Syntax\call(mixed $callee, Closure $of = UNKNOWN): ?Async\Syntax\Call
 function Async\Task\getTaskId(): Async\Task\SystemCall
 function Async\Task\killTask(int $tid): Async\Task\SystemCall
@@ -200,6 +201,7 @@ final class Async\Http\Server
     public function __construct(array $options = [])
     public function listen(string $address): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
+    public function worker(callable $handler): Async\Http\Server
     public function run(): void
     public function stop(?float $grace = null): void
     public function address(): string
@@ -368,6 +370,7 @@ ini async.fiber_api = "coexist", set when PHP starts
 ini async.file_pool = "default", set when PHP starts
 ini async.interpose_exclude = "", set when PHP starts
 ini async.lifetime = "scope", set when PHP starts
+ini async.request_statics = "", set when PHP starts
 ini async.seed = "0", set when PHP starts
 ini async.stack_size = "0", set when PHP starts
 ini async.syntax = "1", set when PHP starts

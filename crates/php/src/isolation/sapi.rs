@@ -4,7 +4,7 @@
 
 use crate::c;
 use spindle_php_sys as sys;
-use spindle_zend::{Frame, Object, PhpStatic, Value, engine, engine::VmStack, exception};
+use spindle_zend::{Frame, Object, PhpStatic, Str, Value, engine, engine::VmStack, exception};
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
@@ -34,7 +34,7 @@ pub trait Client {
 pub struct Sapi {
     state: NonNull<sys::spindle_sapi>,
     client: Box<dyn Client>,
-    has_begun: Cell<bool>,
+    is_released: Cell<bool>,
 }
 
 /// The request whose state the engine has; null for the process's own.
@@ -105,9 +105,28 @@ fn exchange(to: *const Sapi) {
     LIVE.set(to);
 }
 
-/// Prepares the process for requests.
-pub fn prepare() {
+/// Prepares the process for requests. The static properties that `async.request_statics` lists are each request's own then.
+///
+/// # Errors
+/// The list is malformed, or there is no such property. An exception may be in flight.
+pub fn prepare() -> Result<(), String> {
     c::spindle_sapi_prepare();
+    let list = engine::setting(c"async.request_statics");
+    for name in list.split([',', ' ', '\n', '\t']).filter(|name| !name.is_empty()) {
+        // Shells like to replace what begins with a `$`.
+        let Some((class, property)) = name.split_once("::$").or_else(|| name.split_once("::")) else {
+            return Err(format!("async.request_statics: \"{name}\" is not of the form Class::$property"));
+        };
+        if !c::spindle_sapi_add_static(&Str::new(class.trim_start_matches('\\')), &Str::new(property)) {
+            return Err(format!("async.request_statics: there is no static property {name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Forgets these properties. When no request of PHP's own exists any more.
+pub fn forget_statics() {
+    c::spindle_sapi_forget_statics();
 }
 
 impl Sapi {
@@ -115,7 +134,7 @@ impl Sapi {
     pub fn new(client: impl FnOnce(&Weak<Sapi>) -> Box<dyn Client>) -> Rc<Sapi> {
         Rc::new_cyclic(|this| {
             let state = NonNull::new(c::spindle_sapi_new()).expect("memory for a request");
-            Sapi { state, client: client(this), has_begun: Cell::new(false) }
+            Sapi { state, client: client(this), is_released: Cell::new(false) }
         })
     }
 
@@ -131,7 +150,6 @@ impl Sapi {
     /// The texts stay until [`end::forget_client`] was called.
     pub unsafe fn begin(&self, head: &Head<'_>, server: &Value, buffer: i64) {
         assert!(std::ptr::eq(self, LIVE.get()), "a request begins in its own coroutine");
-        self.has_begun.set(true);
         let text = |text: Option<&CStr>| text.map_or(null(), CStr::as_ptr);
         let head = sys::spindle_sapi_head {
             method: head.method.as_ptr(),
@@ -159,7 +177,8 @@ impl Sapi {
 
     /// Releases the values that it still has, if this is its last holder. They may run PHP code.
     pub(crate) fn release(self: &Rc<Self>) {
-        if Rc::strong_count(self) == 1 && std::ptr::eq(&raw const **self, LIVE.get()) && self.has_begun.replace(false) {
+        if Rc::strong_count(self) == 1 && std::ptr::eq(&raw const **self, LIVE.get()) && !self.is_released.replace(true)
+        {
             c::spindle_sapi_release();
         }
     }

@@ -78,15 +78,15 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     if take_thrown(&mut exception) {
         return true;
     }
-    this.drop_call();
+    surviving(|| this.drop_call());
     if this.object().references() == 1 && exception.is_none() {
-        this.result.set(Value::UNDEF); // nothing can ask for it
+        surviving(|| this.result.set(Value::UNDEF)); // nothing can ask for it
     }
     if take_thrown(&mut exception) {
         return true;
     }
-    context::coroutine_ends(this);
-    this.inherited.release_sapi();
+    surviving(|| context::coroutine_ends(this));
+    surviving(|| this.inherited.release_sapi());
     ends::announce_body_end(ctx.id.get());
     // What is left is released here, where warnings of it reach the error handler of user code; and what code that
     // `isolation::end` calls has left, at the moment `ended`.
@@ -119,6 +119,16 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     failure::finish(rt, this, outcome);
     drop(sapi);
     false
+}
+
+/// Releases values at the end of a coroutine. In a request of PHP's own a fatal error in a destructor ends that alone.
+#[inline(always)]
+fn surviving(release: impl FnOnce()) {
+    if sapi::live().is_none() {
+        release();
+    } else if !sapi::guarded(release) {
+        died();
+    }
 }
 
 /// A fatal error has ended code of a request of PHP's own.

@@ -1,0 +1,465 @@
+//! Worker mode: each request has superglobals, headers, output, a session and functions for its end of its own, as PHP has them
+//! for the one request of a process.
+
+use crate::errors::{self, fails};
+use crate::reply;
+use crate::run::handling;
+use crate::server::{Inner, Server};
+use crate::server_variables;
+use bytes::{Buf, Bytes};
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{HeaderName, StatusCode, Version};
+use spindle_php::coroutine;
+use spindle_php::sapi::{self, Client, Sapi};
+use spindle_server::{Body, Exchange, Head, Incoming, Why, Written, refusal};
+use spindle_zend::{Instance, Object, PhpResult, PhpStatic, Thrown, Value, engine, exception};
+use std::any::Any;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::CString;
+use std::rc::{Rc, Weak};
+
+/// The size from which on a response is sent in pieces.
+const BUFFER: usize = 32 * 1024;
+
+/// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
+const OUTPUT_BUFFERING: i64 = 4096;
+
+/// The client of a request, as PHP's output and input layers see it.
+pub struct Worker {
+    /// Until the response is complete.
+    exchange: RefCell<Option<Rc<Exchange>>>,
+    server: Weak<Inner>,
+    texts: OnceCell<Texts>,
+    /// The head of the response, once PHP has sent it.
+    head: RefCell<Option<Head>>,
+    /// The body of a response that has not begun.
+    buffer: RefCell<Vec<u8>>,
+    has_begun: Cell<bool>,
+    /// What was read of the body and not yet returned.
+    rest: RefCell<Bytes>,
+    /// Another coroutine of the request has exited.
+    has_exited: Cell<bool>,
+    /// What the client gets in place of the response.
+    refused: Cell<Option<StatusCode>>,
+    /// The response must not look complete.
+    has_failed: Cell<bool>,
+    /// A fatal error has ended one of its coroutines.
+    has_died: Cell<bool>,
+}
+
+/// Texts that PHP uses until the request has ended.
+struct Texts {
+    method: CString,
+    uri: CString,
+    query: CString,
+    content_type: Option<CString>,
+    cookies: Option<CString>,
+    authorization: Option<CString>,
+}
+
+/// How many servers in worker mode run.
+static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
+
+/// A server in worker mode begins to run.
+///
+/// # Errors
+/// A setting names something that there is not.
+pub fn server_begins() -> Result<(), Thrown> {
+    if SERVERS.get() == 0
+        && let Err(why) = sapi::prepare()
+    {
+        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { fails(&why) });
+    }
+    SERVERS.set(SERVERS.get() + 1);
+    sapi::watch_errors(true);
+    Ok(())
+}
+
+/// Such a server has ended.
+pub fn server_ends() {
+    SERVERS.set(SERVERS.get() - 1);
+    sapi::watch_errors(SERVERS.get() > 0);
+}
+
+/// No server runs any more. At the end of PHP's request.
+pub fn process_request_ends() {
+    SERVERS.set(0);
+    sapi::watch_errors(false);
+    sapi::forget_statics();
+}
+
+fn text(bytes: &[u8]) -> CString {
+    // Neither targets nor headers can have a zero in them.
+    CString::new(bytes).unwrap_or_default()
+}
+
+impl Texts {
+    fn of(exchange: &Exchange) -> Texts {
+        let parts = exchange.head();
+        let of = |name| crate::headers::line(&parts.headers, name);
+        let line = |name| of(name).and_then(|line| line.as_str().map(|line| text(line.as_bytes())));
+        Texts {
+            method: text(parts.method.as_str().as_bytes()),
+            uri: text(parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes()),
+            query: text(parts.uri.query().unwrap_or_default().as_bytes()),
+            content_type: line("content-type"),
+            cookies: line("cookie"),
+            authorization: line("authorization"),
+        }
+    }
+}
+
+/// Returns a request of PHP's own for an exchange.
+pub fn make(exchange: &Rc<Exchange>, inner: &Rc<Inner>) -> Rc<Sapi> {
+    Sapi::new(|_| {
+        Box::new(Worker {
+            exchange: RefCell::new(Some(Rc::clone(exchange))),
+            server: Rc::downgrade(inner),
+            texts: OnceCell::new(),
+            head: RefCell::new(None),
+            buffer: RefCell::new(Vec::new()),
+            has_begun: Cell::new(false),
+            rest: RefCell::default(),
+            has_exited: Cell::new(false),
+            refused: Cell::new(None),
+            has_failed: Cell::new(false),
+            has_died: Cell::new(false),
+        })
+    })
+}
+
+/// Returns the client of the running request, if it is one of a server.
+pub fn running() -> Option<&'static Worker> {
+    sapi::live()?.client().as_any().downcast_ref()
+}
+
+/// The body of the coroutine that handles a request.
+pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
+    let (Some(request), Some(worker)) = (sapi::live(), running()) else {
+        return Err(fails("The request has no state of PHP's"));
+    };
+    let mut steps: [&dyn Fn(); 6] = [
+        &|| serve(server, exchange, request, worker),
+        &sapi::end::call_shutdown_functions,
+        &sapi::end::close_session,
+        &sapi::end::end_buffers,
+        &sapi::end::end_output,
+        &sapi::end::forget_client,
+    ];
+    for step in &mut steps {
+        if !sapi::survive(step) {
+            worker.dies();
+        }
+        // What the handler has thrown is handled by `serve`.
+        if let Some(thrown) = exception::take()
+            && !exception::is_exit(&thrown)
+        {
+            worker.has_failed.set(true);
+            sapi::survive(|| sapi::report_uncaught(&thrown));
+            drop(exception::take());
+        }
+    }
+    worker.complete();
+    crate::run::ends(exchange);
+    Ok(Value::NULL)
+}
+
+/// Begins the request and calls the handler.
+fn serve(server: &Instance<Server>, exchange: &Rc<Exchange>, request: &Sapi, worker: &Worker) {
+    let texts = worker.texts.get_or_init(|| Texts::of(exchange));
+    let head = sapi::Head {
+        method: &texts.method,
+        uri: &texts.uri,
+        query: &texts.query,
+        content_type: texts.content_type.as_deref(),
+        content_length: content_length(exchange),
+        cookies: texts.cookies.as_deref(),
+        authorization: texts.authorization.as_deref(),
+        is_http_10: exchange.head().version == Version::HTTP_10,
+    };
+    let variables = server_variables::of(server, exchange);
+    // SAFETY: the texts stay as long as the client, which stays as long as the request.
+    unsafe { request.begin(&head, &variables, OUTPUT_BUFFERING) };
+    drop(variables);
+    if exception::is_in_flight() {
+        return fails_with(exchange, worker);
+    }
+    let handler = server.handler.get();
+    match coroutine::call(&handler, &mut []) {
+        Err(_) => fails_with(exchange, worker),
+        Ok(result) if result.as_object().is_some_and(reply::is_response) => {
+            let text = "A handler in worker mode prints its response: it must not return one";
+            let _ = exception::throw_error(text);
+            fails_with(exchange, worker);
+        }
+        Ok(_) => {}
+    }
+}
+
+fn content_length(exchange: &Exchange) -> Option<i64> {
+    let length = exchange.head().headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
+/// Handles the exception in flight, with which the handler has ended.
+fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
+    let Some(thrown) = exception::take() else { return };
+    if exception::is_exit(&thrown) {
+        return;
+    }
+    let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
+    let other = handling(exchange).and_then(|handling| handling.take_failure());
+    if is_cancellation && other.is_none() && worker.has_exited.get() {
+        return;
+    }
+    let thrown = other.unwrap_or(thrown);
+    if worker.has_died.get() {
+        sapi::set_status(500); // the fatal error was reported
+        return;
+    }
+    if let Some(status) = reply::status_of(exchange, &thrown) {
+        worker.refused.set(Some(status));
+        worker.has_failed.set(true);
+        return;
+    }
+    uncaught(worker, &thrown);
+}
+
+/// Does what PHP does with an exception that no code has caught. The status is 500, unless a handler sets another one.
+fn uncaught(worker: &Worker, thrown: &Object) {
+    sapi::set_status(500);
+    let handler = sapi::exception_handler();
+    if handler.is_truthy() {
+        drop(engine::call(&handler, &mut [thrown.into()]));
+        let Some(later) = exception::take() else { return };
+        if !exception::is_exit(&later) {
+            worker.has_failed.set(true);
+            sapi::report_uncaught(&later);
+        }
+    } else {
+        worker.has_failed.set(true);
+        sapi::report_uncaught(thrown);
+    }
+}
+
+impl Worker {
+    fn exchange(&self) -> Option<Rc<Exchange>> {
+        self.exchange.borrow().clone()
+    }
+
+    /// Begins a response that is sent in pieces.
+    fn begin(&self) {
+        let (Some(exchange), Some(head)) = (self.exchange(), self.head.take()) else { return };
+        self.has_begun.set(true);
+        let is_gone = !exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        let begun = self.buffer.take();
+        if is_gone {
+            client_is_gone();
+        } else if !begun.is_empty() {
+            self.send(&exchange, Bytes::from(begun));
+        }
+    }
+
+    fn send(&self, exchange: &Rc<Exchange>, bytes: Bytes) {
+        match exchange.write(bytes) {
+            Written::Ok | Written::TooMuch => {}
+            Written::Full => {
+                let Some(handling) = handling(exchange).filter(|_| sapi::can_wait() && !exception::is_in_flight())
+                else {
+                    return;
+                };
+                // A cancellation is thrown where the output was made.
+                let _ = handling.waiting.wait_for("echo", || exchange.has_room().then_some(()));
+            }
+            Written::Gone => client_is_gone(),
+        }
+    }
+
+    /// Completes the response. What is printed afterwards goes nowhere.
+    pub fn complete(&self) {
+        let Some(exchange) = self.exchange.take() else { return };
+        if self.has_begun.get() {
+            if self.has_failed.get() {
+                exchange.abort();
+            } else {
+                exchange.complete(None);
+            }
+            return;
+        }
+        let body = Bytes::from(self.buffer.take());
+        let head = self.head.take().filter(|_| self.refused.get().is_none());
+        let Some(head) = head else {
+            let status = self.refused.get().unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let (head, body) = refusal(status);
+            exchange.respond(head, body);
+            return;
+        };
+        exchange.respond(head, if body.is_empty() { Body::Empty } else { Body::Full(body) });
+    }
+
+    fn next_piece(&self, exchange: &Rc<Exchange>) -> Option<Bytes> {
+        let mut read = exchange.read();
+        if matches!(read, Incoming::Pending) {
+            let handling = handling(exchange).filter(|_| sapi::can_wait() && !exception::is_in_flight())?;
+            let waited = handling.waiting.wait_for("php://input", || match exchange.read() {
+                Incoming::Pending => None,
+                read => Some(read),
+            });
+            match waited {
+                Ok(next) => read = next,
+                Err(_) => {
+                    exchange.stops_reading();
+                    return None;
+                }
+            }
+        }
+        match read {
+            Incoming::Data(bytes) => return Some(bytes),
+            Incoming::TooLarge if !exception::is_in_flight() => {
+                let _ = errors::too_large();
+            }
+            Incoming::Malformed if !exception::is_in_flight() => {
+                let _ = errors::bad_request("The body of the request is malformed");
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Nobody gets the output: as in PHP, the script ends, unless it ignores that.
+fn client_is_gone() {
+    if sapi::output_failed() && !exception::is_in_flight() {
+        exception::throw_exit();
+    }
+}
+
+/// Returns the head of a response for what PHP has collected.
+fn head_of(status: i32, lines: &[Vec<u8>]) -> Head {
+    let mut headers = HeaderMap::with_capacity(lines.len());
+    for line in lines {
+        let at = line.iter().position(|byte| *byte == b':');
+        let parsed = at.and_then(|at| {
+            let name = HeaderName::from_bytes(line[..at].trim_ascii()).ok()?;
+            Some((name, HeaderValue::from_bytes(line[at + 1..].trim_ascii()).ok()?))
+        });
+        match parsed {
+            Some((name, value)) => {
+                headers.append(name, value);
+            }
+            None => {
+                let shown: String =
+                    String::from_utf8_lossy(line).chars().take(60).flat_map(char::escape_debug).collect();
+                warn(&format!("The header \"{shown}\" is malformed and was not sent"));
+            }
+        }
+    }
+    let known = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+    let status = known.filter(|status| status.as_u16() >= 200).unwrap_or_else(|| {
+        warn(&format!("{status} is not the status of a response: 500 was sent"));
+        StatusCode::INTERNAL_SERVER_ERROR
+    });
+    Head { status, headers }
+}
+
+fn warn(message: &str) {
+    engine::warn_here(None, 0, &exception::c_text(message));
+}
+
+impl Client for Worker {
+    fn write(&self, bytes: &[u8]) {
+        let Some(exchange) = self.exchange() else { return };
+        if self.has_begun.get() {
+            return self.send(&exchange, Bytes::copy_from_slice(bytes));
+        }
+        if exchange.is_over() {
+            return client_is_gone();
+        }
+        self.buffer.borrow_mut().extend_from_slice(bytes);
+        if self.buffer.borrow().len() > BUFFER {
+            self.begin();
+        }
+    }
+
+    fn flush(&self) {
+        if !self.has_begun.get() {
+            self.begin();
+        }
+        if self.has_begun.get() && sapi::can_wait() && !exception::is_in_flight() {
+            let _ = coroutine::suspend(); // the connection is written to meanwhile
+        }
+    }
+
+    fn send_headers(&self, status: i32, lines: &[Vec<u8>]) {
+        let head = head_of(status, lines);
+        *self.head.borrow_mut() = Some(head);
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> usize {
+        let Some(exchange) = self.exchange() else { return 0 };
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let mut rest = self.rest.take();
+            if rest.is_empty() {
+                match self.next_piece(&exchange) {
+                    Some(piece) => rest = piece,
+                    None => break,
+                }
+            }
+            let length = rest.len().min(buffer.len() - filled);
+            buffer[filled..filled + length].copy_from_slice(&rest[..length]);
+            rest.advance(length);
+            filled += length;
+            *self.rest.borrow_mut() = rest;
+        }
+        filled
+    }
+
+    fn exits(&self) {
+        if let Some(exchange) = self.exchange()
+            && !self.has_exited.replace(true)
+        {
+            exception::put_aside(|| {
+                crate::run::cancel(&exchange, &coroutine::new_cancellation("The request exits"));
+            });
+        }
+    }
+
+    fn dies(&self) {
+        self.has_died.set(true);
+        self.has_failed.set(true);
+        if let Some(server) = self.server.upgrade() {
+            server.is_poisoned.set(true);
+            server.core.drain(None);
+            server.wake();
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The client of a request has left, or its time is over. Returns `false` if its coroutines are to be cancelled.
+pub fn ignores(request: &Weak<Sapi>, why: Why) -> bool {
+    if why != Why::Disconnected {
+        return false;
+    }
+    // As with PHP's other servers the script goes on, and ends when it prints something, unless it ignores that.
+    if let Some(request) = request.upgrade() {
+        request.is_aborted();
+    }
+    true
+}
+
+/// Completes the response of the running request, whose coroutine goes on. Returns `false` if there is nothing to complete.
+pub fn finish() -> bool {
+    let Some(worker) = running() else { return false };
+    if worker.exchange.borrow().is_none() {
+        return false;
+    }
+    sapi::end::end_buffers();
+    sapi::end::end_output();
+    worker.complete();
+    true
+}
