@@ -14,10 +14,6 @@
 # include "ext/session/php_session.h"
 # define WITH_SESSION
 #endif
-#if __has_include("ext/filter/php_filter.h")
-# include "ext/filter/php_filter.h"
-# define WITH_FILTER
-#endif
 
 /* Whole fields of the engine's globals that belong to a request: the macro of the globals, and the field. What they share
  * (settings, handlers of content types, the default type) is not here. */
@@ -72,14 +68,6 @@
 # define UPLOAD_FIELDS(FIELD) FIELD(in_rfc1867_update)
 #endif
 
-/* Those of ext/filter: what filter_input() reads. */
-#define FILTER_FIELDS(FIELD) \
-	FIELD(post_array) \
-	FIELD(get_array) \
-	FIELD(cookie_array) \
-	FIELD(env_array) \
-	FIELD(server_array)
-
 enum { GET, POST, COOKIE, SERVER, ENV, FILES, REQUEST, SESSION, SUPERGLOBALS };
 
 struct spindle_sapi {
@@ -93,13 +81,6 @@ struct spindle_sapi {
 # undef DECLARE
 	} session;
 #endif
-#ifdef WITH_FILTER
-	struct {
-# define DECLARE(name) zval name;
-		FILTER_FIELDS(DECLARE)
-# undef DECLARE
-	} filter;
-#endif
 	zval superglobals[SUPERGLOBALS];
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
@@ -107,6 +88,11 @@ struct spindle_sapi {
 
 /* The process's own request. */
 static spindle_sapi own;
+
+/* ext/filter keeps copies of what all requests have sent in globals that only it knows: filter_input() would return values of
+ * others. So it gets nothing while there are such requests. */
+static unsigned int (*input_filter)(int arg, const char *var, char **val, size_t val_len, size_t *new_val_len);
+static unsigned int (*input_filter_init)(void);
 
 static zend_string *names[SUPERGLOBALS];
 static uint32_t places[SUPERGLOBALS];
@@ -119,9 +105,6 @@ static uint32_t static_count;
 static php_ps_globals *session;
 #endif
 static zend_module_entry *session_module;
-#ifdef WITH_FILTER
-static zend_filter_globals *filter;
-#endif
 
 /* Returns where the value of a superglobal is. Without one it becomes null. */
 static zval *superglobal(int which)
@@ -185,13 +168,15 @@ void spindle_sapi_prepare(void)
 		function.function_name = zend_string_init("Async\\Http\\request", strlen("Async\\Http\\request"), true);
 		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
 	}
+	if (sapi_module.input_filter != php_default_input_filter) {
+		input_filter = sapi_module.input_filter;
+		input_filter_init = sapi_module.input_filter_init;
+		sapi_module.input_filter = php_default_input_filter;
+		sapi_module.input_filter_init = NULL;
+	}
 	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
 #ifdef WITH_SESSION
 	session = session_module ? session_module->globals_ptr : NULL;
-#endif
-#ifdef WITH_FILTER
-	zend_module_entry *filter_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("filter"));
-	filter = filter_module ? filter_module->globals_ptr : NULL;
 #endif
 }
 
@@ -223,6 +208,11 @@ bool spindle_sapi_add_static(zend_string *class_name, zend_string *property)
 
 void spindle_sapi_forget_statics(void)
 {
+	if (input_filter) {
+		sapi_module.input_filter = input_filter;
+		sapi_module.input_filter_init = input_filter_init;
+		input_filter = NULL;
+	}
 	free(statics);
 	free(own.statics);
 	statics = NULL;
@@ -252,13 +242,6 @@ static void save(spindle_sapi *to)
 # undef SAVE
 	}
 #endif
-#ifdef WITH_FILTER
-	if (filter) {
-# define SAVE(name) memcpy(&to->filter.name, &filter->name, sizeof(to->filter.name));
-		FILTER_FIELDS(SAVE)
-# undef SAVE
-	}
-#endif
 	spindle_output_request_handlers(&to->output, NULL);
 }
 
@@ -271,13 +254,6 @@ static void load(const spindle_sapi *from)
 	if (session) {
 # define LOAD(name) memcpy(&session->name, &from->session.name, sizeof(from->session.name));
 		SESSION_FIELDS(LOAD)
-# undef LOAD
-	}
-#endif
-#ifdef WITH_FILTER
-	if (filter) {
-# define LOAD(name) memcpy(&filter->name, &from->filter.name, sizeof(from->filter.name));
-		FILTER_FIELDS(LOAD)
 # undef LOAD
 	}
 #endif
@@ -513,13 +489,6 @@ void spindle_sapi_release(void)
 		ZVAL_NULL(statics[i]);
 		zval_ptr_dtor(&before);
 	}
-#ifdef WITH_FILTER
-	if (filter) {
-# define DROP(name) drop(&filter->name);
-		FILTER_FIELDS(DROP)
-# undef DROP
-	}
-#endif
 }
 
 void spindle_sapi_free(spindle_sapi *this)

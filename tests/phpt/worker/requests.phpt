@@ -17,10 +17,10 @@ $server = S\worker(function () {
         count($_GET), $_POST, $_FILES, $_COOKIE, isset($_SESSION), isset($_REQUEST['more']), isset($_SERVER['CANARY']), isset($_ENV['CANARY']),
         headers_sent(), http_response_code(), count(headers_list()), ob_get_level(), ob_get_length(),
         session_status(), session_id(), connection_aborted(), ignore_user_abort(), error_get_last(),
-        filter_input(INPUT_GET, 'n'), $_SERVER['HTTP_X_N'], file_get_contents('php://input'),
+        $_SERVER['HTTP_X_N'], file_get_contents('php://input'),
         set_exception_handler(null),
     ];
-    $clean = [1, [], [], ['k' => "$n"], false, false, false, false, false, 200, 1, 1, 0, PHP_SESSION_NONE, '', 0, 0, null, "$n", "$n", '', null];
+    $clean = [1, [], [], ['k' => "$n"], false, false, false, false, false, 200, 1, 1, 0, PHP_SESSION_NONE, '', 0, 0, null, "$n", '', null];
     $wrong = $found === $clean ? [] : [json_encode($found)];
     $_SERVER['CANARY'] = $_ENV['CANARY'] = $_GET['more'] = $_COOKIE['more'] = $_POST['more'] = $_REQUEST['more'] = $n;
     $GLOBALS['_FILES'] = ['canary' => $n];
@@ -52,7 +52,7 @@ $server = S\worker(function () {
     if (array_unique($own) !== [$n]) {
         $wrong[] = json_encode($own);
     }
-    if (await($child) !== [$n, $n, 210 + $n % 50] || session_id() !== 's' . $n % 20 || !ignore_user_abort()) {
+    if (await($child) !== [$n, $n, 210 + $n % 50] || filter_input(INPUT_GET, 'n') !== null || session_id() !== 's' . $n % 20 || !ignore_user_abort()) {
         $wrong[] = 'more';
     }
     echo $wrong ? 'wrong: ' . implode(', ', $wrong) : 'right', ' ';
