@@ -3,7 +3,8 @@
 use crate::conn::{self, Connection};
 use crate::io::{self, Direction, Side, Socket};
 use crate::server::Shared;
-use std::cell::RefCell;
+use crate::timer::Time;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::Future;
 use std::io::ErrorKind;
@@ -160,6 +161,8 @@ pub struct Accepting {
     listener: RefCell<Option<Listener>>,
     side: Rc<Side>,
     fd: RawFd,
+    /// When it tries again after descriptors had run out.
+    pause: Cell<Option<Time>>,
 }
 
 impl Accepting {
@@ -167,10 +170,23 @@ impl Accepting {
     pub fn new(shared: Rc<Shared>, listener: Listener) -> Accepting {
         shared.driver.opened(listener.as_fd(), false);
         let fd = listener.as_fd().as_raw_fd();
-        Accepting { shared, listener: RefCell::new(Some(listener)), side: Side::new(Direction::Read), fd }
+        Accepting {
+            shared,
+            listener: RefCell::new(Some(listener)),
+            side: Side::new(Direction::Read),
+            fd,
+            pause: Cell::new(None),
+        }
+    }
+
+    fn pause_ends(&self) {
+        if let Some(time) = self.pause.take() {
+            self.shared.timers.remove(time);
+        }
     }
 
     fn close(&self) {
+        self.pause_ends();
         self.side.end(&self.shared, self.fd);
         if let Some(listener) = self.listener.take() {
             self.shared.driver.closing(listener.as_fd());
@@ -208,6 +224,10 @@ impl Future for Accepting {
             let accepted = self.side.poll(shared, listener.as_fd(), cx, || match listener.accept() {
                 // The client has gone before: the next one.
                 Err(error) if is_of_one_client(&error) => Err(ErrorKind::Interrupted.into()),
+                // The kernel looks for a free descriptor first: there may be no client at all.
+                Err(error) if error.kind() != ErrorKind::WouldBlock => {
+                    io::is_readable(listener.as_fd()).and(Err(error))
+                }
                 result => result,
             });
             match accepted {
@@ -219,8 +239,11 @@ impl Future for Accepting {
                     shared.exec.spawn(conn::Task::new(connection, socket));
                 }
                 Poll::Ready(Err(_)) => {
-                    // Descriptors or memory have run out.
-                    shared.timers.add(shared.now.get() + PAUSE, cx.waker().clone());
+                    // Descriptors or memory have run out. What else frees some is not announced, so it tries again.
+                    shared.close_idle();
+                    self.pause_ends();
+                    self.pause.set(Some(shared.timers.add(shared.now.get() + PAUSE, cx.waker().clone())));
+                    shared.wake_when_one_ends(cx.waker());
                     return Poll::Pending;
                 }
             }

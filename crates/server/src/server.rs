@@ -224,7 +224,10 @@ impl Shared {
 
     /// Wakes a task when a connection has ended.
     pub fn wake_when_one_ends(&self, waker: &Waker) {
-        self.ends.borrow_mut().push(waker.clone());
+        let mut ends = self.ends.borrow_mut();
+        if !ends.iter().any(|other| other.will_wake(waker)) {
+            ends.push(waker.clone());
+        }
     }
 
     /// Wakes a task when the server drains.
