@@ -43,6 +43,14 @@ fn text(value: &Value) -> Result<Vec<u8>, Thrown> {
     )))
 }
 
+/// How many headers of different names a response can have. The type has a limit of 24,576, and panics above it, in hyper too.
+const MAX: usize = 4096;
+
+/// Adds a header. Returns `false` if there are too many.
+pub fn append(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) -> bool {
+    (headers.keys_len() < MAX || headers.contains_key(&name)) && headers.try_append(name, value).is_ok()
+}
+
 /// Sets or adds the values of a header; an array has several.
 ///
 /// # Errors
@@ -62,7 +70,9 @@ pub fn set(headers: &mut HeaderMap, of: &[u8], values: &Value, replace: bool) ->
         headers.remove(&name);
     }
     for one in all {
-        headers.append(&name, one);
+        if !append(headers, name.clone(), one) {
+            return Err(value_error("There are too many headers"));
+        }
     }
     Ok(())
 }

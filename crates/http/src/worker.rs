@@ -21,6 +21,9 @@ use std::rc::{Rc, Weak};
 /// The size from which on a response is sent in pieces.
 const BUFFER: usize = 32 * 1024;
 
+/// For how many headers there is room at first. There is a limit above which a request for room panics.
+const USUAL_HEADERS: usize = 64;
+
 /// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
 const OUTPUT_BUFFERING: i64 = 4096;
 
@@ -85,6 +88,7 @@ pub fn server_ends() {
 pub fn process_request_ends() {
     SERVERS.set(0);
     sapi::watch_errors(false);
+    sapi::abandon();
     sapi::forget_statics();
 }
 
@@ -335,8 +339,8 @@ fn client_is_gone() {
 }
 
 /// Returns the head of a response for what PHP has collected.
-fn head_of(status: i32, lines: &[Vec<u8>]) -> Head {
-    let mut headers = HeaderMap::with_capacity(lines.len());
+fn head_of(mut status: i32, lines: &[Vec<u8>]) -> Head {
+    let mut headers = HeaderMap::with_capacity(lines.len().min(USUAL_HEADERS));
     for line in lines {
         let at = line.iter().position(|byte| *byte == b':');
         let parsed = at.and_then(|at| {
@@ -344,8 +348,16 @@ fn head_of(status: i32, lines: &[Vec<u8>]) -> Head {
             Some((name, HeaderValue::from_bytes(line[at + 1..].trim_ascii()).ok()?))
         });
         match parsed {
+            // The way in which CGI programs set it.
+            Some((name, value)) if name == "status" => {
+                let code = value.to_str().ok().and_then(|text| text.split(' ').next()?.parse().ok());
+                status = code.filter(|_| status == 200).unwrap_or(status);
+            }
             Some((name, value)) => {
-                headers.append(name, value);
+                if !crate::headers::append(&mut headers, name, value) {
+                    warn("There are too many headers: the last ones were not sent");
+                    break;
+                }
             }
             None => {
                 let shown: String =

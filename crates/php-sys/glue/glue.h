@@ -304,6 +304,7 @@ void spindle_sapi_prepare(void);
  * flight then. */
 bool spindle_sapi_add_static(zend_string *class_name, zend_string *property);
 void spindle_sapi_forget_statics(void);
+void spindle_sapi_abandon(void);
 spindle_sapi *spindle_sapi_new(void);
 /* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. */
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to);

@@ -84,10 +84,14 @@ struct spindle_sapi {
 	zval superglobals[SUPERGLOBALS];
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
+	pid_t process; /* in which it was made */
+	spindle_sapi *previous, *next;
 };
 
 /* The process's own request. */
 static spindle_sapi own;
+/* The last one that was made, and the one whose state the engine has. */
+static spindle_sapi *last, *running;
 
 /* ext/filter keeps copies of what all requests have sent in globals that only it knows: filter_input() would return values of
  * others. So it gets nothing while there are such requests. */
@@ -224,9 +228,18 @@ spindle_sapi *spindle_sapi_new(void)
 {
 	spindle_sapi *this = calloc(1, sizeof(spindle_sapi));
 
-	if (this && static_count) {
+	if (!this) {
+		return NULL;
+	}
+	if (static_count) {
 		this->statics = calloc(static_count, sizeof(zval)); /* undefined */
 	}
+	this->process = getpid();
+	this->previous = last;
+	if (last) {
+		last->next = this;
+	}
+	last = this;
 	return this;
 }
 
@@ -264,6 +277,7 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
 {
 	from = from ? from : &own;
 	to = to ? to : &own;
+	running = to;
 	save(from);
 	load(to);
 	for (int i = 0; i < SUPERGLOBALS; i++) {
@@ -491,8 +505,32 @@ void spindle_sapi_release(void)
 	}
 }
 
+/* Removes the uploaded files of requests that did not end. At the end of PHP's request. PHP removes those of the running one. */
+void spindle_sapi_abandon(void)
+{
+	HashTable *present = SG(rfc1867_uploaded_files);
+
+	for (spindle_sapi *one = last; one; one = one->previous) {
+		/* A child process must not remove what its parent still uses. */
+		if (one != running && one->rfc1867_uploaded_files && one->process == getpid()) {
+			SG(rfc1867_uploaded_files) = one->rfc1867_uploaded_files;
+			one->rfc1867_uploaded_files = NULL;
+			destroy_uploaded_files_hash();
+		}
+	}
+	SG(rfc1867_uploaded_files) = present;
+}
+
 void spindle_sapi_free(spindle_sapi *this)
 {
+	if (this->next) {
+		this->next->previous = this->previous;
+	} else {
+		last = this->previous;
+	}
+	if (this->previous) {
+		this->previous->next = this->next;
+	}
 	free(this->statics);
 	free(this);
 }

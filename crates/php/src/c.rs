@@ -102,6 +102,7 @@ declare! {
     pub safe fn spindle_sapi_prepare();
     pub safe fn spindle_sapi_add_static(class: &Str, property: &Str) -> bool;
     pub safe fn spindle_sapi_forget_statics();
+    pub safe fn spindle_sapi_abandon();
     pub safe fn spindle_sapi_new() -> *mut sys::spindle_sapi;
     pub safe fn spindle_sapi_call_shutdown_functions();
     pub safe fn spindle_sapi_close_session();

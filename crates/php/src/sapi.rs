@@ -8,8 +8,8 @@ use crate::engine::output;
 use crate::handles::trampolines;
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
-    Client, Head, Sapi, end, exception_handler, forget_statics, live, output_failed, report_uncaught, send_headers,
-    set_status, watch_errors,
+    Client, Head, Sapi, abandon, end, exception_handler, forget_statics, live, output_failed, report_uncaught,
+    send_headers, set_status, watch_errors,
 };
 use crate::runtime::{scheduler, suspension};
 

@@ -65,6 +65,15 @@ $server = S\worker(function () use ($late) {
             });
             echo 'early';
             break;
+        case 'headers':
+            for ($i = 0; $i < 40_000; $i++) {
+                header("X-$i: $n");
+            }
+            break;
+        case 'status':
+            header('Status: 418 Teapot');
+            echo 'tea';
+            break;
         case 'print_r':
             echo print_r([1, [$n]], true), var_export($n, true), sprintf('%s', $n);
             printf('%03d', $n);
@@ -85,6 +94,9 @@ foreach ($clients as $n => $client) {
 }
 echo S\answer($server, '/?how=late&n=7'), "\n";
 echo json_encode($late->recv()), "\n";
+echo S\answer($server, '/?how=headers&n=1'), "\n";
+$answer = S\send($server, S\request('GET', '/?how=status&n=1'));
+echo S\status($answer), ' ', json_encode(stripos($answer, 'status:')), "\n";
 $server->stop();
 ?>
 --EXPECTF--
@@ -110,3 +122,5 @@ bool(true)
 bool(true)
 200 early
 ["7","7",true,true]
+200 Warning: There are too many headers: the last ones were not sent in %s on line %d
+418 false

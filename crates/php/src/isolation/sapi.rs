@@ -129,6 +129,11 @@ pub fn forget_statics() {
     c::spindle_sapi_forget_statics();
 }
 
+/// Removes the uploaded files of requests that are not to end any more. At the end of PHP's request.
+pub fn abandon() {
+    c::spindle_sapi_abandon();
+}
+
 impl Sapi {
     /// Returns a request that has not begun.
     pub fn new(client: impl FnOnce(&Weak<Sapi>) -> Box<dyn Client>) -> Rc<Sapi> {
