@@ -165,6 +165,11 @@ final class Async\FutureState
     public function isCompleted(): bool
 class Async\Http\BadRequest extends Async\Http\ServerException implements Stringable, Throwable
 class Async\Http\ClientDisconnected extends Async\CancellationException implements Stringable, Throwable
+class Async\Http\Forbidden extends Async\Http\ServerException implements Stringable, Throwable
+final class Async\Http\Message implements Stringable
+    public function data(): string
+    public function isBinary(): bool
+    public function __toString(): string
 class Async\Http\PayloadTooLarge extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\Request
     public function method(): string
@@ -185,6 +190,8 @@ final class Async\Http\Request
     public function form(?string $name = null, mixed $default = null): mixed
     public function files(): array
     public function trailers(): array
+    public function isWebSocket(): bool
+    public function upgrade(array $protocols = [], array $origins = []): Async\Http\WebSocket
     public function get(string $key, mixed $default = null): mixed
     public function set(string $key, mixed $value): Async\Http\Request
 class Async\Http\RequestTimeout extends Async\CancellationException implements Stringable, Throwable
@@ -196,18 +203,21 @@ final class Async\Http\Response
     public function cookie(string $name, string $value = "", array $options = []): Async\Http\Response
     public function trailer(string $name, string $value): Async\Http\Response
     public static function json(mixed $value, int $status = 200, int $flags = 0): Async\Http\Response
+    public static function events(mixed $events, float $heartbeat = 15): Async\Http\Response
     public static function redirect(string $location, int $status = 302): Async\Http\Response
 final class Async\Http\Server
     public function __construct(array $options = [])
     public function listen(string $address): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler): Async\Http\Server
+    public function accessLog(mixed $to, string $format = "combined"): Async\Http\Server
     public function run(): void
     public function stop(?float $grace = null): void
     public function address(): string
     public function stats(): array
 class Async\Http\ServerException extends Async\AsyncException implements Stringable, Throwable
 class Async\Http\ServerStopped extends Async\CancellationException implements Stringable, Throwable
+class Async\Http\UpgradeRequired extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\UploadedFile
     public function name(): string
     public function type(): string
@@ -215,8 +225,20 @@ final class Async\Http\UploadedFile
     public function size(): int
     public function error(): int
     public function moveTo(string $path): void
+final class Async\Http\WebSocket implements IteratorAggregate, Traversable
+    public function receive(): ?Async\Http\Message
+    public function send(string $text): void
+    public function sendBinary(string $data): void
+    public function ping(string $data = ""): void
+    public function close(int $code = 1000, string $reason = ""): void
+    public function isClosed(): bool
+    public function protocol(): ?string
+    public function closeCode(): ?int
+    public function closeReason(): ?string
+    public function getIterator(): Iterator
 final class Async\Http\Writer
     public function write(string $data): void
+    public function event(string $data, ?string $event = null, ?string $id = null, ?int $retry = null): void
     public function flush(): void
 final class Async\Interval implements Iterator, Traversable
     public function __construct(int $ms)
