@@ -1,6 +1,5 @@
 //! One connection: finding out the protocol, hyper's state machine for it, and the watchdog that enforces time limits.
 
-use crate::body::Written;
 use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
 use crate::io::{Hangup, Socket};
@@ -199,14 +198,21 @@ impl Connection {
         }
     }
 
-    /// Asks a client that has sent nothing for a while whether it is still there.
-    fn ping(&self, now: u64) {
+    /// The client of a WebSocket has sent nothing for a while: asks it whether it is still there. Returns `true` if it has not
+    /// answered for as long again.
+    fn is_silent(&self, now: u64, since: u64) -> bool {
         let web = self.upgraded.borrow().as_ref().and_then(|exchange| exchange.websocket());
-        if web.is_some_and(|web| web.is_paused() || web.ping(Bytes::new()) == Written::Gone) {
-            self.phase.set(Phase::Socket(now)); // nothing of it would be read
+        let Some(web) = web else { return true };
+        if web.is_paused() {
+            self.phase.set(Phase::Socket(now)); // its answer would not be read
+            self.is_pinged.set(false);
+        } else if self.is_pinged.get() {
+            return now >= since.saturating_add(self.shared.settings.websocket_ping.saturating_mul(2));
         } else {
+            web.ping(Bytes::new());
             self.is_pinged.set(true);
         }
+        false
     }
 
     /// A request has come, and is refused without a handler.
@@ -285,13 +291,8 @@ impl Connection {
                 self.drains.set(true);
                 self.phase.set(Phase::Closing(now));
             }
-            Phase::Socket(since) if is_over(since, settings.websocket_ping) => {
-                if self.is_pinged.get() && is_over(since, settings.websocket_ping.saturating_mul(2)) {
-                    return true;
-                }
-                if !self.is_pinged.get() {
-                    self.ping(now);
-                }
+            Phase::Socket(since) if is_over(since, settings.websocket_ping) && self.is_silent(now, since) => {
+                return true;
             }
             _ => {}
         }
@@ -461,7 +462,6 @@ impl Task {
                     let parts = http.into_parts();
                     let upgraded = self.connection.upgraded.borrow().clone();
                     if let Some(web) = upgraded.and_then(|exchange| exchange.begins_websocket()) {
-                        self.connection.hangup.take();
                         web.begins(parts.read_buf);
                         self.protocol = Protocol::WebSocket(Link { socket: parts.io, web });
                         self.is_draining = false;
@@ -472,6 +472,10 @@ impl Task {
                 }
                 Protocol::WebSocket(link) => {
                     if link.poll(cx).is_pending() {
+                        if link.web.is_paused() && !link.web.has_ended() && self.connection.has_hung_up(cx) {
+                            link.web.client_has_left();
+                            continue;
+                        }
                         return Poll::Pending;
                     }
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);

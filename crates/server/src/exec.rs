@@ -8,19 +8,34 @@ use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The tasks that were woken. Wakers can be used from any thread, which hyper's types demand; here it is always the same one,
 /// and the lock is free.
-type Ready = Mutex<VecDeque<Arc<Awake>>>;
+#[derive(Default)]
+struct Ready(Mutex<Queues>);
+
+#[derive(Default)]
+struct Queues {
+    now: VecDeque<Arc<Awake>>,
+    /// Those that have woken themselves, so that others go first: they are polled in the next [`run`](Executor::run).
+    later: VecDeque<Arc<Awake>>,
+}
+
+impl Ready {
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The waker of a task.
 struct Awake {
     task: usize,
     is_queued: AtomicBool,
+    is_polled: AtomicBool,
     ready: Arc<Ready>,
 }
 
@@ -28,7 +43,9 @@ impl Awake {
     fn queue(self: Arc<Self>) {
         if !self.is_queued.swap(true, Ordering::AcqRel) {
             let ready = Arc::clone(&self.ready);
-            ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(self);
+            let mut queues = ready.lock();
+            let queue = if self.is_polled.load(Ordering::Acquire) { &mut queues.later } else { &mut queues.now };
+            queue.push_back(self);
         }
     }
 }
@@ -68,7 +85,12 @@ impl Executor {
         let mut tasks = self.0.tasks.borrow_mut();
         let place = tasks.vacant_entry();
         let ready = Arc::clone(&self.0.ready);
-        let awake = Arc::new(Awake { task: place.key(), is_queued: AtomicBool::new(false), ready });
+        let awake = Arc::new(Awake {
+            task: place.key(),
+            is_queued: AtomicBool::new(false),
+            is_polled: AtomicBool::new(false),
+            ready,
+        });
         place.insert(Entry {
             future: Some(Box::pin(future)),
             waker: Waker::from(Arc::clone(&awake)),
@@ -79,13 +101,18 @@ impl Executor {
 
     /// Returns `true` if tasks were woken.
     pub fn has_ready(&self) -> bool {
-        !self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        let queues = self.0.ready.lock();
+        !queues.now.is_empty() || !queues.later.is_empty()
     }
 
     /// Polls woken tasks, at most `budget` of them.
     pub fn run(&self, budget: usize) {
+        {
+            let queues = &mut *self.0.ready.lock();
+            queues.now.append(&mut queues.later);
+        }
         for _ in 0..budget {
-            let next = self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let next = self.0.ready.lock().now.pop_front();
             let Some(awake) = next else { return };
             self.poll(&awake);
         }
@@ -101,7 +128,10 @@ impl Executor {
         };
         let Some(mut future) = future else { return };
         awake.is_queued.store(false, Ordering::Release);
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        awake.is_polled.store(true, Ordering::Release);
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        awake.is_polled.store(false, Ordering::Release);
+        match polled {
             Poll::Pending => {
                 if let Some(entry) = self.0.tasks.borrow_mut().get_mut(awake.task) {
                     entry.future = Some(future);
@@ -118,7 +148,7 @@ impl Executor {
     pub fn clear(&self) {
         loop {
             let tasks = mem::take(&mut *self.0.tasks.borrow_mut());
-            self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            *self.0.ready.lock() = Queues::default();
             if tasks.is_empty() {
                 return;
             }

@@ -18,6 +18,7 @@ mod discard;
 mod exchange;
 mod exec;
 mod forwarded;
+mod fragments;
 mod io;
 mod link;
 mod listen;

@@ -3,6 +3,7 @@
 use crate::io::Socket;
 use crate::ws::{Step, WebSocket};
 use hyper::rt::Write;
+use std::cell::Cell;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -10,6 +11,8 @@ use std::task::{Context, Poll};
 
 /// How many messages are read in one turn of the task, so that others have theirs.
 const MESSAGES: usize = 64;
+/// How many bytes: a message may come in any number of pieces.
+const BYTES: usize = 64 << 10;
 
 /// A WebSocket and its socket.
 pub struct Link {
@@ -25,32 +28,36 @@ impl Link {
         if sent.is_err() && !self.web.has_ended() {
             self.web.ends(false);
         }
-        match sent {
-            Ok(false) => Poll::Pending,
-            _ if self.web.has_ended() => Poll::Ready(()),
-            Ok(true) | Err(_) => {
-                // Sending may have made room.
-                if !is_blocked && self.web.reads_on() {
-                    cx.waker().wake_by_ref();
-                }
-                Poll::Pending
-            }
+        if self.web.has_ended() {
+            return if matches!(sent, Ok(false)) { Poll::Pending } else { Poll::Ready(()) };
         }
+        // Sending may have made room.
+        if !is_blocked && self.web.reads_on() {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 
-    /// Reads some messages. Returns `true` if no more has come.
+    /// Reads some of what has come. Returns `true` if that was all.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
+        let left = Cell::new(BYTES);
         for _ in 0..MESSAGES {
             if self.web.has_ended() || !self.web.reads_on() {
                 return false; // until the handler takes a message, or the client some data
             }
             let socket = &self.socket;
-            let step = self.web.read_with(&mut |buffer| match socket.poll_fill(cx, buffer) {
-                Poll::Ready(read) => read,
-                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+            let step = self.web.read_with(&mut |buffer| {
+                if left.get() == 0 {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                let Poll::Ready(read) = socket.poll_fill(cx, buffer) else {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                };
+                left.set(left.get().saturating_sub(*read.as_ref().unwrap_or(&0)));
+                read
             });
             if step == Step::Blocked {
-                return true;
+                return left.get() > 0;
             }
         }
         false

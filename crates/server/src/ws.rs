@@ -6,6 +6,7 @@
 use crate::body::Written;
 use crate::conn::Connection;
 use crate::exchange::Exchange;
+use crate::fragments::Fragments;
 use crate::server::{Event, Shared};
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -129,6 +130,8 @@ pub enum Step {
 
 /// What one message counts in the queue besides its bytes.
 const OVERHEAD: usize = 64;
+/// How much larger the queue may be when the client has left: as nothing more comes, what the system has is read at once.
+const LAST: usize = 16;
 /// The size of tungstenite's buffer for reading.
 const READ_BUFFER: usize = 4096;
 
@@ -139,6 +142,7 @@ pub struct WebSocket {
     exchange: Weak<Exchange>,
     protocol: Option<String>,
     context: RefCell<WebSocketContext>,
+    fragments: RefCell<Fragments>,
     state: Cell<State>,
     /// Frames that are to be sent.
     out: RefCell<BytesMut>,
@@ -147,6 +151,8 @@ pub struct WebSocket {
     queued: Cell<usize>,
     /// The task has stopped reading, because the queue or the buffer is full.
     is_paused: Cell<bool>,
+    /// The client has closed the connection; what it has sent before is still read.
+    has_left: Cell<bool>,
     /// The handler waits.
     waits: Cell<bool>,
     /// The handler has asked for messages at least once.
@@ -164,6 +170,7 @@ impl WebSocket {
     ) -> Rc<WebSocket> {
         Rc::new(WebSocket {
             context: RefCell::new(context(shared, Bytes::new())),
+            fragments: RefCell::default(),
             shared: Rc::clone(shared),
             connection: Rc::clone(connection),
             exchange: Rc::downgrade(exchange),
@@ -173,6 +180,7 @@ impl WebSocket {
             queue: RefCell::default(),
             queued: Cell::new(0),
             is_paused: Cell::new(false),
+            has_left: Cell::new(false),
             waits: Cell::new(false),
             is_received: Cell::new(false),
             close: RefCell::default(),
@@ -296,6 +304,7 @@ impl WebSocket {
         }
         // Nothing but frames to be sent is in a context that has read nothing, and those are in the buffer already.
         let is_closing = self.state.get() == State::Closing;
+        self.fragments.borrow_mut().take(&read);
         let mut new = context(&self.shared, read);
         if is_closing {
             // The close frame was sent by the old one: this one only has to know.
@@ -304,10 +313,11 @@ impl WebSocket {
         *self.context.borrow_mut() = new;
     }
 
-    /// Returns `true` if there is room for what is read.
+    /// Returns `true` if there is room for what is read. After a close messages are dropped, and need none.
     pub(crate) fn may_read(&self) -> bool {
-        let window = self.shared.settings.write_window;
-        self.queued.get() < window && self.out.borrow().len() < window
+        let times = if self.has_left.get() { LAST } else { 1 };
+        let room = self.shared.settings.write_window.saturating_mul(times);
+        (self.is_closed() || self.queued.get() < room) && self.out.borrow().len() < room
     }
 
     /// The task reads, or does not. Returns `may_read()`.
@@ -348,8 +358,17 @@ impl WebSocket {
     pub(crate) fn read_with(&self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> Step {
         let result = {
             let mut out = self.out.borrow_mut();
-            self.context.borrow_mut().read(&mut Source { read, out: &mut out })
+            let mut counted = |buffer: &mut [u8]| {
+                let count = read(buffer)?;
+                self.fragments.borrow_mut().take(&buffer[..count]);
+                Ok(count)
+            };
+            self.context.borrow_mut().read(&mut Source { read: &mut counted, out: &mut out })
         };
+        if self.fragments.borrow().are_too_many() {
+            self.breaks(1008, "The message has too many empty fragments");
+            return Step::Ended;
+        }
         match result {
             Ok(tungstenite::Message::Text(text)) => self.comes(text.into(), false),
             Ok(tungstenite::Message::Binary(data)) => self.comes(data, true),
@@ -364,10 +383,10 @@ impl WebSocket {
                 return Step::Ended;
             }
             Err(error) => {
-                if let Some((code, reason)) = failure(&error) {
-                    self.sends_close(code, reason);
+                match failure(&error) {
+                    Some((code, reason)) => self.breaks(code, reason),
+                    None => self.ends(false),
                 }
-                self.ends(false);
                 return Step::Ended;
             }
         }
@@ -382,9 +401,25 @@ impl WebSocket {
         }
     }
 
+    /// The client does what it must not do.
+    fn breaks(&self, code: u16, reason: &str) {
+        self.sends_close(code, reason);
+        self.ends(false);
+    }
+
+    /// The client has closed the connection while nothing was read. Whether in good order shows what it has sent before, which
+    /// has to fit: otherwise it is gone.
+    pub(crate) fn client_has_left(&self) {
+        self.has_left.set(true);
+        if !self.may_read() {
+            self.ends(false);
+        }
+    }
+
     /// The client is gone. In good order: the handler, which asks for messages, finds out itself.
     pub(crate) fn ends(&self, is_in_order: bool) {
         self.state.set(State::Closed);
+        self.connection.socket_closes();
         self.wake_handler();
         if let Some(exchange) = self.exchange.upgrade() {
             if is_in_order { exchange.socket_ends() } else { exchange.client_leaves() }

@@ -484,3 +484,176 @@ fn a_close_before_the_handshake_is_sent_is_the_only_one() {
     client.rest(&world);
     assert_eq!(frames(&client), b"\x88\x02\x03\xe8");
 }
+
+/// Sends bytes without a turn of the server.
+fn push(client: &Client, bytes: &[u8]) {
+    client.stream().set_nonblocking(false).unwrap();
+    std::io::Write::write_all(&mut client.stream(), bytes).unwrap();
+    client.stream().set_nonblocking(true).unwrap();
+}
+
+#[test]
+fn a_message_in_many_pieces_leaves_turns_to_others() {
+    let world = echoing(Settings::default());
+    let client = open(&world);
+    let count = 40_000;
+    let pieces: Vec<u8> = (0..count).flat_map(|_| frame(0x00, b"a")).collect();
+    push(&client, &[frame(0x01, b"a"), pieces, frame(0x80, b"a")].concat());
+    let mut turns = 0;
+    let (frame, size) = (7, 64 << 10);
+    while world.server.next_event().is_none() {
+        world.turn();
+        turns += 1;
+        assert!(turns < 10_000);
+    }
+    assert!(turns >= count * frame / size, "{turns}");
+}
+
+#[test]
+fn fragments_without_content_are_counted() {
+    let world = echoing(Settings::default());
+    let client = open(&world);
+    let message = |empty: usize| {
+        let fragments = (0..empty).flat_map(|at| frame(if at == 0 { 0x01 } else { 0x00 }, b""));
+        fragments.chain(frame(0x80, b"abc")).collect::<Vec<u8>>()
+    };
+    for _ in 0..3 {
+        for piece in message(100).chunks(5) {
+            client.send(&world, piece);
+        }
+    }
+    // Frames with content are no such fragments, of whatever size, and neither are messages without it.
+    for length in [1, 125, 126, 65535, 65536] {
+        client.send(&world, frame(0x82, &vec![0; length]));
+        client.fill();
+    }
+    client.send(&world, (0..200).flat_map(|_| frame(0x81, b"")).collect::<Vec<u8>>());
+    client.send(&world, (0..200).flat_map(|_| frame(0x8a, b"")).collect::<Vec<u8>>());
+    world.until(|| (world.seen.borrow().iter().filter(|seen| *seen == " 0").count() == 200).then_some(()));
+    assert_eq!(world.seen.borrow().iter().filter(|seen| *seen == "abc 3").count(), 3);
+    let before = frames(&client).len();
+    client.send(&world, &message(101)[..101 * 6]);
+    world.until(|| (frames(&client).len() > before + 3).then_some(()));
+    assert_eq!(&frames(&client)[before..][2..4], &1008_u16.to_be_bytes());
+    seen(&world, "cancelled: Disconnected");
+}
+
+#[test]
+fn messages_are_read_while_the_client_takes_none() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let world = sending(Settings { write_window: 64 << 20, ..Settings::default() }, Rc::clone(&of));
+    let client = open(&world);
+    let web = of.borrow().clone().unwrap();
+    for _ in 0..20 {
+        web.send(Message { data: Bytes::from(vec![7; 1 << 20]), is_binary: true });
+    }
+    world.step();
+    push(&client, &(0..300).flat_map(|_| frame(0x81, b"a")).collect::<Vec<u8>>());
+    let mut count = 0;
+    world.until(|| {
+        while let Received::Message(_) = web.receive() {
+            count += 1;
+        }
+        (count == 300).then_some(())
+    });
+    assert!(frames(&client).len() < 20 << 20);
+}
+
+/// A client whose messages have filled the queue of a handler that takes none of them, and that has sent more.
+fn ahead(world: &World, settings: &Settings, more: usize) -> Client {
+    let client = open(world);
+    push(&client, &frame(0x82, &vec![7; settings.write_window]));
+    world.step();
+    push(&client, &(0..more).flat_map(|_| frame(0x82, &[7; 100])).collect::<Vec<u8>>());
+    world.step();
+    client
+}
+
+#[test]
+fn a_client_that_leaves_is_noticed_while_nothing_is_read() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let settings = Settings { write_window: 1000, ..Settings::default() };
+    let world = sending(settings.clone(), Rc::clone(&of));
+    // 1000 are more than is taken of one that has left.
+    for (more, is_in_order) in [(0, false), (50, false), (1000, true), (50, true)] {
+        world.seen.borrow_mut().clear();
+        let client = ahead(&world, &settings, more);
+        let web = of.borrow().clone().unwrap();
+        for _ in 0..10 {
+            world.advance(300 * SECOND);
+        }
+        assert_eq!(world.server.stats().websockets, 1);
+        if is_in_order {
+            push(&client, &close(1000));
+        }
+        drop(client);
+        if is_in_order && more < 1000 {
+            assert!(matches!(web.receive(), Received::Message(_)));
+            world.until(|| web.is_closed().then_some(()));
+            let mut count = 0;
+            while let Received::Message(_) = web.receive() {
+                count += 1;
+            }
+            assert_eq!((count, web.close_frame()), (more, Some((1000, String::new()))));
+            assert!(world.seen.borrow().iter().all(|seen| !seen.starts_with("cancelled")));
+            return;
+        }
+        seen(&world, "cancelled: Disconnected");
+        world.until(|| (world.server.stats().connections == 0).then_some(()));
+        is_quiet(&world);
+    }
+}
+
+#[test]
+fn a_close_is_answered_although_the_queue_is_full() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let settings = Settings { write_window: 1000, ..Settings::default() };
+    let world = sending(settings.clone(), Rc::clone(&of));
+    let client = ahead(&world, &settings, 100);
+    let web = of.borrow().clone().unwrap();
+    web.close(1000, "");
+    expect(&world, &client, b"\x88\x02\x03\xe8");
+    client.send(&world, close(1000));
+    world.until(|| web.close_frame());
+    client.finish();
+    client.rest(&world);
+    assert!(!client.is_reset());
+}
+
+#[test]
+fn a_client_behind_is_not_gone_because_its_pong_is_not_read() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let world = sending(Settings { write_window: 1000, write_timeout: 0, ..Settings::default() }, Rc::clone(&of));
+    let client = open(&world);
+    let web = of.borrow().clone().unwrap();
+    world.advance(30 * SECOND);
+    expect(&world, &client, b"\x89\x00");
+    web.send(Message { data: Bytes::from(vec![7; 64 << 20]), is_binary: true });
+    world.step();
+    push(&client, &frame(0x8a, b""));
+    world.advance(30 * SECOND);
+    world.advance(30 * SECOND);
+    assert!(!web.is_closed());
+    world.until(|| (frames(&client).len() == 2 + 10 + (64 << 20)).then_some(()));
+    world.step();
+    // It is asked again.
+    world.advance(30 * SECOND);
+    world.advance(30 * SECOND);
+    world.until(|| frames(&client).ends_with(b"\x89\x00").then_some(()));
+    world.advance(30 * SECOND);
+    seen(&world, "cancelled: Disconnected");
+}
+
+#[test]
+fn a_client_that_closes_and_takes_nothing_is_cut_off() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let world = sending(Settings { write_window: 64 << 20, write_timeout: 0, ..Settings::default() }, Rc::clone(&of));
+    let client = open(&world);
+    let web = of.borrow().clone().unwrap();
+    web.send(Message { data: Bytes::from(vec![7; 32 << 20]), is_binary: true });
+    client.send(&world, close(1000));
+    world.until(|| web.is_closed().then_some(()));
+    assert_eq!(world.server.stats().connections, 1);
+    world.advance(5 * SECOND);
+    world.until(|| (world.server.stats().connections == 0).then_some(()));
+}

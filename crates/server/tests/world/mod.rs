@@ -122,6 +122,12 @@ impl World {
         self.events.wakes.get()
     }
 
+    /// One turn of the server. Events stay.
+    pub fn turn(&self) {
+        self.poll();
+        self.server.turn();
+    }
+
     /// Takes events until there is nothing more to do at once.
     pub fn step(&self) {
         loop {
