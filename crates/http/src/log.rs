@@ -4,8 +4,8 @@ use crate::errors::{fails, value_error};
 use crate::server::{Inner, Server};
 use crate::{helpers, reply};
 use http::Version;
-use spindle_php::coroutine::Scope;
-use spindle_server::Entry;
+use spindle_php::coroutine::{self, Meaning, Scope, WaitQueue};
+use spindle_server::{Entry, Event};
 use spindle_zend::{Array, Instance, Owned, Str, Thrown, Value, ValueCell, exception, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -26,11 +26,20 @@ pub struct Log {
     /// How many were lost in all, and how many of them the log has not been told of.
     pub lost: Cell<u64>,
     untold: Cell<u64>,
-    /// A coroutine writes.
+    /// A coroutine writes. Others wait for its end.
     is_written: Cell<bool>,
+    ends: WaitQueue,
 }
 
 impl Log {
+    fn take_over(&self, entry: Entry) {
+        if self.waiting.borrow().len() < MOST {
+            self.waiting.borrow_mut().push_back(entry);
+        } else {
+            self.loses(1);
+        }
+    }
+
     fn loses(&self, count: usize) {
         self.lost.set(self.lost.get() + count as u64);
         self.untold.set(self.untold.get() + count as u64);
@@ -55,25 +64,55 @@ impl Log {
 /// # Errors
 /// No coroutine can be spawned.
 pub fn add(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, entry: Entry) -> Result<(), Thrown> {
-    let log = &server.log;
-    if log.waiting.borrow().len() >= MOST {
-        log.loses(1);
+    server.log.take_over(entry);
+    if server.log.is_written.get() {
         return Ok(());
     }
-    log.waiting.borrow_mut().push_back(entry);
-    if log.is_written.replace(true) {
-        return Ok(());
-    }
+    let scope = scope(inner)?;
+    server.log.is_written.set(true);
+    let writing = Writing(server.clone());
+    scope.spawn(move || write(&writing.0.log).map(|()| Value::NULL))?;
+    Ok(())
+}
+
+fn scope(inner: &Rc<Inner>) -> Result<Scope, Thrown> {
     let all = Rc::downgrade(inner);
-    let scope = Scope::new(move |failure| {
+    Scope::new(move |failure| {
         if let Some(inner) = all.upgrade() {
             inner.failures.borrow_mut().push(Owned::of(failure));
             inner.wake();
         }
-    })?;
-    let writing = Writing(server.clone());
-    scope.spawn(move || write(&writing.0.log).map(|()| Value::NULL))?;
-    Ok(())
+    })
+}
+
+/// The server does not run any more, and its core is closed: what is not yet written is written by a further coroutine, or
+/// here, if the scope takes none. A failure of that is dropped: what it has not written is not written at all.
+pub fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
+    while let Some(event) = inner.core.next_event() {
+        if let Event::Log(entry) = event {
+            server.log.take_over(*entry);
+        }
+    }
+    if !server.log.is_written.get() && server.log.waiting.borrow().is_empty() {
+        return;
+    }
+    let this = server.clone();
+    let begun = scope(inner).and_then(|scope| scope.spawn(move || finish(&this.log).map(|()| Value::NULL)));
+    if begun.is_err() {
+        drop(exception::take());
+        if finish(&server.log).is_err() && !exception::is_exit_in_flight() {
+            drop(exception::take());
+        }
+    }
+}
+
+/// Writes what waits, after what another coroutine is writing.
+///
+/// # Errors
+/// See [`write`].
+pub fn finish(log: &Log) -> Result<(), Thrown> {
+    log.ends.wait_for("Server::accessLog", || (!log.is_written.get()).then_some(()))?;
+    write(log)
 }
 
 /// Ends the writing when it is dropped with the body of a coroutine, which need not have run.
@@ -82,6 +121,9 @@ struct Writing(Owned<Instance<Server>>);
 impl Drop for Writing {
     fn drop(&mut self) {
         self.0.log.is_written.set(false);
+        if coroutine::is_in_request() {
+            self.0.log.ends.wake_all();
+        }
     }
 }
 
@@ -89,7 +131,7 @@ impl Drop for Writing {
 ///
 /// # Errors
 /// The coroutine is to end. What was not begun waits for the next one.
-pub fn write(log: &Log) -> Result<(), Thrown> {
+fn write(log: &Log) -> Result<(), Thrown> {
     loop {
         // A stream takes many entries at once, and a callable one.
         let to = log.to.get();
@@ -122,10 +164,11 @@ pub fn write(log: &Log) -> Result<(), Thrown> {
                 log.loses(entries.len());
             }
             if let Some(thrown) = exception::take() {
-                if thrown.is_a(spindle_php::coroutine::cancellation_exception()) {
-                    return Err(exception::throw(thrown));
+                match coroutine::meaning_of(&thrown) {
+                    Meaning::Failure => reply::report(&thrown),
+                    Meaning::Cancellation => {}
+                    Meaning::OwnCancellation => return Err(exception::throw(thrown)),
                 }
-                reply::report(&thrown);
             }
         }
     }

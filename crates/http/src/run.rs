@@ -64,7 +64,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
         worker::server_ends();
     }
     if ended.is_err() {
-        abandon(&inner);
+        abandon(server, &inner);
     } else if inner.is_poisoned.get() {
         return Err(fails(
             "A request has ended with a fatal error, and the others are answered: start the process again",
@@ -74,16 +74,17 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
 }
 
 /// Closes everything, and has handlers cancelled, after the coroutine of `run()` was.
-fn abandon(inner: &Inner) {
+fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     if exception::is_exit_in_flight() {
         return; // at the end of the request
     }
-    let running: Vec<Rc<Exchange>> = inner.core.running();
-    inner.core.close();
     exception::put_aside(|| {
+        let running: Vec<Rc<Exchange>> = inner.core.running();
+        inner.core.close();
         let reason = errors::cancellation(Why::Shutdown);
         running.iter().for_each(|exchange| cancel(exchange, &reason));
     });
+    exception::put_aside(|| log::abandon(server, inner));
 }
 
 fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
@@ -103,7 +104,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             reply::report(&failure);
         }
         if inner.core.is_drained() {
-            return log::write(&server.log);
+            return log::finish(&server.log);
         }
         if inner.core.has_work() {
             coroutine::suspend()?;

@@ -399,7 +399,7 @@ impl Server {
         }
     }
 
-    /// Closes everything at once.
+    /// Closes everything at once. Of the events those remain that are logged.
     pub fn close(&self) {
         let shared = &self.0;
         shared.is_in_turn.set(true); // nobody needs to be woken
@@ -407,7 +407,7 @@ impl Server {
         shared.exec.clear();
         shared.connections.take();
         shared.queue.take();
-        shared.events.take();
+        shared.events.borrow_mut().retain(|event| matches!(event, Event::Log(_)));
         shared.timers.clear();
         shared.ends.take();
         shared.drains.take();
