@@ -408,7 +408,7 @@ impl WebSocket {
     }
 
     /// The client has closed the connection while nothing was read. Whether in good order shows what it has sent before, which
-    /// has to fit: otherwise it is gone.
+    /// has to fit: otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
     pub(crate) fn client_has_left(&self) {
         self.has_left.set(true);
         if !self.may_read() {

@@ -38,6 +38,17 @@ foreach (['receive', 'sleep', 'child', 'close and wait'] as $what) {
     fclose($client);
     T\until(fn() => $server->stats()['running'] === 0);
 }
+echo "one whose messages are not read any more, because nobody takes them:\n";
+foreach ([20, 300] as $count) {
+    $client = W\open($server);
+    [$before] = [$seen->begun, W\send($client, 'sleep')];
+    fwrite($client, str_repeat(W\frame(1, str_repeat('a', 100)), $count));
+    T\until(fn() => $seen->begun > $before);
+    T\turns(20);
+    fclose($client);
+    T\until(fn() => $server->stats()['running'] === 0);
+    echo array_pop($seen->ended), "\n";
+}
 echo "what was sent before a close is received, although the handler is late:\n";
 $client = W\open($server);
 fwrite($client, W\frame(1, 'slow') . W\frame(1, 'last') . W\frame(8, pack('n', 1000)));
@@ -92,6 +103,9 @@ sort($seen->ended);
 print_r($seen->ended);
 ?>
 --EXPECT--
+one whose messages are not read any more, because nobody takes them:
+sleep: Async\Http\ClientDisconnected
+sleep: Async\Http\ClientDisconnected
 what was sent before a close is received, although the handler is late:
 Array
 (
