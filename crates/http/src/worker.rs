@@ -158,7 +158,7 @@ pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
         if let Some(thrown) = exception::take()
             && !exception::is_exit(&thrown)
         {
-            worker.has_failed.set(true);
+            worker.fails();
             sapi::survive(|| sapi::report_uncaught(&thrown));
             drop(exception::take());
         }
@@ -247,6 +247,15 @@ fn uncaught(worker: &Worker, thrown: &Object) {
 }
 
 impl Worker {
+    /// The response must not look complete. Its status is 500, unless a part of it was sent.
+    fn fails(&self) {
+        self.has_failed.set(true);
+        sapi::set_status(500);
+        if let Some(head) = &mut *self.head.borrow_mut() {
+            head.status = StatusCode::INTERNAL_SERVER_ERROR; // PHP has sent it, but no client has got it
+        }
+    }
+
     fn exchange(&self) -> Option<Rc<Exchange>> {
         self.exchange.borrow().clone()
     }
@@ -439,7 +448,7 @@ impl Client for Worker {
 
     fn dies(&self) {
         self.has_died.set(true);
-        self.has_failed.set(true);
+        self.fails();
         if let Some(server) = self.server.upgrade() {
             server.is_poisoned.set(true);
             server.core.drain(None);

@@ -719,7 +719,8 @@ void spindle_output_adopt(zend_stack *handlers)
 	}
 	for (int i = 0; i < zend_stack_count(handlers); i++) {
 		php_output_handler *handler = ((php_output_handler **) zend_stack_base(handlers))[i];
-		handler->level = zend_stack_push(&OG(handlers), &handler) - 1;
+		zend_stack_push(&OG(handlers), &handler);
+		handler->level = zend_stack_count(&OG(handlers)) - 1; /* at level 0 PHP writes to the client */
 		OG(active) = handler;
 	}
 	zend_stack_destroy(handlers);

@@ -82,6 +82,7 @@ struct spindle_sapi {
 	} session;
 #endif
 	zval superglobals[SUPERGLOBALS];
+	zval sid; /* the value of the constant SID; undefined: the empty string */
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
@@ -109,6 +110,23 @@ static uint32_t static_count;
 static php_ps_globals *session;
 #endif
 static zend_module_entry *session_module;
+
+/* The value of the constant SID, in which ext/session writes the id of the session that was started last; NULL while there is
+ * no such constant. */
+static zval *sid;
+
+/* ext/zlib keeps the coding that ob_gzhandler() has found in the headers of the first request. It looks again if that is 0. Its
+ * header is not installed everywhere. */
+struct zlib_globals {
+	zend_long output_compression;
+	zend_long output_compression_level;
+	char *output_handler;
+	void *ob_gzhandler;
+	zend_long output_compression_default;
+	bool handler_registered;
+	int compression_coding;
+};
+static int *compression_coding;
 
 /* Returns where the value of a superglobal is. Without one it becomes null. */
 static zval *superglobal(int which)
@@ -182,6 +200,10 @@ void spindle_sapi_prepare(void)
 #ifdef WITH_SESSION
 	session = session_module ? session_module->globals_ptr : NULL;
 #endif
+	zend_module_entry *zlib = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("zlib"));
+	if (zlib && zlib->globals_size == sizeof(struct zlib_globals)) {
+		compression_coding = &((struct zlib_globals *) zlib->globals_ptr)->compression_coding;
+	}
 }
 
 bool spindle_sapi_add_static(zend_string *class_name, zend_string *property)
@@ -217,6 +239,9 @@ void spindle_sapi_forget_statics(void)
 		sapi_module.input_filter_init = input_filter_init;
 		input_filter = NULL;
 	}
+	sid = NULL;
+	zval_ptr_dtor(&own.sid);
+	ZVAL_UNDEF(&own.sid);
 	free(statics);
 	free(own.statics);
 	statics = NULL;
@@ -273,6 +298,24 @@ static void load(const spindle_sapi *from)
 	spindle_output_request_handlers(NULL, &from->output);
 }
 
+static void switch_sid(spindle_sapi *from, spindle_sapi *to)
+{
+	if (UNEXPECTED(!sid)) {
+		zend_constant *constant = zend_hash_str_find_ptr(EG(zend_constants), ZEND_STRL("SID"));
+		if (!constant) {
+			return;
+		}
+		sid = &constant->value;
+	}
+	ZVAL_COPY_VALUE(&from->sid, sid);
+	if (Z_ISUNDEF(to->sid)) {
+		ZVAL_EMPTY_STRING(sid);
+	} else {
+		ZVAL_COPY_VALUE(sid, &to->sid);
+		ZVAL_UNDEF(&to->sid);
+	}
+}
+
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
 {
 	from = from ? from : &own;
@@ -280,6 +323,12 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
 	running = to;
 	save(from);
 	load(to);
+	if (session_module) {
+		switch_sid(from, to);
+	}
+	if (compression_coding) {
+		*compression_coding = 0;
+	}
 	for (int i = 0; i < SUPERGLOBALS; i++) {
 		zval *value = superglobal(i);
 
@@ -496,6 +545,10 @@ void spindle_sapi_release(void)
 		zend_stack_clean(&EG(user_exception_handlers), (void (*)(void *)) zval_ptr_dtor, true);
 	}
 	php_free_shutdown_functions();
+	if (sid) {
+		zval_ptr_dtor(sid);
+		ZVAL_EMPTY_STRING(sid);
+	}
 	for (uint32_t i = 0; i < static_count; i++) {
 		zval before;
 

@@ -33,6 +33,10 @@ $server = S\worker(function () {
             break;
         case 'returns':
             return new Async\Http\Response('no');
+        case 'callback-throws': // when the buffers end, at the end of the request
+            ob_start(fn() => throw new Exception('five'));
+            echo 'text';
+            break;
         case 'begun':
             echo 'begun ';
             ob_flush();
@@ -40,7 +44,7 @@ $server = S\worker(function () {
             throw new Exception('four');
     }
 });
-foreach (['throws', 'handler', 'no-handler', 'handler-throws', 'child', 'error-handler', 'no-handler', 'returns', 'begun', ''] as $how) {
+foreach (['throws', 'handler', 'no-handler', 'handler-throws', 'child', 'error-handler', 'no-handler', 'returns', 'callback-throws', 'begun', ''] as $how) {
     $answer = S\answer($server, "/?how=$how");
     // What was flushed may have been sent or not: in no case is the response complete.
     echo "$how: ", $how === 'begun' && in_array($answer, ['none ', '200 begun  (incomplete)']) ? 'broken off' : $answer, "\n";
@@ -57,6 +61,7 @@ child: 500
 error-handler: 200 [Undefined variable $undefined]
 no-handler: 200 silent
 returns: 500 
+callback-throws: 500 text
 begun: broken off
 : 200 
 Fatal error:  Uncaught DomainException: one in %s:%d
@@ -80,6 +85,13 @@ Fatal error:  Uncaught Error: A handler in worker mode prints its response: it m
 Stack trace:
 #0 %s(%d): unknown()
 #1 {main}
+  thrown
+Fatal error:  Uncaught Exception: five in %s:%d
+Stack trace:
+#0 [internal function]: {closure}('text', %d)
+#1 [internal function]: Async\Http\request()
+#2 %s(%d): unknown()
+#3 {main}
   thrown
 Fatal error:  Uncaught Exception: four in %s:%d
 Stack trace:

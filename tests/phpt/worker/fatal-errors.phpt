@@ -16,7 +16,8 @@ foreach (['trigger_error("user", E_USER_ERROR);', 'eval("function strlen() {}");
           '(new Fiber(function () { trigger_error("fiber", E_USER_ERROR); }))->start();',
           '$dies = new Dies; Async\spawn(function (Dies $dies) { usleep(1000); }, $dies); unset($dies); Async\delay(20);',
           '$_GET["dies"] = new Dies;',
-          'usort($GLOBALS["list"], function () { usleep(1000); trigger_error("sort", E_USER_ERROR); });'] as $code) {
+          'usort($GLOBALS["list"], function () { usleep(1000); trigger_error("sort", E_USER_ERROR); });',
+          'ob_start(function () { ob_start(); });'] as $code) {
     $list = [2, 1, 3];
     $server = (new Async\Http\Server)->listen('127.0.0.1:0')->worker(function () use ($code) {
         register_shutdown_function(function () { echo "shutdown {$_GET['n']} "; });
@@ -87,5 +88,9 @@ Fatal error:  destructor200 begun 1 done shutdown 1
 500 begun 2 shutdown 2
 200 begun 3 done shutdown 3
 A request has ended with a fatal error, and the others are answered: start the process again
-Fatal error:  sort in %s on line %dcoroutines still run
+Fatal error:  sort in %s on line %d begun 1 done shutdown 1
+500 
+200 begun 3 done shutdown 3
+A request has ended with a fatal error, and the others are answered: start the process again
+Fatal error:  ob_start(): Cannot use output buffering in output buffering display handlers in %s on line %dcoroutines still run
 destructed

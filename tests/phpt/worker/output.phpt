@@ -70,6 +70,13 @@ $server = S\worker(function () use ($late) {
                 header("X-$i: $n");
             }
             break;
+        case 'refuses': // a handler that returns false is passed by from then on
+            ob_start(fn() => false);
+            echo "a$n ";
+            ob_flush();
+            usleep(1000);
+            echo "b$n ", ob_get_status()['level'];
+            break;
         case 'status':
             header('Status: 418 Teapot');
             echo 'tea';
@@ -82,7 +89,7 @@ $server = S\worker(function () use ($late) {
     }
 });
 set_error_handler(fn($no, $text) => print("[$text]"));
-foreach (['nested', 'children', 'clean', 'print_r'] as $how) {
+foreach (['nested', 'children', 'clean', 'print_r', 'refuses'] as $how) {
     $clients = array_map(fn($n) => spawn(fn() => preg_replace('/\s+/', ' ', S\answer($server, "/?how=$how&n=$n"))), range(1, 4));
     foreach ($clients as $client) {
         echo "$how ", await($client), "\n";
@@ -116,6 +123,10 @@ print_r 200 Array ( [0] => 1 [1] => Array ( [0] => 1 ) ) '1'1001 out1
 print_r 200 Array ( [0] => 1 [1] => Array ( [0] => 2 ) ) '2'2002 out2
 print_r 200 Array ( [0] => 1 [1] => Array ( [0] => 3 ) ) '3'3003 out3
 print_r 200 Array ( [0] => 1 [1] => Array ( [0] => 4 ) ) '4'4004 out4
+refuses 200 a1 b1 1
+refuses 200 a2 b2 1
+refuses 200 a3 b3 1
+refuses 200 a4 b4 1
 bool(true)
 bool(true)
 bool(true)
