@@ -19,6 +19,7 @@ mod response;
 mod run;
 mod server;
 mod server_variables;
+mod tls;
 mod upload;
 mod websocket;
 mod worker;
@@ -47,6 +48,7 @@ function_table! {
 fn register() {
     errors::register();
     server::register();
+    tls::register();
     request::register();
     response::register();
     writer::register();

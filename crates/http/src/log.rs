@@ -175,18 +175,19 @@ fn write(log: &Log) -> Result<(), Thrown> {
 }
 
 fn to_array(entry: &Entry) -> Owned<Array> {
-    let mut array = Array::new(11);
+    let mut array = Array::new(12);
     let text = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(Str::new).into();
     let protocol = match entry.version {
         Version::HTTP_2 => "HTTP/2",
         Version::HTTP_10 => "HTTP/1.0",
         _ => "HTTP/1.1",
     };
-    let fields: [(&str, Value); 10] = [
+    let fields: [(&str, Value); 11] = [
         ("client", entry.client.0.as_str().into()),
         ("port", i64::from(entry.client.1).into()),
         ("method", entry.method.as_str().into()),
         ("target", entry.target.as_str().into()),
+        ("scheme", entry.scheme.into()),
         ("protocol", protocol.into()),
         ("status", i64::from(entry.status).into()),
         ("bytes", i64::try_from(entry.bytes).unwrap_or(i64::MAX).into()),

@@ -40,9 +40,7 @@ function_table! {
             exchange.head().uri.path_and_query().map_or("*", |target| target.as_str()).into()
         });
         c"path"() -> Type::STRING => |call| of(call, |exchange| exchange.head().uri.path().into());
-        c"scheme"() -> Type::STRING => |call| of(call, |exchange| {
-            exchange.origin().and_then(|origin| origin.scheme).unwrap_or("http").into()
-        });
+        c"scheme"() -> Type::STRING => |call| of(call, |exchange| exchange.scheme().into());
         c"host"() -> Type::STRING => |call| of(call, host);
         c"protocol"() -> Type::STRING => |call| of(call, |exchange| match exchange.head().version {
             Version::HTTP_2 => "HTTP/2".into(),

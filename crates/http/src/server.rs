@@ -3,6 +3,7 @@
 use crate::driver::Events;
 use crate::errors::{fails, value_error};
 use crate::log::Log;
+use crate::tls::{self, TLS};
 use crate::{declare, options, run};
 use spindle_php::coroutine::WaitSet;
 use spindle_server::{Address, Listener, Server as Core, Settings};
@@ -45,7 +46,7 @@ const STATIC: Type = Type::class(c"Async\\Http\\Server");
 function_table! {
     static METHODS = {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
-        c"listen"(address: Type::STRING) -> STATIC => listen;
+        c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null") -> STATIC => listen;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
@@ -168,7 +169,9 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn listen(call: Call) -> PhpResult {
-    let text = call.arguments(1, 1)?.str(1)?.to_text();
+    let arguments = call.arguments(1, 2)?;
+    let text = arguments.str(1)?.to_text();
+    let tls = arguments.object_or_null(2, TLS.class())?.map(tls::of).transpose()?;
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
     let Some(address) = Address::parse(&text) else {
@@ -178,7 +181,7 @@ fn listen(call: Call) -> PhpResult {
     };
     let listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
     inner.addresses.borrow_mut().push(listener.address().to_owned());
-    inner.core.listen(listener);
+    inner.core.listen(listener, tls);
     Ok(this.object().into())
 }
 

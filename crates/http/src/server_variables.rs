@@ -41,7 +41,11 @@ pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
     put("REQUEST_METHOD", parts.method.as_str().as_bytes());
     put("REQUEST_URI", parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes());
     put("QUERY_STRING", parts.uri.query().unwrap_or_default().as_bytes());
-    put("REQUEST_SCHEME", b"http");
+    let scheme = exchange.scheme();
+    put("REQUEST_SCHEME", scheme.as_bytes());
+    if scheme == "https" {
+        put("HTTPS", b"on");
+    }
     put(
         "SERVER_PROTOCOL",
         match parts.version {
@@ -73,8 +77,8 @@ pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
             }
         }
     }
-    let local = server.inner.get().and_then(|inner| inner.addresses.borrow().first().cloned()).unwrap_or_default();
-    let (local_address, local_port) = local.rsplit_once(':').unwrap_or((&local, ""));
+    let local = exchange.local();
+    let (local_address, local_port) = local.rsplit_once(':').unwrap_or((local, ""));
     put("SERVER_ADDR", local_address.trim_matches(['[', ']']).as_bytes());
     put("SERVER_PORT", local_port.as_bytes());
     let host = host.unwrap_or_else(|| local_address.as_bytes().to_vec());

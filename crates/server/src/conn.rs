@@ -4,21 +4,25 @@ use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
 use crate::io::{Hangup, Socket};
 use crate::link::Link;
+use crate::listen::Local;
 use crate::server::Shared;
 use crate::service::Service;
+use crate::stream::{Failed, Session, Stream};
 use crate::timer::Time;
+use crate::tls::Tls;
 use bytes::Bytes;
 use hyper::server::conn::{http1, http2};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::io::IoSlice;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// What a connection does, as far as its time limits are concerned, and since when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// The head of a request is awaited.
+    /// The head of a request is awaited; before that of the first one also the end of a handshake.
     Head(u64),
     /// No request is there or has begun to come.
     Idle(u64),
@@ -43,12 +47,17 @@ const GOING_AWAY: u16 = 1001;
 /// What client code of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// The answer to a client that speaks HTTP where TLS is spoken.
+const NOT_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 36\r\n\
+    Connection: close\r\n\r\nUse https:// for this host and port\n";
+
 /// The state of a connection.
 pub struct Connection {
     shared: Rc<Shared>,
     id: Cell<usize>,
     client: String,
     port: u16,
+    local: Rc<Local>,
     phase: Cell<Phase>,
     is_h2: Cell<bool>,
     /// Data has been read while a request was being answered: it may be the begin of the next one.
@@ -73,12 +82,13 @@ pub struct Connection {
 
 impl Connection {
     /// Returns the state of a connection that was accepted.
-    pub fn new(shared: Rc<Shared>, client: String, port: u16) -> Rc<Connection> {
+    pub fn new(shared: Rc<Shared>, client: String, port: u16, local: Rc<Local>) -> Rc<Connection> {
         let now = shared.now.get();
         let connection = Rc::new(Connection {
             id: Cell::new(0),
             client,
             port,
+            local,
             phase: Cell::new(Phase::Head(now)),
             is_h2: Cell::new(false),
             has_more: Cell::new(false),
@@ -99,6 +109,11 @@ impl Connection {
 
     pub fn client(&self) -> (&str, u16) {
         (&self.client, self.port)
+    }
+
+    /// Returns where it has come in.
+    pub fn local(&self) -> &Local {
+        &self.local
     }
 
     /// Returns the waker of its task.
@@ -337,11 +352,15 @@ impl Connection {
     reason = "there is one for each connection, and it is almost always the large one"
 )]
 enum Protocol {
+    /// The handshake of TLS, after which the protocol is known.
+    Handshaking(Box<Session>),
     /// So many bytes of the preface of HTTP/2 have come.
     Unknown(Socket, [u8; PREFACE.len()], usize),
-    Http1(http1::Connection<Socket, Service>),
-    Http2(Pin<Box<http2::Connection<Socket, Service, Executor>>>),
+    Http1(http1::Connection<Stream, Service>),
+    Http2(Pin<Box<http2::Connection<Stream, Service, Executor>>>),
     WebSocket(Link),
+    /// What was encrypted is sent before the socket is shut down.
+    Finishing(Box<Session>),
     /// What the client still sends is read and dropped.
     Lingering(Socket, usize),
     Closed,
@@ -355,14 +374,47 @@ pub struct Task {
 }
 
 impl Task {
-    /// Returns the task of a connection.
-    pub fn new(connection: Rc<Connection>, socket: Socket) -> Task {
-        Task { connection, protocol: Protocol::Unknown(socket, [0; PREFACE.len()], 0), is_draining: false }
+    /// Returns the task of a connection, which uses TLS if there are certificates.
+    pub fn new(connection: Rc<Connection>, socket: Socket, tls: Option<&Tls>) -> Task {
+        let protocol = match tls {
+            None => Protocol::Unknown(socket, [0; PREFACE.len()], 0),
+            Some(tls) => Session::new(socket, tls.config())
+                .map_or(Protocol::Closed, |session| Protocol::Handshaking(Box::new(session))),
+        };
+        Task { connection, protocol, is_draining: false }
     }
 
     fn service(&self) -> Service {
         let connection = Rc::clone(&self.connection);
         Service { shared: Rc::clone(&connection.shared), connection }
+    }
+
+    /// Goes on with the handshake. Ready: it has ended.
+    fn shake_hands(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Protocol::Handshaking(session) = &mut self.protocol else { return Poll::Ready(()) };
+        let ended = ready!(session.poll_handshake(cx));
+        let Protocol::Handshaking(session) = std::mem::replace(&mut self.protocol, Protocol::Closed) else {
+            return Poll::Ready(());
+        };
+        let now = self.connection.shared.now.get();
+        match ended {
+            Ok(()) => {
+                let is_h2 = session.is_h2();
+                let stream = Stream::Tls(session);
+                self.protocol = if is_h2 { self.http2(stream) } else { self.http1(stream) };
+            }
+            Err(Failed::PlainHttp) => {
+                let socket = session.into_socket();
+                let _ = socket.poll_send(cx, &[IoSlice::new(NOT_HTTPS.as_bytes())]); // there is room for it
+                self.linger(socket);
+            }
+            Err(Failed::Refused) => {
+                self.connection.phase.set(Phase::Closing(now));
+                self.protocol = Protocol::Finishing(session);
+            }
+            Err(Failed::Gone) => {}
+        }
+        Poll::Ready(())
     }
 
     /// Reads until it is certain which protocol the client speaks.
@@ -389,12 +441,13 @@ impl Task {
             return Poll::Ready(());
         };
         socket.put_back(Bytes::copy_from_slice(&start[..length]));
-        self.protocol = if is_h2 { self.http2(socket) } else { self.http1(socket) };
+        let stream = Stream::Plain(socket);
+        self.protocol = if is_h2 { self.http2(stream) } else { self.http1(stream) };
         Poll::Ready(())
     }
 
-    fn http1(&self, socket: Socket) -> Protocol {
-        *self.connection.hangup.borrow_mut() = Some(socket.hangup());
+    fn http1(&self, stream: Stream) -> Protocol {
+        *self.connection.hangup.borrow_mut() = Some(stream.hangup());
         let settings = &self.connection.shared.settings;
         let mut builder = http1::Builder::new();
         builder
@@ -402,10 +455,10 @@ impl Task {
             .keep_alive(true)
             .max_headers(settings.max_headers)
             .max_buf_size(settings.max_header_size.max(8192));
-        Protocol::Http1(builder.serve_connection(socket, self.service()))
+        Protocol::Http1(builder.serve_connection(stream, self.service()))
     }
 
-    fn http2(&self, socket: Socket) -> Protocol {
+    fn http2(&self, stream: Stream) -> Protocol {
         self.connection.is_h2.set(true);
         let shared = &self.connection.shared;
         let settings = &shared.settings;
@@ -418,7 +471,7 @@ impl Task {
             .max_header_list_size(settings.h2_header_list)
             .initial_stream_window_size(256 << 10)
             .initial_connection_window_size(1 << 20);
-        Protocol::Http2(Box::pin(builder.serve_connection(socket, self.service())))
+        Protocol::Http2(Box::pin(builder.serve_connection(stream, self.service())))
     }
 
     fn begin_drain(&mut self) {
@@ -427,17 +480,41 @@ impl Task {
         }
         self.is_draining = true;
         match &mut self.protocol {
-            Protocol::Unknown(..) => self.protocol = Protocol::Closed,
+            Protocol::Handshaking(_) | Protocol::Unknown(..) => self.protocol = Protocol::Closed,
             Protocol::Http1(http) => Pin::new(http).graceful_shutdown(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
             Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
-            Protocol::Lingering(..) | Protocol::Closed => {}
+            Protocol::Finishing(_) | Protocol::Lingering(..) | Protocol::Closed => {}
+        }
+    }
+
+    /// Ends what is sent. `is_whole`: nothing is missing, of which TLS assures the client.
+    fn finish(&mut self, stream: Stream, is_whole: bool) {
+        match stream {
+            Stream::Plain(socket) => self.linger(socket),
+            Stream::Tls(mut session) => {
+                if is_whole {
+                    session.close();
+                }
+                self.connection.phase.set(Phase::Busy); // as long as the client takes data
+                self.protocol = Protocol::Finishing(session);
+            }
+        }
+    }
+
+    /// Tells the client of an idle connection that it is closed, if that can be done at once.
+    fn take_leave(&mut self, cx: &mut Context<'_>) {
+        if let Protocol::Http1(http) = std::mem::replace(&mut self.protocol, Protocol::Closed)
+            && let Stream::Tls(mut session) = http.into_parts().io
+        {
+            session.close();
+            let _ = session.poll_flush(cx);
         }
     }
 
     /// Reads for a while what the client still sends, and drops it.
-    fn linger(&mut self, mut socket: Socket, cx: &mut Context<'_>) {
-        let _ = hyper::rt::Write::poll_shutdown(Pin::new(&mut socket), cx);
+    fn linger(&mut self, socket: Socket) {
+        socket.shutdown();
         let now = self.connection.shared.now.get();
         self.connection.phase.set(Phase::Closing(now.saturating_sub(CLOSING - LINGER)));
         self.protocol = Protocol::Lingering(socket, LINGER_BYTES);
@@ -447,6 +524,12 @@ impl Task {
     fn work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match &mut self.protocol {
+                Protocol::Handshaking(_) => {
+                    if self.shake_hands(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    self.begin_drain();
+                }
                 Protocol::Unknown(..) => {
                     if self.detect(cx).is_pending() {
                         return Poll::Pending;
@@ -454,21 +537,20 @@ impl Task {
                     self.begin_drain();
                 }
                 Protocol::Http1(http) => {
-                    if http.poll_without_shutdown(cx).is_pending() {
-                        return Poll::Pending;
-                    }
+                    let Poll::Ready(ended) = http.poll_without_shutdown(cx) else { return Poll::Pending };
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
                     let Protocol::Http1(http) = protocol else { return Poll::Ready(()) };
                     let parts = http.into_parts();
                     let upgraded = self.connection.upgraded.borrow().clone();
                     if let Some(web) = upgraded.and_then(|exchange| exchange.begins_websocket()) {
                         web.begins(parts.read_buf);
-                        self.protocol = Protocol::WebSocket(Link { socket: parts.io, web });
+                        self.protocol = Protocol::WebSocket(Link { stream: parts.io, web });
                         self.is_draining = false;
                         self.begin_drain();
                         continue;
                     }
-                    self.linger(parts.io, cx);
+                    // The response of a handler that has failed is incomplete.
+                    self.finish(parts.io, !ended.is_err_and(|error| error.is_user()));
                 }
                 Protocol::WebSocket(link) => {
                     if link.poll(cx).is_pending() {
@@ -480,7 +562,16 @@ impl Task {
                     }
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
                     if let Protocol::WebSocket(link) = protocol {
-                        self.linger(link.socket, cx);
+                        self.finish(link.stream, true);
+                    }
+                }
+                Protocol::Finishing(session) => {
+                    if session.poll_flush(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
+                    if let Protocol::Finishing(session) = protocol {
+                        self.linger(session.into_socket());
                     }
                 }
                 Protocol::Http2(http) => return http.as_mut().poll(cx).map(drop),
@@ -512,6 +603,9 @@ impl Future for Task {
             }
         }
         if connection.check(connection.shared.now.get()) {
+            if connection.idle_since().is_some() {
+                this.take_leave(cx);
+            }
             return Poll::Ready(());
         }
         this.begin_drain();

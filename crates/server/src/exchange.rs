@@ -192,6 +192,16 @@ impl Exchange {
         self.origin.as_deref()
     }
 
+    /// Returns the address of the listener through which it has come.
+    pub fn local(&self) -> &str {
+        &self.connection.local().address
+    }
+
+    /// Returns the scheme of the URL that the client has asked for.
+    pub fn scheme(&self) -> &'static str {
+        self.origin().and_then(|origin| origin.scheme).unwrap_or(self.connection.local().scheme())
+    }
+
     /// Returns what the owner has attached.
     pub fn data(&self) -> &OnceCell<Box<dyn Any>> {
         &self.data
@@ -605,7 +615,7 @@ impl Exchange {
     pub(crate) fn log_entry(&self) -> Entry {
         let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
         let duration = self.shared.driver.now().saturating_sub(self.begun);
-        Entry::new(self.client(), &self.parts, status, self.sent.get(), duration)
+        Entry { duration, ..Entry::new(self.client(), self.scheme(), &self.parts, status, self.sent.get()) }
     }
 
     /// hyper needs the body no more.

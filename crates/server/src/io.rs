@@ -4,7 +4,7 @@
 use crate::conn::Connection;
 use crate::server::{Key, Shared};
 use bytes::{Buf, Bytes};
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBufCursor};
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -155,14 +155,20 @@ impl Socket {
             let count = unsafe { libc::recv(fd, place.cast(), length, 0) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
         });
-        if let Poll::Ready(Ok(count)) = read {
-            self.connection.has_read(count);
-            // Only for TCP: a read of another socket ends where data of another kind begins.
-            if self.is_tcp && count > 0 && count < length {
-                self.read.is_emptied(&self.shared, self.fd.as_fd());
-            }
+        // Only for TCP: a read of another socket ends where data of another kind begins.
+        if let Poll::Ready(Ok(count)) = read
+            && self.is_tcp
+            && count > 0
+            && count < length
+        {
+            self.read.is_emptied(&self.shared, self.fd.as_fd());
         }
         read
+    }
+
+    /// The client has sent so many bytes of HTTP, or of a WebSocket.
+    pub fn has_read(&self, count: usize) {
+        self.connection.has_read(count);
     }
 
     /// Reads into `buffer`. Returns how many bytes were read.
@@ -170,7 +176,8 @@ impl Socket {
         self.poll_recv(cx, buffer.as_mut_ptr(), buffer.len())
     }
 
-    fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    /// Writes some of the buffers. Returns how many bytes were written.
+    pub fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let fd = self.fd.as_raw_fd();
         // An `IoSlice` has the representation of an `iovec`.
         let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
@@ -187,6 +194,12 @@ impl Socket {
             Poll::Ready(_) => self.connection.has_written(),
         }
         written
+    }
+
+    /// Tells the client that no more is sent.
+    pub fn shutdown(&self) {
+        // SAFETY: an open descriptor. An error means that the client is gone.
+        unsafe { libc::shutdown(self.fd.as_raw_fd(), libc::SHUT_WR) };
     }
 }
 
@@ -240,39 +253,12 @@ impl Read for Socket {
             Poll::Ready(Ok(count)) => {
                 // SAFETY: `recv` has written so many.
                 unsafe { buf.advance(count) };
+                this.has_read(count);
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,
         }
-    }
-}
-
-impl Write for Socket {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, &[IoSlice::new(buf)])
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // SAFETY: an open descriptor. An error means that the client is gone.
-        unsafe { libc::shutdown(self.fd.as_raw_fd(), libc::SHUT_WR) };
-        Poll::Ready(Ok(()))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, bufs)
     }
 }
 

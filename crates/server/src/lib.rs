@@ -26,7 +26,9 @@ mod log;
 mod server;
 mod service;
 mod settings;
+mod stream;
 mod timer;
+mod tls;
 mod ws;
 
 pub use body::Written;
@@ -37,4 +39,5 @@ pub use listen::{Address, Listener};
 pub use log::Entry;
 pub use server::{Driver, Event, Key, Server, Stats};
 pub use settings::Settings;
+pub use tls::{CertificateFiles, Tls, TlsError};
 pub use ws::{Handshake, Message, Received, WebSocket, is_asked, offered};

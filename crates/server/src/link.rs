@@ -1,6 +1,6 @@
 //! The socket of a WebSocket, as the task of its connection drives it.
 
-use crate::io::Socket;
+use crate::stream::Stream;
 use crate::ws::{Step, WebSocket};
 use hyper::rt::Write;
 use std::cell::Cell;
@@ -14,9 +14,9 @@ const MESSAGES: usize = 64;
 /// How many bytes: a message may come in any number of pieces.
 const BYTES: usize = 64 << 10;
 
-/// A WebSocket and its socket.
+/// A WebSocket and what it is read from.
 pub struct Link {
-    pub socket: Socket,
+    pub stream: Stream,
     pub web: Rc<WebSocket>,
 }
 
@@ -45,12 +45,12 @@ impl Link {
             if self.web.has_ended() || !self.web.reads_on() {
                 return false; // until the handler takes a message, or the client some data
             }
-            let socket = &self.socket;
+            let stream = &mut self.stream;
             let step = self.web.read_with(&mut |buffer| {
                 if left.get() == 0 {
                     return Err(io::ErrorKind::WouldBlock.into());
                 }
-                let Poll::Ready(read) = socket.poll_fill(cx, buffer) else {
+                let Poll::Ready(read) = stream.poll_fill(cx, buffer) else {
                     return Err(io::ErrorKind::WouldBlock.into());
                 };
                 left.set(left.get().saturating_sub(*read.as_ref().unwrap_or(&0)));
@@ -65,15 +65,21 @@ impl Link {
 
     /// Returns `true` if nothing is left to be sent.
     fn send(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
-        let socket = &mut self.socket;
+        let stream = &mut self.stream;
         loop {
-            let sent = self.web.send_with(|bytes| match Pin::new(&mut *socket).poll_write(cx, bytes) {
+            let sent = self.web.send_with(|bytes| match Pin::new(&mut *stream).poll_write(cx, bytes) {
                 Poll::Ready(written) => written,
                 Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
             });
             match sent {
                 Ok(true) => {}
-                Ok(false) => return Ok(true),
+                // With TLS, some of it may still wait for the client to take it.
+                Ok(false) => {
+                    return match Pin::new(stream).poll_flush(cx) {
+                        Poll::Ready(flushed) => flushed.map(|()| true),
+                        Poll::Pending => Ok(false),
+                    };
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }

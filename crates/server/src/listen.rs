@@ -4,6 +4,7 @@ use crate::conn::{self, Connection};
 use crate::io::{self, Direction, Side, Socket};
 use crate::server::Shared;
 use crate::timer::Time;
+use crate::tls::Tls;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::Future;
@@ -150,6 +151,21 @@ fn remove_stale(path: &str) {
     }
 }
 
+/// Where connections have come in.
+pub struct Local {
+    /// The address of their listener.
+    pub address: String,
+    /// They use TLS.
+    pub is_tls: bool,
+}
+
+impl Local {
+    /// Returns the scheme of URLs with this address.
+    pub fn scheme(&self) -> &'static str {
+        if self.is_tls { "https" } else { "http" }
+    }
+}
+
 /// How many connections are accepted at a time.
 const BATCH: usize = 16;
 /// How long to wait when descriptors have run out, in nanoseconds.
@@ -159,6 +175,8 @@ const PAUSE: u64 = 100_000_000;
 pub struct Accepting {
     shared: Rc<Shared>,
     listener: RefCell<Option<Listener>>,
+    local: Rc<Local>,
+    tls: Option<Rc<Tls>>,
     side: Rc<Side>,
     fd: RawFd,
     /// When it tries again after descriptors had run out.
@@ -166,12 +184,15 @@ pub struct Accepting {
 }
 
 impl Accepting {
-    /// Returns the task for a listener.
-    pub fn new(shared: Rc<Shared>, listener: Listener) -> Accepting {
+    /// Returns the task for a listener, whose connections use TLS if there is one.
+    pub fn new(shared: Rc<Shared>, listener: Listener, tls: Option<Rc<Tls>>) -> Accepting {
         shared.driver.opened(listener.as_fd(), false);
         let fd = listener.as_fd().as_raw_fd();
+        let local = Rc::new(Local { address: listener.address().to_owned(), is_tls: tls.is_some() });
         Accepting {
             shared,
+            local,
+            tls,
             listener: RefCell::new(Some(listener)),
             side: Side::new(Direction::Read),
             fd,
@@ -234,9 +255,9 @@ impl Future for Accepting {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok((fd, is_tcp, client, port))) => {
                     shared.accepted.set(shared.accepted.get() + 1);
-                    let connection = Connection::new(Rc::clone(shared), client, port);
+                    let connection = Connection::new(Rc::clone(shared), client, port, Rc::clone(&self.local));
                     let socket = Socket::new(fd, is_tcp, Rc::clone(shared), Rc::clone(&connection));
-                    shared.exec.spawn(conn::Task::new(connection, socket));
+                    shared.exec.spawn(conn::Task::new(connection, socket, self.tls.as_deref()));
                 }
                 Poll::Ready(Err(_)) => {
                     // Descriptors or memory have run out. What else frees some is not announced, so it tries again.

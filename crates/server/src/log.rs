@@ -16,6 +16,8 @@ pub struct Entry {
     pub method: Method,
     /// Path and query.
     pub target: String,
+    /// `https` or `http`.
+    pub scheme: &'static str,
     /// The version.
     pub version: Version,
     /// Headers of the request, as they were sent.
@@ -33,20 +35,21 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(client: (&str, u16), head: &Parts, status: u16, bytes: u64, duration: u64) -> Entry {
+    pub(crate) fn new(client: (&str, u16), scheme: &'static str, head: &Parts, status: u16, bytes: u64) -> Entry {
         let text = |name: HeaderName| value(&head.headers, name);
         let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());
         Entry {
             client: (client.0.to_owned(), client.1),
             method: head.method.clone(),
             target: head.uri.path_and_query().map_or_else(|| "*".to_owned(), ToString::to_string),
+            scheme,
             version: head.version,
             host: authority.or_else(|| text(header::HOST)),
             referer: text(header::REFERER),
             agent: text(header::USER_AGENT),
             status,
             bytes,
-            duration,
+            duration: 0,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::listen::{Accepting, Listener};
 use crate::log::Entry;
 use crate::settings::Settings;
 use crate::timer::Timers;
+use crate::tls::Tls;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -308,9 +309,9 @@ impl Server {
         }))
     }
 
-    /// Accepts connections of this socket from now on.
-    pub fn listen(&self, listener: Listener) {
-        self.0.exec.spawn(Accepting::new(Rc::clone(&self.0), listener));
+    /// Accepts connections of this socket from now on. They use TLS if there are certificates.
+    pub fn listen(&self, listener: Listener, tls: Option<Rc<Tls>>) {
+        self.0.exec.spawn(Accepting::new(Rc::clone(&self.0), listener, tls));
         self.0.notify();
     }
 

@@ -49,7 +49,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
             let (head, body) = refusal(status);
             shared.log(|| {
                 let length = if let Body::Full(bytes) = &body { bytes.len() as u64 } else { 0 };
-                Entry::new(self.connection.client(), &parts, status.as_u16(), length, 0)
+                let scheme = self.connection.local().scheme();
+                Entry::new(self.connection.client(), scheme, &parts, status.as_u16(), length)
             });
             return Reply { refused: Some(response(head, body)), exchange: None };
         }

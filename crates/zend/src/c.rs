@@ -93,6 +93,7 @@ declare! {
     pub safe fn spindle_stream_descriptor(stream: &Value) -> c_int;
     pub safe fn spindle_is_stream(value: &Value) -> bool;
     pub safe fn spindle_stream_has_buffered(stream: &Value) -> bool;
+    pub safe fn php_check_open_basedir_ex(path: Text<'_>, warns: c_int) -> c_int;
 
     // Arguments: what they are converted to, and what is thrown for the function that is being called.
     pub safe fn zend_parse_arg_long_slow(value: &Value, long: &mut i64, number: u32) -> bool;

@@ -194,6 +194,11 @@ pub fn script_path() -> Option<String> {
     unsafe { Text::from_raw(path) }.map(|path| path.get().to_string_lossy().into_owned())
 }
 
+/// Returns `true` if the setting `open_basedir` lets this file be opened.
+pub fn may_open(path: &CStr) -> bool {
+    c::php_check_open_basedir_ex(Text::of(path), 0) == 0
+}
+
 /// Returns `true` if there is a global variable of this name.
 pub fn has_global_variable(name: &CStr) -> bool {
     Table::Variables.get().get_text(name.to_bytes()).is_some()

@@ -5,7 +5,7 @@
 /** An HTTP server in the event loop: see docs/server.md. */
 namespace Async\Http {
     /**
-     * A server in this process, for HTTP/1.1 and HTTP/2 (with prior knowledge).
+     * A server in this process, for HTTP/1.1 and HTTP/2 (over TLS, or with prior knowledge).
      *
      * $handler is called for each request, in a coroutine and a scope of its own, and may block in whatever it likes: other
      * requests are handled meanwhile. When the client leaves, or the response has not begun in time, the scope is cancelled.
@@ -22,12 +22,12 @@ namespace Async\Http {
 
         /**
          * Listens at an address: 'host:port' (0: the system chooses a port), 'unix:/path', or 'fd:3', a socket that the process
-         * was started with. May be called several times.
+         * was started with. Its clients use TLS if there are certificates. May be called several times.
          *
          * @throws ServerException if the system refuses it
          * @throws \ValueError if it is no address
          */
-        public function listen(string $address): Server {}
+        public function listen(string $address, ?Tls $tls = null): Server {}
 
         /**
          * Sets what handles requests.
@@ -48,7 +48,7 @@ namespace Async\Http {
          * Logs each request when it is over: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
          * what is called with an array for each. A coroutine of its own does that: no request waits for it.
          *
-         * @param resource|callable(array{client: string, port: int, method: string, target: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string}): void $to
+         * @param resource|callable(array{client: string, port: int, method: string, target: string, scheme: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string}): void $to
          * @throws \ValueError
          */
         public function accessLog(mixed $to, string $format = 'combined'): Server {}
@@ -84,6 +84,37 @@ namespace Async\Http {
         public function stats(): array {}
     }
 
+    /**
+     * Certificates for Server::listen(), in files in PEM format. A client gets the one that names the host which it asks for;
+     * otherwise the first.
+     */
+    final class Tls
+    {
+        /**
+         * $certificate: the certificate, followed by those of the authorities between it and one that clients know. $key: its key,
+         * which may be in the same file. $options: 'min_version' is '1.2' or '1.3'.
+         *
+         * @param array{min_version?: '1.2'|'1.3'} $options
+         * @throws ServerException if a file cannot be read, or is wrong
+         * @throws \ValueError if there is no such option, or it has another value
+         */
+        public function __construct(string $certificate, string $key, array $options = []) {}
+
+        /**
+         * Adds a certificate for other hosts, or one with a key of another kind for the same.
+         *
+         * @throws ServerException if a file cannot be read, or is wrong: nothing has changed then
+         */
+        public function add(string $certificate, string $key): Tls {}
+
+        /**
+         * Reads all files again, for connections that are accepted from now on. Open ones go on.
+         *
+         * @throws ServerException if a file cannot be read, or is wrong: nothing has changed then
+         */
+        public function reload(): void {}
+    }
+
     /** A request. Its body is read as it comes: while nothing reads it, the client has to wait. */
     final class Request
     {
@@ -96,7 +127,7 @@ namespace Async\Http {
         /** Returns its path, as it was sent: '%2F' is not decoded. */
         public function path(): string {}
 
-        /** Returns 'http', or what a trusted proxy says. */
+        /** Returns 'http', or 'https' for a client that uses TLS; or what a trusted proxy says. */
         public function scheme(): string {}
 
         /** Returns the host, and the port if the client names one: the client, or a trusted proxy, chooses it. */

@@ -207,7 +207,7 @@ final class Async\Http\Response
     public static function redirect(string $location, int $status = 302): Async\Http\Response
 final class Async\Http\Server
     public function __construct(array $options = [])
-    public function listen(string $address): Async\Http\Server
+    public function listen(string $address, ?Async\Http\Tls $tls = null): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler): Async\Http\Server
     public function accessLog(mixed $to, string $format = "combined"): Async\Http\Server
@@ -217,6 +217,10 @@ final class Async\Http\Server
     public function stats(): array
 class Async\Http\ServerException extends Async\AsyncException implements Stringable, Throwable
 class Async\Http\ServerStopped extends Async\CancellationException implements Stringable, Throwable
+final class Async\Http\Tls
+    public function __construct(string $certificate, string $key, array $options = [])
+    public function add(string $certificate, string $key): Async\Http\Tls
+    public function reload(): void
 class Async\Http\UpgradeRequired extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\UploadedFile
     public function name(): string

@@ -129,7 +129,7 @@ bool(true)
 int(1)
 bool(true)
 bool(true)
-{"client":"127.0.0.1","method":"GET","target":"/a","protocol":"HTTP/1.1","status":200,"bytes":14,"host":"test","referer":null,"agent":"\"evil\" %s"}
+{"client":"127.0.0.1","method":"GET","target":"/a","scheme":"http","protocol":"HTTP/1.1","status":200,"bytes":14,"host":"test","referer":null,"agent":"\"evil\" %s"}
 --- a callable that blocks keeps no request waiting, and one that throws is reported
 you ask for /0, you ask for /1, you ask for /2, you ask for /3, you ask for /4
 bool(true)

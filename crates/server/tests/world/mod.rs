@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use spindle_server::{
-    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Why,
+    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Tls, Why,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -81,12 +81,16 @@ pub const SECOND: u64 = 1_000_000_000;
 
 impl World {
     pub fn new(settings: Settings, handler: impl FnMut(&World, Event) + 'static) -> World {
+        World::with_tls(settings, None, handler)
+    }
+
+    pub fn with_tls(settings: Settings, tls: Option<Rc<Tls>>, handler: impl FnMut(&World, Event) + 'static) -> World {
         let events = Rc::new(Loop::default());
         events.now.set(1000 * SECOND);
         let server = Server::new(settings, Box::new(Shared(Rc::clone(&events))));
         let listener = Listener::bind(&Address::parse("127.0.0.1:0").unwrap()).unwrap();
         let address = listener.address().to_owned();
-        server.listen(listener);
+        server.listen(listener, tls);
         World {
             server,
             events,
@@ -99,14 +103,7 @@ impl World {
 
     /// A server whose handler answers each request at once, with its method, its target and its body.
     pub fn echo(settings: Settings) -> World {
-        World::new(settings, |world, event| match event {
-            Event::Begin(exchange) | Event::Wake(exchange) => echo(world, &exchange),
-            Event::Log(_) => {}
-            Event::Cancel(exchange, why) => {
-                world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-                exchange.handler_ends();
-            }
-        })
+        World::new(settings, answer_at_once)
     }
 
     pub fn advance(&self, nanoseconds: u64) {
@@ -185,13 +182,17 @@ impl World {
         }
     }
 
-    pub fn client(&self) -> Client {
+    /// A client that the server may not have accepted yet.
+    pub fn client_without_wait(&self) -> Client {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_nonblocking(true).unwrap();
         stream.set_nodelay(true).unwrap();
+        Client { stream, buffer: RefCell::default(), is_closed: Cell::new(false), is_reset: Cell::new(false) }
+    }
+
+    pub fn client(&self) -> Client {
         let before = self.server.stats().accepted;
-        let client =
-            Client { stream, buffer: RefCell::default(), is_closed: Cell::new(false), is_reset: Cell::new(false) };
+        let client = self.client_without_wait();
         self.until(|| (self.server.stats().accepted > before).then_some(()));
         client
     }
@@ -201,6 +202,18 @@ impl World {
         let client = self.client();
         client.send(self, bytes);
         client.rest(self)
+    }
+}
+
+/// What the handler of [`World::echo`] does.
+pub fn answer_at_once(world: &World, event: Event) {
+    match event {
+        Event::Begin(exchange) | Event::Wake(exchange) => echo(world, &exchange),
+        Event::Log(_) => {}
+        Event::Cancel(exchange, why) => {
+            world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
+            exchange.handler_ends();
+        }
     }
 }
 
