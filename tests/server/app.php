@@ -1,7 +1,10 @@
 <?php
-/* The server that tests/server/run talks to. Prints its address, and at its end what is left. */
+/*
+ * The server that tests/server/run talks to, with TLS if it gets the names of certificates: those in NAME.pem and NAME.key of the
+ * folder in which it is. Prints its address, and at its end what is left. SIGHUP reloads the certificates.
+ */
 
-use Async\Http\{Request, Response, Server, Writer};
+use Async\Http\{Request, Response, Server, Tls, Writer};
 use function Async\{await, delay, signal, spawn};
 
 /* What a browser is shown. It has loaded the page when it has loaded the frame, whose document comes when the script is done. */
@@ -15,7 +18,7 @@ const PAGE = <<<'HTML'
             document.querySelector('ul').append(Object.assign(line, {textContent: text}));
             if (seen.filter(text => text.endsWith('end')).length === 2) fetch('/done');
         };
-        const socket = new WebSocket(`ws://${location.host}/echo`, ['other', 'chat']);
+        const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}/echo`, ['other', 'chat']);
         socket.binaryType = 'arraybuffer';
         socket.onopen = () => { socket.send('h\u00e4llo'); socket.send(new Uint8Array(70000)); socket.send('close'); };
         socket.onmessage = event => done('socket ' + (event.data.byteLength ?? event.data) + ' ' + socket.protocol);
@@ -29,12 +32,23 @@ const PAGE = <<<'HTML'
 $done = new Async\FutureState();
 $gone = new Async\Future($done);
 
-$begun = $ended = 0;
-$server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0]))->listen('127.0.0.1:0');
-$server->handle(function (Request $r) use ($server, &$begun, &$ended, $done, $gone) {
+$begun = $ended = $reloads = 0;
+$tls = null;
+foreach (array_slice($argv, 1) as $name) {
+    $tls = $tls ? $tls->add("$name.pem", "$name.key") : new Tls("$name.pem", "$name.key");
+}
+$server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0] + ($tls ? ['header_timeout' => 2] : [])))
+    ->listen('127.0.0.1:0', $tls);
+$server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads, $done, $gone) {
     switch ($r->path()) {
         case '/hello': return new Response('Hello', 200, ['Content-Type' => 'text/plain']);
         case '/protocol': return $r->protocol();
+        case '/scheme': return $r->scheme();
+        case '/zero': return function(Writer $w) { foreach (['', 'a', '', '', 'b', ''] as $piece) { $w->write($piece); $w->flush(); } };
+        case '/slowly':
+            for ($n = 0; ($piece = $r->read(16384)) !== null; $n += strlen($piece)) usleep(2000);
+            return "$n";
+        case '/cut': return function(Writer $w) { $w->write('some of it'); $w->flush(); throw new RuntimeException('cut'); };
         case '/md5': return md5($r->body()) . ' ' . strlen($r->body());
         case '/pieces':
             for ($hash = hash_init('md5'), $n = 0; ($piece = $r->read()) !== null; $n += strlen($piece)) hash_update($hash, $piece);
@@ -71,7 +85,7 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended, $done, $go
             $begun++;
             return Response::events(function (Writer $writer) use (&$ended) { try { $writer->event('x'); delay(1_000_000); } finally { $ended++; } }, 0.01);
         case '/throw': throw new RuntimeException('thrown');
-        case '/stats': return Response::json($server->stats() + ['begun' => $begun, 'ended' => $ended,
+        case '/stats': return Response::json($server->stats() + ['begun' => $begun, 'ended' => $ended, 'reloads' => $reloads,
             'descriptors' => count(scandir('/proc/self/fd')), 'coroutines' => count(Async\getCoroutines()),
             'rss' => (int) explode(' ', file_get_contents('/proc/self/statm'))[1] * 4]);
     }
@@ -81,7 +95,14 @@ $stop = spawn(function () use ($server) {
     await(signal(SIGTERM));
     $server->stop(10);
 });
+$reload = $tls ? spawn(function () use ($tls, &$reloads) {
+    for (;; $reloads++) {
+        await(signal(SIGHUP));
+        $tls->reload();
+    }
+}) : null;
 echo $server->address(), "\n";
 $server->run();
 $stop->cancel();
+$reload?->cancel();
 echo "stopped, $begun have begun, $ended have ended\n";

@@ -313,6 +313,16 @@ fn a_stopped_server_says_goodbye() {
 }
 
 #[test]
+fn a_handshake_does_not_hold_up_a_server_that_stops() {
+    let (world, _folder) = world(Settings::default());
+    let client = Secure::new(&world, &Arc::new(config(&[], None)), "a.example");
+    client.push();
+    world.step();
+    world.server.drain(None);
+    world.until(|| world.server.is_drained().then_some(()));
+}
+
+#[test]
 fn a_client_that_leaves_ends_its_request() {
     // With the end of the session, without, and while the body is awaited.
     for (is_orderly, request) in [(true, GET), (false, GET), (true, "POST"), (false, "POST")] {
