@@ -7,15 +7,17 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rustls::{HandshakeKind, ProtocolVersion};
 use secure::{ECDSA, Folder, RSA, Secure, config, world, world_with};
-use spindle_server::{Body, CertificateFiles, Event, Exchange, Head, Received, Settings, Tls, Written};
+use spindle_server::{Body, CertificateFiles, Event, Exchange, Head, Message, Received, Settings, Tls, Written};
 use std::cell::RefCell;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 use world::{SECOND, World, answer, answer_at_once};
 
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n";
 const LAST: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
+const ASK: &str = "GET /chat HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 #[test]
 fn requests_are_answered_with_each_protocol_and_version() {
@@ -140,6 +142,57 @@ fn bodies_are_as_fast_as_the_slower_side() {
     assert_eq!(text.matches('x').count(), 40_000_000);
     assert!(client.is_whole.get());
     assert!(written.borrow().1 > 10, "{:?}", written.borrow());
+}
+
+/// No limit but that for a client that takes nothing: there is a deadline only while that is so.
+fn only_blocked() -> Settings {
+    Settings { header_timeout: 0, keep_alive: 0, request_timeout: 0, websocket_ping: 0, ..Settings::default() }
+}
+
+/// What was encrypted last waits for the client, with nothing behind it that would push it on.
+#[test]
+fn what_waits_encrypted_at_the_end_is_sent() {
+    let begun = Rc::new(RefCell::new(None));
+    let exchange = Rc::clone(&begun);
+    let (world, _folder) = world_with(only_blocked(), move |_, event| {
+        if let Event::Begin(exchange) = event {
+            *begun.borrow_mut() = Some(exchange);
+        }
+    });
+    for is_websocket in [false, true] {
+        let client = Secure::connect(&world, &[]);
+        client.send(&world, if is_websocket { ASK } else { "GET / HTTP/1.0\r\n\r\n" });
+        let exchange: Rc<Exchange> = exchange.take().unwrap();
+        let web = is_websocket.then(|| exchange.upgrade(None).unwrap());
+        if !is_websocket {
+            let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+            exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        }
+        let mut size = 0;
+        while world.server.next_deadline().is_none() {
+            let data = Bytes::from(vec![0xfe; 30_000]);
+            match &web {
+                Some(web) => drop(web.send(Message { data, is_binary: true })),
+                None => drop(exchange.write(data)),
+            }
+            size += 30_000;
+            world.step();
+        }
+        if !is_websocket {
+            exchange.complete(None);
+            exchange.handler_ends();
+            client.rest(&world);
+            assert!(client.is_whole.get());
+        }
+        world.until(|| (client.bytes().iter().filter(|byte| **byte == 0xfe).count() >= size).then_some(()));
+        drop(client);
+        world.until(|| {
+            if is_websocket {
+                exchange.handler_ends();
+            }
+            (world.server.stats().connections == 0).then_some(())
+        });
+    }
 }
 
 #[test]
@@ -513,9 +566,7 @@ fn a_websocket_is_as_without() {
     });
     let client = Secure::connect(&world, &[]);
     // The first message is in one record with the request.
-    let ask = "GET /chat HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    client.send(&world, [ask.as_bytes(), b"\x81\x85\0\0\0\0hello"].concat());
+    client.send(&world, [ASK.as_bytes(), b"\x81\x85\0\0\0\0hello"].concat());
     client.expect(&world, "\x05hello");
     // The client sends much, and takes nothing meanwhile.
     let large = [&b"\x82\xff\0\0\0\0\0\x0d\xbb\xa0\0\0\0\0"[..], &vec![0xfe; 900_000]].concat();
@@ -583,11 +634,19 @@ fn what_is_damaged_is_not_read() {
         let text = client.rest(&world);
         assert!(!text.contains("[GET"), "{damage}: {text}");
     }
+    // The client is told so, by HTTP/2 as well.
+    for protocol in ["http/1.1", "h2"] {
+        let client = Secure::connect(&world, &[protocol]);
+        world.until(|| (protocol != "h2" || !client.bytes().is_empty()).then_some(()));
+        client.tls.borrow_mut().writer().write_all(GET.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        client.tls.borrow_mut().write_tls(&mut bytes).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        (&client.stream).write_all(&bytes).unwrap();
+        client.rest(&world);
+        let failure = format!("{:?}", client.failure.borrow());
+        assert!(failure.contains("BadRecordMac"), "{protocol}: {failure}");
+    }
     assert!(world.seen.borrow().is_empty());
     world.until(|| (world.server.stats().connections == 0).then_some(()));
-    let mut rest = Vec::new();
-    let mut stream = std::net::TcpStream::connect(&world.address).unwrap();
-    drop(world);
-    let _ = stream.read_to_end(&mut rest);
-    assert!(rest.is_empty());
 }
