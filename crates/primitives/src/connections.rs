@@ -7,9 +7,10 @@
 //! [`comes_back`], keeps it and puts it into its pool.
 
 use crate::pool::{self, Entry, Numbers, POOL, Pool};
-use crate::profiles::{self, Health, Meaning, PDO, Profile, REDIS};
+use crate::profiles::{self, Health, Meaning, PDO, Profile, REDIS, ask};
 use crate::{argument_error, fails};
 use spindle_php::coroutine::{self, WaitQueue};
+use spindle_sql::{Dialect, Effect};
 use spindle_zend::{
     Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
     PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table, declare_class_extending,
@@ -69,6 +70,8 @@ pub struct Connections {
     answers: RefCell<BTreeMap<u64, Vec<Value>>>,
     /// The answers of a new connection.
     first_answers: RefCell<Vec<Value>>,
+    /// The language of statements, when there was a connection.
+    dialect: Cell<Dialect>,
 }
 
 /// The classes of a profile whose extension is loaded.
@@ -266,11 +269,6 @@ fn pool_of(this: &Object) -> Option<&Instance<Pool>> {
     this.property(place)?.as_object().and_then(|pool| POOL.of(pool))
 }
 
-/// Returns the result of a method of a connection, without arguments; `Value::UNDEF` if it has failed or there is none.
-pub fn ask(connection: &Object, method: &[u8]) -> Value {
-    connection.class().method(method).map_or(Value::UNDEF, |method| engine::call_method(connection, method, &mut []))
-}
-
 impl Connections {
     fn new(
         profile: &'static Profile,
@@ -289,6 +287,7 @@ impl Connections {
             last_setting: Cell::new(0),
             answers: RefCell::default(),
             first_answers: RefCell::default(),
+            dialect: Cell::default(),
         }
     }
 
@@ -316,10 +315,26 @@ impl Connections {
             }
         }
         if self.first_answers.borrow().is_empty() {
-            let answers = self.profile.answers.iter().map(|method| ask(&connection, method)).collect();
+            let answers = self.profile.answers.iter().map(|method| ask(&connection, method, &mut [])).collect();
             self.first_answers.replace(answers);
         }
+        self.dialect.set((self.profile.dialect)(&connection));
         Ok(connection.into())
+    }
+
+    /// Returns what a statement leaves on its connection.
+    pub fn effect(&self, text: &[u8]) -> Effect {
+        let settings = self.settings.borrow();
+        // Functions in PHP leave nothing, or by further calls.
+        let is_own = |name: &[u8]| {
+            let is_it = |setting: &Setting| {
+                let own = setting.arguments.first().and_then(Value::as_str);
+                self.profile.function_makers.contains(&setting.method.as_str())
+                    && own.is_some_and(|own| own.as_bytes().eq_ignore_ascii_case(name))
+            };
+            settings.iter().any(is_it)
+        };
+        spindle_sql::effect(text, self.dialect.get(), &is_own)
     }
 
     /// Calls a method of a connection, also one of its driver.
@@ -337,7 +352,7 @@ impl Connections {
     /// Returns `true` if a transaction is under way.
     fn is_busy(&self, connection: &Object) -> bool {
         let mut busy = Value::UNDEF;
-        exception::put_aside(|| busy = ask(connection, self.profile.busy));
+        exception::put_aside(|| busy = ask(connection, self.profile.busy, &mut []));
         let idle = (self.profile.idle)();
         !busy.is_undef() && (busy.type_number() != idle.type_number() || busy.as_long() != idle.as_long())
     }
@@ -346,7 +361,7 @@ impl Connections {
     fn abort(&self, connection: &Object) -> bool {
         let mut is_idle = false;
         exception::put_aside(|| {
-            let ended = profiles::without_failures(self.profile, || ask(connection, self.profile.abort));
+            let ended = profiles::without_failures(self.profile, || ask(connection, self.profile.abort, &mut []));
             is_idle = matches!(ended, Ok(Some(_))) && !self.is_busy(connection);
         });
         is_idle
@@ -447,21 +462,32 @@ fn last_used(pool: &Pool, id: u64) -> Option<Lease> {
     Some(Lease { entry: Rc::clone(entry), connection })
 }
 
+/// Leases the connection to a coroutine that it has used last, if it is free and no other one has used it since.
+fn lease_again(pool: &Pool, id: u64) -> Option<Lease> {
+    let last = last_used(pool, id)?;
+    let is_it = |free: &pool::Free| free.item.as_object().is_some_and(|object| last.entry.is_of(object));
+    let free = pool.places.borrow_mut().take_this(is_it)?;
+    pool.lend(&free.item);
+    last.entry.connection.is_leased.set(true);
+    Some(last)
+}
+
 /// Leases a connection to the running coroutine, or returns the one that it has.
-fn lease(pool: &Instance<Pool>, connections: &Connections, again: bool) -> Result<Lease, Thrown> {
+/// A call that `Reads` is made on the connection that the coroutine has used last, one that `Changes` if possible: it may read, too.
+fn lease(pool: &Instance<Pool>, connections: &Connections, meaning: Meaning) -> Result<Lease, Thrown> {
     let me = coroutine::current_id();
     if let Some(lease) = leased(pool, me) {
         connections.configured(&lease.entry, &lease.connection)?;
         return Ok(lease);
     }
-    if again {
-        let Some(last) = last_used(pool, me) else { return Err(has_lost(connections)) };
-        let is_it = |free: &pool::Free| free.item.as_object().is_some_and(|object| last.entry.is_of(object));
-        let taken = pool.places.borrow_mut().take_this(is_it);
-        let Some(free) = taken else { return Err(has_lost(connections)) };
-        pool.lend(&free.item);
-        last.entry.connection.is_leased.set(true);
-        return Ok(last);
+    if matches!(meaning, Meaning::Reads | Meaning::Changes) {
+        if let Some(last) = lease_again(pool, me) {
+            connections.configured(&last.entry, &last.connection)?;
+            return Ok(last);
+        }
+        if meaning == Meaning::Reads {
+            return Err(has_lost(connections));
+        }
     }
     loop {
         let item = pool::acquire(pool, connections.profile.wait, None)?;
@@ -546,7 +572,7 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
         }
     }
     drop(own);
-    let lease = lease(&pool, connections, meaning == Meaning::Reads)?;
+    let lease = lease(&pool, connections, meaning)?;
     // SAFETY: the frame of a method that the pooled class has from the same parent; the lease holds the connection.
     unsafe { frame.redirect(result, &lease.connection, method) };
     let is_end = connections.profile.ends.contains(&name.as_slice());
@@ -565,7 +591,7 @@ fn pool_for(this: &Object, name: &[u8], first: Option<&Value>) -> Result<(Owned<
         let text = format!("The {} object was not constructed", this.class().name().to_text());
         return Err(exception::throw_error(&text));
     };
-    let meaning = pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, first));
+    let meaning = pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, first, known));
     if meaning == Meaning::Refused {
         let text = format!(
             "{}::{}() cannot be called: the connections belong to a pool",
@@ -655,7 +681,9 @@ fn after(
         Meaning::Begins if !has_failed => info.is_begun.set(true),
         Meaning::Ends if !has_failed => info.is_begun.set(false),
         Meaning::EndsAnyhow => info.is_begun.set(false),
-        Meaning::ChangesIfDone if !has_failed => info.is_changed.set(true),
+        Meaning::InTransaction if !info.is_begun.get() && !connections.is_busy(&connection) => {
+            info.is_changed.set(true)
+        }
         Meaning::Changes => info.is_changed.set(true),
         _ => {}
     }
@@ -666,7 +694,8 @@ fn after(
     let is_mine = info.is_leased.get() && entry.borrower.get() == coroutine::current_id();
     if is_mine && pool.entry(&connection).is_some() {
         let mut is_kept = info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
-        if is_kept && state != Health::Sound && (is_end || info.kept.is_empty()) {
+        let is_lost = state == Health::Broken || state == Health::Suspect && !info.is_changed.get();
+        if is_kept && is_lost && (is_end || info.kept.is_empty()) {
             // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
             // there.
             info.is_broken.set(true);
@@ -702,7 +731,9 @@ impl Connections {
     /// Keeps the answers about a coroutine's last call, which was made on this connection.
     fn keep_answers(&self, id: u64, connection: &Object) {
         let mut answers = Vec::new();
-        exception::put_aside(|| answers = self.profile.answers.iter().map(|method| ask(connection, method)).collect());
+        exception::put_aside(|| {
+            answers = self.profile.answers.iter().map(|method| ask(connection, method, &mut [])).collect()
+        });
         let replaced = self.answers.borrow_mut().insert(id, answers);
         drop(replaced);
     }
@@ -750,7 +781,7 @@ fn call_by_name(call: Call) -> PhpResult {
     let values: Vec<Value> = values.values().cloned().collect();
     let (pool, meaning) = pool_for(this, &lower, values.first())?;
     let Some(connections) = pool.connections.get() else { return Ok(Value::NULL) };
-    let lease = lease(&pool, connections, false)?;
+    let lease = lease(&pool, connections, meaning)?;
     let callable = [Value::from(&*lease.connection), Value::from(name)];
     let callable = Value::from(Array::list(callable.into_iter()));
     if !engine::is_callable(&callable) {

@@ -1,6 +1,8 @@
 //! What is known of the classes whose connections are pooled.
 
-use spindle_zend::{Class, Frame, Object, Str, Value, class_table, exception};
+use crate::connections::Connections;
+use spindle_sql::{Dialect, Effect};
+use spindle_zend::{Class, Frame, Object, Str, Value, class_table, engine, exception};
 use std::ffi::CStr;
 
 /// What a call means for the connection that it is made on.
@@ -16,10 +18,10 @@ pub enum Meaning {
     Ends,
     /// As `Ends`, also if it fails.
     EndsAnyhow,
-    /// It may change the connection for good: the coroutine keeps it, and no other coroutine gets it.
+    /// Nothing that lasts longer than a transaction. Without one, as `Changes`.
+    InTransaction,
+    /// It may change the connection for good, also if it fails: the coroutine keeps it, and no other coroutine gets it.
     Changes,
-    /// As `Changes`, unless it fails.
-    ChangesIfDone,
     /// It configures all connections of the pool.
     Configures,
     /// It cannot be made on a connection of a pool.
@@ -59,8 +61,12 @@ pub struct Profile {
     pub answers: &'static [&'static [u8]],
     /// A call that shows whether the other end still answers: a method and its argument.
     pub ping: (&'static [u8], Option<&'static str>),
-    /// What a call of a method, by its name in lower case, means.
-    pub meaning: fn(&[u8], Option<&Value>) -> Meaning,
+    /// What a call of a method, by its name in lower case, means. One of an unknown kind may change the connection.
+    pub meaning: fn(&[u8], Option<&Value>, &Connections) -> Meaning,
+    /// Returns the language of a connection's statements.
+    pub dialect: fn(&Object) -> Dialect,
+    /// Methods that make functions for statements, by the name that is their first argument.
+    pub function_makers: &'static [&'static str],
     /// Returns what an exception of a call shows of its connection. Runs no PHP code.
     pub failure_state: fn(&Object) -> Health,
     /// Returns what is known of a connection that has answered a call with `false`.
@@ -92,9 +98,9 @@ pub static PDO: Profile = Profile {
     ends: &[b"commit", b"rollback"],
     answers: &[b"errorcode", b"errorinfo"],
     ping: (b"query", Some("SELECT 1")),
-    meaning: |method, first| match method {
-        b"exec" | b"query" => first.and_then(Value::as_str).map_or(Meaning::Plain, meaning_of_sql),
-        b"prepare" => match first.and_then(Value::as_str).map_or(Meaning::Plain, meaning_of_sql) {
+    meaning: |method, first, connections| match method {
+        b"exec" | b"query" => meaning_of_sql(first, connections),
+        b"prepare" => match meaning_of_sql(first, connections) {
             Meaning::Ends => Meaning::Plain, // it may never be executed
             other => other,
         },
@@ -105,8 +111,14 @@ pub static PDO: Profile = Profile {
         b"begintransaction" | b"commit" | b"rollback" | b"intransaction" | b"getattribute" | b"quote" => Meaning::Plain,
         _ => Meaning::Changes, // a method of a driver
     },
+    dialect: |connection| {
+        const DRIVER_NAME: i64 = 16; // PDO::ATTR_DRIVER_NAME
+        let name = ask(connection, b"getattribute", &mut [DRIVER_NAME.into()]);
+        name.as_str().map_or(Dialect::Unknown, |name| Dialect::of_driver(name.as_bytes()))
+    },
+    function_makers: &["sqlitecreatefunction", "sqlitecreateaggregate"],
     failure_state: |thrown| health_by_code(&thrown.read_property(thrown.class(), c"code")),
-    answer_state: |connection| health_by_code(&crate::connections::ask(connection, b"errorcode")),
+    answer_state: |connection| health_by_code(&ask(connection, b"errorcode", &mut [])),
 };
 
 /// Returns what an `SQLSTATE` shows of a connection.
@@ -134,117 +146,74 @@ pub static REDIS: Profile = Profile {
     ends: &[b"exec", b"discard"],
     answers: &[b"getlasterror"],
     ping: (b"ping", None),
-    meaning: |method, _| match method {
+    meaning: |method, _, _| match method {
         b"connect" | b"open" | b"pconnect" | b"popen" | b"close" | b"swapdb" => Meaning::Refused,
         b"setoption" | b"select" | b"auth" => Meaning::Configures,
-        b"getlasterror" | b"clearlasterror" => Meaning::Reads,
+        b"getlasterror" | b"clearlasterror" | b"wait" | b"waitaof" => Meaning::Reads,
         b"watch" => Meaning::Begins,
         b"exec" | b"discard" | b"unwatch" => Meaning::EndsAnyhow,
-        b"rawcommand" | b"client" | b"subscribe" | b"psubscribe" | b"unsubscribe" | b"punsubscribe" | b"slaveof" => {
-            Meaning::Changes
-        }
-        _ => Meaning::Plain,
+        _ if REDIS_COMMANDS.binary_search(&method).is_ok() => Meaning::Plain,
+        _ => Meaning::Changes,
     },
+    dialect: |_| Dialect::Unknown,
+    function_makers: &[],
     failure_state: |_| Health::Broken,
     answer_state: |_| Health::Sound,
 };
 
-/// Statements that leave nothing on their connection.
-const PLAIN: &[&str] = &[
-    "SELECT",
-    "INSERT",
-    "UPDATE",
-    "DELETE",
-    "REPLACE",
-    "MERGE",
-    "WITH",
-    "VALUES",
-    "TABLE",
-    "EXPLAIN",
-    "DESCRIBE",
-    "DESC",
-    "SHOW",
-    "CREATE",
-    "DROP",
-    "ALTER",
-    "TRUNCATE",
-    "RENAME",
-    "ANALYZE",
-    "VACUUM",
-    "OPTIMIZE",
-    "REINDEX",
-    "GRANT",
-    "REVOKE",
-    "COMMENT",
-    "NOTIFY",
-    "SAVEPOINT",
-    "RELEASE",
+/// Methods of phpredis that leave nothing on their connection, or what its mode tells. Sorted.
+#[rustfmt::skip]
+const REDIS_COMMANDS: &[&[u8]] = &[
+    b"_compress", b"_pack", b"_prefix", b"_serialize", b"_uncompress", b"_unpack", b"_unserialize", b"acl", b"append",
+    b"bgrewriteaof", b"bgsave", b"bitcount", b"bitop", b"bitpos", b"blmove", b"blmpop", b"blpop", b"brpop",
+    b"brpoplpush", b"bzmpop", b"bzpopmax", b"bzpopmin", b"config", b"copy", b"dbsize", b"decr", b"decrby", b"del",
+    b"delete", b"dump", b"echo", b"eval", b"eval_ro", b"evalsha", b"evalsha_ro", b"evaluate", b"evaluatesha",
+    b"exists", b"expire", b"expireat", b"expiretime", b"fcall", b"fcall_ro", b"flushall", b"flushdb", b"function",
+    b"geoadd", b"geodist", b"geohash", b"geopos", b"georadius", b"georadius_ro", b"georadiusbymember",
+    b"georadiusbymember_ro", b"geosearch", b"geosearchstore", b"get", b"getauth", b"getbit", b"getdbnum", b"getdel",
+    b"getex", b"gethost", b"getkeys", b"getmode", b"getmultiple", b"getoption", b"getpersistentid", b"getport",
+    b"getrange", b"getreadtimeout", b"getset", b"gettimeout", b"hdel", b"hexists", b"hget", b"hgetall", b"hincrby",
+    b"hincrbyfloat", b"hkeys", b"hlen", b"hmget", b"hmset", b"hrandfield", b"hscan", b"hset", b"hsetnx", b"hstrlen",
+    b"hvals", b"incr", b"incrby", b"incrbyfloat", b"info", b"isconnected", b"keys", b"lastsave", b"lcs", b"lget",
+    b"lgetrange", b"lindex", b"linsert", b"listtrim", b"llen", b"lmove", b"lmpop", b"lpop", b"lpos", b"lpush",
+    b"lpushx", b"lrange", b"lrem", b"lremove", b"lset", b"lsize", b"ltrim", b"mget", b"migrate", b"move", b"mset",
+    b"msetnx", b"multi", b"object", b"persist", b"pexpire", b"pexpireat", b"pexpiretime", b"pfadd", b"pfcount",
+    b"pfmerge", b"ping", b"pipeline", b"psetex", b"pttl", b"publish", b"pubsub", b"randomkey", b"rename",
+    b"renamekey", b"renamenx", b"restore", b"role", b"rpop", b"rpoplpush", b"rpush", b"rpushx", b"sadd", b"saddarray",
+    b"save", b"scan", b"scard", b"scontains", b"script", b"sdiff", b"sdiffstore", b"sendecho", b"set", b"setbit",
+    b"setex", b"setnx", b"setrange", b"sgetmembers", b"sinter", b"sintercard", b"sinterstore", b"sismember",
+    b"slowlog", b"smembers", b"smismember", b"smove", b"sort", b"sort_ro", b"sortasc", b"sortascalpha", b"sortdesc",
+    b"sortdescalpha", b"spop", b"srandmember", b"srem", b"sremove", b"sscan", b"ssize", b"strlen", b"substr",
+    b"sunion", b"sunionstore", b"time", b"touch", b"ttl", b"type", b"unlink", b"xack", b"xadd", b"xautoclaim",
+    b"xclaim", b"xdel", b"xgroup", b"xinfo", b"xlen", b"xpending", b"xrange", b"xread", b"xreadgroup", b"xrevrange",
+    b"xtrim", b"zadd", b"zcard", b"zcount", b"zdelete", b"zdeleterangebyrank", b"zdeleterangebyscore", b"zdiff",
+    b"zdiffstore", b"zincrby", b"zinter", b"zintercard", b"zinterstore", b"zlexcount", b"zmpop", b"zmscore",
+    b"zpopmax", b"zpopmin", b"zrandmember", b"zrange", b"zrangebylex", b"zrangebyscore", b"zrangestore", b"zrank",
+    b"zrem", b"zremove", b"zremoverangebyscore", b"zremrangebylex", b"zremrangebyrank", b"zremrangebyscore",
+    b"zreverserange", b"zrevrange", b"zrevrangebylex", b"zrevrangebyscore", b"zrevrank", b"zscan", b"zscore",
+    b"zsize", b"zunion", b"zunionstore",
 ];
 
-/// Functions of SQL that read what earlier statements have left on their connection.
-const READS: &[&str] = &[
-    "last_insert_id",
-    "last_insert_rowid",
-    "lastval",
-    "currval",
-    "row_count",
-    "found_rows",
-    "changes(",
-    "scope_identity",
-    "@@identity",
-];
-
-/// What lets a statement that is plain otherwise leave something on its connection.
-const CHANGES: &[&str] = &["set_config", "_lock", " temp", "#", " session", "dblink_", "setseed", ":="];
-
-/// Returns what a statement means for its connection. One of an unknown kind may change it.
-pub fn meaning_of_sql(text: &Str) -> Meaning {
-    let text = String::from_utf8_lossy(text.as_bytes()).to_ascii_lowercase();
-    let text = text.trim().trim_end_matches(';').trim_end();
-    if has_several(text) {
-        return Meaning::Changes;
+/// Returns what a statement means for its connection.
+fn meaning_of_sql(text: Option<&Value>, connections: &Connections) -> Meaning {
+    let Some(text) = text else { return Meaning::Plain };
+    let Some(text) = text.as_str() else {
+        // An object is converted to a text, which is not known yet.
+        return if text.as_object().is_some() { Meaning::Changes } else { Meaning::Plain };
+    };
+    match connections.effect(text.as_bytes()) {
+        Effect::Nothing => Meaning::Plain,
+        Effect::Reads => Meaning::Reads,
+        Effect::InTransaction => Meaning::InTransaction,
+        Effect::Begins => Meaning::Begins,
+        Effect::Ends => Meaning::Ends,
+        Effect::Changes => Meaning::Changes,
     }
-    let word = text.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or("");
-    match word {
-        "begin" | "start" => return Meaning::Begins,
-        "commit" | "end" | "rollback" if text == word => return Meaning::Ends,
-        "rollback" => return Meaning::Plain, // to a savepoint, within a transaction
-        _ => {}
-    }
-    let is_known = PLAIN.iter().any(|plain| word.eq_ignore_ascii_case(plain));
-    if !is_known || CHANGES.iter().any(|one| text.contains(one)) || has_variable(text) {
-        return Meaning::ChangesIfDone;
-    }
-    if READS.iter().any(|one| text.contains(one)) { Meaning::Reads } else { Meaning::Plain }
 }
 
-/// Returns `true` if a text may be several statements.
-fn has_several(text: &str) -> bool {
-    if !text.contains(';') {
-        return false;
-    }
-    let mut quote = None;
-    for letter in text.chars() {
-        match (quote, letter) {
-            (_, '\\') => return true, // an escape or not, as the server has it
-            (None, ';') => return true,
-            (None, '\'' | '"' | '`') => quote = Some(letter),
-            (Some(open), _) if open == letter => quote = None,
-            _ => {}
-        }
-    }
-    quote.is_some()
-}
-
-/// Returns `true` if a text contains a variable of the connection, as MySQL has them.
-fn has_variable(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is_part =
-        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@'));
-    (0..bytes.len()).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        bytes[at] == b'@' && !is_part(before) && bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphabetic())
-    })
+/// Returns the result of a method of a connection; `Value::UNDEF` if it has failed or there is none.
+pub fn ask(connection: &Object, method: &[u8], arguments: &mut [Value]) -> Value {
+    connection.class().method(method).map_or(Value::UNDEF, |method| engine::call_method(connection, method, arguments))
 }
 
 /// Returns the first argument of a call.

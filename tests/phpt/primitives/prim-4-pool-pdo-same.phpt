@@ -106,7 +106,8 @@ $normal = fn(array $log) => str_replace(['Async\\\\PooledPDO', 'Async\\PooledPDO
 $pooled = $normal($pooled);
 T\check(count($plain) . ' answers', count($plain) === count($pooled) && count($plain) > 100);
 foreach ($plain as $at => $line) if ($line !== ($pooled[$at] ?? null)) echo "  {$plain[$at - 1]}\n- $line\n+ ", $pooled[$at] ?? "nothing", "\n";
-T\check('one connection was enough', count($db->pool) === 1 && $db->pool->activeCount() === 0, [count($db->pool), $db->pool->activeCount()]);
+// 'selec' is a statement of an unknown kind: it keeps the connection.
+T\check('one connection was enough', count($db->pool) === 1 && $db->pool->activeCount() === 1, [count($db->pool), $db->pool->activeCount()]);
 
 $inside = [];
 $log = &$inside;

@@ -1,0 +1,95 @@
+//! What a statement of SQL leaves on the connection that it is made on.
+//!
+//! A statement is harmless if each part of it is known to be so: its kind, the functions that it calls, the variables that it
+//! reads. Everything else, and every text that servers may read in another way, counts as one that changes the connection.
+//! What the server calls by itself is not seen: triggers, views, and functions behind operators.
+
+#![forbid(unsafe_code)]
+
+mod lexer;
+mod statement;
+mod words;
+
+use lexer::Mode;
+
+/// A language of SQL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Dialect {
+    /// MySQL and MariaDB.
+    MySql,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+    /// One of which nothing is known: only the statements of transactions are, everything else changes the connection.
+    #[default]
+    Unknown,
+}
+
+impl Dialect {
+    /// Returns the language of a driver of PDO.
+    #[must_use]
+    pub fn of_driver(name: &[u8]) -> Dialect {
+        match name {
+            b"mysql" => Dialect::MySql,
+            b"pgsql" => Dialect::Postgres,
+            b"sqlite" => Dialect::Sqlite,
+            _ => Dialect::Unknown,
+        }
+    }
+}
+
+/// What a statement leaves on its connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing that lasts.
+    Nothing,
+    /// Nothing, but its result is about earlier statements of the connection.
+    Reads,
+    /// What lasts until the end of a transaction. Outside of one it may change the connection.
+    InTransaction,
+    /// It begins a transaction.
+    Begins,
+    /// It ends the transaction.
+    Ends,
+    /// It may change the connection for good.
+    Changes,
+}
+
+/// Returns what a statement leaves on its connection. `is_harmless` says of further functions, by their names in lower case,
+/// that they change nothing.
+#[must_use]
+pub fn effect(text: &[u8], dialect: Dialect, is_harmless: &dyn Fn(&[u8]) -> bool) -> Effect {
+    // Some servers end a text at the first NUL.
+    if text.contains(&0) {
+        return Effect::Changes;
+    }
+    let has_backslash = text.contains(&b'\\');
+    // In some character sets a backslash may be the second byte of a letter.
+    if has_backslash && std::str::from_utf8(text).is_err() {
+        return Effect::Changes;
+    }
+    // Its statements may need nothing between them, and its quotes may be others.
+    let is_simple = |byte: &u8| byte.is_ascii_alphanumeric() || b" \t\r\n;".contains(byte);
+    if dialect == Dialect::Unknown && !text.iter().all(is_simple) {
+        return Effect::Changes;
+    }
+    let read =
+        |escapes, escapes_in_double| statement::effect(text, Mode { dialect, escapes, escapes_in_double }, is_harmless);
+    // What a backslash means is a setting of the server.
+    match dialect {
+        Dialect::MySql if has_backslash => worst(read(true, true), worst(read(true, false), read(false, false))),
+        Dialect::MySql => read(true, true),
+        Dialect::Postgres if has_backslash => worst(read(false, false), read(true, false)),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Unknown => read(false, false),
+    }
+}
+
+/// Returns the effect of a statement that has one of two.
+fn worst(one: Effect, other: Effect) -> Effect {
+    match (one, other) {
+        _ if one == other => one,
+        (Effect::Nothing | Effect::Reads, Effect::Nothing | Effect::Reads) => Effect::Reads,
+        _ => Effect::Changes,
+    }
+}

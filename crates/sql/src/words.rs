@@ -1,0 +1,298 @@
+//! Words that are known, in lower case.
+
+use crate::Dialect;
+
+/// The longest word that is known.
+const LONGEST: usize = 40;
+
+/// A word in lower case. One that is too long to be known is empty.
+#[derive(Clone, Copy)]
+pub struct Name {
+    bytes: [u8; LONGEST],
+    length: usize,
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Name {}
+
+impl Name {
+    pub fn new(word: &[u8]) -> Name {
+        let mut bytes = [0; LONGEST];
+        let length = if word.len() <= LONGEST { word.len() } else { 0 };
+        bytes[..length].copy_from_slice(&word[..length]);
+        bytes.make_ascii_lowercase();
+        Name { bytes, length }
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Returns the word, which is empty if it is no text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).unwrap_or("")
+    }
+
+    pub fn is(&self, word: &str) -> bool {
+        self.as_bytes() == word.as_bytes()
+    }
+
+    pub fn is_one_of(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is(word))
+    }
+}
+
+/// Statements that leave nothing on their connection, if their parts do not.
+pub const STATEMENTS: &[&str] = &[
+    "select", "insert", "update", "delete", "replace", "merge", "with", "values", "table", "show", "truncate",
+    "analyze", "vacuum", "optimize", "reindex", "grant", "revoke", "comment", "notify",
+];
+
+/// Statements that can be explained.
+pub const QUERIES: &[&str] = &["select", "insert", "update", "delete", "replace", "merge", "with", "values", "table"];
+
+/// What is created and dropped for all connections.
+pub const OBJECTS: &[&str] = &[
+    "table",
+    "index",
+    "view",
+    "materialized",
+    "sequence",
+    "schema",
+    "database",
+    "trigger",
+    "function",
+    "procedure",
+    "type",
+    "extension",
+];
+
+/// What can be altered without effect on the connection.
+pub const ALTERED: &[&str] = &["table", "index", "view", "materialized", "sequence", "type"];
+
+/// What stands between `CREATE` and the kind of object.
+pub const OPTIONS_OF_CREATE: &[&str] = &["or", "replace", "unique", "fulltext", "spatial", "unlogged", "virtual"];
+
+/// What stands between `EXPLAIN` and a statement.
+pub const OPTIONS_OF_EXPLAIN: &[&str] =
+    &["analyze", "verbose", "extended", "partitions", "query", "plan", "format", "json", "tree", "traditional"];
+
+/// Words after which a statement begins.
+pub const BEFORE_STATEMENT: &[&str] = OPTIONS_OF_EXPLAIN;
+
+/// What stands between `INSERT` and `INTO`.
+pub const OPTIONS_OF_INSERT: &[&str] =
+    &["low_priority", "high_priority", "delayed", "ignore", "or", "replace", "abort", "fail", "rollback"];
+
+/// Words that stand before a name whose columns follow in parentheses.
+pub const BEFORE_COLUMNS: &[&str] = &[
+    "into",
+    "table",
+    "view",
+    "as",
+    "references",
+    "recursive",
+    "key",
+    "index",
+    "with",
+    "insert",
+    "low_priority",
+    "high_priority",
+    "delayed",
+    "ignore",
+];
+
+/// Of a function that reads what earlier statements have left.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// It does with arguments, too.
+    pub with_arguments: bool,
+}
+
+/// Returns `None` for a function that does not read what earlier statements have left.
+pub fn reads(name: Name) -> Option<Reading> {
+    match name.as_str() {
+        "last_insert_id" => Some(Reading { with_arguments: false }),
+        "last_insert_rowid" | "lastval" | "currval" | "row_count" | "found_rows" | "changes" | "total_changes" => {
+            Some(Reading { with_arguments: true })
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a variable of MySQL is about earlier statements; `None` for one that is not known.
+pub fn variable(name: Name) -> Option<bool> {
+    const PLAIN: &[&str] = &[
+        "autocommit",
+        "basedir",
+        "character_set_client",
+        "character_set_connection",
+        "character_set_database",
+        "character_set_results",
+        "character_set_server",
+        "collation_connection",
+        "collation_database",
+        "collation_server",
+        "datadir",
+        "default_storage_engine",
+        "global",
+        "hostname",
+        "lower_case_table_names",
+        "max_allowed_packet",
+        "max_connections",
+        "port",
+        "read_only",
+        "server_id",
+        "session",
+        "socket",
+        "sql_mode",
+        "system_time_zone",
+        "time_zone",
+        "transaction_isolation",
+        "tx_isolation",
+        "version",
+        "version_comment",
+        "version_compile_os",
+        "wait_timeout",
+    ];
+    match name.as_str() {
+        "identity" | "last_insert_id" | "insert_id" | "warning_count" | "error_count" => Some(true),
+        _ if name.is_one_of(PLAIN) => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns `true` for a word before a parenthesis that is no function, or one that changes nothing.
+pub fn is_harmless(name: Name, dialect: Dialect) -> bool {
+    let own = match dialect {
+        Dialect::MySql => MYSQL,
+        Dialect::Postgres => POSTGRES,
+        Dialect::Sqlite => SQLITE,
+        Dialect::Unknown => &[],
+    };
+    let name = name.as_str();
+    WORDS.binary_search(&name).is_ok() || own.binary_search(&name).is_ok()
+}
+
+/// Words of all languages: keywords, types, and functions. Sorted.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "abs", "acos", "all", "analyze", "and", "any", "array", "as", "ascii", "asin", "atan", "atan2", "avg", "between",
+    "bigint", "binary", "bit", "bit_length", "blob", "by", "case", "cast", "ceil", "ceiling", "char", "char_length",
+    "character", "character_length", "check", "coalesce", "collate", "concat", "concat_ws", "conflict", "convert",
+    "cos", "cosh", "count", "cube", "cume_dist", "current_date", "current_time", "current_timestamp", "date",
+    "date_add", "date_sub", "datetime", "dec", "decimal", "default", "degrees", "delete", "dense_rank", "distinct",
+    "double", "else", "enum", "except", "exists", "exp", "explain", "extract", "filter", "first_value", "fixed",
+    "float", "floor", "from", "greatest", "group", "group_concat", "having", "hex", "ifnull", "ilike", "in",
+    "include", "index", "insert", "instr", "int", "integer", "intersect", "interval", "is", "join", "json",
+    "json_array", "json_arrayagg", "json_extract", "json_object", "json_objectagg", "json_table", "json_type",
+    "json_valid", "key", "lag", "last_value", "lateral", "lead", "least", "left", "length", "like", "limit", "ln",
+    "log", "log10", "log2", "lower", "lpad", "ltrim", "materialized", "max", "md5", "mediumint", "min", "mod",
+    "nchar", "not", "now", "nth_value", "ntile", "nullif", "number", "numeric", "nvarchar", "octet_length", "offset",
+    "on", "or", "over", "overlay", "partition", "percent_rank", "pi", "position", "pow", "power", "primary",
+    "radians", "random", "range", "rank", "real", "repeat", "replace", "returning", "reverse", "right", "rollup",
+    "round", "row", "row_number", "rows", "rpad", "rtrim", "select", "set", "sets", "sha1", "sign", "sin", "sinh",
+    "smallint", "some", "sqrt", "string_agg", "substr", "substring", "sum", "table", "tan", "tanh", "text", "than",
+    "then", "time", "timestamp", "tinyint", "total", "trim", "unhex", "union", "unique", "update", "upper", "using",
+    "vacuum", "value", "values", "varbinary", "varchar", "varying", "when", "where", "year",
+];
+
+/// Those of MySQL and MariaDB. Sorted.
+#[rustfmt::skip]
+const MYSQL: &[&str] = &[
+    "adddate", "addtime", "aes_decrypt", "aes_encrypt", "against", "any_value", "bin", "bin_to_uuid", "bit_and",
+    "bit_count", "bit_or", "bit_xor", "columns", "compress", "connection_id", "conv", "convert_tz", "crc32",
+    "curdate", "current_user", "curtime", "database", "date_format", "datediff", "day", "dayname", "dayofmonth",
+    "dayofweek", "dayofyear", "div", "elt", "escape", "export_set", "extractvalue", "field", "find_in_set", "force",
+    "format", "from_base64", "from_days", "from_unixtime", "grouping", "hash", "hour", "if", "ignore", "inet6_aton",
+    "inet6_ntoa", "inet_aton", "inet_ntoa", "is_ipv4", "is_ipv6", "isnull", "json_compact", "json_contains",
+    "json_contains_path", "json_depth", "json_detailed", "json_exists", "json_insert", "json_keys", "json_length",
+    "json_merge", "json_merge_patch", "json_merge_preserve", "json_overlaps", "json_pretty", "json_query",
+    "json_quote", "json_remove", "json_replace", "json_search", "json_set", "json_unquote", "json_value", "last_day",
+    "lcase", "linestring", "list", "localtime", "localtimestamp", "locate", "make_set", "makedate", "maketime",
+    "match", "median", "microsecond", "mid", "minute", "month", "monthname", "nextval", "oct", "ord",
+    "percentile_cont", "period_add", "period_diff", "point", "polygon", "quarter", "quote", "rand", "regexp",
+    "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "rlike", "schema", "sec_to_time", "second",
+    "separator", "session_user", "sha", "sha2", "sleep", "soundex", "space", "st_astext", "st_contains",
+    "st_distance", "st_distance_sphere", "st_geomfromtext", "st_within", "st_x", "st_y", "std", "stddev",
+    "stddev_pop", "stddev_samp", "str_to_date", "strcmp", "subdate", "substring_index", "subtime", "sysdate",
+    "system_user", "time_format", "time_to_sec", "timediff", "timestampadd", "timestampdiff", "tinytext", "to_base64",
+    "to_days", "to_seconds", "truncate", "ucase", "uncompress", "unix_timestamp", "use", "user", "utc_date",
+    "utc_time", "utc_timestamp", "uuid", "uuid_short", "uuid_to_bin", "var_pop", "var_samp", "variance", "version",
+    "week", "weekday", "weekofyear", "weight_string", "xor", "yearweek",
+];
+
+/// Those of PostgreSQL. Sorted.
+#[rustfmt::skip]
+const POSTGRES: &[&str] = &[
+    "age", "always", "array_agg", "array_append", "array_cat", "array_length", "array_lower", "array_ndims",
+    "array_position", "array_positions", "array_prepend", "array_remove", "array_replace", "array_to_json",
+    "array_to_string", "array_upper", "bernoulli", "bit_and", "bit_or", "bool_and", "bool_or", "bpchar", "btrim",
+    "bytea", "cardinality", "cbrt", "chr", "clock_timestamp", "col_description", "convert_from", "convert_to", "corr",
+    "covar_pop", "covar_samp", "current_database", "current_schema", "current_schemas", "current_setting",
+    "current_user", "date_bin", "date_part", "date_trunc", "daterange", "decode", "div", "encode", "every", "exclude",
+    "factorial", "format", "format_type", "gcd", "gen_random_uuid", "generate_series", "generate_subscripts",
+    "generated", "get_byte", "has_table_privilege", "hash", "ignore", "initcap", "int4range", "int8range", "isempty",
+    "isfinite", "json_agg", "json_array_elements", "json_array_elements_text", "json_array_length",
+    "json_build_array", "json_build_object", "json_each", "json_each_text", "json_extract_path",
+    "json_extract_path_text", "json_object_agg", "json_object_keys", "json_populate_record",
+    "json_populate_recordset", "json_strip_nulls", "json_to_record", "json_to_recordset", "json_typeof", "jsonb",
+    "jsonb_agg", "jsonb_array_elements", "jsonb_array_elements_text", "jsonb_array_length", "jsonb_build_array",
+    "jsonb_build_object", "jsonb_each", "jsonb_each_text", "jsonb_exists", "jsonb_extract_path",
+    "jsonb_extract_path_text", "jsonb_insert", "jsonb_object", "jsonb_object_agg", "jsonb_object_keys",
+    "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query", "jsonb_path_query_array", "jsonb_path_query_first",
+    "jsonb_populate_record", "jsonb_populate_recordset", "jsonb_pretty", "jsonb_set", "jsonb_strip_nulls",
+    "jsonb_to_record", "jsonb_to_recordset", "jsonb_typeof", "justify_days", "justify_hours", "justify_interval",
+    "lcm", "like_regex", "list", "localtime", "localtimestamp", "lower_inc", "make_date", "make_interval",
+    "make_time", "make_timestamp", "make_timestamptz", "mode", "nextval", "normalize", "num_nonnulls", "num_nulls",
+    "numrange", "obj_description", "ordinality", "overlaps", "parse_ident", "percentile_cont", "percentile_disc",
+    "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared", "pg_backend_pid", "pg_column_size", "pg_database_size",
+    "pg_get_constraintdef", "pg_get_expr", "pg_get_indexdef", "pg_get_serial_sequence", "pg_get_userbyid",
+    "pg_get_viewdef", "pg_is_in_recovery", "pg_notify", "pg_postmaster_start_time", "pg_relation_size",
+    "pg_size_pretty", "pg_sleep", "pg_table_is_visible", "pg_table_size", "pg_total_relation_size",
+    "pg_try_advisory_xact_lock", "pg_try_advisory_xact_lock_shared", "pg_typeof", "phraseto_tsquery",
+    "plainto_tsquery", "quote_ident", "quote_literal", "quote_nullable", "range_agg", "regexp_count", "regexp_instr",
+    "regexp_like", "regexp_match", "regexp_matches", "regexp_replace", "regexp_split_to_array",
+    "regexp_split_to_table", "regexp_substr", "regr_count", "row_to_json", "scale", "session_user", "setval",
+    "sha224", "sha256", "sha384", "sha512", "split_part", "starts_with", "statement_timestamp", "stddev",
+    "stddev_pop", "stddev_samp", "string_to_array", "string_to_table", "strpos", "symmetric", "tablesample",
+    "timeofday", "timestamptz", "timetz", "timezone", "to_ascii", "to_char", "to_date", "to_hex", "to_json",
+    "to_jsonb", "to_number", "to_timestamp", "to_tsquery", "to_tsvector", "transaction_timestamp", "translate",
+    "trim_array", "trunc", "ts_headline", "ts_rank", "ts_rank_cd", "tsquery", "tsrange", "tstzrange", "tsvector",
+    "txid_current", "unnest", "upper_inc", "uuid", "var_pop", "var_samp", "variance", "version",
+    "websearch_to_tsquery", "width", "width_bucket", "xmlagg", "xmlelement", "xmlforest", "xpath",
+];
+
+/// Those of SQLite. Sorted.
+#[rustfmt::skip]
+const SQLITE: &[&str] = &[
+    "autoincrement", "bm25", "boolean", "clob", "format", "glob", "highlight", "iif", "json_array_length",
+    "json_each", "json_error_position", "json_group_array", "json_group_object", "json_insert", "json_patch",
+    "json_pretty", "json_quote", "json_remove", "json_replace", "json_set", "json_tree", "jsonb", "jsonb_array",
+    "jsonb_object", "julianday", "likelihood", "likely", "match", "printf", "quote", "randomblob", "regexp",
+    "replace_ignore", "snippet", "sqlite_source_id", "sqlite_version", "strftime", "timediff", "trunc", "typeof",
+    "unicode", "unixepoch", "unlikely", "zeroblob",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        for list in [WORDS, MYSQL, POSTGRES, SQLITE] {
+            assert!(list.is_sorted());
+        }
+    }
+
+    #[test]
+    fn known_words_are_not_too_long() {
+        let lists = [WORDS, MYSQL, POSTGRES, SQLITE, STATEMENTS, OBJECTS, OPTIONS_OF_INSERT];
+        assert!(lists.iter().flat_map(|list| list.iter()).all(|word| word.len() <= LONGEST));
+    }
+}
