@@ -45,5 +45,5 @@ function revolt(string $side): void
     $loop->run();
 }
 
-Loops\load(['react' => 'reactphp/socket', 'revolt' => 'revoltphp/event-loop'][$kind]);
+Loops\load(['react' => 'react/socket', 'revolt' => 'revolt/event-loop'][$kind]);
 $kind($side);

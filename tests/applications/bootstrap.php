@@ -20,18 +20,17 @@
     $isOfSources = isset($suite['sources']);
     if ($isOfSources) {
         // What Composer would install, as far as it is in the folder of sources.
-        $load = static function (string $folder, bool $isSuite) use (&$load, &$map, &$files): void {
-            static $loaded = [];
-            $about = json_decode((string) @file_get_contents("$folder/composer.json"), true);
-            if (isset($loaded[$about['name'] ?? '']) || $about === null) {
-                return;
-            }
-            $loaded[$about['name']] = true;
+        require_once dirname(__DIR__) . '/sources.php';
+        $packages = array_diff_key(\Sources\packages(), array_flip($suite['without'] ?? []));
+        $load = static function (string $folder, array $about, bool $isSuite) use (&$load, &$map, &$files, &$packages, $tree): void {
+            unset($packages[$about['name']]);
             foreach ([$about['require'] ?? [], $isSuite ? $about['require-dev'] ?? [] : []] as $required) {
                 foreach (array_keys($required) as $package) {
-                    $package = strtr($package, ['react/' => 'reactphp/', 'revolt/' => 'revoltphp/', 'evenement/' => 'igorw/',
-                        'league/' => 'thephpleague/', 'react-block' => 'reactphp-block']);
-                    str_contains($package, '/') && $load(getenv('SPINDLE_SOURCES') . "/$package", false);
+                    if (isset($packages[$package])) {
+                        [$source, $ofIt] = $packages[$package];
+                        $copy = "{$tree}vendor/$package";
+                        $load(is_dir($copy) ? $copy : $source, $ofIt, false);
+                    }
                 }
             }
             foreach ([$about['autoload'] ?? [], $isSuite ? $about['autoload-dev'] ?? [] : []] as $autoload) {
@@ -45,7 +44,7 @@
                 }
             }
         };
-        $load(rtrim($tree, '/'), true);
+        $load(rtrim($tree, '/'), json_decode(file_get_contents("$tree/composer.json"), true, 512, JSON_THROW_ON_ERROR), true);
     }
     uksort($map, static fn (string $a, string $b) => strlen($b) <=> strlen($a));
     spl_autoload_register(static function (string $class) use ($map, $tree, $root, $isOfSources): void {

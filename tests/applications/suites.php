@@ -5,6 +5,8 @@
  *
  *     source       the source package of its tests, and of the code unless `packages` has that
  *     sources      instead: OWNER/NAME in the folder that SPINDLE_SOURCES names; its composer.json says where classes are
+ *     without      packages that are not taken from there, as the distribution has the version that fits
+ *     copies       packages of there that are to be in its folder `vendor`, as they look for `vendor/autoload.php` from there
  *     tests        the folder of its tests there (tests)
  *     contract     they are tests of what stock PHP does not have: all have to pass, but for `skips`
  *     parts        what of it is wanted (default: all)
@@ -18,7 +20,8 @@
  *     arguments    PHPUnit's arguments; here and in what follows {NAME} is a variable of the environment
  *     script       a script that runs the tests instead of PHPUnit, and `outcomes`, which reads them from its output
  *     environment  further variables
- *     servers      servers of scripts/servers, fresh ones for each run; `prepare` has shell commands once they are up
+ *     servers      servers of scripts/servers, fresh ones for each run; `prepare` has shell commands
+ *                  for when they are up, which run at the top of the source
  *     extensions   modules that are not enabled by the distribution's configuration as scripts/setup leaves it
  *     sample       further arguments that make a short run of it
  *

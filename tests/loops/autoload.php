@@ -9,19 +9,22 @@ declare(strict_types=1);
 
 namespace Loops;
 
+require_once dirname(__DIR__) . '/sources.php';
+
 /** Adds a package and what it requires. Returns the number of packages, 0 if it is not there. */
 function load(string $package): int
 {
     static $loaded = [];
-    $folder = rtrim((string) getenv('SPINDLE_SOURCES'), '/') . '/' . strtr($package, ['react/' => 'reactphp/', 'revolt/' => 'revoltphp/',
-        'evenement/' => 'igorw/', 'league/' => 'thephpleague/']);
-    $about = is_file("$folder/composer.json") ? json_decode(file_get_contents("$folder/composer.json"), true) : null;
-    if ($about === null || isset($loaded[$about['name']])) {
-        return (int) ($about !== null);
+    if (!isset(\Sources\packages()[$package])) {
+        return 0;
     }
-    $loaded[$about['name']] = true;
+    if (isset($loaded[$package])) {
+        return count($loaded);
+    }
+    $loaded[$package] = true;
+    [$folder, $about] = \Sources\packages()[$package];
     foreach (array_keys($about['require'] ?? []) as $required) {
-        str_contains($required, '/') && load($required);
+        load($required);
     }
     foreach ($about['autoload']['psr-4'] ?? [] as $prefix => $folders) {
         spl_autoload_register(static function (string $class) use ($prefix, $folders, $folder): void {

@@ -1,5 +1,5 @@
 <?php
-// needs: reactphp/socket
+// needs: react/socket
 
 declare(strict_types=1);
 
