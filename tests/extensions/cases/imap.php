@@ -4,7 +4,7 @@ namespace Extensions;
 
 $late = slowed(env('SPINDLE_IMAP_PORT'));
 $server = "{127.0.0.1:$late/imap/notls}";
-$open = static fn(string $box = 'INBOX') => \imap_open("$server$box", 'spindle', env('SPINDLE_IMAP_PASSWORD'), 0, 1);
+$open = static fn(string $box = 'INBOX') => \imap_open("$server$box", 'spindle', env('SPINDLE_IMAP_PASSWORD'), 0, 1) ?: throw new \Exception(\imap_last_error());
 $letter = static fn(int $n) => "From: anna@example.org\r\nSubject: letter $n\r\n\r\nDear Bert, $n.\r\n";
 $full = static function () use ($open, $letter, $server) { $i = $open(); $box = unique(); \imap_createmailbox($i, "$server$box"); \imap_append($i, "$server$box", $letter(1)); \imap_append($i, "$server$box", $letter(2)); \imap_reopen($i, "$server$box"); return $i; };
 check('imap_body', static fn($i, int $n) => \imap_body($i, $n), $full, in: 'imap_body');
