@@ -527,9 +527,21 @@ static void drop(zval *value)
 	zval_ptr_dtor(&before);
 }
 
-/* Releases the values that the running request still has. No coroutine of it runs afterwards. */
+/* Releases the values that the running request still has, also what its coroutines have opened after its end. No coroutine of it
+ * runs afterwards. */
 void spindle_sapi_release(void)
 {
+	php_stream *body = SG(request_info).request_body;
+
+#ifdef WITH_SESSION
+	if (session && (session->session_status == php_session_active || session->mod_data)) {
+		spindle_sapi_close_session();
+	}
+#endif
+	if (body) {
+		SG(request_info).request_body = NULL;
+		close_input(body);
+	}
 	for (int i = 0; i < SUPERGLOBALS; i++) {
 		zval null = {0};
 
@@ -707,6 +719,8 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 	PG(in_error_log) = false;
 	PG(in_user_include) = false;
 	CG(unclean_shutdown) = 0;
+	/* After a time-out PHP ends the process if the request takes much longer to end. It does not end, and others would be hit. */
+	zend_unset_timeout();
 #ifdef ZEND_HAS_OOM
 	EG(delayed_oom).state = ZEND_OOM_STATE_NONE; /* else no code runs any more */
 #endif

@@ -96,11 +96,19 @@ pub fn finish(rt: &'static Runtime) {
 
 #[cold]
 fn finish_some(rt: &'static Runtime) {
+    forget_own(rt, |object| !c::spindle_lazy_is_initializing(object));
+}
+
+/// Forgets the objects that the running coroutine was initialising when a fatal error ended its code, and wakes those that wait.
+pub fn abandon(rt: &'static Runtime) {
+    forget_own(rt, |_| true);
+}
+
+fn forget_own(rt: &'static Runtime, which: impl Fn(&Object) -> bool) {
     let co = Some(rt.context().co.get());
     let done: Vec<Initialising> = {
         let mut list = STATE.list.borrow_mut();
-        let (done, left) =
-            list.drain(..).partition(|one| one.co == co && !c::spindle_lazy_is_initializing(&one.object));
+        let (done, left) = list.drain(..).partition(|one| one.co == co && which(&one.object));
         *list = left;
         STATE.count.set(list.len());
         done

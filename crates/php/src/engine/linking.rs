@@ -132,6 +132,23 @@ pub fn finish_linked(rt: &'static Runtime) {
     }
 }
 
+/// Forgets the classes that the running coroutine was linking when a fatal error ended its code. The engine keeps them, unlinked:
+/// to all code they are missing.
+pub fn abandon(rt: &'static Runtime) {
+    let co = running(rt);
+    let abandoned = {
+        let mut list = STATE.list.borrow_mut();
+        let (abandoned, left): (Vec<_>, Vec<_>) = list.drain(..).partition(|linking| linking.co == Some(co));
+        *list = left;
+        STATE.count.set(list.len());
+        abandoned
+    };
+    for linking in abandoned {
+        rt.core.borrow_mut().unshield();
+        loading::ends(rt, linking.name.as_bytes().to_vec());
+    }
+}
+
 /// Waits in a declaration of a class that another coroutine is linking, when its stand-in is about to be linked: until
 /// the class is linked, or links it if the other coroutine could not. The autoloader calls this for the name in
 /// [`stand_ins::is_interface_name`]. Returns the interface that the stand-in asks for; `None` if an exception was thrown,

@@ -115,6 +115,24 @@ pub fn forget_others(me: CoroutineId) {
     lazy_objects::forget_others(me);
 }
 
+/// Forgets what the running coroutine was loading when a fatal error ended its code, and wakes those that wait for it: they load it
+/// themselves, or fail as it has.
+#[cold]
+pub fn abandon(rt: &'static Runtime) {
+    let me = rt.core.borrow().running();
+    STATE.waits.borrow_mut().retain(|wait| wait.ticket.co != me);
+    linking::abandon(rt);
+    #[cfg(lazy_objects)]
+    lazy_objects::abandon(rt);
+    let classes: Vec<Vec<u8>> = {
+        let classes = STATE.classes.borrow();
+        classes.iter().filter(|(_, loader)| *loader == me).map(|(name, _)| name.clone()).collect()
+    };
+    for name in classes {
+        end(rt, name);
+    }
+}
+
 /// Parks until `loader` has loaded the target, or may have.
 fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeReason {
     let ticket = rt.begin_wait();

@@ -218,6 +218,16 @@ pub fn keep_bailout_target(begin: impl FnOnce()) {
     executor::bailout().set(target);
 }
 
+/// Forgets the classes that the running coroutine's autoloaders were asked for.
+#[inline(always)]
+pub fn forget_autoloads() {
+    let in_autoload = executor::in_autoload().replace(null_mut());
+    if !in_autoload.is_null() {
+        // SAFETY: a table of the coroutine's, which the engine has forgotten.
+        unsafe { sys::spindle_hash_destroy_free(in_autoload) };
+    }
+}
+
 /// Frees what the running coroutine, which ends, has left in the engine's state.
 #[inline(always)]
 pub fn end() {
@@ -229,11 +239,7 @@ pub fn end() {
             unsafe { sys::spindle_stack_clean(stack.as_ptr(), of_values) };
         }
     }
-    let in_autoload = executor::in_autoload().replace(null_mut());
-    if !in_autoload.is_null() {
-        // SAFETY: a table of the coroutine's, which the engine has forgotten.
-        unsafe { sys::spindle_hash_destroy_free(in_autoload) };
-    }
+    forget_autoloads();
     if output::handlers().get().top != 0 {
         c::spindle_output_end_own(); // flushed, as at the end of a script
     }
