@@ -65,8 +65,8 @@ pub fn effect(text: &[u8], dialect: Dialect, is_harmless: &dyn Fn(&[u8]) -> bool
         return Effect::Changes;
     }
     let has_backslash = text.contains(&b'\\');
-    // In some character sets a backslash may be the second byte of a letter.
-    if has_backslash && std::str::from_utf8(text).is_err() {
+    // In some character sets a backslash or a quote may be the second byte of a letter, and others have further spaces.
+    if !text.is_ascii() && (has_backslash || std::str::from_utf8(text).is_err()) {
         return Effect::Changes;
     }
     // Its statements may need nothing between them, and its quotes may be others.

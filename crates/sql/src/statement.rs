@@ -46,6 +46,10 @@ enum Before {
     /// The end of what follows `AS`.
     CloseAs,
     Dot,
+    /// `@@SESSION` and the like.
+    Scope,
+    /// The dot behind that.
+    ScopeDot,
     Other,
 }
 
@@ -56,6 +60,8 @@ struct Parts<'f> {
     before: Before,
     /// What stands before the name that `before` is the end of.
     before_name: Before,
+    /// All words so far are `EXPLAIN` and its options, after which a statement begins.
+    is_explain: bool,
     /// The last parts are `INSERT`, or the like, where a statement may begin.
     is_insert: bool,
     /// Of each open parenthesis, whether `AS` stands before it.
@@ -71,6 +77,7 @@ impl Parts<'_> {
             is_harmless,
             before: Before::Nothing,
             before_name: Before::Nothing,
+            is_explain: true,
             is_insert: false,
             open: Vec::new(),
             reads: false,
@@ -85,9 +92,12 @@ impl Parts<'_> {
             self.before_name = before;
         }
         match token {
+            Token::Word(name) if before == Before::ScopeDot => return self.variable(name),
+            _ if before == Before::ScopeDot => return false,
             Token::Word(_) | Token::Quoted(_) if before == Before::Dot => {
                 self.before = Before::Qualified;
-                self.reads |= is_word(token, b"currval") || is_word(token, b"lastval");
+                // `sequence.CURRVAL`, in a mode of MariaDB.
+                self.reads |= self.dialect == Dialect::MySql && is_word(token, b"currval");
             }
             Token::Quoted(_) => self.before = Before::Quoted,
             Token::Word(word) => {
@@ -105,25 +115,33 @@ impl Parts<'_> {
             Token::Close => {
                 self.before = if self.open.pop() == Some(true) { Before::CloseAs } else { Before::Other };
             }
+            Token::Dot if before == Before::Scope => self.before = Before::ScopeDot,
             Token::Dot => self.before = Before::Dot,
-            Token::Variable(name) => {
-                self.before = Before::Other;
-                match words::variable(Name::new(name)) {
-                    Some(reads) => self.reads |= reads,
-                    None => return false,
-                }
+            Token::Variable(name) if Name::new(name).is_one_of(&["session", "global", "local"]) => {
+                self.before = Before::Scope
             }
+            Token::Variable(name) => return self.variable(name),
             Token::Semicolon | Token::Other(_) | Token::Unclear | Token::Unclosed => self.before = Before::Other,
         }
         true
     }
 
+    /// Takes the name of a variable of the server.
+    fn variable(&mut self, name: &[u8]) -> bool {
+        self.before = Before::Other;
+        let reads = words::variable(Name::new(name));
+        self.reads |= reads == Some(true);
+        reads.is_some()
+    }
+
     fn word(&mut self, name: Name, before: Before, is_insert: bool) -> bool {
         let begins = match before {
             Before::Nothing | Before::Open | Before::CloseAs => true,
-            Before::Word(before) => before.is_one_of(words::BEFORE_STATEMENT),
+            Before::Word(_) => self.is_explain,
             _ => false,
         };
+        let options = if before == Before::Nothing { words::EXPLAIN } else { words::OPTIONS_OF_EXPLAIN };
+        self.is_explain &= name.is_one_of(options);
         let begins_insert = begins && name.is_one_of(&["insert", "replace", "merge"]);
         self.is_insert = begins_insert || is_insert && name.is_one_of(words::OPTIONS_OF_INSERT);
         if name.is("into") {
@@ -131,7 +149,7 @@ impl Parts<'_> {
         }
         // `PREVIOUS VALUE FOR`
         let is_value = name.is("value") && matches!(before, Before::Word(before) if before.is("previous"));
-        self.reads |= is_value || name.is("currval");
+        self.reads |= is_value && self.dialect == Dialect::MySql;
         true
     }
 
@@ -142,7 +160,7 @@ impl Parts<'_> {
             return true;
         }
         let Before::Word(name) = self.before else { return false };
-        if let Some(reads) = words::reads(name) {
+        if let Some(reads) = words::reads(name, self.dialect) {
             // `LAST_INSERT_ID(…)` sets what it returns without an argument.
             self.reads |= reads.with_arguments || rest.clone().next() == Some(Token::Close);
             return true;
@@ -155,11 +173,13 @@ impl Parts<'_> {
     fn is_declared(&self, head: &[Token<'_>]) -> bool {
         let Before::Word(before) = self.before_name else { return false };
         let is_create = head.first().is_some_and(|first| is_word(*first, b"create"));
-        let has = |word: &[u8]| is_create && head.iter().take(5).any(|token| is_word(*token, word));
+        let created = if is_create { skip(&head[1..], words::OPTIONS_OF_CREATE).first() } else { None };
+        let is_index = created.is_some_and(|object| is_word(*object, b"index"));
+        let is_virtual = is_create && head.get(1).is_some_and(|option| is_word(*option, b"virtual"));
         before.is_one_of(words::BEFORE_COLUMNS)
             || before.is("exists") && is_create
-            || before.is("on") && has(b"index")
-            || before.is("using") && (has(b"index") || has(b"virtual"))
+            || before.is("on") && is_index
+            || before.is("using") && (is_index || is_virtual)
     }
 }
 
@@ -178,25 +198,51 @@ fn kind(head: &[Token<'_>], dialect: Dialect) -> Effect {
     let second = words.first().copied();
     let is_second = |names: &[&str]| second.is_some_and(|second| second.is_one_of(names));
     match first.as_str() {
+        // What follows may be another statement where nothing has to stand between two.
+        "begin" | "start" if dialect == Dialect::Unknown && !is_transaction(rest) => Effect::Changes,
+        "start" if !is_second(&["transaction"]) && dialect != Dialect::Unknown => Effect::Changes,
         "begin" | "start" => Effect::Begins,
-        "commit" | "end" | "rollback" => end(first, rest, &words),
+        "commit" | "end" | "rollback" => end(first, rest, &words, dialect),
         _ if dialect == Dialect::Unknown => Effect::Changes,
         "savepoint" | "release" => Effect::InTransaction,
         "lock" if dialect == Dialect::Postgres => Effect::InTransaction,
         "set" if dialect == Dialect::Postgres && is_second(&["local", "transaction", "constraints"]) => {
             Effect::InTransaction
         }
-        "show" if words.iter().any(|word| word.is_one_of(&["warnings", "errors", "profile", "profiles", "count"])) => {
+        "show" if dialect == Dialect::MySql && is_second(&["warnings", "errors", "profile", "profiles", "count"]) => {
             Effect::Reads
+        }
+        "create"
+            if dialect == Dialect::MySql
+                && is_second(&["or"])
+                && skip(rest, words::OPTIONS_OF_CREATE)
+                    .first()
+                    .and_then(|object| as_word(*object))
+                    .is_some_and(is_database) =>
+        {
+            Effect::Changes
         }
         "create" => nothing_if(is_plain_create(rest, dialect)),
         // The database may be that of the connection.
-        "drop" if dialect == Dialect::MySql && is_second(&["database", "schema"]) => Effect::Changes,
+        "drop" if dialect == Dialect::MySql && second.is_some_and(is_database) => Effect::Changes,
         "drop" => nothing_if(is_second(words::OBJECTS)),
         "alter" => nothing_if(is_second(words::ALTERED)),
         "rename" => nothing_if(is_second(&["table"])),
         "explain" | "describe" | "desc" => nothing_if(is_plain_explain(rest)),
         name => nothing_if(words::STATEMENTS.contains(&name)),
+    }
+}
+
+fn is_database(object: Name) -> bool {
+    object.is_one_of(&["database", "schema"])
+}
+
+/// Returns `true` if this is nothing but a word for a transaction.
+fn is_transaction(rest: &[Token<'_>]) -> bool {
+    match rest {
+        [] => true,
+        [token] => as_word(*token).is_some_and(|word| word.is_one_of(&["transaction", "tran", "work"])),
+        _ => false,
     }
 }
 
@@ -212,11 +258,11 @@ fn as_word(token: Token<'_>) -> Option<Name> {
 }
 
 /// `COMMIT`, `END` and `ROLLBACK`.
-fn end(first: Name, rest: &[Token<'_>], words: &[Name]) -> Effect {
+fn end(first: Name, rest: &[Token<'_>], words: &[Name], dialect: Dialect) -> Effect {
     let skipped = words.iter().take_while(|word| word.is_one_of(&["work", "transaction"])).count();
     match words.get(skipped) {
         None if skipped == rest.len() && skipped <= 1 => Effect::Ends,
-        Some(to) if first.is("rollback") && to.is("to") => Effect::InTransaction,
+        Some(to) if first.is("rollback") && to.is("to") && dialect != Dialect::Unknown => Effect::InTransaction,
         _ => Effect::Changes,
     }
 }
@@ -229,11 +275,13 @@ fn is_plain_create(rest: &[Token<'_>], dialect: Dialect) -> bool {
         return false;
     }
     rest = skip(after, &["concurrently", "if", "not", "exists"]);
-    match rest {
-        [Token::Word(_) | Token::Quoted(_), Token::Dot, ..] => is_lasting(rest[0], dialect),
-        [Token::Word(_) | Token::Quoted(_), ..] => true,
-        _ => false,
+    while let [qualifier @ (Token::Word(_) | Token::Quoted(_)), Token::Dot, after @ ..] = rest {
+        if !is_lasting(*qualifier, dialect) {
+            return false;
+        }
+        rest = after;
     }
+    matches!(rest, [Token::Word(_) | Token::Quoted(_), ..])
 }
 
 /// Returns `true` if what belongs to this schema is the same for all connections.

@@ -280,9 +280,97 @@ fn results_about_earlier_statements() {
 }
 
 #[test]
+fn names_like_those_of_reads_are_names() {
+    all_are(
+        Effect::Nothing,
+        ALL,
+        &["select currval from t", "insert into t (currval) values (1)", "select changes from t"],
+    );
+    all_are(Effect::Nothing, &[Postgres, Sqlite], &["select t.lastval, t.currval from t"]);
+    all_are(
+        Effect::Nothing,
+        &[MySql],
+        &[
+            "show columns from errors",
+            "show index from profile",
+            "show create table warnings",
+            "show tables from count",
+        ],
+    );
+    // Of users, in these languages.
+    all_are(Effect::Changes, &[Postgres], &["select last_insert_id()", "select changes()", "select row_count()"]);
+    all_are(Effect::Changes, &[MySql], &["select changes()", "select currval(1)"]);
+    // Variables of a scope are those that they are without it.
+    all_are(
+        Effect::Reads,
+        &[MySql],
+        &["select @@session.last_insert_id", "select @@session . warning_count", "select @@local.identity"],
+    );
+    all_are(Effect::Nothing, &[MySql], &["select @@global.version, @@session.sql_mode"]);
+    all_are(
+        Effect::Changes,
+        &[MySql],
+        &["select @@session.`identity`", "select @@session.unknown", "select @@session.@x"],
+    );
+}
+
+#[test]
+fn functions_that_other_languages_have_are_users_own() {
+    all_are(
+        Effect::Changes,
+        &[Postgres],
+        &["select total(1)", "select hex('a')", "select instr(1)", "select year(1)", "select json(1)"],
+    );
+    all_are(Effect::Changes, &[MySql], &["select total(1)", "select string_agg(1)", "select random()"]);
+    all_are(
+        Effect::Nothing,
+        &[Postgres],
+        &["select count(*) filter (where a) over (partition by (b)) from t", "select random()"],
+    );
+    all_are(
+        Effect::Nothing,
+        &[Postgres],
+        &["insert into t (a) values (1) on conflict (a) do update set (a, b) = (1, 2)"],
+    );
+}
+
+#[test]
+fn what_only_looks_like_a_plain_statement() {
+    all_are(
+        Effect::Changes,
+        &[Postgres],
+        &[
+            "create table postgres.pg_temp.t (a int)",
+            "create view a.\"pg_temp\".v as select 1",
+            "select plan replace into temp t from (select 1 as plan) x",
+            "select format merge into temp t from x",
+            "select a as json insert into temp t from x",
+            "create table index as select 1 from a join b on set_config('a.b', 'c', false) <> ''",
+            "select E'\u{4e2d}\\', set_config('a.b', 'gbk', false)",
+        ],
+    );
+    all_are(
+        Effect::Nothing,
+        &[Postgres],
+        &["create table a.b.t (a int)", "explain analyze verbose insert into t values (1)"],
+    );
+    all_are(Effect::Changes, &[MySql], &["create or replace database d", "create or replace schema d", "start slave"]);
+    all_are(
+        Effect::Nothing,
+        &[MySql],
+        &["create or replace table t (a int)", "create database d", "create or replace view v as select 1"],
+    );
+    for text in [b"select 1 --\xa0'\n, get_lock('a',1) -- '".as_slice(), b"select \x83`, get_lock('b',1), \x83` from t"]
+    {
+        assert_eq!(effect(text, MySql, &|_| false), Effect::Changes);
+    }
+}
+
+#[test]
 fn transactions() {
     let any = &[MySql, Postgres, Sqlite, Unknown];
-    all_are(Effect::Begins, any, &["begin", "BEGIN;", "start transaction", " begin work ", "begin immediate"]);
+    all_are(Effect::Begins, any, &["begin", "BEGIN;", "start transaction", " begin work "]);
+    all_are(Effect::Begins, ALL, &["begin immediate"]);
     all_are(Effect::Ends, any, &["commit", "COMMIT ;", "end", "rollback", "rollback work", "commit transaction"]);
     all_are(
         Effect::InTransaction,
@@ -301,6 +389,9 @@ fn transactions() {
 #[test]
 fn unknown_languages() {
     all_are(Effect::Changes, &[Unknown], &["select 1", "select 1 use x", "insert into t values (1)", "begin; set a"]);
+    // Nothing has to stand between two statements.
+    let two = ["begin transaction set nocount on", "begin set nocount on end", "start x set y", "rollback to x set y"];
+    all_are(Effect::Changes, &[Unknown], &two);
 }
 
 #[test]
