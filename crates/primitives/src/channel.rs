@@ -415,6 +415,9 @@ impl ChannelIterator {
     /// Receives the next value. The iteration ends when the channel is closed, by an exception if it was closed with one.
     fn receive(&self) -> Result<(), Thrown> {
         self.current.set(Value::UNDEF);
+        if exception::is_in_flight() {
+            return Err(Thrown::is_in_flight()); // of the last value's destructor: what comes next is not lost
+        }
         let Some(channel) = self.shared.get() else { return Ok(()) };
         match receive(channel, None)? {
             Some(value) => self.current.set(value),

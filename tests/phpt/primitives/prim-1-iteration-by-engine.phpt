@@ -25,6 +25,16 @@ foreach ($c as $value) {
     echo is_object($value) ? 'an object' : $value, "\n";
     $value = null;
 }
+// what a destructor throws ends the loop, and loses no value
+$c = new Channel(3);
+$c->send(new Doing(function() { throw new Exception('by the destructor'); }));
+$c->send('the next');
+$c->close();
+try {
+    foreach ($c as $value) $value = null;
+} catch (Exception $e) {
+    echo $e->getMessage(), ', left: ', implode(',', iterator_to_array($c, false)), "\n";
+}
 // a cycle through a generator that is suspended in the loop
 final class Cycle
 {
@@ -72,6 +82,7 @@ b
 an object
 released
 after it
+by the destructor, left: the next
 collected
 -2 Async\ChannelException: The channel is closed after LogicException: why, 0 calls
 0
