@@ -115,35 +115,28 @@ pub fn register(rt: &'static Runtime) {
     loading::begins(bytes.to_vec(), co); // also if no autoloader was called for it
 }
 
-/// Removes the classes that the running coroutine has finished linking, before it is suspended or looks up a class.
+/// Forgets the classes that the running coroutine has finished linking, before it is suspended or looks up a class.
 #[cold]
 pub fn finish_linked(rt: &'static Runtime) {
-    let co = running(rt);
-    let done: Vec<Linking> = {
-        let mut list = STATE.list.borrow_mut();
-        let (done, left) = list.drain(..).partition(|linking| linking.co == Some(co) && is_over(linking));
-        *list = left;
-        STATE.count.set(list.len());
-        done
-    };
-    for linking in done {
-        rt.core.borrow_mut().unshield();
-        loading::ends(rt, linking.name.as_bytes().to_vec());
-    }
+    forget_own(rt, is_over);
 }
 
 /// Forgets the classes that the running coroutine was linking when a fatal error ended its code. The engine keeps them, unlinked:
 /// to all code they are missing.
 pub fn abandon(rt: &'static Runtime) {
+    forget_own(rt, |_| true);
+}
+
+fn forget_own(rt: &'static Runtime, which: impl Fn(&Linking) -> bool) {
     let co = running(rt);
-    let abandoned = {
+    let done: Vec<Linking> = {
         let mut list = STATE.list.borrow_mut();
-        let (abandoned, left): (Vec<_>, Vec<_>) = list.drain(..).partition(|linking| linking.co == Some(co));
+        let (done, left) = list.drain(..).partition(|linking| linking.co == Some(co) && which(linking));
         *list = left;
         STATE.count.set(list.len());
-        abandoned
+        done
     };
-    for linking in abandoned {
+    for linking in done {
         rt.core.borrow_mut().unshield();
         loading::ends(rt, linking.name.as_bytes().to_vec());
     }
