@@ -14,6 +14,9 @@ use std::rc::Rc;
 /// How many entries may wait to be written. Further ones are lost: their number is written or reported instead.
 const MOST: usize = 10_000;
 
+/// How many bytes of what clients have sent they may have.
+const MOST_BYTES: usize = 16 << 20;
+
 /// How many of them are written to a stream at once.
 const BATCH: usize = 1_000;
 
@@ -23,6 +26,7 @@ pub struct Log {
     pub to: ValueCell,
     format: RefCell<String>,
     waiting: RefCell<VecDeque<Entry>>,
+    waiting_bytes: Cell<usize>,
     /// How many were lost in all, and how many of them the log has not been told of.
     pub lost: Cell<u64>,
     untold: Cell<u64>,
@@ -33,7 +37,9 @@ pub struct Log {
 
 impl Log {
     fn take_over(&self, entry: Entry) {
-        if self.waiting.borrow().len() < MOST {
+        let bytes = self.waiting_bytes.get() + entry.size();
+        if self.waiting.borrow().len() < MOST && bytes <= MOST_BYTES {
+            self.waiting_bytes.set(bytes);
             self.waiting.borrow_mut().push_back(entry);
         } else {
             self.loses(1);
@@ -142,6 +148,8 @@ fn write(log: &Log) -> Result<(), Thrown> {
             let count = waiting.len().min(most);
             waiting.drain(..count).collect()
         };
+        let bytes: usize = entries.iter().map(Entry::size).sum();
+        log.waiting_bytes.set(log.waiting_bytes.get() - bytes);
         if entries.is_empty() {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use crate::engine::lazy_objects;
 use crate::engine::{linking, loading};
 use crate::fibers;
 use crate::handles::{handle_locks, trampolines};
+use crate::isolation;
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
 use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, ends, pending_cancel, scheduler::Runtime};
@@ -45,6 +46,11 @@ moments! {
         loading::may_have_loaded(rt);
         #[cfg(lazy_objects)]
         lazy_objects::suspending(rt);
+    }
+
+    fn survived(rt: &'static Runtime) {
+        loading::abandon(rt);
+        isolation::forget_autoloads();
     }
 
     fn awaits_others(rt: &'static Runtime) {

@@ -219,7 +219,11 @@ impl Connection {
         let web = self.upgraded.borrow().as_ref().and_then(|exchange| exchange.websocket());
         let Some(web) = web else { return true };
         if web.is_paused() {
-            self.phase.set(Phase::Socket(now)); // its answer would not be read
+            // Its answer would not be read. But if the client is gone, the network says so when something is sent.
+            if web.has_sent_all() {
+                web.ping(Bytes::new());
+            }
+            self.phase.set(Phase::Socket(now));
             self.is_pinged.set(false);
         } else if self.is_pinged.get() {
             return now >= since.saturating_add(self.shared.settings.websocket_ping.saturating_mul(2));

@@ -101,7 +101,9 @@ fn split(text: &str, at: u8) -> Vec<&str> {
     let bytes = text.as_bytes();
     let (mut parts, mut end, mut is_quoted) = (Vec::new(), bytes.len(), false);
     for (index, &byte) in bytes.iter().enumerate().rev() {
-        if byte == b'"' && (index == 0 || bytes[index - 1] != b'\\') {
+        // One behind a backslash is escaped, unless that is.
+        let is_escaped = || bytes[..index].iter().rev().take_while(|before| **before == b'\\').count() % 2 == 1;
+        if byte == b'"' && !is_escaped() {
             is_quoted = !is_quoted;
         } else if byte == at && !is_quoted {
             parts.push(&text[index + 1..end]);
@@ -187,6 +189,9 @@ mod tests {
         assert_eq!(client(false, "127.0.0.1", "10.0.0.2, 10.0.0.1"), "10.0.0.2");
         assert_eq!(client(false, "127.0.0.1", "6.6.6.6, nonsense, 10.0.0.1"), "10.0.0.1");
         assert_eq!(client(false, "127.0.0.1", ""), "127.0.0.1");
+        // A quote behind an escaped backslash ends a text.
+        assert_eq!(client(true, "127.0.0.1", r#"for=6.6.6.6;x=", for=1.2.3.4;host="x\\""#), "1.2.3.4");
+        assert_eq!(client(true, "127.0.0.1", r#"for=6.6.6.6, for=1.2.3.4;host="x\", for=7.7.7.7""#), "1.2.3.4");
         // Nor do bytes that are no text hide it.
         assert_eq!(client(false, "127.0.0.1", "\u{e4}, 1.2.3.4"), "1.2.3.4");
         assert_eq!(client(false, "127.0.0.1", "1.2.3.4:5678"), "1.2.3.4 5678");

@@ -35,6 +35,14 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns how many bytes its texts have.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let headers = [&self.host, &self.referer, &self.agent];
+        let headers: usize = headers.into_iter().flatten().map(Vec::len).sum();
+        self.client.0.len() + self.method.as_str().len() + self.target.len() + headers
+    }
+
     pub(crate) fn new(client: (&str, u16), scheme: &'static str, head: &Parts, status: u16, bytes: u64) -> Entry {
         let text = |name: HeaderName| value(&head.headers, name);
         let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());

@@ -331,6 +331,11 @@ impl WebSocket {
         self.is_paused.get()
     }
 
+    /// Returns `true` if nothing waits to be sent.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.out.borrow().is_empty()
+    }
+
     /// Returns `true` if nothing is to be read any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.state.get() == State::Closed

@@ -35,6 +35,9 @@ unsafe extern "Rust" {
     /// The body of the running coroutine has ended.
     #[link_name = "spindle_moment_ended"]
     pub safe fn ended(rt: &'static Runtime, ctx: &Ctx);
+    /// A fatal error has ended code of the running coroutine, which lives on.
+    #[link_name = "spindle_moment_survived"]
+    pub safe fn survived(rt: &'static Runtime);
     /// No coroutine can run, and none waits for an event. Returns `true` if one was woken.
     #[link_name = "spindle_moment_stalled"]
     pub safe fn stalled(rt: &'static Runtime) -> bool;

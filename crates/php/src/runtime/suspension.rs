@@ -1,9 +1,7 @@
 //! Where switching is forbidden, whether the script has ended, and whether a request runs on this thread. Recorded even
 //! before there is a runtime.
 
-use crate::engine::loading;
-use crate::isolation;
-use crate::runtime::scheduler;
+use crate::runtime::{moments, scheduler};
 use spindle_interpose::host;
 use spindle_php_sys as sys;
 use spindle_zend::{PhpStatic, globals};
@@ -78,15 +76,13 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Allows switching again after a fatal error that has ended code of one coroutine alone: what had forbidden it was left, and what it
-/// was loading is not loaded.
+/// Allows switching again after a fatal error that has ended code of one coroutine alone: what had forbidden it was left.
 pub fn survived() {
     STATE.forbidden.set(0);
     if let Some(rt) = scheduler::existing() {
         rt.survived();
-        loading::abandon(rt);
+        moments::survived(rt);
     }
-    isolation::forget_autoloads();
 }
 
 /// Returns `true` if the script's own code has ended, or the engine shuts down: only shutdown functions and destructors
