@@ -277,8 +277,8 @@ static zend_always_inline bool may_set_flags(const zend_function *function, bool
 			return false;
 		case SPINDLE_FLAGS_AROUND_CALLBACKS:
 			return !is_innermost;
-		default:
-			return function->common.function_name != NULL; /* the bottom of a coroutine or a fiber has none */
+		default: /* the bottom of a fiber has no name, that of a coroutine an empty one */
+			return function->common.function_name && ZSTR_LEN(function->common.function_name) != 0;
 	}
 }
 

@@ -4,7 +4,7 @@ use crate::api::operators;
 use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
-use crate::isolation::calls;
+use crate::isolation::{self, calls};
 use crate::observe::{info, watch};
 use crate::part;
 use crate::runtime::{
@@ -131,6 +131,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     LIFE.pid.set(std::process::id());
     // SAFETY: module start.
     unsafe { sys::spindle_register_classes() };
+    isolation::module_starts();
     coroutine::register();
     context::register();
     timeout::register();

@@ -236,9 +236,9 @@ impl Function {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Returns its name. Files, and functions of frames without a call, have none.
+    /// Returns its name. Files, and functions of frames without a call, have none, or an empty one.
     pub fn name(&self) -> Option<&Str> {
-        self.head().name
+        self.head().name.filter(|name| !name.as_bytes().is_empty())
     }
 
     /// Returns the class of a method, or the scope of a closure.

@@ -202,13 +202,19 @@ impl Default for Travelling {
 
 const FRAME_SLOTS: usize = size_of::<sys::zend_execute_data>().div_ceil(size_of::<sys::zval>());
 
-/// The function of the frame at the bottom of each coroutine: an internal function without a name, which backtraces
-/// skip.
+/// The function of the frame at the bottom of each coroutine: an internal function, which backtraces skip. It has a name,
+/// an empty one: the engine reads it where it reports an error while the outermost function's variables are freed.
 static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
     PhpStatic::new(UnsafeCell::new(sys::zend_internal_function {
         type_: sys::ZEND_INTERNAL_FUNCTION as u8,
         ..zeroed()
     }));
+
+/// Prepares what all coroutines share, when the module starts.
+pub fn module_starts() {
+    // SAFETY: the engine has made its empty string before it starts modules, and no coroutine exists.
+    unsafe { (*BOTTOM.get()).function_name = sys::zend_empty_string };
+}
 
 /// Runs `begin`, and keeps the target of bailouts.
 #[inline(always)]
