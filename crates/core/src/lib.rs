@@ -1,8 +1,9 @@
-//! The scheduler and its timers, channels, pools and semaphores: decisions only, without I/O, a clock, or PHP.
+//! The scheduler and its timers, channels, pools, semaphores and the table of locks: decisions only, without I/O, a clock, or PHP.
 #![forbid(unsafe_code)]
 
 mod arena;
 pub mod channel;
+pub mod locks;
 pub mod pool;
 pub mod sched;
 pub mod semaphore;

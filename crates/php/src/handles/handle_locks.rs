@@ -22,14 +22,12 @@ use crate::runtime::{
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Runtime},
 };
-use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
+use spindle_core::locks::Locks;
 use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, PhpStatic, engine, exception};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::collections::hash_map::{Entry, HashMap};
 use std::ptr::null_mut;
 
 /// A coroutine that waits for a lock.
@@ -40,30 +38,22 @@ struct Waiter {
     is_refused: bool,
 }
 
-/// The lock of a handle that is in use.
-#[derive(Default)]
-struct Lock {
-    /// A stream's reader and its writer, in place; without an allocation at each park.
-    holders: SmallVec<[(CoroutineId, Mode); 2]>,
-    queue: VecDeque<Waiter>,
-    /// A close is in the queue: calls before it in the queue run, but their parks fail.
-    closing: bool,
+/// A coroutine that holds a lock, and how it uses the handle.
+type Holder = (CoroutineId, Mode);
+
+fn is_held_by(holders: &[Holder], co: CoroutineId) -> bool {
+    holders.iter().any(|(holder, _)| *holder == co)
 }
 
-impl Lock {
-    fn is_held_by(&self, co: CoroutineId) -> bool {
-        self.holders.iter().any(|(holder, _)| *holder == co)
-    }
-
-    /// Returns `true` if a holder excludes the use of the handle in this mode.
-    fn conflicts_with(&self, mode: Mode) -> bool {
-        self.holders.iter().any(|(_, held)| held.conflicts_with(mode))
-    }
+/// Returns `true` if a holder excludes the use of the handle in this mode.
+fn conflict_with(holders: &[Holder], mode: Mode) -> bool {
+    holders.iter().any(|(_, held)| held.conflicts_with(mode))
 }
 
 /// Locks by the address of a handle, or by another key of what calls use. User code does not choose these.
-static LOCKS: PhpStatic<RefCell<HashMap<usize, Lock, FxBuildHasher>>> =
-    PhpStatic::new(RefCell::new(HashMap::with_hasher(FxBuildHasher)));
+///
+/// While a close is in the queue (`closing`) calls before it in the queue run, but their parks fail.
+static LOCKS: PhpStatic<RefCell<Locks<Holder, Waiter>>> = PhpStatic::new(RefCell::new(Locks::new()));
 
 /// Runs `body`, C code that uses `key` outside of a call of a function, with the lock of that key. A cancellation does
 /// not prevent this. Returns `None`, and has thrown, if waiting for the lock would be a deadlock; `body` was not run
@@ -91,7 +81,7 @@ pub(crate) fn with_lock<R>(key: usize, body: impl FnOnce() -> R) -> Option<R> {
 pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return true };
     let co = running(rt);
-    let is_mine = |key| LOCKS.borrow().get(&key).is_some_and(|lock| lock.is_held_by(co));
+    let is_mine = |key| LOCKS.borrow().users(key).is_some_and(|lock| is_held_by(lock.holders, co));
     while let Some(key) = keys.iter().find(|key| is_used_by_another(rt, co, **key) && !is_mine(**key)) {
         if with_lock(*key, || ()).is_none() {
             return false;
@@ -149,7 +139,7 @@ fn lock_one(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) {
     if ctx.locked.borrow().iter().any(|held| held.call == call.as_raw() && held.key == key) {
         return; // it already has the lock, for which it has waited
     }
-    LOCKS.borrow_mut().entry(key).or_default().holders.push((co, mode));
+    LOCKS.borrow_mut().hold(key, (co, mode));
     note_lock(ctx, call, key);
     calls::set_checked(true);
 }
@@ -164,8 +154,13 @@ fn note_lock(ctx: &Ctx, call: &CallRecord, key: usize) {
 fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
     let next = {
         let mut locks = LOCKS.borrow_mut();
-        let Entry::Occupied(mut entry) = locks.entry(key) else { return };
-        let lock = entry.get_mut();
+        if locks.end_only_use(key, |(holder, _)| *holder == co) {
+            if locks.is_empty() {
+                calls::set_checked(false);
+            }
+            return;
+        }
+        let Some(lock) = locks.get_mut(key) else { return };
         if let Some(at) = lock.holders.iter().rposition(|(holder, _)| *holder == co) {
             lock.holders.remove(at);
         }
@@ -173,7 +168,7 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
         let mut waiting: VecDeque<Waiter> = VecDeque::new();
         for waiter in std::mem::take(&mut lock.queue) {
             let before = waiting.iter().any(|earlier| earlier.mode.conflicts_with(waiter.mode));
-            if before || lock.conflicts_with(waiter.mode) {
+            if before || conflict_with(&lock.holders, waiter.mode) {
                 waiting.push_back(waiter);
             } else {
                 lock.holders.push((waiter.ticket.co, waiter.mode)); // it has the lock from now on, before it runs
@@ -181,9 +176,7 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
             }
         }
         lock.queue = waiting;
-        if lock.holders.is_empty() && lock.queue.is_empty() {
-            entry.remove();
-        }
+        locks.tidy(key);
         if locks.is_empty() {
             calls::set_checked(false);
         }
@@ -202,6 +195,9 @@ extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return sys::SPINDLE_CALL_MADE };
     let kind = kind_of_calls(frame.function());
     let co = running(rt);
+    if !may_be_locked(frame, kind) {
+        return sys::SPINDLE_CALL_MADE;
+    }
     // While the call waits for one lock another may be taken, for which it then waits without holding any: two calls
     // that each hold what the other one waits for would be a deadlock.
     while let Some((key, mode)) = first_locked(frame, kind, co) {
@@ -224,6 +220,15 @@ extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
     sys::SPINDLE_CALL_MADE
 }
 
+/// Returns `false` if no call uses the handles of this one, and `true` if one may.
+#[inline(always)]
+fn may_be_locked(frame: Frame, kind: CallKind) -> bool {
+    let locks = LOCKS.borrow();
+    let mut may_be = false;
+    handles(frame, kind, |key, _| may_be |= locks.may_have(key));
+    may_be
+}
+
 /// Returns `true` if the first argument of a call is a resource that has been closed.
 fn is_closed(frame: Frame) -> bool {
     let first = frame.arguments().first().and_then(|value| value.as_resource());
@@ -244,7 +249,7 @@ fn first_locked(frame: Frame, kind: CallKind, co: CoroutineId) -> Option<(usize,
 /// Returns `true` if another coroutine is suspended in a call on this handle. A coroutine that was granted the lock and
 /// has not run since does not count.
 pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usize) -> bool {
-    LOCKS.borrow().get(&key).is_some_and(|lock| {
+    LOCKS.borrow().users(key).is_some_and(|lock| {
         lock.holders.iter().any(|(holder, _)| {
             *holder != co
                 && context_of(rt, *holder).is_some_and(|ctx| ctx.locked.borrow().iter().any(|held| held.key == key))
@@ -255,10 +260,10 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usi
 /// Returns `true` if the coroutine has to wait before it may use the handle in this mode.
 fn must_wait(co: CoroutineId, key: usize, mode: Mode) -> bool {
     let locks = LOCKS.borrow();
-    let Some(lock) = locks.get(&key) else { return false };
+    let Some(lock) = locks.users(key) else { return false };
     // One of its own outer calls may hold it.
-    !lock.is_held_by(co)
-        && (lock.conflicts_with(mode) || lock.queue.iter().any(|earlier| earlier.mode.conflicts_with(mode)))
+    !is_held_by(lock.holders, co)
+        && (conflict_with(lock.holders, mode) || lock.waiters().any(|earlier| earlier.mode.conflicts_with(mode)))
 }
 
 /// Releases the locks of a call that is over or has not begun.
@@ -299,7 +304,7 @@ fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool
         return true;
     }
     if mode == Mode::Close
-        && let Some(lock) = LOCKS.borrow_mut().get_mut(&key)
+        && let Some(lock) = LOCKS.borrow_mut().get_mut(key)
     {
         lock.closing = true;
         for (holder, held) in &lock.holders {
@@ -328,8 +333,8 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
         let mut awaits = [0; 2];
         let cycle = {
             let locks = LOCKS.borrow();
-            let Some(lock) = locks.get(&key) else { return true };
-            for (id, (holder, _)) in awaits.iter_mut().zip(&lock.holders) {
+            let Some(lock) = locks.users(key) else { return true };
+            for (id, (holder, _)) in awaits.iter_mut().zip(lock.holders) {
                 *id = rt.core.borrow().id(*holder);
             }
             lock.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(rt, *holder, co))
@@ -339,20 +344,23 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
             return false;
         }
         let ticket = rt.begin_wait();
-        if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+        if let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
             lock.queue.push_back(Waiter { ticket, mode, is_refused: false });
         }
         let info = Info { call: "locked handle", awaits, since: spindle_reactor::Reactor::recently(), ..Info::NONE };
         let reason = rt.park(None, WaitReason::Coroutines, true, info);
         let (granted, refused) = {
             let mut locks = LOCKS.borrow_mut();
-            let lock = locks.entry(key).or_default();
-            if lock.closing && !closes {
-                pending_cancel::fail_quietly(ctx, call.frame());
-            }
-            let refused = lock.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
-            lock.queue.retain(|waiter| waiter.ticket != ticket);
-            (lock.is_held_by(co), refused)
+            let state = locks.get_mut(key).map_or((false, false), |lock| {
+                if lock.closing && !closes {
+                    pending_cancel::fail_quietly(ctx, call.frame());
+                }
+                let refused = lock.queue.iter().any(|waiter| waiter.ticket == ticket && waiter.is_refused);
+                lock.queue.retain(|waiter| waiter.ticket != ticket);
+                (is_held_by(&lock.holders, co), refused)
+            });
+            locks.tidy(key);
+            state
         };
         if granted {
             note_lock(ctx, call, key);
@@ -364,11 +372,11 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
             } else {
                 release(rt, co, key); // others may be queued behind it
             }
-            if closes && let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+            if closes && let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
                 lock.closing = false; // it is not closed after all: its waiters may park again
             }
             if !throw_cancellation(rt) && refused {
-                let holder = LOCKS.borrow().get(&key).and_then(|lock| lock.holders.first().map(|(co, _)| *co));
+                let holder = LOCKS.borrow().users(key).and_then(|lock| lock.holders.first().map(|(co, _)| *co));
                 refuse(rt, holder.unwrap_or(co), call.frame());
             }
             return false;
@@ -408,12 +416,12 @@ fn refuse_cycles_of_locks(rt: &'static Runtime) {
     for key in keys {
         let waiting: Vec<Ticket> = {
             let locks = LOCKS.borrow();
-            let Some(lock) = locks.get(&key) else { continue };
-            lock.queue.iter().map(|waiter| waiter.ticket).collect()
+            let Some(lock) = locks.users(key) else { continue };
+            lock.waiters().map(|waiter| waiter.ticket).collect()
         };
         let in_cycles: Vec<Ticket> =
             waiting.into_iter().filter(|ticket| dependencies::depends_on(rt, me, ticket.co)).collect();
-        if let Some(lock) = LOCKS.borrow_mut().get_mut(&key) {
+        if let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
             for waiter in lock.queue.iter_mut().filter(|waiter| in_cycles.contains(&waiter.ticket)) {
                 waiter.is_refused = true;
                 refused.push(waiter.ticket);
