@@ -66,7 +66,10 @@ function_table! {
         c"json"(flags: Type::INT => c"0") -> Type::MIXED => |call| {
             let flags = call.arguments(0, 1)?.long_or(1, 0)? | response::JSON_THROWS;
             let body = whole_body(call.this_of(&REQUEST))?;
-            coroutine::call(&"json_decode".into(), &mut [body, true.into(), 512.into(), flags.into()])
+            coroutine::call(&"json_decode".into(), &mut [body, true.into(), 512.into(), flags.into()]).map_err(|thrown| {
+                let is_refused = exception::in_flight().is_some_and(|why| why.class().name().as_bytes() == b"JsonException");
+                if is_refused { bad_request("The body of the request is not JSON") } else { thrown }
+            })
         };
         c"form"(name: NAME => c"null", default: Type::MIXED => c"null") -> Type::MIXED => |call| {
             form::parse(call.this_of(&REQUEST))?;

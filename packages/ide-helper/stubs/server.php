@@ -177,7 +177,8 @@ namespace Async\Http {
         /**
          * Returns the decoded body, with arrays for objects. $flags: those of json_decode().
          *
-         * @throws \JsonException
+         * @throws PayloadTooLarge
+         * @throws BadRequest if it is not JSON; the previous exception is the \JsonException
          */
         public function json(int $flags = 0): mixed {}
 
