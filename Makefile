@@ -269,6 +269,7 @@ test-examples: build xtask
 	@echo "== examples"
 	@$(suite) examples $(PHP) tests/examples/supervisor
 	@$(suite) pdo-pool $(PHP) tests/examples/pdo-pool
+	@$(suite) http-examples tests/examples/http
 
 .PHONY: test-syntax
 test-syntax: rust xtask
