@@ -160,6 +160,10 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row('1,000 files, in one coroutine', 'ms', [Goal::ratio(2)])),
         new Benchmark('files', [$n(30), 1], [$n(30), 1],
             new Row('1,000 files, a coroutine each', 'ms', [Goal::ratio(2)])),
+        new Benchmark('names', [$n(50_000), 0], [$n(50_000), 0],
+            new Row('gethostbyname of a host in /etc/hosts, CPU', 'ns', [Goal::ratio(1.2)])),
+        new Benchmark('names', [$n(50_000), 1], [$n(50_000), 1],
+            new Row('gethostbyaddr of one, CPU', 'ns', [Goal::ratio(1.25)])),
     ];
     $all[] = new Pair('channel', [$n(1000), 0], null, new PairedRow('channel: unbuffered message / a switch and back', 'ns', [Goal::ratio(1.5)]));
     $all[] = new Benchmark('channel-buffered', [$n(2_000_000), 1000], [$n(50_000), 1000],

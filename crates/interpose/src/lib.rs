@@ -54,5 +54,6 @@ pub fn reset_wait_queues() {
     fd::locks::reset();
     signal::wait::reset();
     ipc::sysv::reset();
+    name::reset();
     wait::address_queue::reset();
 }

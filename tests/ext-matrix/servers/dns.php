@@ -6,7 +6,7 @@
  *
  * It knows the names nN.wMS.test, and answers for them after MS milliseconds: A 10.1.0.N, AAAA fd00::N, MX 10
  * mail.nN.test, TXT "text of N"; local.wMS.test is 127.0.0.1, many.wMS.test has 100 addresses; N.0.1.10.in-addr.arpa is nN.test, after 300 ms.
- * silent.test gets no answer; whatever else there is no such name. It ends with its standard input.
+ * countN.wMS.test is 10.2.0.K at the K-th question for its address. silent.test gets no answer; whatever else there is no such name. It ends with its standard input.
  */
 [, $address] = $argv;
 
@@ -32,6 +32,10 @@ function look_up(string $name, string $type): ?array
             default => [],
         };
         return [(int) $m[3], $data];
+    }
+    if (preg_match('/^count\d+\.w(\d+)\.test$/', $name, $m)) {
+        static $questions = [];
+        return [(int) $m[1], $type === 'A' ? [inet_pton('10.2.0.' . $questions[$name] = ($questions[$name] ?? 0) + 1)] : []];
     }
     if (preg_match('/^(\d+)\.0\.1\.10\.in-addr\.arpa$/', $name, $m)) {
         return [300, $type === 'PTR' ? [name("n$m[1].test")] : []];

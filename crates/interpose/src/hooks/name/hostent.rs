@@ -5,11 +5,13 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::hosts;
-use super::lookup::{Lookup, is_numeric, look_up, set_h_errno};
+use super::lookup::{Lookup, is_numeric, set_h_errno};
+use super::shared::{Requests, Share, look_up_shared};
 use crate::host::{Host, current_host, errno};
 use crate::php_cell::PhpCell;
 use libc::{c_char, c_int, c_void, hostent, size_t, socklen_t};
 use std::ffi::{CStr, CString};
+use std::net::IpAddr;
 
 /// `TRY_AGAIN` of `<netdb.h>`.
 const TRY_AGAIN: c_int = 2;
@@ -75,12 +77,45 @@ struct Found {
 // SAFETY: the pointers are into `memory`, which goes with them.
 unsafe impl Send for Found {}
 
+impl Share for Found {
+    fn share(&self) -> Self {
+        let room = self.memory.len() - SLACK;
+        let from = &self.memory[self.start..self.start + room];
+        let (mut memory, start) = aligned(room, from.as_ptr().addr() % 16);
+        memory[start..start + room].copy_from_slice(from);
+        let by = memory[start..].as_ptr().addr().wrapping_sub(from.as_ptr().addr());
+        let entry = if self.found {
+            // SAFETY: a copy of all that the entry points to is in `memory`.
+            unsafe { moved(self.entry, by) }
+        } else {
+            self.entry
+        };
+        Found { entry, memory, start, ..*self }
+    }
+}
+
+static REQUESTS: PhpCell<Requests<Found>> = PhpCell::new(Requests::new());
+
+/// Forgets all look-ups under way.
+pub(super) fn reset(host: &dyn Host) {
+    REQUESTS.with(host, Requests::clear);
+}
+
+/// How much larger memory is than the room in it.
+const SLACK: usize = 32;
+
+/// Returns memory, and where in it `room` bytes begin at an address that is `skew` above a multiple of 16.
+fn aligned(room: usize, skew: usize) -> (Vec<u8>, usize) {
+    let memory = vec![0u8; room + SLACK];
+    let start = (skew + 16 - memory.as_ptr().addr() % 16) % 16;
+    (memory, start)
+}
+
 impl Query {
     /// Looks it up, with `room` bytes at an address that is `skew` above a multiple of 16: libc aligns within the
     /// buffer by address, and the result may be copied to another buffer.
     fn run(&self, room: usize, skew: usize) -> Found {
-        let mut memory = vec![0u8; room + 32];
-        let start = (skew + 16 - memory.as_ptr().addr() % 16) % 16;
+        let (mut memory, start) = aligned(room, skew);
         // SAFETY: a zeroed `hostent` is one with null pointers.
         let mut entry: hostent = unsafe { std::mem::zeroed() };
         let (mut found, mut error) = (std::ptr::null_mut(), 0);
@@ -109,6 +144,22 @@ impl Query {
         Found { entry, memory, start, code, found: !found.is_null(), error }
     }
 
+    /// Looks it up in the thread pool, with `room` bytes, or as many as it needs.
+    fn look_up(self, host: &dyn Host, call: &'static str, room: Option<usize>, skew: usize) -> Lookup<Found> {
+        let (text, family) = match &self {
+            Query::Name(name) => (name.to_bytes(), 0),
+            Query::NameOf(name, family) => (name.to_bytes(), *family),
+            Query::Address(address, family) => (&address[..], *family),
+        };
+        let text = text.to_owned();
+        let numbers = [room.unwrap_or(usize::MAX), skew, family as usize].map(usize::to_ne_bytes).concat();
+        let job = move || match room {
+            Some(room) => self.run(room, skew),
+            None => self.run_with_room(),
+        };
+        look_up_shared(host, &REQUESTS, call, &[Some(&text), Some(&numbers)], job)
+    }
+
     /// Looks it up with as much room as it needs.
     fn run_with_room(&self) -> Found {
         let mut room = 1024;
@@ -131,7 +182,7 @@ fn look_up_static(
     query: Query,
     in_place: impl FnOnce() -> *mut hostent,
 ) -> *mut hostent {
-    match look_up(host, call, move || query.run_with_room(), |_| ()) {
+    match query.look_up(host, call, None, 0) {
         Lookup::Done(found) => {
             set_h_errno(found.error);
             if !found.found {
@@ -167,7 +218,7 @@ fn look_up_into(
     in_place: impl FnOnce() -> c_int,
 ) -> c_int {
     let (room, skew) = (place.room, place.buffer.addr() % 16);
-    let looked = look_up(host, call, move || query.run(room, skew), |_| ());
+    let looked = query.look_up(host, call, Some(room), skew);
     // SAFETY: the caller's places for the result; its buffer has `room` bytes.
     unsafe {
         match looked {
@@ -226,10 +277,17 @@ fn host_and_name(name: *const c_char, family: c_int) -> Option<(&'static dyn Hos
     (!is_numeric(name) && !hosts::has(host, name, family, 0)).then(|| (host, name.to_owned()))
 }
 
-fn host_and_address(address: *const c_void, length: socklen_t) -> Option<(&'static dyn Host, Vec<u8>)> {
+/// Returns the host and a copy of the address, unless suspension is disabled, or the address is in `/etc/hosts`.
+fn host_and_address(address: *const c_void, length: socklen_t, family: c_int) -> Option<(&'static dyn Host, Vec<u8>)> {
     let host = current_host().filter(|_| !address.is_null() && length <= 256)?;
     // SAFETY: the caller passes that many bytes.
-    Some((host, unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) }.to_vec()))
+    let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) };
+    let ip = match family {
+        libc::AF_INET => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        libc::AF_INET6 => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => None,
+    };
+    (!ip.is_some_and(|ip| hosts::has_address(host, ip))).then(|| (host, bytes.to_vec()))
 }
 
 /// `gethostbyname(3)`. Cancelled: `TRY_AGAIN`, `errno` is `ECANCELED`.
@@ -256,7 +314,7 @@ pub unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *
 pub unsafe extern "C" fn gethostbyaddr(address: *const c_void, length: socklen_t, family: c_int) -> *mut hostent {
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyaddr(address, length, family) };
-    match host_and_address(address, length) {
+    match host_and_address(address, length, family) {
         Some((host, bytes)) => look_up_static(host, "gethostbyaddr", Query::Address(bytes, family), in_place),
         None => in_place(),
     }
@@ -313,7 +371,7 @@ pub unsafe extern "C" fn gethostbyaddr_r(
     // SAFETY: the caller's own arguments.
     let in_place = || unsafe { libc_gethostbyaddr_r(address, length, family, result, buffer, room, found, error) };
     let place = ResultBuffers { result, buffer, room, found, error };
-    match host_and_address(address, length) {
+    match host_and_address(address, length, family) {
         Some((host, bytes)) => look_up_into(host, "gethostbyaddr_r", Query::Address(bytes, family), place, in_place),
         None => in_place(),
     }

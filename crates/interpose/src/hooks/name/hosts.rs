@@ -1,34 +1,28 @@
-//! Names that libc finds in `/etc/hosts`, without asking anybody else: they are looked up in place, which takes a third of
-//! the time of a job.
+//! Names and addresses that libc finds in `/etc/hosts`, without asking anybody else: they are looked up in place, which takes a
+//! third of the time of a job.
 //!
-//! Only where `files` is the first source of hosts in `/etc/nsswitch.conf`, with no rule of its own behind it. What is
-//! said here need not hold any more when libc reads the file: then the call blocks as it does without Spindle.
+//! Only where `files` is the first source of hosts in `/etc/nsswitch.conf`, with no rule of its own behind it, and no daemon
+//! caches names, which libc would ask first. What is said here need not hold any more when libc reads the file: then the call
+//! blocks as it does without Spindle.
 
+use super::config::{self, Version};
 use crate::host::{Host, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait::yield_if_due;
 use libc::c_int;
 use spindle_reactor::Reactor;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::net::IpAddr;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// A larger file is not read on the PHP thread; libc reads it anew at each look-up.
 const LARGEST: u64 = 64 << 10;
 
-/// How long (ns) the files are taken to be as they were. A change that comes later is noticed: meanwhile a name that is not
-/// there any more is looked up in place.
+/// How long (ns) the sources of names are taken to be as they were; `/etc/hosts` is looked at each time.
 const FRESH: u64 = 10_000_000;
-
-/// A file as far as a change of it can be seen.
-type Version = (u64, u64, u64, i64, i64);
-
-fn version(file: &Metadata) -> Version {
-    (file.dev(), file.ino(), file.size(), file.mtime(), file.mtime_nsec())
-}
 
 /// The addresses of a name.
 #[derive(Clone, Copy, Default)]
@@ -37,32 +31,53 @@ struct Families {
     v6: bool,
 }
 
-/// What the two files say.
+/// What the file of hosts says.
+#[derive(Default)]
+struct Entries {
+    names: HashMap<Vec<u8>, Families>,
+    addresses: HashSet<IpAddr>,
+}
+
+/// What the files say.
 #[derive(Default)]
 struct Hosts {
-    /// When the files were looked at.
+    /// When the sources were looked at.
     at: u64,
-    versions: Option<[Version; 2]>,
-    names: HashMap<Vec<u8>, Families>,
+    switch: Option<Version>,
+    is_files_first: bool,
+    has_daemon: bool,
+    hosts: Option<Version>,
+    entries: Entries,
 }
+
+/// The files.
+struct Paths<'a> {
+    switch: &'a str,
+    daemon: &'a str,
+    hosts: &'a str,
+}
+
+const PATHS: Paths<'static> = Paths { switch: config::SWITCH, daemon: config::DAEMON, hosts: config::HOSTS };
 
 static HOSTS: PhpCell<Option<Hosts>> = PhpCell::new(None);
 
 /// Returns `true` if libc finds an address of this family for the name in `/etc/hosts`: the caller asks it in place. `flags` are those
 /// of `getaddrinfo`. Preserves `errno`, and yields now and then, as calls do that need not wait.
 pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int, flags: c_int) -> bool {
+    find(host, |entries| entries.has(name.to_bytes(), family, flags))
+}
+
+/// Returns `true` if libc finds a name for the address in `/etc/hosts`, as [`has`].
+pub(super) fn has_address(host: &dyn Host, address: IpAddr) -> bool {
+    find(host, |entries| entries.addresses.contains(&address))
+}
+
+fn find(host: &dyn Host, is_in: impl FnOnce(&Entries) -> bool) -> bool {
     if !host.reads_hosts_in_place() {
         return false;
     }
     let saved = errno();
-    let found = HOSTS.with(host, |kept| {
-        let (hosts, now) = (kept.get_or_insert_default(), Reactor::now());
-        if now >= hosts.at + FRESH {
-            hosts.read_again("/etc/nsswitch.conf", "/etc/hosts");
-            hosts.at = now;
-        }
-        hosts.has(name.to_bytes(), family, flags)
-    });
+    let found = HOSTS.with(host, |kept| is_in(kept.get_or_insert_default().current(&PATHS, Reactor::now())));
     if found {
         yield_if_due(host);
     }
@@ -71,17 +86,47 @@ pub(super) fn has(host: &dyn Host, name: &CStr, family: c_int, flags: c_int) -> 
 }
 
 impl Hosts {
-    /// Reads the files if they have changed.
-    fn read_again(&mut self, switch: &str, hosts: &str) {
-        let look = |path| std::fs::metadata(path).ok().filter(is_small_file);
-        let (Some(first), Some(second)) = (look(switch), look(hosts)) else { return *self = Hosts::default() };
-        let versions = Some([version(&first), version(&second)]);
-        if self.versions == versions {
-            return;
+    /// Returns what the file of hosts says, nothing if libc may ask others as well. Reads files that have changed.
+    fn current(&mut self, paths: &Paths, now: u64) -> &Entries {
+        if now >= self.at + FRESH {
+            self.at = now;
+            self.has_daemon = std::fs::symlink_metadata(paths.daemon).is_ok();
+            let version = look(paths.switch);
+            if self.switch != version || version.is_none() {
+                let text = version.and_then(|_| content(paths.switch));
+                self.is_files_first = text.as_deref().is_some_and(is_files_first);
+                self.switch = version.filter(|_| text.is_some());
+            }
         }
-        let (Some(switch), Some(hosts)) = (content(switch), content(hosts)) else { return *self = Hosts::default() };
-        let names = if is_files_first(&switch) { names(&hosts) } else { HashMap::new() };
-        *self = Hosts { versions, names, ..Hosts::default() };
+        let version = if self.is_files_first && !self.has_daemon { look(paths.hosts) } else { None };
+        if self.hosts != version || version.is_none() {
+            let text = version.and_then(|_| content(paths.hosts));
+            self.entries = text.as_deref().map_or_else(Entries::default, Entries::of);
+            self.hosts = version.filter(|_| text.is_some());
+        }
+        &self.entries
+    }
+}
+
+impl Entries {
+    fn of(hosts: &[u8]) -> Entries {
+        let mut entries = Entries::default();
+        // libc reads texts: what lies behind a zero byte in a line is not there for it.
+        if hosts.contains(&0) {
+            return entries;
+        }
+        for line in hosts.split(|byte| *byte == b'\n') {
+            let mut words = words(line);
+            let address = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse::<IpAddr>().ok());
+            let Some(address) = address else { continue };
+            for name in words {
+                entries.addresses.insert(address);
+                let families = entries.names.entry(name.to_ascii_lowercase()).or_default();
+                families.v4 |= address.is_ipv4();
+                families.v6 |= address.is_ipv6();
+            }
+        }
+        entries
     }
 
     fn has(&self, name: &[u8], family: c_int, flags: c_int) -> bool {
@@ -97,9 +142,14 @@ impl Hosts {
     }
 }
 
+/// Returns the version of a file that may be read on the PHP thread.
+fn look(path: &str) -> Option<Version> {
+    std::fs::metadata(path).ok().filter(is_small_file).map(|file| Version::of(&file))
+}
+
 /// Others may wait, as a pipe does for its writer, or never end.
 fn is_small_file(file: &Metadata) -> bool {
-    file.is_file() && file.size() <= LARGEST
+    file.is_file() && file.len() <= LARGEST
 }
 
 /// Returns what is in a file that may be another one than was looked at.
@@ -110,8 +160,7 @@ fn content(path: &str) -> Option<Vec<u8>> {
     }
     let mut content = Vec::new();
     let length = file.take(LARGEST + 1).read_to_end(&mut content).ok()?;
-    // libc reads texts: what lies behind a zero byte in a line is not there for it.
-    (length as u64 <= LARGEST && !content.contains(&0)).then_some(content)
+    (length as u64 <= LARGEST).then_some(content)
 }
 
 /// Returns the text of a line before its comment, as words.
@@ -122,6 +171,9 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns `true` if hosts are looked for in files, and nowhere else if they are found there.
 fn is_files_first(switch: &[u8]) -> bool {
+    if switch.contains(&0) {
+        return false;
+    }
     let lines = switch.split(|byte| *byte == b'\n').map(|line| words(line).collect::<Vec<_>>().join(&b' '));
     let mut lines = lines.filter(|line| line.starts_with(b"hosts:"));
     // Which one of several lines counts depends on libc's version.
@@ -129,21 +181,6 @@ fn is_files_first(switch: &[u8]) -> bool {
     let mut sources = line["hosts:".len()..].split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     // A rule in brackets may say that a success is not the end.
     sources.next() == Some(b"files") && sources.next().is_none_or(|next| !next.starts_with(b"["))
-}
-
-fn names(hosts: &[u8]) -> HashMap<Vec<u8>, Families> {
-    let mut names = HashMap::<Vec<u8>, Families>::new();
-    for line in hosts.split(|byte| *byte == b'\n') {
-        let mut words = words(line);
-        let address = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse::<IpAddr>().ok());
-        let Some(address) = address else { continue };
-        for name in words {
-            let families = names.entry(name.to_ascii_lowercase()).or_default();
-            families.v4 |= address.is_ipv4();
-            families.v6 |= address.is_ipv6();
-        }
-    }
-    names
 }
 
 #[cfg(test)]
@@ -179,7 +216,7 @@ mod tests {
     #[test]
     fn a_name_has_the_families_of_its_addresses() {
         let text = b"127.0.0.1 localhost Own.Name\n::1\tlocalhost ip6\n# 10.0.0.1 comment\n10.0.0.2 a # b\nbad name\n10.0.0.3\n";
-        let hosts = Hosts { names: names(text), ..Hosts::default() };
+        let hosts = Entries::of(text);
         let has = |name: &str| {
             [libc::AF_UNSPEC, libc::AF_INET, libc::AF_INET6, 77].map(|of| hosts.has(name.as_bytes(), of, 0))
         };
@@ -192,6 +229,9 @@ mod tests {
             assert_eq!(configured(name, libc::AF_UNSPEC), both, "{name}");
         }
         assert!(configured("a", libc::AF_INET));
+        let addresses = ["127.0.0.1", "::1", "10.0.0.2", "10.0.0.1", "10.0.0.3", "::ffff:10.0.0.2"];
+        let found = addresses.map(|address| hosts.addresses.contains(&address.parse().unwrap()));
+        assert_eq!(found, [true, true, true, false, false, false], "an address without a name has none");
         for absent in ["comment", "b", "name", "127.0.0.1", "", "local"] {
             assert_eq!(has(absent), [false; 4], "{absent}");
         }
@@ -204,9 +244,17 @@ mod tests {
         let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
         let mut hosts = Hosts::default();
+        let mut now = 0;
         let mut has = |name: &str| {
-            hosts.read_again(&path("switch"), &path("hosts"));
-            hosts.has(name.as_bytes(), libc::AF_INET, 0)
+            let (switch, daemon, file) = (path("switch"), path("daemon"), path("hosts"));
+            now += FRESH;
+            let mut has = |now| {
+                let entries = hosts.current(&Paths { switch: &switch, daemon: &daemon, hosts: &file }, now);
+                entries.has(name.as_bytes(), libc::AF_INET, 0)
+            };
+            let found = has(now);
+            assert_eq!(found, has(now + FRESH - 1), "nothing has changed");
+            found
         };
         assert!(!has("one"), "there are no files");
         write("switch", "hosts: files dns");
@@ -218,6 +266,13 @@ mod tests {
         assert!(!has("one"));
         write("switch", "hosts: files");
         assert!(has("one"));
+        write("daemon", "");
+        assert!(!has("one"), "there is a daemon that libc asks first");
+        std::fs::remove_file(path("daemon")).unwrap();
+        assert!(has("one"));
+        write("switch", "hosts: files\n\0");
+        assert!(!has("one"), "libc's text ends at the zero byte");
+        write("switch", "hosts: files");
         write("hosts", &format!("10.0.0.1 one\n{}", "#".repeat(LARGEST as usize)));
         assert!(!has("one"), "it is too large");
         write("hosts", "10.0.0.1 one");

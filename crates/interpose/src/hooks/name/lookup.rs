@@ -35,6 +35,20 @@ pub(crate) enum Lookup<T> {
     InPlace,
 }
 
+/// Runs `job` on this thread, which has the result with its error numbers.
+pub(super) fn ask<T>(job: impl FnOnce() -> T) -> Answer<T> {
+    set_errno(0);
+    let value = job();
+    Answer { value, errno: errno(), h_errno: h_errno() }
+}
+
+/// Sets the error numbers of an answer. `saved` is the caller's `errno`, which a success leaves as it was.
+pub(super) fn answered<T>(answer: Answer<T>, saved: c_int) -> T {
+    set_errno(if answer.errno == 0 { saved } else { answer.errno });
+    set_h_errno(answer.h_errno);
+    answer.value
+}
+
 /// Runs `job` in the thread pool and sets the error numbers that it left.
 pub(crate) fn look_up<T: Send + 'static>(
     host: &dyn Host,
@@ -43,18 +57,9 @@ pub(crate) fn look_up<T: Send + 'static>(
     undo: fn(Answer<T>),
 ) -> Lookup<T> {
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
-    let job = move || {
-        set_errno(0);
-        let value = job();
-        Answer { value, errno: errno(), h_errno: h_errno() }
-    };
     let saved = errno();
-    match wait::for_job_or_abandon(host, blocked_on, None, false, job, undo) {
-        Job::Done(answer) => {
-            set_errno(if answer.errno == 0 { saved } else { answer.errno });
-            set_h_errno(answer.h_errno);
-            Lookup::Done(answer.value)
-        }
+    match wait::for_job_or_abandon(host, blocked_on, None, false, || ask(job), undo) {
+        Job::Done(answer) => Lookup::Done(answered(answer, saved)),
         Job::Abandoned(waited) => {
             set_errno(waited.errno(libc::ECANCELED));
             Lookup::Cancelled
