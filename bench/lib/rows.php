@@ -164,6 +164,8 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row('gethostbyname of a host in /etc/hosts, CPU', 'ns', [Goal::ratio(1.2)])),
         new Benchmark('names', [$n(50_000), 1], [$n(50_000), 1],
             new Row('gethostbyaddr of one, CPU', 'ns', [Goal::ratio(1.25)])),
+        new Benchmark('curl', [$n(400, 40)], [$n(400, 40)],
+            new Row('cURL: request, 64 handles, CPU', 'ns', [Goal::ratio(1.2)], against: 'curl_multi')),
     ];
     $all[] = new Pair('channel', [$n(1000), 0], null, new PairedRow('channel: unbuffered message / a switch and back', 'ns', [Goal::ratio(1.5)]));
     $all[] = new Benchmark('channel-buffered', [$n(2_000_000), 1000], [$n(50_000), 1000],

@@ -133,6 +133,38 @@ fn levels_save_the_kernel_the_asking() {
 }
 
 #[test]
+fn of_a_set_that_is_known_which_has_just_woken_it() {
+    let test = Test::new();
+    let ((a, b), (c, d)) = (tcp(), unix(libc::SOCK_STREAM));
+    let set = [(b, POLLIN), (d, POLLIN)];
+    let peer = soon(move || ORIGINAL.send(a, b"x", 0));
+    assert_eq!(poll_all(true, &set, -1), ((1, 0), vec![POLLIN, 0]));
+    peer.join().unwrap();
+    assert_eq!(test.reactor().readiness(b, Interest::READ).0, Readiness::Ready);
+    // Another thread has read: the next call asks.
+    ORIGINAL.recv(b, 1, 0);
+    assert_eq!(poll_all(true, &set, 5), ((0, 0), vec![0, 0]));
+    // Nothing is ready, which is known: it parks without asking. To show it, data comes that no turn has seen.
+    let parks = test.parks();
+    assert_eq!(poll_all(true, &set, 0), ((0, 0), vec![0, 0]));
+    ORIGINAL.send(a, b"y", 0);
+    assert_eq!(poll_all(true, &set, -1), ((1, 0), vec![POLLIN, 0]));
+    assert_eq!(test.parks(), parks + 1);
+    // Not of events that the reactor does not know, nor with a time limit of zero, nor of a descriptor that is closed.
+    assert_eq!(poll_all(true, &[(b, POLLIN), (d, POLLOUT)], -1), ((2, 0), vec![POLLIN, POLLOUT]));
+    ORIGINAL.recv(b, 1, 0);
+    ORIGINAL.send(c, b"z", 0);
+    assert_eq!(poll_all(true, &set, 0), ((1, 0), vec![0, POLLIN]));
+    assert_eq!(poll_all(true, &[(b, libc::POLLRDBAND | POLLIN), (d, POLLIN)], -1), ((1, 0), vec![0, POLLIN]));
+    ORIGINAL.recv(d, 1, 0);
+    assert_eq!(poll_all(true, &set, 0), ((0, 0), vec![0, 0]));
+    test.at_park(1, move || close(c));
+    assert_eq!(poll_all(true, &set, -1), ((1, 0), vec![0, POLLIN | POLLHUP]));
+    [a, b, d].into_iter().for_each(close);
+    assert_eq!(poll_all(true, &[(9999, POLLIN), (-1, POLLIN)], -1), ((1, 0), vec![POLLNVAL, 0]));
+}
+
+#[test]
 fn an_error_that_was_is_not_reported_again() {
     let test = Test::new();
     let ((a, _), (b, to_b)) = (udp(), udp());

@@ -153,6 +153,21 @@ fn is_function(action: &libc::sigaction) -> bool {
     action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN
 }
 
+/// Returns `true` if it makes no difference which of the two actions is set.
+///
+/// Libraries ignore `SIGPIPE` around all that they do, in a process that does so anyway. Of other signals that are ignored, and
+/// blocked, setting the action again drops those that are pending.
+fn is_same(one: &libc::sigaction, other: &libc::sigaction) -> bool {
+    // What the C library adds by itself.
+    const RESTORER: libc::c_int = 0x0400_0000;
+    // The kernel's part of the set; the rest may not be initialised.
+    // SAFETY: a set is at least so long, and aligned for longs.
+    let mask = |action: &libc::sigaction| unsafe { (&raw const action.sa_mask).cast::<u64>().read_unaligned() };
+    one.sa_sigaction == other.sa_sigaction
+        && one.sa_flags & !RESTORER == other.sa_flags & !RESTORER
+        && mask(one) == mask(other)
+}
+
 /// Returns `true` for signals that report a fault in the running code. These are never chained.
 fn is_fault(signal: i32) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGABRT)
@@ -298,8 +313,12 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
         let result = if keep {
             install(signal, *new, false)
         } else {
-            // SAFETY: `new` is user code's own complete action.
-            let result = unsafe { libc::sigaction(signal, new, std::ptr::null_mut()) };
+            let result = if signal == libc::SIGPIPE && is_same(&real, new) {
+                0
+            } else {
+                // SAFETY: `new` is user code's own complete action.
+                unsafe { libc::sigaction(signal, new, std::ptr::null_mut()) }
+            };
             if let (0, Some(slot)) = (result, slot(signal)) {
                 slot.ours.store(false, Ordering::Release);
                 let _ = REPORT.compare_exchange(signal, 0, Ordering::AcqRel, Ordering::Relaxed);

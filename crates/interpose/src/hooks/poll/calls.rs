@@ -54,6 +54,53 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     }
 }
 
+/// The largest set of which the reactor is asked before the kernel.
+const FEW: nfds_t = 8;
+
+/// Returns what the reactor knows of a whole set: how many are ready, and their events in the set. `None` if it does not know
+/// that of each.
+///
+/// # Safety
+/// `fds` is as `poll(2)` wants it.
+unsafe fn known_all(reactor: &Reactor, fds: *mut pollfd, count: nfds_t) -> Option<c_int> {
+    let mut found = [0; FEW as usize];
+    let mut ready = 0;
+    for (i, found) in found.iter_mut().enumerate().take(count as usize) {
+        // SAFETY: valid by contract.
+        let (fd, events) = unsafe { ((*fds.add(i)).fd, (*fds.add(i)).events) };
+        if fd < 0 {
+            continue;
+        }
+        match known(reactor, fd, events) {
+            Known::Ready(revents) => (*found, ready) = (revents, ready + 1),
+            Known::Not => {}
+            Known::Nothing => return None,
+        }
+    }
+    for (i, revents) in found.into_iter().enumerate().take(count as usize) {
+        // SAFETY: valid by contract.
+        unsafe { (*fds.add(i)).revents = revents };
+    }
+    Some(ready)
+}
+
+/// Records that the kernel has just found nothing ready in a set.
+///
+/// # Safety
+/// `fds` is as `poll(2)` wants it.
+unsafe fn record_none_ready(reactor: &Reactor, fds: *mut pollfd, count: nfds_t) {
+    for i in 0..count as usize {
+        // SAFETY: valid by contract.
+        let (fd, events) = unsafe { ((*fds.add(i)).fd, (*fds.add(i)).events) };
+        // Bands and priority are not all that there is to read.
+        for (side, all) in [(Interest::READ, POLLIN), (Interest::WRITE, POLLOUT)] {
+            if fd >= 0 && events & all != 0 {
+                reactor.record_readiness(fd, side, Readiness::NotReady);
+            }
+        }
+    }
+}
+
 /// # Safety
 /// `one` is valid.
 unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: Time) -> c_int {
@@ -132,7 +179,12 @@ unsafe fn polling(
     if time == Time::Zero {
         yield_if_due(host);
         // SAFETY: the caller's own arguments.
-        return ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
+        let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
+        if ready == 0 && count <= FEW {
+            // SAFETY: the kernel has just accepted so many entries.
+            unsafe { record_none_ready(host.reactor(), fds, count) };
+        }
+        return ready;
     }
     // SAFETY: null or valid by contract.
     let (mask, pending) = unsafe { letting_in(mask) };
@@ -161,11 +213,29 @@ unsafe fn poll_all(
 ) -> c_int {
     let before = errno();
     yield_if_due(host); // before polling, so that the result is not outdated
+    let is_few = count <= FEW && !fds.is_null() && mask.is_null();
+    let (mut ask_kernel, mut is_woken) = (false, false);
     loop {
-        // SAFETY: the caller's own arguments.
-        let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
+        // What is ready is known for certain only just after it has woken this call: another thread may read meanwhile.
+        let answer = if is_few && !ask_kernel {
+            // SAFETY: valid by contract.
+            unsafe { known_all(host.reactor(), fds, count) }.filter(|ready| *ready == 0 || is_woken)
+        } else {
+            None
+        };
+        let ready = answer.unwrap_or_else(|| {
+            // SAFETY: the caller's own arguments.
+            ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) })
+        });
         if ready != 0 {
+            if answer.is_some() {
+                set_errno(before);
+            }
             return ready;
+        }
+        if is_few && answer.is_none() {
+            // SAFETY: the kernel has just accepted so many entries.
+            unsafe { record_none_ready(host.reactor(), fds, count) };
         }
         if time.over() {
             set_errno(before);
@@ -183,6 +253,8 @@ unsafe fn poll_all(
         if let Some(error) = wake.error() {
             return fail::<i8>(error).into();
         }
+        // After the time the kernel is asked: an edge may be on its way.
+        (is_woken, ask_kernel) = (wake == Wake::Woken, wake == Wake::TimedOut);
     }
 }
 
