@@ -2,8 +2,8 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::hosts;
-use super::lookup::{Lookup, is_numeric, look_up};
-use super::shared::{Requests, Share, look_up_shared};
+use super::lookup::{Lookup, is_numeric};
+use super::shared::{Requests, Share, look_up_shared, question};
 use crate::host::{Host, current_host};
 use crate::php_cell::PhpCell;
 use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
@@ -124,10 +124,11 @@ pub unsafe extern "C" fn getaddrinfo(
     if may_be_of_hosts(port, wish.as_ref()) && hosts::has(host, name, family, flags) {
         return in_place();
     }
-    let shared = may_be_shared(port, wish.as_ref());
+    let is_shared = may_be_shared(port, wish.as_ref());
     let wish = wish.map(|h| [h.ai_flags, h.ai_family, h.ai_socktype, h.ai_protocol]);
-    let wish_bytes = wish.map(|numbers| numbers.map(c_int::to_ne_bytes).concat());
-    let question = [Some(name.to_bytes()), port.map(CStr::to_bytes), wish_bytes.as_deref()];
+    let numbers = wish.map(|numbers| numbers.map(c_int::to_ne_bytes));
+    let arguments = [Some(name.to_bytes()), port.map(CStr::to_bytes), numbers.as_ref().map(|all| all.as_flattened())];
+    let question = if is_shared { question("getaddrinfo", &arguments) } else { None };
     let (name, port): (CString, Option<CString>) = (name.to_owned(), port.map(CStr::to_owned));
     let job = move || {
         // SAFETY: a zeroed `addrinfo` is one without a wish.
@@ -142,12 +143,7 @@ pub unsafe extern "C" fn getaddrinfo(
         let code = unsafe { libc::getaddrinfo(name.as_ptr(), port, hints, &mut list) };
         Addresses { code, list: if code == 0 { list } else { std::ptr::null_mut() } }
     };
-    let found = if shared {
-        look_up_shared(host, &REQUESTS, "getaddrinfo", &question, job)
-    } else {
-        look_up(host, "getaddrinfo", job, |_| ())
-    };
-    match found {
+    match look_up_shared(host, &REQUESTS, "getaddrinfo", question, job) {
         Lookup::Done(found) => {
             let (code, list) = found.take();
             if code == 0 {
@@ -238,8 +234,9 @@ pub unsafe extern "C" fn getnameinfo(
         *word = u64::from_ne_bytes(whole);
     }
     let rooms = [node_room.min(MOST), if has_port { service_room.min(MOST) } else { 0 }];
-    let numbers = [rooms[0].to_ne_bytes(), rooms[1].to_ne_bytes(), flags.to_ne_bytes()].concat();
-    let question = [Some(bytes), Some(&numbers[..])];
+    let numbers = [rooms[0].to_ne_bytes(), rooms[1].to_ne_bytes(), flags.to_ne_bytes()];
+    // Where the file of services is looked at, it is not asked together with others.
+    let question = if only_host { question("getnameinfo", &[Some(bytes), Some(numbers.as_flattened())]) } else { None };
     let job = move || {
         let mut texts = rooms.map(|room| vec![0u8; room as usize]);
         let [name, port] = &mut texts;
@@ -258,13 +255,7 @@ pub unsafe extern "C" fn getnameinfo(
         };
         Names { code, texts }
     };
-    // The file of services is not looked at.
-    let found = if only_host {
-        look_up_shared(host, &REVERSE_REQUESTS, "getnameinfo", &question, job)
-    } else {
-        look_up(host, "getnameinfo", job, |_| ())
-    };
-    match found {
+    match look_up_shared(host, &REVERSE_REQUESTS, "getnameinfo", question, job) {
         Lookup::Done(Names { code, texts: [name, port] }) => {
             if code == 0 {
                 copy_text(&name, node);

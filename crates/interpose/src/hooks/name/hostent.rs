@@ -6,7 +6,7 @@
 
 use super::hosts;
 use super::lookup::{Lookup, is_numeric, set_h_errno};
-use super::shared::{Requests, Share, look_up_shared};
+use super::shared::{Requests, Share, look_up_shared, question};
 use crate::host::{Host, current_host, errno};
 use crate::php_cell::PhpCell;
 use libc::{c_char, c_int, c_void, hostent, size_t, socklen_t};
@@ -151,13 +151,13 @@ impl Query {
             Query::NameOf(name, family) => (name.to_bytes(), *family),
             Query::Address(address, family) => (&address[..], *family),
         };
-        let text = text.to_owned();
-        let numbers = [room.unwrap_or(usize::MAX), skew, family as usize].map(usize::to_ne_bytes).concat();
+        let numbers = [room.unwrap_or(usize::MAX), skew, family as usize].map(usize::to_ne_bytes);
+        let question = question(call, &[Some(text), Some(numbers.as_flattened())]);
         let job = move || match room {
             Some(room) => self.run(room, skew),
             None => self.run_with_room(),
         };
-        look_up_shared(host, &REQUESTS, call, &[Some(&text), Some(&numbers)], job)
+        look_up_shared(host, &REQUESTS, call, question, job)
     }
 
     /// Looks it up with as much room as it needs.

@@ -7,7 +7,7 @@
 //! coroutine that began it is cancelled, and only its last asker abandons it.
 
 use super::config;
-use super::lookup::{Answer, Lookup, answered, ask};
+use super::lookup::{Answer, Lookup, answered, ask, look_up};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use crate::php_cell::PhpCell;
 use crate::wait::time::MILLISECOND;
@@ -162,26 +162,31 @@ impl<T: Share> Requests<T> {
     }
 }
 
-/// Looks up in the thread pool what `question` and `call` describe, or waits for a look-up of the same. Sets the error numbers that
-/// it left.
+/// Returns what distinguishes a call with these arguments, under the present configuration, from others. `None` if that cannot be
+/// said. Preserves `errno`.
+pub(super) fn question(call: &str, arguments: &[Option<&[u8]>]) -> Option<Vec<u8>> {
+    let saved = errno();
+    let mut whole = config::fingerprint();
+    if let Some(whole) = &mut whole {
+        config::push(whole, Some(call.as_bytes()));
+        arguments.iter().for_each(|part| config::push(whole, *part));
+    }
+    set_errno(saved);
+    whole
+}
+
+/// Runs `job` in the thread pool, or waits for the look-up of the same question. Sets the error numbers that it left.
 ///
-/// All that `job` depends on is in `question`.
+/// All that `job` depends on is in the question; without one it is looked up alone.
 pub(super) fn look_up_shared<T: Share>(
     host: &dyn Host,
     requests: &'static PhpCell<Requests<T>>,
     call: &'static str,
-    question: &[Option<&[u8]>],
+    question: Option<Vec<u8>>,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Lookup<T> {
+    let Some(question) = question else { return look_up(host, call, job, |_| ()) };
     let saved = errno();
-    let question = config::fingerprint().map(|mut whole| {
-        config::push(&mut whole, Some(call.as_bytes()));
-        question.iter().for_each(|part| config::push(&mut whole, *part));
-        whole
-    });
-    set_errno(saved);
-    // One that cannot be compared with others is asked alone.
-    let Some(question) = question else { return super::lookup::look_up(host, call, job, |_| ()) };
     let waiter = host.begin_wait();
     let now = Reactor::now();
     let (request, is_first) = requests.with(host, |requests| requests.join_or_begin(question, now, waiter));
