@@ -212,8 +212,10 @@ static BOTTOM: PhpStatic<UnsafeCell<sys::zend_internal_function>> =
 
 /// Prepares what all coroutines share, when the module starts.
 pub fn module_starts() {
-    // SAFETY: the engine has made its empty string before it starts modules, and no coroutine exists.
-    unsafe { (*BOTTOM.get()).function_name = sys::zend_empty_string };
+    // SAFETY: a variable of the engine, which has made the string before it starts modules.
+    let empty = unsafe { sys::zend_empty_string };
+    // SAFETY: no coroutine exists, so nothing else uses it.
+    unsafe { (*BOTTOM.get()).function_name = empty };
 }
 
 /// Runs `begin`, and keeps the target of bailouts.
