@@ -15,6 +15,7 @@
 mod body;
 mod conn;
 mod discard;
+mod encoding;
 mod exchange;
 mod exec;
 mod forwarded;
@@ -32,6 +33,7 @@ mod tls;
 mod ws;
 
 pub use body::Written;
+pub use encoding::{Coding, preferred};
 pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
 pub use forwarded::{Origin, Proxies};
 pub use io::Direction;
