@@ -28,6 +28,20 @@ namespace Async\Http {
         public function listen(string $address, ?Tls $tls = null): Server {}
 
         /**
+         * Sends files: GET and HEAD for a URL that begins with $prefix are answered with what $directory has there, before any handler
+         * is asked; if it has none, the handler is. May be called several times: the directory that was added first is looked at
+         * first. Nothing outside of the directory is sent, nor is code of PHP.
+         *
+         * $options: index ('index.html'; null: none), cache_control (the value of that header), precompressed (true: a file with
+         * .br, .zst or .gz at its end is sent in place of the one without to clients that accept it), dot_files (false).
+         *
+         * @param array{index?: ?string, cache_control?: string, precompressed?: bool, dot_files?: bool} $options
+         * @throws ServerException if there is no such directory
+         * @throws \ValueError if there is no such option, or it has another type
+         */
+        public function files(string $prefix, string $directory, array $options = []): Server {}
+
+        /**
          * Sets what handles requests.
          *
          * @param callable(Request): (Response|\Psr\Http\Message\ResponseInterface|string|iterable<string>|\Closure(Writer): void|resource|null) $handler
@@ -75,9 +89,9 @@ namespace Async\Http {
 
         /**
          * Returns how it is doing: accepted and open connections; requests that have come, are being handled, have become WebSockets, wait for a
-         * handler, and were refused without one; handlers that were cancelled; requests that are missing in the access log.
+         * handler, were answered with files, and were refused without a handler; handlers that were cancelled; requests that are missing in the access log.
          *
-         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, refused: int, cancelled: int, unlogged: int}
+         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, files: int, refused: int, cancelled: int, unlogged: int}
          */
         public function stats(): array {}
     }

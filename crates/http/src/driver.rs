@@ -36,6 +36,10 @@ impl Driver for Events {
         self.set.watch_used(fd.as_raw_fd(), direction(to), would_block, is_used)
     }
 
+    fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: &dyn Fn(Key) -> bool) -> Option<Key> {
+        self.set.submit(job, is_used)
+    }
+
     fn unwatch(&self, fd: RawFd, key: Key) {
         self.set.unwatch_descriptor(fd, key);
     }

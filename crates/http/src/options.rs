@@ -1,9 +1,10 @@
 //! The options of a server.
 
 use crate::errors::value_error;
+use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{Proxies, Settings};
-use spindle_zend::{Array, Str, Thrown, Value};
+use spindle_server::{FileOptions, Proxies, Settings, is_code};
+use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
 
 /// The longest time in seconds: a century.
@@ -47,6 +48,52 @@ fn trusted(name: &str, value: &Value, proxies: &mut Proxies) -> Result<(), Throw
         }
     }
     Ok(())
+}
+
+/// Returns how files are sent, for an array of options.
+///
+/// # Errors
+/// There is no such option, or it has another type.
+pub fn files(options: &Array) -> Result<FileOptions, Thrown> {
+    let mut files = FileOptions::default();
+    let mut position = 0;
+    while let Some((key, value)) = options.next_from(&mut position) {
+        let name = key.as_str().map_or(String::new(), Str::to_text);
+        match name.as_str() {
+            "index" if value.type_number() == sys::IS_NULL => files.index = None,
+            "index" => files.index = Some(file_name(&name, value)?),
+            "cache_control" => {
+                let line = value.as_str().and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok());
+                let wrong = || value_error(&format!("The option \"{name}\" must be the value of a header"));
+                files.cache_control = Some(line.ok_or_else(wrong)?);
+            }
+            "precompressed" => files.precompressed = flag(&name, value)?,
+            "dot_files" => files.dot_files = flag(&name, value)?,
+            _ => return Err(value_error(&format!("There is no option \"{name}\""))),
+        }
+    }
+    Ok(files)
+}
+
+fn flag(name: &str, value: &Value) -> Result<bool, Thrown> {
+    match value.type_number() {
+        sys::IS_TRUE => Ok(true),
+        sys::IS_FALSE => Ok(false),
+        _ => Err(value_error(&format!("The option \"{name}\" must be a bool"))),
+    }
+}
+
+/// Returns the name of a file, which has no folder.
+fn file_name(name: &str, value: &Value) -> Result<String, Thrown> {
+    let text = value.as_str().map(Str::to_text).filter(|text| {
+        !matches!(text.as_str(), "" | "." | "..")
+            && !text.contains(['/', '\0'])
+            && !text.contains(char::REPLACEMENT_CHARACTER)
+            && !is_code(text.as_bytes())
+    });
+    text.ok_or_else(|| {
+        value_error(&format!("The option \"{name}\" must be null, or the name of a file that is not code of PHP"))
+    })
 }
 
 /// Returns the settings for an array of options.

@@ -6,7 +6,7 @@ use crate::log::Log;
 use crate::tls::{self, TLS};
 use crate::{declare, options, run};
 use spindle_php::coroutine::WaitSet;
-use spindle_server::{Address, Listener, Server as Core, Settings};
+use spindle_server::{Address, Listener, Root, Server as Core, Settings};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Type, Value,
     ValueCell, exception, function_table, object_class,
@@ -47,6 +47,7 @@ function_table! {
     static METHODS = {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
         c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null") -> STATIC => listen;
+        c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
@@ -185,6 +186,22 @@ fn listen(call: Call) -> PhpResult {
     Ok(this.object().into())
 }
 
+fn files(call: Call) -> PhpResult {
+    let arguments = call.arguments(2, 3)?;
+    let prefix = arguments.str(1)?.to_text();
+    if !prefix.starts_with('/') || prefix.contains("//") {
+        return Err(value_error("Server::files(): Argument #1 ($prefix) must be the begin of a path, as \"/assets\""));
+    }
+    let directory = tls::path(arguments.str(2)?)?;
+    let options = arguments.value(3).map(|_| arguments.array(3)).transpose()?.map(options::files).transpose()?;
+    let this = call.this_of(&SERVER);
+    let inner = this.inner()?;
+    let root = Root::open(&prefix, &directory, options.unwrap_or_default())
+        .map_err(|error| fails(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
+    inner.core.add_files(root);
+    Ok(this.object().into())
+}
+
 fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     let handler = call.arguments(1, 1)?.callable(1)?;
     let this = call.this_of(&SERVER);
@@ -221,7 +238,7 @@ fn stats(call: Call) -> PhpResult {
     call.no_arguments()?;
     let this = call.this_of(&SERVER);
     let stats = this.inner()?.core.stats();
-    let mut array = Array::new(9);
+    let mut array = Array::new(10);
     let numbers = [
         (c"accepted", stats.accepted),
         (c"connections", stats.connections as u64),
@@ -229,6 +246,7 @@ fn stats(call: Call) -> PhpResult {
         (c"running", stats.running as u64),
         (c"websockets", stats.websockets as u64),
         (c"queued", stats.queued as u64),
+        (c"files", stats.files),
         (c"refused", stats.refused),
         (c"cancelled", stats.cancelled),
         (c"unlogged", this.log.lost.get()),

@@ -63,7 +63,8 @@ pub fn of(object: &Object) -> Result<Rc<Core>, Thrown> {
     this.core().cloned()
 }
 
-fn path(text: &Str) -> Result<PathBuf, Thrown> {
+/// Returns the path of a file that the settings allow.
+pub fn path(text: &Str) -> Result<PathBuf, Thrown> {
     let name = CString::new(text.as_bytes()).map_err(|_| value_error("The name of a file has a zero in it"))?;
     if !engine::may_open(&name) {
         return Err(fails(&format!("The setting open_basedir does not allow the file {}", text.to_text())));

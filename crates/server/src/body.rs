@@ -1,6 +1,7 @@
 //! Bodies of responses, as hyper sends them.
 
 use crate::exchange::Exchange;
+use crate::files::Sending;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -146,6 +147,8 @@ pub enum Content {
     Full(Bytes),
     /// What is written to a pipe.
     Stream(Rc<Pipe>),
+    /// A file.
+    File(Rc<Sending>),
 }
 
 /// The body of a response. When it is dropped, the exchange is over.
@@ -173,6 +176,7 @@ impl Drop for Outgoing {
                 Content::Empty => true,
                 Content::Full(_) => false,
                 Content::Stream(pipe) => pipe.is_end(),
+                Content::File(file) => file.left() == 0,
             };
             exchange.body_ends(is_sent);
         }
@@ -206,6 +210,13 @@ impl Body for Outgoing {
                 }
                 frame
             }
+            Content::File(file) => {
+                let polled = file.poll(cx);
+                if let (Poll::Ready(Some(Ok(bytes))), Some(exchange)) = (&polled, &this.exchange) {
+                    exchange.sends(bytes.len());
+                }
+                polled.map_ok(Frame::data)
+            }
         }
     }
 
@@ -214,6 +225,7 @@ impl Body for Outgoing {
             Content::Empty => true,
             Content::Full(bytes) => bytes.is_empty(),
             Content::Stream(pipe) => pipe.is_end(),
+            Content::File(file) => file.left() == 0,
         }
     }
 
@@ -221,6 +233,7 @@ impl Body for Outgoing {
         match &self.content {
             Content::Empty => SizeHint::with_exact(0),
             Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::File(file) => SizeHint::with_exact(file.left()),
             Content::Stream(pipe) => match pipe.left.get() {
                 Some(left) => SizeHint::with_exact(left + pipe.buffered.get() as u64),
                 None if pipe.is_end() => SizeHint::with_exact(0),

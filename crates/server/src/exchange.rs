@@ -13,6 +13,7 @@
 use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::conn::Connection;
 use crate::discard::Discard;
+use crate::files::{File, Sending};
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
 use crate::server::{Event, Shared};
@@ -79,6 +80,8 @@ pub enum Body {
         /// The headers that may follow it.
         trailers: Vec<HeaderName>,
     },
+    /// A file.
+    File(File),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,6 +129,9 @@ pub struct Exchange {
     is_aborted: Cell<bool>,
     reply_waker: RefCell<Option<Waker>>,
     pipe: RefCell<Option<Rc<Pipe>>>,
+    /// A file that is sent, and since when the client has taken nothing of it.
+    file: RefCell<Option<Rc<Sending>>>,
+    file_since: Cell<u64>,
     /// Since when a handler has been waiting for room; 0 while none is.
     writes_since: Cell<u64>,
 
@@ -168,6 +174,8 @@ impl Exchange {
             is_aborted: Cell::new(false),
             reply_waker: RefCell::new(None),
             pipe: RefCell::new(None),
+            file: RefCell::new(None),
+            file_since: Cell::new(0),
             writes_since: Cell::new(0),
             websocket: OnceCell::new(),
             data: OnceCell::new(),
@@ -425,6 +433,16 @@ impl Exchange {
                 Content::Empty
             }
             Body::Full(bytes) if !has_none && !bytes.is_empty() => Content::Full(bytes),
+            Body::File(file) if is_head => {
+                set_length(&mut headers, Some(file.length()));
+                Content::Empty
+            }
+            Body::File(file) if !has_none && file.length() > 0 => {
+                let sending = Sending::new(Rc::clone(&self.shared), file);
+                *self.file.borrow_mut() = Some(Rc::clone(&sending));
+                self.file_since.set(self.shared.now.get().max(1));
+                Content::File(sending)
+            }
             Body::Stream { trailers } => {
                 let new = Rc::new(Pipe::new(declared));
                 pipe = Some(Rc::clone(&new));
@@ -455,6 +473,9 @@ impl Exchange {
         self.since.set(self.shared.now.get());
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
+        if self.file_since.get() > 0 {
+            self.connection.reschedule();
+        }
         self.shared.notify();
         true
     }
@@ -467,6 +488,8 @@ impl Exchange {
         let Some(mut response) = self.response.take() else { return false };
         response.body_mut().detach();
         *self.pipe.borrow_mut() = None;
+        *self.file.borrow_mut() = None;
+        self.file_since.set(0);
         self.writes_since.set(0);
         self.state.set(State::Running);
         true
@@ -609,6 +632,9 @@ impl Exchange {
     /// hyper has taken so many bytes of the body.
     pub(crate) fn sends(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
+        if self.file_since.get() > 0 {
+            self.file_since.set(self.shared.now.get().max(1));
+        }
     }
 
     /// Returns what is logged of it.
@@ -625,6 +651,8 @@ impl Exchange {
                 self.cancel(Why::Disconnected);
             }
             self.drop_body();
+            self.file.take();
+            self.file_since.set(0);
             self.connection.exchange_ends(self);
         }
     }
@@ -639,6 +667,8 @@ impl Exchange {
             self.drop_body();
             if self.response.take().is_some() {
                 self.status.set(None); // nobody has got it
+                self.file.take();
+                self.file_since.set(0);
             }
             self.cancel(Why::Disconnected);
             self.connection.exchange_ends(self);
@@ -692,7 +722,8 @@ impl Exchange {
         };
         let reads = limit(self.reads_since.get(), settings.body_timeout);
         let writes = limit(self.writes_since.get(), settings.write_timeout);
-        [state, reads, writes].into_iter().flatten().min()
+        let file = limit(self.file_since.get(), settings.write_timeout);
+        [state, reads, writes, file].into_iter().flatten().min()
     }
 
     /// Carries out what follows from limits that have passed.
@@ -720,6 +751,14 @@ impl Exchange {
         }
         if is_over(self.reads_since.get(), settings.body_timeout) {
             self.body_is_slow(now);
+        }
+        if is_over(self.file_since.get(), settings.write_timeout) {
+            // Its stream may stay, of which the client takes nothing, but not the open file.
+            self.file_since.set(0);
+            if let Some(file) = self.file.take() {
+                file.give_up();
+            }
+            self.connection.kill_unless_h2();
         }
         if is_over(self.writes_since.get(), settings.write_timeout) {
             self.writes_since.set(0);

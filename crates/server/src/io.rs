@@ -74,7 +74,7 @@ impl Side {
                 }
             }
             if self.key.get().is_none() {
-                let is_used = |key: Key| shared.waits.borrow().contains_key(&key);
+                let is_used = |key: Key| shared.is_used(key);
                 match shared.driver.watch(fd, self.direction, self.would_block.take(), &is_used)? {
                     Some(key) => {
                         self.key.set(Some(key));

@@ -3,7 +3,8 @@
 //! [`Server`] has connections, and hyper's state machines for them. It waits for nothing: its owner asks a [`Driver`] to
 //! watch descriptors, calls [`Server::ready`] for those that are ready, and then [`Server::turn`], which does what can be
 //! done at once. What concerns handlers of requests comes out as [`Event`]s, to be taken with [`Server::next_event`]: a
-//! request is to be handled, a handler that waits may look again, a handler is to be cancelled. No handler is called.
+//! request is to be handled, a handler that waits may look again, a handler is to be cancelled. No handler is called. Requests for
+//! files of a [`Root`] are answered here.
 //!
 //! A handler works with its [`Exchange`]: the request, whose body it pulls, and the response, whose body it pushes.
 //!
@@ -18,9 +19,11 @@ mod discard;
 mod encoding;
 mod exchange;
 mod exec;
+mod files;
 mod forwarded;
 mod fragments;
 mod io;
+mod job;
 mod link;
 mod listen;
 mod log;
@@ -35,6 +38,7 @@ mod ws;
 pub use body::Written;
 pub use encoding::{Coding, preferred};
 pub use exchange::{Body, Exchange, Head, Incoming, Why, refusal};
+pub use files::{File, FileOptions, Root, is_code};
 pub use forwarded::{Origin, Proxies};
 pub use io::Direction;
 pub use listen::{Address, Listener};

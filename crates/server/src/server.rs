@@ -3,7 +3,9 @@
 use crate::conn::Connection;
 use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
+use crate::files::Root;
 use crate::io::{Direction, Side};
+use crate::job;
 use crate::listen::{Accepting, Listener};
 use crate::log::Entry;
 use crate::settings::Settings;
@@ -16,6 +18,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// The number of a wait for a descriptor.
@@ -39,6 +42,10 @@ pub trait Driver {
         would_block: bool,
         is_used: &dyn Fn(Key) -> bool,
     ) -> io::Result<Option<Key>>;
+
+    /// Has a job done by another thread, as it may block: [`Server::ready`] is to be called, once, with the key that this returns,
+    /// when it has ended. `is_used`: see [`watch`](Driver::watch). Returns `None` if no thread does it: it is dropped.
+    fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: &dyn Fn(Key) -> bool) -> Option<Key>;
 
     /// Ends a wait.
     fn unwatch(&self, fd: RawFd, key: Key);
@@ -84,6 +91,8 @@ pub struct Stats {
     pub queued: usize,
     /// Requests that have come.
     pub requests: u64,
+    /// Requests that were answered with a file, or about one.
+    pub files: u64,
     /// Requests that were refused without a handler.
     pub refused: u64,
     /// Handlers that were cancelled.
@@ -134,9 +143,12 @@ pub struct Shared {
     /// The time at the begin of this turn.
     pub now: Cell<u64>,
     pub waits: RefCell<Waits>,
+    pub jobs: RefCell<HashMap<Key, Rc<job::Wait>>>,
+    pub roots: RefCell<Vec<Arc<Root>>>,
     pub connections: RefCell<Slab<Rc<Connection>>>,
     pub accepted: Cell<u64>,
     pub requests: Cell<u64>,
+    pub files: Cell<u64>,
     pub refused: Cell<u64>,
     pub cancelled: Cell<u64>,
     events: RefCell<VecDeque<Event>>,
@@ -171,6 +183,11 @@ impl Shared {
         if self.is_logged.get() {
             self.push(Event::Log(Box::new(entry())));
         }
+    }
+
+    /// Returns `true` if a wait or a job has this key.
+    pub fn is_used(&self, key: Key) -> bool {
+        self.waits.borrow().contains_key(&key) || self.jobs.borrow().contains_key(&key)
     }
 
     pub fn is_draining(&self) -> bool {
@@ -292,9 +309,12 @@ impl Server {
             timers: Timers::default(),
             now: Cell::new(now),
             waits: RefCell::default(),
+            jobs: RefCell::default(),
+            roots: RefCell::default(),
             connections: RefCell::default(),
             accepted: Cell::new(0),
             requests: Cell::new(0),
+            files: Cell::new(0),
             refused: Cell::new(0),
             cancelled: Cell::new(0),
             events: RefCell::default(),
@@ -320,10 +340,28 @@ impl Server {
         self.0.is_logged.set(true);
     }
 
-    /// A wait is over. Returns `false` if there is no such wait.
+    /// Sends files of a folder from now on, before any handler is asked. Of several folders the one that was added first is looked at
+    /// first.
+    pub fn add_files(&self, root: Root) {
+        self.0.roots.borrow_mut().push(Arc::new(root));
+    }
+
+    /// Sends files of this folder alone.
+    #[doc(hidden)]
+    pub fn replace_files(&self, root: Root) {
+        self.0.roots.take();
+        self.add_files(root);
+    }
+
+    /// A wait or a job is over. Returns `false` if there is no such wait.
     pub fn ready(&self, key: Key) -> bool {
         let side = self.0.waits.borrow_mut().remove(&key);
-        side.inspect(|side| side.is_signalled()).is_some()
+        if let Some(side) = side {
+            side.is_signalled();
+            return true;
+        }
+        let job = self.0.jobs.borrow_mut().remove(&key);
+        job.inspect(|job| job.is_signalled()).is_some()
     }
 
     /// Returns the exchanges whose handlers run, as far as their clients are still there.
@@ -395,6 +433,7 @@ impl Server {
             websockets: shared.sockets.get(),
             queued: shared.queue.borrow().len(),
             requests: shared.requests.get(),
+            files: shared.files.get(),
             refused: shared.refused.get(),
             cancelled: shared.cancelled.get(),
         }
@@ -413,6 +452,7 @@ impl Server {
         shared.ends.take();
         shared.drains.take();
         shared.waits.take();
+        shared.jobs.take();
     }
 }
 

@@ -5,6 +5,7 @@ use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::exchange::{Body, Head};
 use crate::exchange::{Exchange, refusal};
+use crate::files;
 use crate::log::Entry;
 use crate::server::Shared;
 use http::{Method, Request, Response, StatusCode, Version, header};
@@ -57,7 +58,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
         let (parts, incoming) = request.into_parts();
         let exchange = Exchange::new(Rc::clone(shared), Rc::clone(&self.connection), parts, incoming);
         self.connection.exchange_begins(&exchange);
-        shared.request_comes(&exchange);
+        if !files::answers(shared, &exchange) {
+            shared.request_comes(&exchange);
+        }
         Reply { refused: None, exchange: Some(exchange) }
     }
 }

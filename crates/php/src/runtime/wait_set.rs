@@ -8,7 +8,7 @@ use crate::runtime::park::{self, after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Core, Runtime, existing, rt};
 use crate::runtime::suspension;
 use spindle_core::sched::{Target, WaitReason, WaitSetId, WakeReason};
-use spindle_reactor::{Interest, Reactor, Readiness, Registration, Waiter};
+use spindle_reactor::{Interest, JobKind, Reactor, Readiness, Registration, Waiter};
 use spindle_zend::{Object, Thrown};
 use std::cell::Cell;
 use std::io;
@@ -263,10 +263,24 @@ impl WaitSet {
         rt().reactor().record_readiness(fd, direction.interest(), Readiness::NotReady);
     }
 
-    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) whose key was signalled is over, in place of a call of
+    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) or [`submit`](WaitSet::submit) whose key was signalled is over, for the
+    /// first in place of a call of
     /// [`unwatch_descriptor`](WaitSet::unwatch_descriptor).
     pub fn descriptor_is_done(&self) {
         self.remove_external();
+    }
+
+    /// Has a job done by a thread of the pool for files; its key is signalled when it has ended, and then
+    /// [`descriptor_is_done`](WaitSet::descriptor_is_done) is to be called. Returns `None` if there is no thread, and the job was
+    /// dropped. `is_used` returns `true` for the keys of the caller's other waits.
+    pub fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: impl Fn(Key) -> bool) -> Option<Key> {
+        let rt = rt();
+        activate(rt);
+        let id = self.id(rt);
+        let key = rt.core.borrow_mut().next_wait_key(is_used);
+        rt.reactor().submit(JobKind::Bounded, job, Waiter(Core::wait_number(id, key))).ok()?;
+        self.add_external();
+        Some(key)
     }
 
     /// Ends a wait for a descriptor, whether its key was signalled or not. To be called once for each.

@@ -21,7 +21,12 @@ struct Loop {
     waits: RefCell<HashMap<Key, (RawFd, Direction)>>,
     wakes: Cell<u64>,
     open: Cell<i64>,
+    jobs: RefCell<Vec<(Key, Job)>>,
+    holds_jobs: Cell<bool>,
+    has_no_threads: Cell<bool>,
 }
+
+type Job = Box<dyn FnOnce() + Send>;
 
 struct Shared(Rc<Loop>);
 
@@ -42,6 +47,17 @@ impl Driver for Shared {
         self.0.next.set(key);
         self.0.waits.borrow_mut().insert(key, (fd.as_raw_fd(), direction));
         Ok(Some(key))
+    }
+
+    fn submit(&self, job: Job, is_used: &dyn Fn(Key) -> bool) -> Option<Key> {
+        if self.0.has_no_threads.get() {
+            return None;
+        }
+        let key = self.0.next.get() + 1;
+        assert!(!is_used(key));
+        self.0.next.set(key);
+        self.0.jobs.borrow_mut().push((key, job));
+        Some(key)
     }
 
     fn unwatch(&self, _: RawFd, key: Key) {
@@ -115,6 +131,21 @@ impl World {
         self.events.open.get()
     }
 
+    /// Jobs of other threads do not end from now on.
+    pub fn hold_jobs(&self, holds: bool) {
+        self.events.holds_jobs.set(holds);
+    }
+
+    /// Returns how many jobs have not ended.
+    pub fn jobs(&self) -> usize {
+        self.events.jobs.borrow().len()
+    }
+
+    /// Jobs are refused from now on.
+    pub fn refuse_jobs(&self) {
+        self.events.has_no_threads.set(true);
+    }
+
     pub fn wakes(&self) -> u64 {
         self.events.wakes.get()
     }
@@ -150,6 +181,13 @@ impl World {
     }
 
     fn poll(&self) {
+        if !self.events.holds_jobs.get() {
+            let jobs = self.events.jobs.take();
+            for (key, job) in jobs {
+                job();
+                assert!(self.server.ready(key));
+            }
+        }
         let waits: Vec<_> = self.events.waits.borrow().iter().map(|(key, wait)| (*key, *wait)).collect();
         let mut polled: Vec<libc::pollfd> = waits
             .iter()
@@ -314,12 +352,8 @@ impl Client {
 
     /// Returns all that comes until the server closes the connection.
     pub fn rest(&self, world: &World) -> String {
-        let mut text = String::new();
-        world.until(|| {
-            text = self.text();
-            self.is_closed.get().then_some(())
-        });
-        text
+        world.until(|| self.is_closed().then_some(()));
+        self.text()
     }
 
     /// Returns `true` if the server has closed the connection without having read all that was sent.
