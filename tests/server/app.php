@@ -38,7 +38,7 @@ foreach (array_slice($argv, 1) as $name) {
     $tls = $tls ? $tls->add("$name.pem", "$name.key") : new Tls("$name.pem", "$name.key");
 }
 $server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0] + ($tls ? ['header_timeout' => 2] : [])))
-    ->listen('127.0.0.1:0', $tls);
+    ->listen('127.0.0.1:0', $tls)->files('/files', getcwd(), ['cache_control' => 'max-age=60']);
 $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads, $done, $gone) {
     switch ($r->path()) {
         case '/hello': return new Response('Hello', 200, ['Content-Type' => 'text/plain']);

@@ -259,11 +259,12 @@ fn a_folder_stays_the_same_when_it_is_replaced() {
 fn conditions_and_ranges() {
     let options = FileOptions { cache_control: Some("max-age=60".parse().unwrap()), ..FileOptions::default() };
     let site = Site::with(Settings::default(), options);
-    site.put("a.txt", "0123456789");
+    let path = site.put("a.txt", "0123456789");
     // Just written, it could change again unseen.
     let fresh = site.get("/a.txt");
-    let is_fresh = fresh.header("etag").is_none();
-    assert_eq!(is_fresh, fresh.header("last-modified").is_none());
+    let is_fresh = fs::metadata(path).unwrap().modified().unwrap().elapsed().unwrap() < Duration::from_secs(2);
+    let is_known = |name| fresh.header(name).is_some();
+    assert!(!is_fresh || !is_known("etag") && !is_known("last-modified"), "unless this machine stands still");
     let (tag, date) = site.validators("/a.txt");
     assert!(tag.starts_with('"') && tag.ends_with('"'), "{tag}");
     let same = site.ask("GET", "/a.txt", &format!("If-None-Match: {tag}"));
@@ -441,12 +442,13 @@ fn what_cannot_be_looked_up_at_once_is_looked_up_by_another_thread() {
 
 #[test]
 fn a_file_that_changes_while_it_is_sent_breaks_the_connection() {
-    let change: [(&str, &dyn Fn(&Path)); 3] = [
+    type Change<'a> = (&'a str, &'a dyn Fn(&Path));
+    let changes: [Change<'_>; 3] = [
         ("truncated", &|path| OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap()),
         ("overwritten", &|path| OpenOptions::new().write(true).open(path).unwrap().write_all(b"x").unwrap()),
         ("grown", &|path| OpenOptions::new().append(true).open(path).unwrap().write_all(b"x").unwrap()),
     ];
-    for (what, change) in change {
+    for (what, change) in changes {
         let site = Site::new();
         let length = 32 << 20; // more than sockets buffer
         let path = site.put("large", large(length));

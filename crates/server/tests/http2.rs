@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Settings};
+use spindle_server::{Body, Event, Exchange, FileOptions, Head, Root, Settings};
 use std::cell::RefCell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
@@ -351,4 +351,36 @@ fn a_connection_that_begins_no_stream_is_closed() {
     let http = Http2::connect(&world);
     world.advance(10 * SECOND);
     http.until(|_| if world.server.stats().connections == 0 { Poll::Ready(()) } else { Poll::Pending });
+}
+
+#[test]
+fn a_client_that_takes_nothing_keeps_no_file_open() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("large"), vec![b'x'; 1 << 20]).unwrap();
+    let world = World::echo(Settings { write_timeout: 30 * SECOND, ..Settings::default() });
+    world.server.add_files(Root::open("/", place.path(), FileOptions::default()).unwrap());
+    let http = Http2::connect(&world);
+    let is_open = || {
+        let entries = std::fs::read_dir("/proc/self/fd").unwrap();
+        entries
+            .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+            .any(|path| path == place.path().join("large"))
+    };
+    let (request, _) = http.send("GET", "/large", true);
+    let (status, mut body) = http.response(request);
+    assert_eq!((status.as_u16(), is_open()), (200, true));
+    // Another stream is used meanwhile, so the connection stays.
+    world.advance(31 * SECOND);
+    let (other, _) = http.send("GET", "/other", true);
+    assert_eq!(http.response(other).0.as_u16(), 200);
+    assert!(!is_open());
+    // What it takes then is incomplete.
+    let ended = loop {
+        match http.until(|cx| body.poll_data(cx)) {
+            Some(Ok(data)) => body.flow_control().release_capacity(data.len()).unwrap(),
+            Some(Err(error)) => break error.is_reset(),
+            None => break false,
+        }
+    };
+    assert!(ended);
 }

@@ -208,6 +208,7 @@ final class Async\Http\Response
 final class Async\Http\Server
     public function __construct(array $options = [])
     public function listen(string $address, ?Async\Http\Tls $tls = null): Async\Http\Server
+    public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler): Async\Http\Server
     public function accessLog(mixed $to, string $format = "combined"): Async\Http\Server
