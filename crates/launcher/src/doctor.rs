@@ -3,8 +3,8 @@
 //! No PHP is linked: it runs as a child, as it is configured.
 
 mod elf;
-mod facts;
-mod php;
+pub(crate) mod facts;
+pub(crate) mod php;
 mod refusals;
 mod report;
 mod script;
@@ -130,7 +130,7 @@ fn examine(request: &Request) -> Report {
         report.learn(&facts, &configured);
         return report.with_problem(why);
     }
-    let candidates = candidates(request, &facts.extension_dir);
+    let candidates = candidates(request.extension.as_deref(), &facts.extension_dir);
     let Some(file) = candidates.iter().find(|file| file.is_file()) else {
         report.learn(&facts, &configured);
         let tried: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
@@ -172,9 +172,9 @@ fn examine(request: &Request) -> Report {
 }
 
 /// The files that may be the module, the best one first.
-fn candidates(request: &Request, extension_dir: &str) -> Vec<PathBuf> {
-    if let Some(file) = &request.extension {
-        return vec![std::path::absolute(file).unwrap_or_else(|_| file.clone())];
+pub(crate) fn candidates(extension: Option<&Path>, extension_dir: &str) -> Vec<PathBuf> {
+    if let Some(file) = extension {
+        return vec![std::path::absolute(file).unwrap_or_else(|_| file.to_owned())];
     }
     let beside = std::env::current_exe().ok().map(|command| command.with_file_name("spindle.so"));
     [Some(Path::new(extension_dir).join("spindle.so")), beside].into_iter().flatten().collect()

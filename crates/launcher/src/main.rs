@@ -3,6 +3,7 @@
 
 mod console;
 mod doctor;
+mod serve;
 mod transpile;
 mod tree;
 
@@ -14,6 +15,7 @@ const HELP: &str = "\
 Usage: spindle COMMAND [ARGUMENT]...
 
 Commands:
+  serve          an HTTP server with a PHP file that handles its requests
   doctor         whether Spindle works in a PHP, and what blocks a script
   transpile      plain PHP in place of the operators spawn, await and suspend
 
@@ -51,6 +53,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<Status, Usage> {
         Some(Arg::Value(command)) if command == "transpile" => {
             transpile::run(arguments).map_err(|message| Usage { message, help: "spindle transpile --help" })
         }
+        Some(Arg::Value(command)) if command == "serve" => Ok(serve::run(arguments)),
         Some(Arg::Value(command)) if command == "doctor" => {
             doctor::run(arguments).map_err(|message| Usage { message, help: "spindle doctor --help" })
         }

@@ -18,7 +18,7 @@ fn version() {
 fn help_names_all_commands_and_all_options() {
     let folder = Folder::new("help");
     for (args, begins, names) in [
-        (vec!["--help"], "Usage: spindle COMMAND", vec!["doctor", "transpile", "--help", "--version"]),
+        (vec!["--help"], "Usage: spindle COMMAND", vec!["serve", "doctor", "transpile", "--help", "--version"]),
         (
             vec!["transpile", "--help"],
             "Usage: spindle transpile",
@@ -28,6 +28,20 @@ fn help_names_all_commands_and_all_options() {
             vec!["doctor", "--help"],
             "Usage: spindle doctor",
             vec!["--php FILE", "--extension FILE", "--limit MS", "--json", "Exit status"],
+        ),
+        (
+            vec!["serve", "--help"],
+            "Usage: spindle serve",
+            vec![
+                "--listen ADDRESS",
+                "--tls CERT,KEY",
+                "--files",
+                "--mode MODE",
+                "--dev",
+                "--set",
+                "--log",
+                "Exit status",
+            ],
         ),
     ] {
         let long = folder.spindle(&args);
@@ -114,4 +128,34 @@ fn arguments_need_not_be_utf_8() {
     let outcome = folder.spindle([OsStr::new("transpile"), OsStr::from_bytes(b"--php=\xff"), OsStr::new("a.php")]);
     assert_eq!(outcome.status, 2, "{outcome:?}");
     assert_eq!(outcome.err.iter().filter(|byte| **byte == b'\n').count(), 1, "{outcome:?}");
+}
+
+#[test]
+fn what_cannot_be_served_is_named_in_one_line() {
+    let folder = Folder::new("serve_usage");
+    folder.write("app.php", "<?php return fn () => '';");
+    let usage = [
+        (vec![], "no APP given, a PHP file"),
+        (vec![""], "no APP given, a PHP file"),
+        (vec!["app.php", "--nope"], "invalid option '--nope'"),
+        (vec!["app.php", "-p", "8080"], "invalid option '-p'"),
+        (vec!["app.php", "--listen"], "missing argument for option '--listen'"),
+        (vec!["app.php", "--mode", "cgi"], "--mode takes handler or worker"),
+        (vec!["app.php", "--log", "apache"], "--log takes combined or json or off"),
+        (vec!["app.php", "--tls", "cert.pem"], "--tls takes CERT,KEY: two files in PEM format"),
+        (vec!["app.php", "--tls", ",key.pem"], "--tls takes CERT,KEY: two files in PEM format"),
+        (vec!["app.php", "--grace", "soon"], "cannot parse argument \"soon\": --grace takes seconds, from 0 to 86400"),
+        (vec!["app.php", "--set", "max_body_size"], "--set takes NAME=VALUE"),
+        (vec!["app.php", "--dev=1"], "unexpected argument for option '--dev': \"1\""),
+    ];
+    let others = [
+        (vec!["none.php"], "none.php: No such file or directory"),
+        (vec!["two\nlines.php"], "two\\nlines.php: No such file or directory"),
+        (vec!["."], ". is not a file"),
+    ];
+    let usage = usage.map(|(args, message)| (args, format!("{message}; see 'spindle serve --help'")));
+    for (args, message) in usage.into_iter().chain(others.map(|(args, message)| (args, message.to_owned()))) {
+        let outcome = folder.spindle([vec!["serve"], args].concat());
+        assert_outcome(&outcome, 1, "", &format!("spindle: {message}\n"));
+    }
 }

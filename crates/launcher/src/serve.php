@@ -1,0 +1,272 @@
+<?php
+// Run by `spindle serve`, with arguments NAME=VALUE. Ends with status 0 when the server was stopped, and 1 with a line that says why it
+// cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
+
+namespace Spindle\Serve;
+
+use Async\CancellationException;
+use Async\Http\{BadRequest, Forbidden, PayloadTooLarge, Request, Response, Server, ServerException, Tls, UpgradeRequired};
+use function Async\{await, awaitAny, delay, signal, spawn};
+
+const CHANGED = 75;
+const DIED = 76;
+// Their names are pcntl's, which need not be there.
+const SIGHUP = 1;
+const SIGINT = 2;
+const SIGTERM = 15;
+
+function fail(string $message): never
+{
+    State::$fails = true;
+    \fwrite(\STDERR, 'spindle: ' . \preg_replace('/\s+/', ' ', \trim($message)) . "\n");
+    exit(1);
+}
+
+final class State
+{
+    public static bool $fails = false;
+    /** The app was loaded. */
+    public static bool $isReady = false;
+    public static bool $restarts = false;
+    /** @var array<string, array{string, ?string}> what the files of the app looked like */
+    public static array $seen = [];
+}
+
+/**
+ * Returns what changes when a file does: what the system says of it, and its content while that is not enough, because times are in
+ * seconds.
+ *
+ * @return array{string, ?string}
+ */
+function version(string $file): array
+{
+    \clearstatcache(true, $file);
+    $stat = @\stat($file);
+    if (!$stat) {
+        return ['', null];
+    }
+    $content = \time() - $stat['ctime'] <= 2 ? (string) @\md5_file($file) : null;
+    return ["$stat[ino] $stat[mtime] $stat[ctime] $stat[size]", $content];
+}
+
+/** Remembers how files look that have been included since. */
+function remember(string ...$files): void
+{
+    foreach ([...$files, ...\get_included_files()] as $file) {
+        State::$seen[$file] ??= version($file);
+    }
+}
+
+/** Returns a file that has changed. */
+function changed(): ?string
+{
+    foreach (State::$seen as $file => [$stat, $content]) {
+        $now = version($file);
+        if ($now[0] !== $stat || $now[1] !== null && $content !== null && $now[1] !== $content) {
+            return $file;
+        }
+        State::$seen[$file] = $now;
+    }
+    return null;
+}
+
+/** A page that shows what has gone wrong. */
+function page(string $text): Response
+{
+    $shown = \htmlspecialchars($text, \ENT_QUOTES | \ENT_SUBSTITUTE, 'UTF-8');
+    return new Response("<!doctype html><meta charset=utf-8><title>Error</title>\n<pre style=\"white-space: pre-wrap\">$shown</pre>\n", 500, [
+        'Content-Type' => 'text/html; charset=utf-8',
+        'Cache-Control' => 'no-store',
+    ]);
+}
+
+/** Shows what a handler throws on the page. */
+function shown(callable $handler): \Closure
+{
+    return static function (Request $request) use ($handler) {
+        try {
+            $result = $handler($request);
+            if (\is_bool($result) || \is_int($result) || \is_float($result)) {
+                throw new \TypeError('The handler has returned ' . \get_debug_type($result) . ', which is no response');
+            }
+            return $result;
+        } catch (CancellationException | BadRequest | Forbidden | PayloadTooLarge | UpgradeRequired $answered) {
+            throw $answered;
+        } catch (\Throwable $thrown) {
+            if ($request->isWebSocket()) {
+                throw $thrown;
+            }
+            \error_log("$thrown");
+            return page("$thrown");
+        }
+    };
+}
+
+function main(array $arguments): never
+{
+    $one = ['mode' => 'handler', 'grace' => '30', 'log' => 'combined'];
+    $many = ['listen' => [], 'shown' => [], 'files' => [], 'set' => [], 'argument' => []];
+    foreach ($arguments as $argument) {
+        [$name, $value] = \explode('=', $argument, 2);
+        isset($many[$name]) ? $many[$name][] = $value : $one[$name] = $value;
+    }
+    $isDev = isset($one['dev']);
+    $app = $one['app'];
+    \extension_loaded('spindle') || fail("PHP has not loaded Spindle: 'spindle doctor' says why");
+    $options = [];
+    foreach ($many['set'] as $set) {
+        [$name, $value] = \explode('=', $set, 2);
+        $options[$name] = match (true) {
+            $name === 'trusted_proxies' => \explode(',', $value),
+            \is_numeric($value) => $value + 0,
+            default => $value,
+        };
+    }
+    try {
+        $server = new Server($options);
+        foreach ($many['files'] as $files) {
+            // PREFIX=DIR, unless there is a directory with such a name.
+            [$prefix, $folder] = !\is_dir($files) && \preg_match('~^(/[^=]*)=(.*)$~s', $files, $found) ? [$found[1], $found[2]] : ['/', $files];
+            $server->files($prefix, $folder);
+        }
+        $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
+        foreach ($many['listen'] as $address) {
+            $server->listen($address, $tls);
+        }
+        $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
+    } catch (ServerException | \ValueError $wrong) {
+        fail($wrong->getMessage());
+    }
+    \register_shutdown_function(static function () use ($one): void {
+        $error = \error_get_last();
+        if (State::$fails) {
+            return;
+        }
+        if (State::$restarts) {
+            exit(CHANGED);
+        }
+        if ($error && $error['type'] & (\E_ERROR | \E_PARSE | \E_CORE_ERROR | \E_COMPILE_ERROR | \E_USER_ERROR | \E_RECOVERABLE_ERROR)) {
+            if (isset($one['state'])) {
+                $files = \array_values(\array_unique([...\array_keys(State::$seen), ...\get_included_files(), $error['file']]));
+                $text = "Fatal error: $error[message] in $error[file]:$error[line]";
+                \file_put_contents($one['state'], State::$isReady ? '' : \serialize([$text, $files]));
+                exit(DIED);
+            }
+            exit(1);
+        }
+        if (isset($one['state']) && State::$isReady) {
+            \fwrite(\STDERR, "The app has ended the process: starting again\n");
+            exit(DIED);
+        }
+    });
+    // From here on neither ends the process by itself.
+    $signals = [signal(SIGINT), signal(SIGTERM)];
+    $broken = null;
+    if (isset($one['state']) && ($state = (string) @\file_get_contents($one['state'])) !== '') {
+        \file_put_contents($one['state'], '');
+        [$broken, $files] = \unserialize($state, ['allowed_classes' => false]);
+        remember($app, ...$files);
+    } else {
+        $isDev && remember($app);
+        $broken = load($server, $app, $one['mode'], $isDev, $many['argument']);
+    }
+    if ($broken !== null) {
+        $server->handle(static fn (): Response => page($broken));
+    }
+    $stops = spawn(static function () use ($server, $one, &$signals): void {
+        awaitAny($signals);
+        $signals = [signal(SIGINT), signal(SIGTERM)];
+        \fwrite(\STDERR, "Stopping when all requests are answered; Ctrl+C stops at once\n");
+        $server->stop((float) $one['grace']);
+        awaitAny($signals);
+        $server->stop(0);
+    });
+    if ($tls && !$isDev) {
+        $hangup = signal(SIGHUP);
+        spawn(static function () use ($tls, &$hangup): void {
+            while (true) {
+                await($hangup);
+                $hangup = signal(SIGHUP);
+                try {
+                    $tls->reload();
+                } catch (ServerException $wrong) {
+                    \fwrite(\STDERR, "spindle: {$wrong->getMessage()}\n");
+                }
+            }
+        });
+    }
+    if ($isDev) {
+        spawn(static function () use ($server): void {
+            while (($file = changed()) === null) {
+                remember();
+                delay(200);
+            }
+            \fwrite(\STDERR, "$file has changed: starting again\n");
+            State::$restarts = true;
+            $server->stop(2);
+        });
+        spawn(static function () use ($server): void {
+            while (!\feof(\STDIN)) {
+                \fread(\STDIN, 1024);
+            }
+            $server->stop(0); // the command is gone
+        });
+    }
+    State::$isReady = true;
+    $scheme = $tls ? 'https' : 'http';
+    $urls = \array_map(static fn (string $address): string => \preg_match('/^(unix|fd):/', $address) ? $address : "$scheme://$address/",
+        [\str_starts_with($many['listen'][0], 'unix:') ? $many['listen'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
+    $url = \implode(', ', $urls);
+    @\cli_set_process_title("spindle serve: $app at $url");
+    \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+    try {
+        $server->run();
+    } catch (ServerException $failed) {
+        if ($isDev) {
+            State::$fails = true; // it has been said
+            exit(DIED);
+        }
+        fail($failed->getMessage());
+    }
+    State::$fails = true; // nothing is left to be said
+    exit(State::$restarts ? CHANGED : 0);
+}
+
+/** Includes the app, and sets what it returns as the handler. Returns what is wrong with it, for the page. */
+function load(Server $server, string $app, string $mode, bool $isDev, array $arguments): ?string
+{
+    $GLOBALS['argv'] = $_SERVER['argv'] = [$app, ...$arguments];
+    $GLOBALS['argc'] = $_SERVER['argc'] = \count($arguments) + 1;
+    foreach (['SCRIPT_NAME', 'SCRIPT_FILENAME', 'PHP_SELF', 'PATH_TRANSLATED'] as $name) {
+        $_SERVER[$name] = $app;
+    }
+    try {
+        $handler = (static function (): mixed {
+            [$argv, $argc] = [$_SERVER['argv'], $_SERVER['argc']];
+            return require \func_get_arg(0);
+        })($app);
+    } catch (\Throwable $thrown) {
+        if (!$isDev) {
+            fail("$app: " . \get_class($thrown) . ": {$thrown->getMessage()} in {$thrown->getFile()}:{$thrown->getLine()}");
+        }
+        remember($thrown->getFile());
+        \fwrite(\STDERR, "$thrown\n");
+        return "$thrown";
+    }
+    if (!\is_callable($handler)) {
+        $example = $mode === 'worker' ? "return function (): void { echo 'Hello'; };" : "return fn (Async\\Http\\Request \$request) => 'Hello';";
+        $text = "$app returns " . \get_debug_type($handler) . ", and must return what handles a request, as in: $example";
+        $isDev || fail($text);
+        \fwrite(\STDERR, "spindle: $text\n");
+        return $text;
+    }
+    try {
+        $mode === 'worker' ? $server->worker($handler) : $server->handle($isDev ? shown($handler) : $handler);
+    } catch (ServerException $wrong) {
+        fail($wrong->getMessage());
+    }
+    $isDev && remember();
+    return null;
+}
+
+main(\array_slice($argv, 1));

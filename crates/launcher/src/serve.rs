@@ -1,0 +1,322 @@
+//! `spindle serve`: an application behind the HTTP server, in one process.
+//!
+//! What serves is PHP: this command finds one that has Spindle, and becomes it (`serve.php`). With `--dev` it stays, with the
+//! listening socket, and starts PHP again when that says so.
+
+use crate::console::{self, Status};
+use crate::doctor::candidates;
+use crate::doctor::php::{Php, with_module};
+use lexopt::{Arg, Parser, ValueExt};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::ffi::{OsStr, OsString};
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+Usage: spindle serve APP [OPTION]... [[--] ARGUMENT...]
+
+Serves HTTP with the PHP file APP, which returns what handles a request:
+
+    <?php
+    return fn (Async\\Http\\Request $request) => 'Hello';
+
+Requests are logged on standard output. SIGTERM and Ctrl+C stop it when the
+requests that have come are answered.
+
+  --listen ADDRESS  where: HOST:PORT, unix:PATH or fd:NUMBER; may be repeated.
+                    Without it 127.0.0.1:8080
+  --tls CERT,KEY    serves HTTPS with these files in PEM format
+  --files [URL=]DIR sends what is in DIR, for paths that begin with URL or for
+                    all, before APP is asked; may be repeated
+  --mode MODE       what APP returns: 'handler' is called with a request and
+                    returns the response; 'worker' has superglobals and prints
+  --dev             starts again when a file of APP changes, and shows errors
+                    on the page
+  --set NAME=VALUE  an option of the server, as max_body_size=1000000; lists
+                    are separated by commas; may be repeated
+  --log FORMAT      'combined', 'json' or 'off'
+  --grace SECONDS   how long requests may take when it is stopped; without it 30
+  --php FILE        the PHP that serves; without it the php on the PATH
+  --extension FILE  the spindle.so to load if PHP's configuration loads none;
+                    without it the one in PHP's extension folder, or the one
+                    beside this command
+  -d NAME[=VALUE]   a setting of PHP
+  -h, --help        prints this
+
+Exit status:
+  0  it was stopped
+  1  it cannot serve; a line on standard error says why
+";
+
+const CODE: &str = include_str!("serve.php");
+
+/// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
+const CHANGED: i32 = 75;
+const DIED: i32 = 76;
+
+/// How long an app that ends at once is not started again.
+const REST: Duration = Duration::from_secs(1);
+
+/// How often it is seen whether PHP has ended, or a signal has come.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[derive(Default)]
+struct Request {
+    listen: Vec<OsString>,
+    tls: Option<(OsString, OsString)>,
+    files: Vec<OsString>,
+    mode: String,
+    log: String,
+    grace: String,
+    is_dev: bool,
+    set: Vec<OsString>,
+    php: OsString,
+    extension: Option<PathBuf>,
+    settings: Vec<OsString>,
+    app: OsString,
+    arguments: Vec<OsString>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &mut Parser) -> Status {
+    let request = match parse(arguments) {
+        Ok(Some(request)) => request,
+        Ok(None) => return console::print(HELP.as_bytes()),
+        Err(error) => return fails(&format!("{error}; see 'spindle serve --help'")),
+    };
+    match serve(&request) {
+        Ok(status) => status,
+        Err(why) => fails(&why),
+    }
+}
+
+fn fails(why: &str) -> Status {
+    console::complain(format!("spindle: {}", console::one_line(why)).as_bytes());
+    Status::Failed
+}
+
+/// `None` when help is wanted.
+fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
+    let mut request = Request {
+        php: "php".into(),
+        mode: "handler".into(),
+        log: "combined".into(),
+        grace: "30".into(),
+        ..Request::default()
+    };
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Arg::Long("listen") => request.listen.push(arguments.value()?),
+            Arg::Long("tls") => request.tls = Some(pair(&arguments.value()?)?),
+            Arg::Long("files") => request.files.push(arguments.value()?),
+            Arg::Long("mode") => request.mode = one_of("--mode", arguments.value()?, &["handler", "worker"])?,
+            Arg::Long("log") => request.log = one_of("--log", arguments.value()?, &["combined", "json", "off"])?,
+            Arg::Long("grace") => {
+                let seconds: f64 = arguments.value()?.parse_with(|text| {
+                    let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+                    seconds.ok_or("--grace takes seconds, from 0 to 86400")
+                })?;
+                request.grace = seconds.to_string();
+            }
+            Arg::Long("dev") => request.is_dev = true,
+            Arg::Long("set") => {
+                let set = arguments.value()?;
+                if !set.as_bytes().contains(&b'=') {
+                    return Err("--set takes NAME=VALUE".into());
+                }
+                request.set.push(set);
+            }
+            Arg::Long("php") => request.php = arguments.value()?,
+            Arg::Long("extension") => request.extension = Some(arguments.value()?.into()),
+            Arg::Short('d') => request.settings.push(arguments.value()?),
+            Arg::Short('h') | Arg::Long("help") => return Ok(None),
+            Arg::Value(app) if request.app.is_empty() => request.app = app,
+            Arg::Value(argument) => request.arguments.push(argument),
+            option => return Err(option.unexpected()),
+        }
+    }
+    if request.app.is_empty() {
+        return Err("no APP given, a PHP file".into());
+    }
+    if request.listen.is_empty() {
+        request.listen.push("127.0.0.1:8080".into());
+    }
+    Ok(Some(request))
+}
+
+fn one_of(option: &str, value: OsString, allowed: &[&str]) -> Result<String, lexopt::Error> {
+    let given = value.to_str().filter(|value| allowed.contains(value)).map(str::to_owned);
+    given.ok_or_else(|| format!("{option} takes {}", allowed.join(" or ")).into())
+}
+
+/// Returns the files of `CERT,KEY`.
+fn pair(value: &OsStr) -> Result<(OsString, OsString), lexopt::Error> {
+    let bytes = value.as_bytes();
+    let wrong = "--tls takes CERT,KEY: two files in PEM format";
+    let at = bytes.iter().position(|byte| *byte == b',').ok_or(wrong)?;
+    let part = |bytes| OsStr::from_bytes(bytes).to_owned();
+    let (certificate, key) = (part(&bytes[..at]), part(&bytes[at + 1..]));
+    if certificate.is_empty() || key.is_empty() { Err(wrong.into()) } else { Ok((certificate, key)) }
+}
+
+fn serve(request: &Request) -> Result<Status, String> {
+    let shown = request.app.to_string_lossy();
+    let app = std::fs::canonicalize(&request.app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
+    if !app.is_file() {
+        return Err(format!("{shown} is not a file"));
+    }
+    std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
+    let php = Php::find(&request.php)?;
+    let module = module(request, &php)?;
+    if request.is_dev {
+        return develop(request, &php, module.as_deref(), &app);
+    }
+    // Returns only if that fails.
+    let error = command(request, &php, module.as_deref(), &app, &request.listen).exec();
+    Err(format!("{}: {}", php.file.display(), console::reason(&error)))
+}
+
+/// Returns the module that has to be loaded, if PHP's configuration loads none.
+fn module(request: &Request, php: &Php) -> Result<Option<PathBuf>, String> {
+    let configured = php.probe(None);
+    let facts = configured.facts.as_ref().ok_or_else(|| configured.no_facts())?;
+    if facts.sapi != "cli" {
+        return Err(format!(
+            "{} is not PHP's command line, but {}: --php names another one",
+            php.file.display(),
+            facts.sapi
+        ));
+    }
+    if facts.spindle.is_some() {
+        return Ok(None);
+    }
+    let candidates = candidates(request.extension.as_deref(), &facts.extension_dir);
+    let found = candidates.iter().find(|file| file.is_file()).cloned();
+    found.map(Some).ok_or_else(|| {
+        let tried: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
+        format!("no spindle.so: PHP's configuration loads none, and there is no {}", tried.join(" and no "))
+    })
+}
+
+/// PHP, as it serves.
+fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, listen: &[OsString]) -> Command {
+    let mut command = Command::new(&php.file);
+    if let Some(module) = module {
+        command.arg("-d").arg(with_module(module));
+    }
+    // Visitors do not see what has gone wrong, but who reads the terminal does.
+    let shows = if request.is_dev && request.mode == "worker" { "1" } else { "0" };
+    for setting in ["display_errors", "html_errors"] {
+        command.arg("-d").arg(format!("{setting}={shows}"));
+    }
+    for setting in ["log_errors=1", "error_log="] {
+        command.arg("-d").arg(setting);
+    }
+    for setting in &request.settings {
+        command.arg("-d").arg(setting);
+    }
+    command.arg("-r").arg(CODE.trim_start_matches("<?php\n")).arg("--");
+    let mut pass = |name: &str, value: &OsStr| {
+        let mut argument = OsString::from(name);
+        argument.push("=");
+        argument.push(value);
+        command.arg(argument);
+    };
+    pass("app", app.as_os_str());
+    for (name, value) in [("mode", &request.mode), ("log", &request.log), ("grace", &request.grace)] {
+        pass(name, OsStr::new(value));
+    }
+    for (name, values) in [
+        ("files", &*request.files),
+        ("set", &request.set),
+        ("listen", listen),
+        ("shown", &request.listen),
+        ("argument", &request.arguments),
+    ] {
+        values.iter().for_each(|value| pass(name, value));
+    }
+    if let Some((certificate, key)) = &request.tls {
+        pass("certificate", certificate);
+        pass("key", key);
+    }
+    if request.is_dev {
+        pass("dev", OsStr::new("1"));
+    }
+    command
+}
+
+/// Serves until it is stopped, and starts PHP again whenever that asks for it. Connections that come meanwhile wait for it.
+fn develop(request: &Request, php: &Php, module: Option<&Path>, app: &Path) -> Result<Status, String> {
+    let (mut sockets, mut listen) = (Vec::new(), Vec::new());
+    for address in &request.listen {
+        let text = address.to_string_lossy();
+        if text.starts_with("unix:") || text.starts_with("fd:") || !text.contains(':') {
+            listen.push(address.clone());
+            continue;
+        }
+        let socket = TcpListener::bind(&*text)
+            .and_then(|socket| fcntl_setfd(&socket, FdFlags::empty()).map(|()| socket).map_err(Into::into))
+            .map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
+        listen.push(format!("fd:{}", socket.as_raw_fd()).into());
+        sockets.push(socket);
+    }
+    // What a PHP that could not go on leaves for the next one.
+    let state =
+        tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)))?;
+    let mut place = OsString::from("state=");
+    place.push(state.path());
+    let signalled = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&signalled)).map_err(|error| console::reason(&error))?;
+    }
+    loop {
+        let mut command = command(request, php, module, app, &listen);
+        // It sees by the end of its input that this process is gone. The signals of a terminal come here only.
+        let mut child = command
+            .arg(&place)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {}", php.file.display(), console::reason(&error)))?;
+        let begun = Instant::now();
+        let (status, is_stopped) = wait(&mut child, &signalled)?;
+        if is_stopped || !matches!(status, Some(CHANGED | DIED)) {
+            // A signal ends one that has not yet begun to serve.
+            let is_fine = status == Some(0) || is_stopped && matches!(status, None | Some(CHANGED | DIED));
+            return Ok(if is_fine { Status::Fine } else { Status::Failed });
+        }
+        while status == Some(DIED) && begun.elapsed() < REST {
+            if signalled.load(Ordering::Relaxed) {
+                return Ok(Status::Fine);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Waits for the end of PHP, which gets the signals that come here. Returns its exit status, and whether there was a signal.
+fn wait(child: &mut Child, signalled: &AtomicBool) -> Result<(Option<i32>, bool), String> {
+    let mut is_stopped = false;
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| console::reason(&error))? {
+            return Ok((status.code(), is_stopped || signalled.load(Ordering::Relaxed)));
+        }
+        if signalled.swap(false, Ordering::Relaxed) {
+            is_stopped = true;
+            if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+                let _ = kill_process(pid, Signal::TERM); // it is still there, as it was not waited for
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
