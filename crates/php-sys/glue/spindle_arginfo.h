@@ -619,9 +619,8 @@ static zend_class_entry *register_class_Async_Key(zend_class_entry *class_entry_
 
 	zval property_description_default_value;
 	ZVAL_UNDEF(&property_description_default_value);
-	zend_string *property_description_name = zend_string_init("description", sizeof("description") - 1, 1);
+	zend_string *property_description_name = zend_string_init_interned("description", sizeof("description") - 1, 1);
 	zend_declare_typed_property(class_entry, property_description_name, &property_description_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
-	zend_string_release(property_description_name);
 
 	return class_entry;
 }
@@ -741,9 +740,8 @@ static zend_class_entry *register_class_Async_CompositeException(zend_class_entr
 
 	zval property_exceptions_default_value;
 	ZVAL_EMPTY_ARRAY(&property_exceptions_default_value);
-	zend_string *property_exceptions_name = zend_string_init("exceptions", sizeof("exceptions") - 1, 1);
+	zend_string *property_exceptions_name = zend_string_init_interned("exceptions", sizeof("exceptions") - 1, 1);
 	zend_declare_typed_property(class_entry, property_exceptions_name, &property_exceptions_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
-	zend_string_release(property_exceptions_name);
 
 	return class_entry;
 }
