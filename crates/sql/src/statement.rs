@@ -209,7 +209,18 @@ fn kind(head: &[Token<'_>], dialect: Dialect) -> Effect {
         "set" if dialect == Dialect::Postgres && is_second(&["local", "transaction", "constraints"]) => {
             Effect::InTransaction
         }
-        "show" if dialect == Dialect::MySql && is_second(&["warnings", "errors", "profile", "profiles", "count"]) => {
+        "show"
+            if dialect == Dialect::MySql
+                && is_second(&["warnings", "errors", "profile", "profiles", "count", "status"]) =>
+        {
+            Effect::Reads
+        }
+        // Counters of the connection.
+        "show"
+            if dialect == Dialect::MySql
+                && is_second(&["session", "local"])
+                && words.get(1).is_some_and(|third| third.is("status")) =>
+        {
             Effect::Reads
         }
         "create"
