@@ -988,6 +988,26 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 	EG(current_execute_data) = current;
 }
 
+/* Makes a frame of no function the innermost one if there is none, as after the script's own code: without one, the engine
+ * reports each exception at once as uncaught. Returns false if there is one. */
+bool spindle_base_frame_enter(void)
+{
+	static zend_internal_function none = {.type = ZEND_INTERNAL_FUNCTION};
+	static zend_execute_data frame = {.func = (zend_function *) &none};
+
+	if (EG(current_execute_data)) {
+		return false;
+	}
+	none.function_name = ZSTR_EMPTY_ALLOC(); /* the engine reads it */
+	EG(current_execute_data) = &frame;
+	return true;
+}
+
+void spindle_base_frame_leave(void)
+{
+	EG(current_execute_data) = NULL;
+}
+
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with)
 {
 	for (zend_llist_element *element = zend_extensions.head; element; element = element->next) {

@@ -154,6 +154,8 @@ void spindle_exits_here(zend_execute_data *script, const spindle_vm_stack *stack
 /* Ends the running code as by `exit`. */
 void spindle_exits(void);
 /* Calls `each` with the file of each extension that was loaded by `zend_extension`. */
+bool spindle_base_frame_enter(void);
+void spindle_base_frame_leave(void);
 void spindle_each_engine_extension(void (*each)(void *with, const char *file), void *with);
 /* Returns how calls are observed: 1 if the executor at this address is not the engine's, 2 if calls of internal functions are
  * replaced, 4 if there are observers of functions. */

@@ -51,12 +51,13 @@
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
 use crate::api::awaiting;
-use crate::handles::connection_groups;
+use crate::handles::{connection_groups, handle_locks};
 use crate::isolation::sapi::Sapi;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
 pub use crate::runtime::ends::{
     hold, register as on_coroutine_end, register_body_end as on_body_end, register_fork as on_fork,
+    register_interrupt as on_interrupt,
 };
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
@@ -443,6 +444,17 @@ pub fn check_cancellation() -> Result<(), Thrown> {
 /// statement's `PDO`; its own if there is none.
 pub fn connection_of(object: &Object) -> usize {
     connection_groups::group_id(object.address())
+}
+
+/// Returns `true` if there are objects that were created from this one, such as statements of a connection, and share its
+/// connection.
+pub fn has_dependents(object: &Object) -> bool {
+    connection_groups::has_others(object.address())
+}
+
+/// Returns `true` if a call of the running coroutine that is in progress uses the connection of the object at this address.
+pub fn is_in_use(address: usize) -> bool {
+    handle_locks::is_in_use(connection_groups::group_id(address))
 }
 
 /// Returns the class `Async\CancellationException`.

@@ -12,9 +12,9 @@ use crate::{argument_error, fails};
 use spindle_php::coroutine::{self, WaitQueue};
 use spindle_sql::{Dialect, Effect};
 use spindle_zend::{
-    Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
-    PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table, declare_class_extending,
-    engine, exception, function_table,
+    Arguments, Array, Call, Class, Collected, Frame, Function, FunctionEntry, Handler, Hook, Instance, Object, Owned,
+    OwnedCell, PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table,
+    declare_class_extending, engine, exception, function_table,
     hooks::{self, ThrowException},
     sys,
 };
@@ -39,6 +39,9 @@ pub struct Info {
     /// A call has changed it for good, or until another call.
     is_changed: Cell<bool>,
     is_begun: Cell<bool>,
+    /// A transaction could not be begun on it, and no exception has said so. What user code takes for a part of the transaction
+    /// must fail, too.
+    is_doomed: Cell<bool>,
     /// The number of the last setting that it has.
     configured: Cell<usize>,
     /// How many calls of its last user ask about that one's last call, though the connection may belong to another coroutine
@@ -151,10 +154,12 @@ function_table! {
 /// Registers the classes whose parents are loaded. At module start.
 pub fn register() {
     coroutine::on_body_end(body_ends);
+    coroutine::on_interrupt(interrupted);
     for (profile, methods, hidden) in [(&PDO, PDO_METHODS, 3), (&REDIS, REDIS_METHODS, 4)] {
         if let Some(base) = profile.class() {
             declare(profile, base, methods, hidden);
             THROWN.install();
+            guard(profile);
         }
         if let Some(factory) = POOL.class().method(if profile.base == PDO.base { b"pdo" } else { b"redis" }) {
             factory.hide_argument(hidden);
@@ -183,6 +188,65 @@ fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEn
             method.set_extension(extension);
         }
     }
+}
+
+/// Methods that make a statement run, and their own code.
+static GUARDED: PhpStatic<RefCell<Vec<(Function, Handler)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// Puts [`run_statement`] in front of the methods that make statements of a profile's connections run.
+fn guard(profile: &Profile) {
+    let Some((class, methods)) = profile.statements else { return };
+    let Some(class) = class_table::find(&Str::new(class)) else { return };
+    for method in methods.iter().filter_map(|name| class.method(name)) {
+        if let Some(handler) = method.internal().and_then(|method| method.handler) {
+            GUARDED.borrow_mut().push((method, handler));
+            // SAFETY: it calls the method's own code.
+            unsafe { method.set_handler(as_handler(run_statement)) };
+        }
+    }
+}
+
+/// The code of a method that makes a statement run.
+extern "C" fn run_statement(frame: Frame, result: &ValueCell) {
+    if frame.this().is_some_and(|statement| may_run(statement).is_err()) {
+        return; // the exception is in flight
+    }
+    let known = GUARDED.borrow().iter().find(|(method, _)| frame.function() == Some(*method)).copied();
+    if let Some((_, handler)) = known {
+        // SAFETY: the method's own code, and the engine's arguments.
+        unsafe { handler(frame.as_raw(), result.as_raw()) };
+    }
+}
+
+/// Checks that a statement runs in the transaction in which the coroutine expects it to.
+///
+/// # Errors
+/// It belongs to a connection of a pool on which another coroutine is in a transaction, or the running coroutine is in a
+/// transaction on another connection of that pool.
+fn may_run(statement: &Object) -> Result<(), Thrown> {
+    let connection = coroutine::connection_of(statement);
+    if connection == statement.address() {
+        return Ok(());
+    }
+    let me = coroutine::current_id();
+    let mut is_foreign = false;
+    pool::each_pool(|pool| {
+        let entries = pool.entries.borrow();
+        let of_leases = |entry: &&Rc<Entry>| entry.connection.is_leased.get();
+        let Some(own) = entries.iter().filter(of_leases).find(|entry| entry.address() == connection) else { return };
+        if own.borrower.get() != me {
+            let is_kept = |entry: &Rc<Entry>| !entry.connection.kept.is_empty();
+            let is_mine = |entry: &&Rc<Entry>| entry.borrower.get() == me;
+            is_foreign |= is_kept(own) || entries.iter().filter(of_leases).filter(is_mine).any(is_kept);
+        }
+    });
+    if is_foreign {
+        return Err(fails(
+            "The statement belongs to the connection of another coroutine, and would run outside of this one's transaction, or \
+             in that one's. Prepare it in the coroutine that executes it",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the class of connections of a profile.
@@ -575,8 +639,8 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
     let lease = lease(&pool, connections, meaning)?;
     // SAFETY: the frame of a method that the pooled class has from the same parent; the lease holds the connection.
     unsafe { frame.redirect(result, &lease.connection, method) };
-    let is_end = connections.profile.ends.contains(&name.as_slice());
-    after(&pool, connections, lease, &Done { meaning, is_end, result, this }, || {
+    let transaction = Transaction::of(connections.profile, &name, meaning);
+    after(&pool, connections, lease, &Done { meaning, transaction, result, this }, || {
         (
             String::from_utf8_lossy(&name).into_owned(),
             frame.arguments().iter().map(|value| value.dereferenced().clone()).collect(),
@@ -639,11 +703,30 @@ fn reads(
     }
 }
 
+/// What a call does to a transaction, unless it fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    Begins,
+    Ends,
+    Neither,
+}
+
+impl Transaction {
+    fn of(profile: &Profile, method: &[u8], meaning: Meaning) -> Transaction {
+        if profile.begins.contains(&method) || meaning == Meaning::Begins {
+            Transaction::Begins
+        } else if profile.ends.contains(&method) || matches!(meaning, Meaning::Ends | Meaning::EndsAnyhow) {
+            Transaction::Ends
+        } else {
+            Transaction::Neither
+        }
+    }
+}
+
 /// A call that was made.
 struct Done<'a> {
     meaning: Meaning,
-    /// It ends a transaction, if it has not failed.
-    is_end: bool,
+    transaction: Transaction,
     result: &'a ValueCell,
     /// The pooled object.
     this: &'a Object,
@@ -657,7 +740,7 @@ fn after(
     done: &Done<'_>,
     call: impl FnOnce() -> (String, Vec<Value>),
 ) {
-    let Done { meaning, is_end, result, this } = *done;
+    let Done { meaning, transaction, result, this } = *done;
     if exception::is_exit_in_flight() {
         return;
     }
@@ -665,7 +748,8 @@ fn after(
     let info = &entry.connection;
     let thrown = exception::in_flight();
     let value = result.get();
-    let has_failed = thrown.is_some() || value.type_number() == sys::IS_FALSE;
+    let has_thrown = thrown.is_some();
+    let has_failed = has_thrown || value.type_number() == sys::IS_FALSE;
     let state = if has_failed { connections.state(&connection, thrown.as_deref()) } else { Health::Sound };
     match state {
         Health::Sound => {}
@@ -693,9 +777,19 @@ fn after(
     drop(value);
     let is_mine = info.is_leased.get() && entry.borrower.get() == coroutine::current_id();
     if is_mine && pool.entry(&connection).is_some() {
-        let mut is_kept = info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
+        match transaction {
+            Transaction::Begins if has_failed && !has_thrown && state != Health::Sound => {
+                info.is_doomed.set(true);
+                info.is_broken.set(true);
+            }
+            Transaction::Ends => info.is_doomed.set(false),
+            _ => {}
+        }
+        let is_doomed = info.is_doomed.get();
+        let mut is_kept = is_doomed || info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
         let is_lost = state == Health::Broken || state == Health::Suspect && !info.is_changed.get();
-        if is_kept && is_lost && (is_end || info.kept.is_empty()) {
+        let is_end = transaction == Transaction::Ends;
+        if is_kept && is_lost && !is_doomed && (is_end || info.kept.is_empty()) {
             // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
             // there.
             info.is_broken.set(true);
@@ -770,6 +864,22 @@ extern "C" fn thrown(exception: Option<&Object>) {
     });
 }
 
+/// A cancellation has made a wait of a call fail, and is thrown later: the answer is still to come, on the connection that the
+/// call uses, which may be that of a statement that is being freed.
+fn interrupted() {
+    let me = coroutine::current_id();
+    pool::each_pool(|pool| {
+        if pool.connections.get().is_none() {
+            return;
+        }
+        for entry in pool.entries.borrow().iter() {
+            if entry.borrower.get() == me || coroutine::is_in_use(entry.address()) {
+                entry.connection.is_broken.set(true);
+            }
+        }
+    });
+}
+
 static THROWN: Hook<ThrowException> = Hook::new(&hooks::THROW_EXCEPTION, thrown);
 
 /// `__call()`: calls a method that the driver adds to a connection.
@@ -785,7 +895,8 @@ fn call_by_name(call: Call) -> PhpResult {
     let callable = [Value::from(&*lease.connection), Value::from(name)];
     let callable = Value::from(Array::list(callable.into_iter()));
     if !engine::is_callable(&callable) {
-        let done = Done { meaning: Meaning::Plain, is_end: false, result: &ValueCell::from(Value::NULL), this };
+        let result = &ValueCell::from(Value::NULL);
+        let done = Done { meaning: Meaning::Plain, transaction: Transaction::Neither, result, this };
         after(&pool, connections, lease, &done, || unreachable!());
         let text = format!("Call to undefined method {}::{}()", this.class().name().to_text(), name.to_text());
         return Err(exception::throw_error(&text));
@@ -793,7 +904,8 @@ fn call_by_name(call: Call) -> PhpResult {
     drop(callable);
     let made = connections.invoke(&lease.connection, name.as_bytes(), values.clone());
     let result = ValueCell::from(made.unwrap_or(Value::NULL));
-    after(&pool, connections, lease, &Done { meaning, is_end: false, result: &result, this }, || {
+    let transaction = Transaction::of(connections.profile, &lower, meaning);
+    after(&pool, connections, lease, &Done { meaning, transaction, result: &result, this }, || {
         (String::from_utf8_lossy(&lower).into_owned(), values)
     });
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result.take()) }
@@ -801,6 +913,11 @@ fn call_by_name(call: Call) -> PhpResult {
 
 /// The destructor of a connection: it goes back into its pool, if it can be used by others.
 fn comes_back(connection: &Object) {
+    // The engine has two while it frees the object.
+    if connection.references() > 2 && !coroutine::is_over() {
+        // The cycle collector calls this, and a statement may live on: the last reference is yet to go.
+        return connection.revive();
+    }
     let mut found = None;
     pool::each_pool(|pool| {
         if let Some(entry) = pool.entry(connection) {
@@ -833,6 +950,15 @@ fn comes_back(connection: &Object) {
         info.is_ending.set(true);
         connection.skip_destructor();
         drop(value);
+    }
+}
+
+/// Takes a connection that was released out of its pool, because its statements still exist. They keep it, and another one may be
+/// made.
+pub fn set_aside(pool: &Pool, connection: &Object) {
+    if pool.forget(&Value::from(connection)) {
+        connection.skip_destructor();
+        pool.vacate();
     }
 }
 

@@ -746,6 +746,13 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
         Ok(false) => return destroy(this, item),
         Err(thrown) => return Err(destroyed(this, item, thrown)),
     }
+    if let (Some(_), Some(connection)) = (this.connections.get(), item.as_object())
+        && coroutine::has_dependents(connection)
+    {
+        // Its statements may still be used and freed, which no other user of the connection may notice.
+        connections::set_aside(this, connection);
+        return Ok(());
+    }
     if let Err(item) = this.put(item) {
         return destroy(this, item);
     }

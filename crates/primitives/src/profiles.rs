@@ -55,10 +55,13 @@ pub struct Profile {
     pub idle: fn() -> Value,
     /// The method that ends a transaction without effect.
     pub abort: &'static [u8],
-    /// The methods that end transactions.
+    /// The methods that begin transactions, and those that end them.
+    pub begins: &'static [&'static [u8]],
     pub ends: &'static [&'static [u8]],
     /// Methods whose answers for the last call are kept when another coroutine gets the connection.
     pub answers: &'static [&'static [u8]],
+    /// The class of statements, in lower case, and their methods that make them run.
+    pub statements: Option<(&'static str, &'static [&'static [u8]])>,
     /// A call that shows whether the other end still answers: a method and its argument.
     pub ping: (&'static [u8], Option<&'static str>),
     /// What a call of a method, by its name in lower case, means. One of an unknown kind may change the connection.
@@ -95,8 +98,10 @@ pub static PDO: Profile = Profile {
     busy: b"intransaction",
     idle: || Value::from(false),
     abort: b"rollback",
+    begins: &[b"begintransaction"],
     ends: &[b"commit", b"rollback"],
     answers: &[b"errorcode", b"errorinfo"],
+    statements: Some(("pdostatement", &[b"execute"])),
     ping: (b"query", Some("SELECT 1")),
     meaning: |method, first, connections| match method {
         b"exec" | b"query" => meaning_of_sql(first, connections),
@@ -108,7 +113,8 @@ pub static PDO: Profile = Profile {
         b"setattribute" | b"sqlitecreatefunction" | b"sqlitecreateaggregate" | b"sqlitecreatecollation" => {
             Meaning::Configures
         }
-        b"begintransaction" | b"commit" | b"rollback" | b"intransaction" | b"getattribute" | b"quote" => Meaning::Plain,
+        b"commit" | b"rollback" => Meaning::Ends,
+        b"begintransaction" | b"intransaction" | b"getattribute" | b"quote" => Meaning::Plain,
         _ => Meaning::Changes, // a method of a driver
     },
     dialect: |connection| {
@@ -143,8 +149,10 @@ pub static REDIS: Profile = Profile {
     busy: b"getmode",
     idle: || Value::from(0),
     abort: b"discard",
+    begins: &[],
     ends: &[b"exec", b"discard"],
     answers: &[b"getlasterror"],
+    statements: None,
     ping: (b"ping", None),
     meaning: |method, _, _| match method {
         b"connect" | b"open" | b"pconnect" | b"popen" | b"close" | b"swapdb" => Meaning::Refused,

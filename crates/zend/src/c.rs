@@ -193,6 +193,8 @@ declare! {
         each: for<'a> extern "C" fn(&'a mut Vec<String>, Text<'a>),
         names: &mut Vec<String>,
     );
+    pub safe fn spindle_base_frame_enter() -> bool;
+    pub safe fn spindle_base_frame_leave();
     pub safe fn spindle_call_observers(executor: usize) -> u32;
     pub safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
     pub safe fn zend_observer_fiber_switch_register(observer: SwitchObserver);

@@ -300,6 +300,16 @@ pub fn engine_extensions() -> Vec<String> {
     names
 }
 
+/// Runs `what`, which may take the exceptions of what it calls, also where no code is running, as after the script's own: without
+/// a frame, the engine reports each exception at once as uncaught.
+pub fn in_a_frame(what: impl FnOnce()) {
+    let is_entered = c::spindle_base_frame_enter();
+    what();
+    if is_entered {
+        c::spindle_base_frame_leave();
+    }
+}
+
 /// How the engine lets extensions see calls of functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallObservers {

@@ -86,6 +86,83 @@ foreach (['pgsql', 'mysql'] as $kind) {
     });
 }
 
+foreach (['pgsql', 'mysql'] as $kind) {
+    with_coroutines("$kind: a statement whose freeing is cancelled", static function () use ($kind): void {
+        $db = pooled_pdo($kind);
+        $wrong = 0;
+        for ($i = 0; $i < 40; $i++) {
+            $is_freed = false;
+            $one = Async\spawn(static function () use ($db, $i, &$is_freed): void {
+                $statement = $db->prepare('select ? + 0');
+                $statement->execute([$i]);
+                $statement->fetchAll();
+                $is_freed = true;
+                $statement = null; // with PostgreSQL a request
+            });
+            while (!$is_freed) {
+                Async\suspend();
+            }
+            $one->cancel();
+            try {
+                Async\await($one);
+            } catch (Async\CancellationException) {
+            }
+            foreach ([1, 2, 3] as $more) {
+                $wrong += (int) ($db->query("select $i + $more")->fetchColumn() != $i + $more);
+            }
+        }
+        check($wrong === 0, "$wrong answers are missing or another one's");
+        check($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));
+    });
+
+    with_coroutines("$kind: a transaction that cannot be begun", static function () use ($kind): void {
+        $name = $kind === 'pgsql' ? 'SPINDLE_PG' : 'SPINDLE_MYSQL';
+        $server = [\getenv("{$name}_DSN"), \getenv("{$name}_USER"), \getenv("{$name}_PASSWORD")];
+        $admin = new \PDO(...$server);
+        $table = unique('begin');
+        $admin->exec("create table $table (a int)");
+        $id = $kind === 'pgsql' ? 'select pg_backend_pid()' : 'select connection_id()';
+        $kill = $kind === 'pgsql' ? 'select pg_terminate_backend(%d)' : 'kill %d';
+        $gone = "select count(*) from " . ($kind === 'pgsql' ? 'pg_stat_activity where pid' : 'information_schema.processlist where id') . ' = %d';
+        foreach ([\PDO::ERRMODE_EXCEPTION, \PDO::ERRMODE_SILENT] as $mode) {
+            foreach (['begin', null] as $by_statement) {
+                $db = new Async\PooledPDO(...$server, options: [\PDO::ATTR_ERRMODE => $mode], max: 1, healthcheckInterval: 0);
+                $victim = $db->query($id)->fetchColumn();
+                $admin->query(\sprintf($kill, $victim));
+                while ($admin->query(\sprintf($gone, $victim))->fetchColumn() > 0) {
+                    Async\delay(1);
+                }
+                try {
+                    $begun = @($by_statement ? $db->exec($by_statement) : $db->beginTransaction());
+                } catch (\PDOException) {
+                    $begun = null;
+                }
+                check($begun === ($mode === \PDO::ERRMODE_SILENT ? false : null), 'it was begun: ' . \json_encode($begun));
+                if ($mode === \PDO::ERRMODE_SILENT) {
+                    check(@$db->exec("insert into $table values (1)") === false, 'a statement has run outside of its transaction');
+                    try {
+                        check(!@$db->rollBack(), 'it was rolled back');
+                    } catch (\PDOException) {
+                    }
+                }
+                check($db->exec("insert into $table values (2)") === 1, 'the coroutine has not got another connection');
+            }
+        }
+        check((int) $admin->query("select sum(a) from $table")->fetchColumn() === 8, 'wrong rows');
+        $admin->exec("drop table $table");
+    });
+
+    with_coroutines("$kind: a transaction that is begun by a statement and ended by a method", static function () use ($kind): void {
+        $db = pooled_pdo($kind);
+        foreach (['commit', 'rollBack'] as $end) {
+            $db->exec('begin');
+            check($db->pool->activeCount() === 1, 'the transaction has no connection');
+            $db->$end();
+            check($db->pool->activeCount() === 0, "$end() keeps the connection");
+        }
+    });
+}
+
 with_coroutines('redis: answers and transactions', static function (): void {
     $redis = new Async\PooledRedis(\getenv('SPINDLE_REDIS_HOST'), (int) \getenv('SPINDLE_REDIS_PORT'), max: CONNECTIONS);
     $key = unique('pool');

@@ -6,7 +6,7 @@ use crate::handles::classify;
 use crate::runtime::{
     coroutine::Info,
     ctx::Failing,
-    pending_cancel,
+    ends, pending_cancel,
     scheduler::{self, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason};
@@ -62,6 +62,7 @@ fn cancelled_between_calls(rt: &'static Runtime) {
     let reason = rt.take_cancellation();
     if let Some(reason) = reason {
         pending_cancel::throw_on_return(rt, reason);
+        ends::announce_interrupt();
     }
 }
 
@@ -77,6 +78,7 @@ impl Host for PhpHost {
     fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
         let rt = rt();
         if fails(rt) {
+            ends::announce_interrupt();
             return cancelled();
         }
         let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
@@ -89,6 +91,7 @@ impl Host for PhpHost {
                 if let Some(reason) = reason {
                     pending_cancel::throw_on_return(rt, reason);
                 }
+                ends::announce_interrupt();
                 if blocked_on.fd >= 0 && classify::is_in_exchange() {
                     // The response will still come, and must not be taken for that of the next request: not every
                     // library closes a connection because a wait has failed. Libraries that do are not affected.

@@ -324,7 +324,20 @@ pub fn is_writing_a_log() -> bool {
 /// Returns the extension of the nearest internal class that an object is an instance of; `None` for objects of user
 /// classes only.
 pub(crate) fn extension_of(object: &Object) -> Option<Extension> {
-    object.class().and_parents().find(|class| class.is_internal())?.extension()
+    let class = object.class().and_parents().find(|class| class.is_internal())?;
+    let extension = class.extension();
+    // The connections of a pool are handles of the extension whose class theirs extends. That one may be extended further if it
+    // is no handle itself.
+    let is_connection = is_spindle(extension) && class.raw().ce_flags & sys::ZEND_ACC_FINAL != 0;
+    match class.parent().filter(|_| is_connection) {
+        Some(base) => base.extension(),
+        None => extension,
+    }
+}
+
+/// Returns `true` if the extension is this module, whose functions and iterators wait without locks.
+pub(crate) fn is_spindle(extension: Option<Extension>) -> bool {
+    extension.is_some_and(|extension| std::ptr::eq(extension.raw(), &raw const sys::spindle_module_entry))
 }
 
 /// Returns the extension of the called function.

@@ -52,6 +52,11 @@ pub(crate) fn group_id(key: usize) -> usize {
     GROUPS.objects.borrow().get(&key).copied().unwrap_or(key)
 }
 
+/// Returns `true` if other objects share the connection of the handle with this key.
+pub(crate) fn has_others(key: usize) -> bool {
+    GROUPS.objects.borrow().iter().any(|(object, group)| *group == key && *object != key)
+}
+
 /// Returns the group of a resource, if it was created from a handle.
 pub(crate) fn group_of_resource(resource: &Resource) -> Option<usize> {
     let resources = GROUPS.resources.borrow();

@@ -119,6 +119,20 @@ fn lock_used(rt: &'static Runtime) {
     }
 }
 
+/// Returns `true` if a call in progress of the running coroutine uses the handle with this key.
+pub(crate) fn is_in_use(key: usize) -> bool {
+    // After a bailout the list may contain calls that are over.
+    !engine::has_bailed_out()
+        && calls::running().any(|call| match call.frame() {
+            None => call.key() == key,
+            Some(frame) => {
+                let mut is_used = false;
+                handles(frame, kind_of_calls(frame.function()), |used, _| is_used |= used == key);
+                is_used
+            }
+        })
+}
+
 /// Returns `true` if a function in progress has locks.
 pub fn is_inside_marked() -> bool {
     calls::running().any(|call| call.has_locks() && call.frame().is_some())

@@ -6,7 +6,7 @@
 
 use crate::handles::{
     classify::{self, Module},
-    connection_groups, handle_locks, trampolines,
+    connection_groups, handle_locks,
 };
 use spindle_php_sys as sys;
 use spindle_zend::{Class, HookPoint, PhpStatic, Value, ValueCell};
@@ -53,7 +53,7 @@ fn maker_of(class: Class) -> HookPoint<GetIterator> {
 /// Replaces `get_iterator` in the classes that exist now. Must run before a user class extends one of them.
 pub fn install() {
     let by_methods = [sys::zend_user_it_get_new_iterator as *const () as usize, get_iterator as *const () as usize];
-    let others = |class: &Class| class.is_internal() && !trampolines::is_spindle(class.extension());
+    let others = |class: &Class| class.is_internal() && !classify::is_spindle(class.extension());
     for class in Class::all().filter(others) {
         let maker = maker_of(class);
         let Some(original) = maker.get().filter(|make| !by_methods.contains(&(*make as usize))) else { continue };

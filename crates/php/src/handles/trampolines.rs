@@ -20,7 +20,7 @@ use crate::runtime::{
 };
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
-use spindle_zend::{Class, Extension, Frame, Function, Handler, PhpStatic, Value, engine, exception};
+use spindle_zend::{Class, Frame, Function, Handler, PhpStatic, Value, engine, exception};
 use std::cell::{Cell, RefCell};
 
 pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
@@ -55,11 +55,6 @@ fn set_handler(function: Function, handler: Handler) {
     unsafe { function.set_handler(handler) };
 }
 
-/// Returns `true` if the extension is this module, whose functions and iterators wait without locks.
-pub(crate) fn is_spindle(extension: Option<Extension>) -> bool {
-    extension.is_some_and(|extension| std::ptr::eq(extension.raw(), &raw const sys::spindle_module_entry))
-}
-
 /// Puts trampolines in front of all internal functions that have none yet: at the first request of the process, and
 /// when an extension has been loaded since.
 pub fn install() {
@@ -73,7 +68,7 @@ pub fn install() {
         if function.name().is_none() || is_trampoline(handler) {
             continue;
         }
-        let (kind, flags) = if is_spindle(extension) {
+        let (kind, flags) = if classify::is_spindle(extension) {
             (None, Flags::Never)
         } else {
             let kind = kind_of(function, &module);

@@ -1,6 +1,6 @@
 //! What parts do when a coroutine ends.
 
-use spindle_zend::{PhpStatic, exception};
+use spindle_zend::{PhpStatic, engine, exception};
 use std::cell::{Cell, RefCell};
 
 type Callback = fn(u64);
@@ -8,6 +8,8 @@ type Callback = fn(u64);
 static CALLBACKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 static BODY_ENDS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+static INTERRUPTS: PhpStatic<RefCell<Vec<fn()>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 static FORKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
@@ -42,7 +44,21 @@ pub fn register_body_end(callback: Callback) {
 #[inline]
 pub fn announce_body_end(id: u64) {
     if HELD.get() > 0 && !exception::is_exit_in_flight() {
-        exception::put_aside(|| call_all(&BODY_ENDS, id));
+        engine::in_a_frame(|| exception::put_aside(|| call_all(&BODY_ENDS, id)));
+    }
+}
+
+/// Adds a function that is called when a cancellation has made a wait of C code fail in the running coroutine, or makes further
+/// ones fail, while something is [held](hold). It is called in the middle of that code, and must not run any other. At module
+/// start.
+pub fn register_interrupt(callback: fn()) {
+    INTERRUPTS.borrow_mut().push(callback);
+}
+
+/// Calls the functions for a wait that has failed.
+pub fn announce_interrupt() {
+    if HELD.get() > 0 {
+        INTERRUPTS.borrow().iter().for_each(|callback| callback());
     }
 }
 
