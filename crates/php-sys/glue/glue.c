@@ -463,6 +463,95 @@ zend_class_entry *spindle_class_declare_extending(
 	return zend_register_internal_class_ex(&ce, parent);
 }
 
+/* The extension's own code that creates objects of classes which extend one of its classes. Some extensions look up what belongs
+ * to a class by the name of the nearest class that is internal, which has to be theirs. */
+static zend_object *create_as_base(zend_class_entry *ce)
+{
+	zend_class_entry *ours = ce, *base;
+	zend_object *object;
+
+	while (ours->type != ZEND_INTERNAL_CLASS) {
+		ours = ours->parent;
+	}
+	base = ours->parent;
+	ours->type = ZEND_USER_CLASS;
+	object = base->create_object(ce);
+	ours->type = ZEND_INTERNAL_CLASS;
+	return object;
+}
+
+void spindle_class_create_as_base(zend_class_entry *ce)
+{
+	ce->create_object = create_as_base;
+}
+
+/* The handlers of objects whose properties are those of other objects. */
+static struct {
+	zend_object_handlers handlers;
+	const zend_object_handlers *base;
+	spindle_forwarded_property property;
+} forwarded;
+
+static zval *forwarded_read(zend_object *object, zend_string *name, int type, void **cache, zval *room)
+{
+	return forwarded.property(object, name, room) ? room
+		: forwarded.base->read_property(object, name, type, cache, room);
+}
+
+static int forwarded_has(zend_object *object, zend_string *name, int check, void **cache)
+{
+	zval value;
+	bool has;
+
+	if (!forwarded.property(object, name, &value)) {
+		return forwarded.base->has_property(object, name, check, cache);
+	}
+	has = check == ZEND_PROPERTY_EXISTS || (check == ZEND_PROPERTY_NOT_EMPTY ? zend_is_true(&value) : Z_TYPE(value) > IS_NULL);
+	zval_ptr_dtor(&value);
+	return has;
+}
+
+/* All properties, for dumps. */
+static HashTable *forwarded_debug_info(zend_object *object, int *is_temporary)
+{
+	HashTable *all = zend_array_dup(zend_std_get_properties(object));
+	zend_string *name;
+	zval value;
+
+	ZEND_HASH_FOREACH_STR_KEY(&object->ce->properties_info, name) {
+		if (name && forwarded.property(object, name, &value)) {
+			zend_hash_update(all, name, &value);
+		}
+	} ZEND_HASH_FOREACH_END();
+	*is_temporary = 1;
+	return all;
+}
+
+static zend_object *create_forwarding(zend_class_entry *ce)
+{
+	zend_object *object = create_as_base(ce);
+
+	if (!forwarded.base) {
+		forwarded.base = object->handlers;
+		forwarded.handlers = *object->handlers;
+		forwarded.handlers.read_property = forwarded_read;
+		forwarded.handlers.has_property = forwarded_has;
+		/* It has nothing of the extension's. */
+		forwarded.handlers.free_obj = zend_object_std_dtor;
+		forwarded.handlers.get_debug_info = forwarded_debug_info;
+	}
+	object->handlers = &forwarded.handlers;
+	return object;
+}
+
+/* Lets `property` read the properties of objects of a class. It returns false for one that is the object's own. At module start,
+ * for one class. */
+void spindle_class_forward_properties(zend_class_entry *ce, spindle_forwarded_property property)
+{
+	ce->create_object = create_forwarding;
+	forwarded.property = property;
+}
+
 /* Declares a public property that is set once, to an object of a class. */
 void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class)
 {
@@ -1250,6 +1339,7 @@ static const zend_module_dep dependencies[] = {
 	/* Their classes are extended, and so have to be there first. */
 	ZEND_MOD_OPTIONAL("pdo")
 	ZEND_MOD_OPTIONAL("redis")
+	ZEND_MOD_OPTIONAL("mysqli")
 	ZEND_MOD_END
 };
 

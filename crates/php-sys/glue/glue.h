@@ -119,6 +119,9 @@ zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 zend_class_entry *spindle_class_declare_extending(
 	const char *name, size_t length, const zend_function_entry *methods, zend_class_entry *parent);
+typedef bool (*spindle_forwarded_property)(zend_object *object, zend_string *name, zval *room);
+void spindle_class_create_as_base(zend_class_entry *ce);
+void spindle_class_forward_properties(zend_class_entry *ce, spindle_forwarded_property property);
 void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class);
 void spindle_parameter_set_sensitive(zend_function *function, uint32_t index);
 void spindle_class_set_get_iterator(

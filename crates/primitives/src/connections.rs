@@ -7,13 +7,13 @@
 //! [`comes_back`], keeps it and puts it into its pool.
 
 use crate::pool::{self, Entry, Numbers, POOL, Pool};
-use crate::profiles::{self, Health, Meaning, PDO, Profile, REDIS, ask};
+use crate::profiles::{self, Guard, Health, MYSQLI, Meaning, PDO, Profile, REDIS, ask};
 use crate::{argument_error, fails};
-use spindle_php::coroutine::{self, WaitQueue};
+use spindle_php::coroutine;
 use spindle_sql::{Dialect, Effect};
 use spindle_zend::{
-    Arguments, Array, Call, Class, Collected, Frame, Function, FunctionEntry, Handler, Hook, Instance, Object, Owned,
-    OwnedCell, PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table,
+    Arguments, Array, Call, Class, Collected, Frame, FreeWatch, Function, FunctionEntry, Handler, Hook, Instance,
+    Object, Owned, OwnedCell, PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table,
     declare_class_extending, engine, exception, function_table,
     hooks::{self, ThrowException},
     sys,
@@ -39,17 +39,30 @@ pub struct Info {
     /// A call has changed it for good, or until another call.
     is_changed: Cell<bool>,
     is_begun: Cell<bool>,
+    /// Each statement begins a transaction.
+    is_manual: Cell<bool>,
+    /// How many objects refer to it that do not hold it.
+    dependents: Cell<usize>,
     /// A transaction could not be begun on it, and no exception has said so. What user code takes for a part of the transaction
     /// must fail, too.
     is_doomed: Cell<bool>,
     /// The number of the last setting that it has.
     configured: Cell<usize>,
-    /// How many calls of its last user ask about that one's last call, though the connection may belong to another coroutine
-    /// already, which waits for their end.
-    readers: Cell<usize>,
-    reader_ends: WaitQueue,
     /// It is being freed.
     pub is_ending: Cell<bool>,
+}
+
+impl Info {
+    /// Returns `true` if another coroutine can use it, as far as calls have told.
+    fn is_whole(&self) -> bool {
+        !self.is_broken.get() && !self.is_changed.get() && !self.is_begun.get() && !self.is_manual.get()
+    }
+
+    /// Returns `true` if calls have left something on it for which its coroutine keeps it.
+    fn is_kept_by_calls(&self) -> bool {
+        let is_known = self.is_changed.get() || self.is_begun.get() || self.is_manual.get() || self.is_doomed.get();
+        !self.kept.is_empty() && (is_known || self.dependents.get() == 0)
+    }
 }
 
 /// A call that configures all connections.
@@ -80,7 +93,7 @@ pub struct Connections {
 /// The classes of a profile whose extension is loaded.
 #[derive(Clone, Copy)]
 struct Classes {
-    base: &'static str,
+    profile: &'static Profile,
     connection: Class,
     pooled: Class,
 }
@@ -115,6 +128,26 @@ function_table! {
             pool::fill(&pool, 0)?;
             Ok(pool.into())
         };
+        c"mysqli"(
+            hostname: TEXT => c"null", username: TEXT => c"null", password: TEXT => c"null", database: TEXT => c"null",
+            port: Type::INT.or_null() => c"null", socket: TEXT => c"null", max: Type::INT => c"10", min: Type::INT => c"0",
+            healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> A_POOL => |call| {
+            let pool = POOL.make();
+            construct_mysqli(&pool, &call.arguments(0, 11)?)?;
+            pool::fill(&pool, 0)?;
+            Ok(pool.into())
+        };
+    }
+}
+
+function_table! {
+    static MYSQLI_METHODS = {
+        c"__construct"(
+            hostname: TEXT => c"null", username: TEXT => c"null", password: TEXT => c"null", database: TEXT => c"null",
+            port: Type::INT.or_null() => c"null", socket: TEXT => c"null", max: Type::INT => c"10", min: Type::INT => c"0",
+            healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
+        ) -> Type::NONE => |call| construct(call, |pool| construct_mysqli(pool, &call.arguments(0, 11)?));
     }
 }
 
@@ -155,13 +188,14 @@ function_table! {
 pub fn register() {
     coroutine::on_body_end(body_ends);
     coroutine::on_interrupt(interrupted);
-    for (profile, methods, hidden) in [(&PDO, PDO_METHODS, 3), (&REDIS, REDIS_METHODS, 4)] {
+    for (profile, methods, hidden) in [(&PDO, PDO_METHODS, 3), (&REDIS, REDIS_METHODS, 4), (&MYSQLI, MYSQLI_METHODS, 3)]
+    {
         if let Some(base) = profile.class() {
             declare(profile, base, methods, hidden);
             THROWN.install();
-            guard(profile);
+            guard(profile, base);
         }
-        if let Some(factory) = POOL.class().method(if profile.base == PDO.base { b"pdo" } else { b"redis" }) {
+        if let Some(factory) = POOL.class().method(profile.factory) {
             factory.hide_argument(hidden);
         }
     }
@@ -172,7 +206,11 @@ fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEn
     let connection = declare_class_extending(profile.connection, base, CONNECTION_METHODS, &[]);
     connection.add_flags(sys::ZEND_ACC_FINAL);
     let pooled = declare_class_extending(profile.pooled, base, methods, &[]);
-    CLASSES.borrow_mut().push(Classes { base: profile.base, connection, pooled });
+    if profile.has_properties {
+        connection.create_as_base();
+        pooled.forward_properties(read_property);
+    }
+    CLASSES.borrow_mut().push(Classes { profile, connection, pooled });
     pooled.declare_readonly(c"pool", c"Async\\Pool");
     if let Some(constructor) = pooled.method(b"__construct") {
         constructor.hide_argument(hidden);
@@ -190,32 +228,182 @@ fn declare(profile: &'static Profile, base: Class, methods: &'static [FunctionEn
     }
 }
 
-/// Methods that make a statement run, and their own code.
-static GUARDED: PhpStatic<RefCell<Vec<(Function, Handler)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+/// A function of an extension that is called by [`guarded`], and its own code.
+struct Guarded {
+    class: Option<Class>,
+    guard: Guard,
+    handler: Handler,
+}
 
-/// Puts [`run_statement`] in front of the methods that make statements of a profile's connections run.
-fn guard(profile: &Profile) {
-    let Some((class, methods)) = profile.statements else { return };
-    let Some(class) = class_table::find(&Str::new(class)) else { return };
-    for method in methods.iter().filter_map(|name| class.method(name)) {
-        if let Some(handler) = method.internal().and_then(|method| method.handler) {
-            GUARDED.borrow_mut().push((method, handler));
-            // SAFETY: it calls the method's own code.
-            unsafe { method.set_handler(as_handler(run_statement)) };
-        }
+/// All of them, by their names.
+static GUARDED: PhpStatic<RefCell<BTreeMap<Vec<u8>, Vec<Guarded>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
+
+/// Puts [`guarded`] in front of the functions of a profile's extension that use statements or connections.
+fn guard(profile: &Profile, base: Class) {
+    for (class, name, guard) in profile.guards {
+        let class = class.and_then(|class| class_table::find(&Str::new(class)));
+        let function = match class {
+            Some(class) => class.method(name),
+            None => Function::all().find(|function| function.name().is_some_and(|own| own.as_bytes() == *name)),
+        };
+        function.into_iter().for_each(|function| guard_one(function, class, *guard));
+    }
+    let Some(prefix) = profile.functions else { return };
+    let begins = |function: &Function| {
+        function.extension() == base.extension()
+            && function.name().is_some_and(|name| name.as_bytes().starts_with(prefix.as_bytes()))
+            && !profile
+                .guards
+                .iter()
+                .any(|(class, name, _)| class.is_none() && function.name().is_some_and(|own| own.as_bytes() == *name))
+    };
+    Function::all().filter(begins).for_each(|function| guard_one(function, None, Guard::Calls));
+}
+
+fn guard_one(function: Function, class: Option<Class>, guard: Guard) {
+    let handler = function.internal().and_then(|function| function.handler);
+    if let (Some(name), Some(handler)) = (function.name(), handler) {
+        GUARDED.borrow_mut().entry(name.as_bytes().to_vec()).or_default().push(Guarded { class, guard, handler });
+        // SAFETY: it calls the function's own code.
+        unsafe { function.set_handler(as_handler(guarded)) };
     }
 }
 
-/// The code of a method that makes a statement run.
-extern "C" fn run_statement(frame: Frame, result: &ValueCell) {
-    if frame.this().is_some_and(|statement| may_run(statement).is_err()) {
+/// The code of functions that use statements or connections.
+extern "C" fn guarded(frame: Frame, result: &ValueCell) {
+    let Some(function) = frame.function() else { return };
+    let known = {
+        let all = GUARDED.borrow();
+        let same_name = function.name().and_then(|name| all.get(name.as_bytes()));
+        let found = same_name.and_then(|same| same.iter().find(|one| one.class == function.class()));
+        found.map(|one| (one.guard, one.handler))
+    };
+    let Some((guard, handler)) = known else { return };
+    let arguments = frame.arguments();
+    let object = |place: usize| arguments.get(place).and_then(|value| value.dereferenced().as_object());
+    let checked = match guard {
+        Guard::Runs => frame.this().or(object(0)).map_or(Ok(()), may_run),
+        Guard::Prepares => {
+            let text = if frame.this().is_some() { arguments } else { arguments.get(1..).unwrap_or(&[]) };
+            if let Some(statement) = frame.this().or(object(0)) {
+                prepares(statement, text);
+            }
+            Ok(())
+        }
+        Guard::Makes => match object(0).filter(|link| pooled_class(link).is_some()) {
+            Some(_) => Err(fails(
+                "The connections of a pooled object make their own statements: call prepare() or stmt_init()",
+            )),
+            None => Ok(()),
+        },
+        Guard::Polls => {
+            let lists = arguments.iter().filter_map(|value| value.dereferenced().as_array());
+            let is_pooled =
+                |value: &Value| value.dereferenced().as_object().is_some_and(|link| pooled_class(link).is_some());
+            if lists.flat_map(|list| list.values()).any(is_pooled) {
+                Err(makes_no_asynchronous_queries())
+            } else {
+                Ok(())
+            }
+        }
+        Guard::Uses | Guard::Closes => Ok(()),
+        Guard::Calls => match object(0).filter(|link| pooled_class(link).is_some()) {
+            // The exception is in flight, if there is one.
+            Some(link) => return drop(call_method_of(link, function, arguments, result)),
+            None => Ok(()),
+        },
+    };
+    if checked.is_err() {
         return; // the exception is in flight
     }
-    let known = GUARDED.borrow().iter().find(|(method, _)| frame.function() == Some(*method)).copied();
-    if let Some((_, handler)) = known {
-        // SAFETY: the method's own code, and the engine's arguments.
-        unsafe { handler(frame.as_raw(), result.as_raw()) };
+    // SAFETY: the function's own code, and the engine's arguments.
+    unsafe { handler(frame.as_raw(), result.as_raw()) };
+    if guard == Guard::Closes
+        && let Some(closed) = frame.this().or(object(0))
+    {
+        exception::put_aside(|| DEPENDENT_ENDS.remove(closed));
+        return;
     }
+    let is_use = matches!(guard, Guard::Runs | Guard::Prepares | Guard::Uses);
+    if is_use
+        && result.get().type_number() == sys::IS_FALSE
+        && let Some((pool, entry)) = frame.this().or(object(0)).and_then(connection_of)
+    {
+        // Where there are no exceptions, nothing else tells of a lost connection: the statement's end succeeds.
+        entry.connection.is_suspect.set(true);
+        exception::put_aside(|| drop(pool));
+    }
+}
+
+/// Calls the method of a pooled object that a function stands for, or reads the property.
+fn call_method_of(this: &Object, function: Function, arguments: &[Value], result: &ValueCell) -> Result<(), Thrown> {
+    let name = function.name().map_or(Vec::new(), |name| name.as_bytes().to_vec());
+    let class = pooled_class(this);
+    let profile = CLASSES.borrow().iter().find(|classes| Some(classes.pooled) == class).map(|classes| classes.profile);
+    let (Some(class), Some(profile)) = (class, profile) else { return Ok(()) };
+    let short = name.strip_prefix(profile.functions.unwrap_or("").as_bytes()).unwrap_or(&name);
+    let value = if let Some(method) = class.method(short) {
+        let mut values: Vec<Value> = arguments.iter().skip(1).map(|value| value.dereferenced().clone()).collect();
+        engine::call_method(this, method, &mut values)
+    } else {
+        let property: &[u8] = match short {
+            b"get_host_info" => b"host_info",
+            b"get_proto_info" => b"protocol_version",
+            b"get_server_version" => b"server_version",
+            other => other,
+        };
+        if !profile.answers.contains(&property) {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            return Err(fails(&format!("{name}() cannot be called with an object of {}", class.name().to_text())));
+        }
+        profiles::property(this, property)
+    };
+    if exception::is_in_flight() {
+        return Err(Thrown::is_in_flight());
+    }
+    if !value.is_undef() {
+        result.set(value);
+    }
+    Ok(())
+}
+
+/// Returns the entry of the connection that a statement belongs to.
+fn connection_of(statement: &Object) -> Option<(Owned<Instance<Pool>>, Rc<Entry>)> {
+    let connection = coroutine::connection_of(statement);
+    let mut found = None;
+    pool::each_pool(|pool| {
+        if let Some(entry) = pool.entries.borrow().iter().find(|entry| entry.address() == connection) {
+            found = Some((Owned::of(pool), Rc::clone(entry)));
+        }
+    });
+    found
+}
+
+/// Notes what the new text of a statement means for its connection.
+fn prepares(statement: &Object, arguments: &[Value]) {
+    let Some((pool, entry)) = connection_of(statement) else { return };
+    let Some(connections) = pool.connections.get() else { return };
+    if entry.connection.is_leased.get()
+        && !matches!(profiles::meaning_of_prepared(arguments, connections), Meaning::Plain | Meaning::Reads)
+    {
+        entry.connection.is_changed.set(true);
+    }
+    exception::put_aside(|| drop(pool));
+}
+
+/// Reads a property of a pooled object that is one of its connection: that of the coroutine's last call.
+fn read_property(this: &Object, name: &Str) -> Option<Value> {
+    let pool = Owned::of(pool_of(this)?);
+    let connections = pool.connections.get()?;
+    let place = connections.profile.answers.iter().position(|answer| *answer == name.as_bytes())?;
+    let me = coroutine::current_id();
+    if let Some(lease) = leased(&pool, me).or_else(|| last_used(&pool, me)) {
+        let value = connections.profile.answer(&lease.connection, name.as_bytes());
+        exception::put_aside(|| drop(lease));
+        return Some(value);
+    }
+    let known = connections.answers.borrow().get(&me).and_then(|answers| answers.get(place).cloned());
+    Some(known.or_else(|| connections.first_answers.borrow().get(place).cloned()).unwrap_or(Value::NULL))
 }
 
 /// Checks that a statement runs in the transaction in which the coroutine expects it to.
@@ -235,7 +423,7 @@ fn may_run(statement: &Object) -> Result<(), Thrown> {
         let of_leases = |entry: &&Rc<Entry>| entry.connection.is_leased.get();
         let Some(own) = entries.iter().filter(of_leases).find(|entry| entry.address() == connection) else { return };
         if own.borrower.get() != me {
-            let is_kept = |entry: &Rc<Entry>| !entry.connection.kept.is_empty();
+            let is_kept = |entry: &Rc<Entry>| entry.connection.is_kept_by_calls();
             let is_mine = |entry: &&Rc<Entry>| entry.borrower.get() == me;
             is_foreign |= is_kept(own) || entries.iter().filter(of_leases).filter(is_mine).any(is_kept);
         }
@@ -251,7 +439,11 @@ fn may_run(statement: &Object) -> Result<(), Thrown> {
 
 /// Returns the class of connections of a profile.
 fn class_of(profile: &Profile) -> Result<Class, Thrown> {
-    let found = CLASSES.borrow().iter().find(|classes| classes.base == profile.base).map(|classes| classes.connection);
+    let found = CLASSES
+        .borrow()
+        .iter()
+        .find(|classes| std::ptr::eq(classes.profile, profile))
+        .map(|classes| classes.connection);
     found.ok_or_else(|| fails(&format!("This needs the extension {}, which is not loaded", profile.base)))
 }
 
@@ -298,6 +490,27 @@ fn construct_redis(pool: &Instance<Pool>, arguments: &Arguments<'_>) -> Result<(
     let reset = arguments.callable_or_null(10)?.cloned();
     pool::begin(pool, arguments, &numbers)?;
     begin(pool, Connections::new(&REDIS, class, Vec::new(), calls, reset));
+    Ok(())
+}
+
+fn construct_mysqli(pool: &Instance<Pool>, arguments: &Arguments<'_>) -> Result<(), Thrown> {
+    let class = class_of(&MYSQLI)?;
+    let numbers = Numbers { most: 7, least: 8, check_after: (9, 1000), idle_time: 10 };
+    let mut values = Vec::new();
+    for number in 1..=6 {
+        let is_given = arguments.value(number).is_some_and(|value| value.type_number() != sys::IS_NULL);
+        values.push(match (is_given, number) {
+            (false, _) => Value::NULL,
+            (true, 5) => Value::from(arguments.long_or(5, 0)?),
+            (true, _) => Value::from(arguments.str(number)?),
+        });
+    }
+    if values[0].as_str().is_some_and(|host| host.as_bytes().starts_with(b"p:")) {
+        return Err(argument_error(1, false, "must not begin with \"p:\": the pool keeps the connections"));
+    }
+    let reset = arguments.callable_or_null(11)?.cloned();
+    pool::begin(pool, arguments, &numbers)?;
+    begin(pool, Connections::new(&MYSQLI, class, values, Vec::new(), reset));
     Ok(())
 }
 
@@ -371,6 +584,18 @@ impl Connections {
     pub fn connect(&self) -> PhpResult {
         let connection = engine::new_object(self.class)?;
         self.invoke(&connection, b"__construct", self.constructor.clone())?;
+        let mut is_connected = true;
+        exception::put_aside(|| {
+            is_connected = (self.profile.is_connected)(&connection);
+            drop(exception::take());
+        });
+        if !is_connected {
+            // Without exceptions, the extension has warned.
+            let class = self.profile.pooled.to_string_lossy();
+            return Err(fails(&format!(
+                "{class}: the extension has opened no connection, and has thrown no exception"
+            )));
+        }
         for (method, arguments) in &self.calls {
             let result = self.invoke(&connection, method, arguments.clone())?;
             if result.type_number() == sys::IS_FALSE {
@@ -379,7 +604,7 @@ impl Connections {
             }
         }
         if self.first_answers.borrow().is_empty() {
-            let answers = self.profile.answers.iter().map(|method| ask(&connection, method, &mut [])).collect();
+            let answers = self.profile.answers.iter().map(|name| self.profile.answer(&connection, name)).collect();
             self.first_answers.replace(answers);
         }
         self.dialect.set((self.profile.dialect)(&connection));
@@ -426,7 +651,8 @@ impl Connections {
         let mut is_idle = false;
         exception::put_aside(|| {
             let ended = profiles::without_failures(self.profile, || ask(connection, self.profile.abort, &mut []));
-            is_idle = matches!(ended, Ok(Some(_))) && !self.is_busy(connection);
+            let has_ended = matches!(ended, Ok(Some(result)) if result.type_number() != sys::IS_FALSE);
+            is_idle = has_ended && !self.is_busy(connection);
         });
         is_idle
     }
@@ -434,7 +660,26 @@ impl Connections {
     /// Returns `true` if a connection that is released can be used by others: a transaction has been ended.
     pub fn is_clean(&self, pool: &Pool, connection: &Object) -> bool {
         let is_broken = pool.entry(connection).is_none_or(|entry| entry.connection.is_broken.get());
+        if self.profile.busy.is_empty() {
+            // What was done on it is unknown.
+            return !is_broken && self.renew(connection);
+        }
         !is_broken && (!self.is_busy(connection) || self.abort(connection))
+    }
+
+    /// Makes a connection of `mysqli` as it was when it was new. Returns `false` if that has failed.
+    fn renew(&self, connection: &Object) -> bool {
+        let arguments = self.constructor.iter().skip(1).take(3).map(|value| match value.is_null() {
+            true => Value::from(""),
+            false => value.clone(),
+        });
+        let mut is_new = false;
+        exception::put_aside(|| {
+            let arguments = arguments.collect();
+            let done = profiles::without_failures(self.profile, || self.invoke(connection, b"change_user", arguments));
+            is_new = matches!(done, Ok(Some(Ok(result))) if result.type_number() != sys::IS_FALSE);
+        });
+        is_new
     }
 
     /// Returns `true` if the other end answers.
@@ -491,10 +736,14 @@ impl Connections {
                 return Ok(());
             };
             let result = self.invoke(connection, method.as_bytes(), arguments);
-            if result.is_err() {
+            let has_failed = result.as_ref().map_or(true, |result| result.type_number() == sys::IS_FALSE);
+            if has_failed {
                 info.is_broken.set(true);
             }
             result?;
+            if has_failed {
+                return Err(fails(&format!("{method}() has failed on a connection of the pool")));
+            }
             info.configured.set(number);
         }
     }
@@ -560,10 +809,6 @@ fn lease(pool: &Instance<Pool>, connections: &Connections, meaning: Meaning) -> 
         drop(item); // another reference
         let info = &entry.connection;
         info.is_leased.set(true);
-        if info.readers.get() > 0 {
-            let name = connections.profile.wait;
-            info.reader_ends.wait_for(name, || (info.readers.get() == 0).then_some(()))?;
-        }
         // From here on the last call was this coroutine's.
         let before = info.last_user.replace(me);
         if info.was_used.replace(true) && before != me {
@@ -595,6 +840,11 @@ fn reset(connections: &Connections, connection: &Object) -> Result<bool, Thrown>
 }
 
 #[cold]
+fn makes_no_asynchronous_queries() -> Thrown {
+    fails("A pooled object makes no asynchronous queries: make them in coroutines")
+}
+
+#[cold]
 fn has_lost(connections: &Connections) -> Thrown {
     let class = connections.profile.pooled.to_string_lossy();
     fails(&format!(
@@ -620,10 +870,15 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
         }
         return Ok(());
     }
-    let (pool, meaning) = pool_for(this, &name, profiles::first_argument(&frame))?;
+    let (pool, meaning) = pool_for(this, &name, frame.arguments())?;
     let Some(connections) = pool.connections.get() else { return Ok(()) };
     let Some(method) = connections.class.method(&name) else { return Ok(()) };
     let me = coroutine::current_id();
+    if meaning == Meaning::Closes {
+        give_back(&pool, connections, me);
+        result.set(true.into());
+        return Ok(());
+    }
     let own = leased(&pool, me);
     if own.is_none() {
         if name == connections.profile.busy {
@@ -640,7 +895,8 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
     // SAFETY: the frame of a method that the pooled class has from the same parent; the lease holds the connection.
     unsafe { frame.redirect(result, &lease.connection, method) };
     let transaction = Transaction::of(connections.profile, &name, meaning);
-    after(&pool, connections, lease, &Done { meaning, transaction, result, this }, || {
+    let is_needed = (connections.profile.needs_connection)(&name, frame.arguments(), &result.get());
+    after(&pool, connections, lease, &Done { meaning, transaction, is_needed, result, this }, || {
         (
             String::from_utf8_lossy(&name).into_owned(),
             frame.arguments().iter().map(|value| value.dereferenced().clone()).collect(),
@@ -650,13 +906,17 @@ fn forwarded(frame: Frame, result: &ValueCell) -> Result<(), Thrown> {
 }
 
 /// Returns the pool of a pooled object, and what a call of this method means.
-fn pool_for(this: &Object, name: &[u8], first: Option<&Value>) -> Result<(Owned<Instance<Pool>>, Meaning), Thrown> {
+fn pool_for(this: &Object, name: &[u8], arguments: &[Value]) -> Result<(Owned<Instance<Pool>>, Meaning), Thrown> {
     let Some(pool) = pool_of(this) else {
         let text = format!("The {} object was not constructed", this.class().name().to_text());
         return Err(exception::throw_error(&text));
     };
-    let meaning = pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, first, known));
+    let meaning =
+        pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, arguments, known));
     if meaning == Meaning::Refused {
+        if matches!(name, b"query" | b"reap_async_query") {
+            return Err(makes_no_asynchronous_queries());
+        }
         let text = format!(
             "{}::{}() cannot be called: the connections belong to a pool",
             this.class().name().to_text(),
@@ -678,12 +938,9 @@ fn reads(
 ) -> Result<(), Thrown> {
     let me = coroutine::current_id();
     if let Some(last) = last_used(pool, me) {
-        let info = &last.entry.connection;
-        info.readers.set(info.readers.get() + 1);
+        // If another coroutine gets the connection meanwhile, its calls wait for the end of this one.
         // SAFETY: the frame of a method that the pooled class has from the same parent; `last` holds the connection.
         unsafe { frame.redirect(result, &last.connection, method) };
-        info.readers.set(info.readers.get() - 1);
-        info.reader_ends.wake_all();
         exception::put_aside(|| drop(last));
         return Ok(());
     }
@@ -713,9 +970,11 @@ enum Transaction {
 
 impl Transaction {
     fn of(profile: &Profile, method: &[u8], meaning: Meaning) -> Transaction {
-        if profile.begins.contains(&method) || meaning == Meaning::Begins {
+        if profile.begins.contains(&method) || matches!(meaning, Meaning::Begins | Meaning::LeavesAutocommit) {
             Transaction::Begins
-        } else if profile.ends.contains(&method) || matches!(meaning, Meaning::Ends | Meaning::EndsAnyhow) {
+        } else if profile.ends.contains(&method)
+            || matches!(meaning, Meaning::Ends | Meaning::EndsAnyhow | Meaning::EntersAutocommit)
+        {
             Transaction::Ends
         } else {
             Transaction::Neither
@@ -727,6 +986,8 @@ impl Transaction {
 struct Done<'a> {
     meaning: Meaning,
     transaction: Transaction,
+    /// Its result needs the connection.
+    is_needed: bool,
     result: &'a ValueCell,
     /// The pooled object.
     this: &'a Object,
@@ -740,7 +1001,7 @@ fn after(
     done: &Done<'_>,
     call: impl FnOnce() -> (String, Vec<Value>),
 ) {
-    let Done { meaning, transaction, result, this } = *done;
+    let Done { meaning, transaction, is_needed, result, this } = *done;
     if exception::is_exit_in_flight() {
         return;
     }
@@ -748,6 +1009,7 @@ fn after(
     let info = &entry.connection;
     let thrown = exception::in_flight();
     let value = result.get();
+    let was_kept = info.is_kept_by_calls();
     let has_thrown = thrown.is_some();
     let has_failed = has_thrown || value.type_number() == sys::IS_FALSE;
     let state = if has_failed { connections.state(&connection, thrown.as_deref()) } else { Health::Sound };
@@ -765,11 +1027,21 @@ fn after(
         Meaning::Begins if !has_failed => info.is_begun.set(true),
         Meaning::Ends if !has_failed => info.is_begun.set(false),
         Meaning::EndsAnyhow => info.is_begun.set(false),
-        Meaning::InTransaction if !info.is_begun.get() && !connections.is_busy(&connection) => {
+        Meaning::LeavesAutocommit if !has_failed => info.is_manual.set(true),
+        Meaning::EntersAutocommit if !has_failed => {
+            info.is_manual.set(false);
+            info.is_begun.set(false);
+        }
+        Meaning::InTransaction
+            if !info.is_begun.get() && !info.is_manual.get() && !connections.is_busy(&connection) =>
+        {
             info.is_changed.set(true)
         }
         Meaning::Changes => info.is_changed.set(true),
         _ => {}
+    }
+    if is_needed && let Some(object) = value.as_object() {
+        depends(&entry, object);
     }
     if value.as_object().is_some_and(|value| *value == *connection) {
         result.set(this.into()); // a fluent interface
@@ -786,12 +1058,18 @@ fn after(
             _ => {}
         }
         let is_doomed = info.is_doomed.get();
-        let mut is_kept = is_doomed || info.is_changed.get() || info.is_begun.get() || connections.is_busy(&connection);
+        let mut is_kept = is_doomed
+            || info.is_changed.get()
+            || info.is_begun.get()
+            || info.is_manual.get()
+            || info.dependents.get() > 0
+            || connections.is_busy(&connection);
         let is_lost = state == Health::Broken || state == Health::Suspect && !info.is_changed.get();
         let is_end = transaction == Transaction::Ends;
-        if is_kept && is_lost && !is_doomed && (is_end || info.kept.is_empty()) {
+        let is_free = is_end || info.kept.is_empty() || state == Health::Broken && !was_kept;
+        if is_kept && is_lost && !is_doomed && !info.is_manual.get() && is_free {
             // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
-            // there.
+            // there. Statements end with their connection.
             info.is_broken.set(true);
             is_kept = false;
         }
@@ -822,11 +1100,31 @@ impl Connections {
         state
     }
 
+    /// Returns `true` if a connection can be used by others, as far as only its class tells: whose statements fail unseen, and
+    /// which does not know of transactions.
+    fn is_sound(&self, connection: &Object, info: &Info, was_leased: bool) -> bool {
+        if !self.profile.busy.is_empty() {
+            return true;
+        }
+        let mut state = Health::Broken;
+        exception::put_aside(|| state = (self.profile.answer_state)(connection));
+        info.is_suspect.set(info.is_suspect.get() || state == Health::Suspect);
+        was_leased && state != Health::Broken
+    }
+
+    /// Keeps the answers about a connection's last call for its coroutine, before the connection is checked.
+    pub fn keep_last_answers(&self, info: &Info, connection: &Object) {
+        let user = info.last_user.replace(0);
+        if user != 0 {
+            self.keep_answers(user, connection);
+        }
+    }
+
     /// Keeps the answers about a coroutine's last call, which was made on this connection.
     fn keep_answers(&self, id: u64, connection: &Object) {
         let mut answers = Vec::new();
         exception::put_aside(|| {
-            answers = self.profile.answers.iter().map(|method| ask(connection, method, &mut [])).collect()
+            answers = self.profile.answers.iter().map(|name| self.profile.answer(connection, name)).collect()
         });
         let replaced = self.answers.borrow_mut().insert(id, answers);
         drop(replaced);
@@ -889,14 +1187,14 @@ fn call_by_name(call: Call) -> PhpResult {
     let Some(this) = call.this() else { return Ok(Value::NULL) };
     let lower = name.as_bytes().to_ascii_lowercase();
     let values: Vec<Value> = values.values().cloned().collect();
-    let (pool, meaning) = pool_for(this, &lower, values.first())?;
+    let (pool, meaning) = pool_for(this, &lower, &values)?;
     let Some(connections) = pool.connections.get() else { return Ok(Value::NULL) };
     let lease = lease(&pool, connections, meaning)?;
     let callable = [Value::from(&*lease.connection), Value::from(name)];
     let callable = Value::from(Array::list(callable.into_iter()));
     if !engine::is_callable(&callable) {
         let result = &ValueCell::from(Value::NULL);
-        let done = Done { meaning: Meaning::Plain, transaction: Transaction::Neither, result, this };
+        let done = Done { meaning: Meaning::Plain, transaction: Transaction::Neither, is_needed: false, result, this };
         after(&pool, connections, lease, &done, || unreachable!());
         let text = format!("Call to undefined method {}::{}()", this.class().name().to_text(), name.to_text());
         return Err(exception::throw_error(&text));
@@ -905,19 +1203,59 @@ fn call_by_name(call: Call) -> PhpResult {
     let made = connections.invoke(&lease.connection, name.as_bytes(), values.clone());
     let result = ValueCell::from(made.unwrap_or(Value::NULL));
     let transaction = Transaction::of(connections.profile, &lower, meaning);
-    after(&pool, connections, lease, &Done { meaning, transaction, result: &result, this }, || {
+    after(&pool, connections, lease, &Done { meaning, transaction, is_needed: false, result: &result, this }, || {
         (String::from_utf8_lossy(&lower).into_owned(), values)
     });
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result.take()) }
 }
 
+/// Objects that refer to a connection and do not hold it, by their addresses.
+static DEPENDENTS: PhpStatic<RefCell<BTreeMap<usize, Rc<Entry>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
+
+static DEPENDENT_ENDS: PhpStatic<FreeWatch> = PhpStatic::new(FreeWatch::new(dependent_ends));
+
+/// Keeps a connection for as long as an object exists, which a call on it has returned.
+fn depends(entry: &Rc<Entry>, object: &Object) {
+    if DEPENDENT_ENDS.add(object) {
+        entry.connection.dependents.set(entry.connection.dependents.get() + 1);
+        DEPENDENTS.borrow_mut().insert(object.as_raw().expose_provenance(), Rc::clone(entry));
+    }
+}
+
+/// Such an object has been freed, and what its extension does on the connection for that is done.
+extern "C" fn dependent_ends(address: &Value) {
+    let address = address.as_long().unwrap_or(0) as usize;
+    let Some(entry) = DEPENDENTS.borrow_mut().remove(&address) else { return };
+    let info = &entry.connection;
+    info.dependents.set(info.dependents.get() - 1);
+    let is_changed = info.is_doomed.get() || info.is_changed.get() || info.is_begun.get() || info.is_manual.get();
+    if info.dependents.get() > 0 || is_changed || coroutine::is_over() {
+        return;
+    }
+    let kept = info.kept.take();
+    exception::put_aside(|| drop(kept));
+}
+
+/// In the child of a fork, these objects belong to connections of the parent: freeing them would send something there.
+pub fn forked() {
+    for address in DEPENDENTS.take().into_keys() {
+        let object = std::ptr::with_exposed_provenance::<sys::zend_object>(address);
+        // SAFETY: an object that is watched, and has not been freed.
+        if let Some(object) = unsafe { Object::borrow(object) } {
+            object.abandon();
+        }
+    }
+    DEPENDENT_ENDS.clear();
+}
+
+/// Forgets these objects, at the end of the request.
+pub fn request_ends() {
+    DEPENDENTS.take().clear();
+    DEPENDENT_ENDS.clear();
+}
+
 /// The destructor of a connection: it goes back into its pool, if it can be used by others.
 fn comes_back(connection: &Object) {
-    // The engine has two while it frees the object.
-    if connection.references() > 2 && !coroutine::is_over() {
-        // The cycle collector calls this, and a statement may live on: the last reference is yet to go.
-        return connection.revive();
-    }
     let mut found = None;
     pool::each_pool(|pool| {
         if let Some(entry) = pool.entry(connection) {
@@ -927,13 +1265,15 @@ fn comes_back(connection: &Object) {
     let Some((pool, entry)) = found else { return };
     let info = &entry.connection;
     let value = Value::from(connection);
-    let is_whole = !info.is_broken.get() && !info.is_changed.get() && !info.is_begun.get();
+    let is_whole = info.is_whole();
     let is_usable = is_whole
         && !coroutine::is_over()
         && entry.borrower.get() != 0
         && pool.connections.get().is_some_and(|connections| !connections.is_busy(connection));
+    let was_leased = info.is_leased.replace(false);
+    let is_usable =
+        is_usable && pool.connections.get().is_some_and(|known| known.is_sound(connection, info, was_leased));
     pool.returned(&value);
-    info.is_leased.set(false);
     if !is_usable || pool.places.borrow().is_closed() {
         let user = info.last_user.get();
         if user != 0
@@ -984,31 +1324,42 @@ fn body_ends(id: u64) {
         let Some(connections) = pool.connections.get() else { continue };
         let answers = connections.answers.borrow_mut().remove(&id);
         drop(answers);
-        loop {
-            let kept = pool.entries.borrow().iter().find_map(|entry| {
-                let is_its = entry.borrower.get() == id && !entry.connection.kept.is_empty();
-                is_its.then(|| Rc::clone(entry))
-            });
-            let Some(entry) = kept else { break };
-            let info = &entry.connection;
-            if let Some(connection) = info.kept.take() {
-                let is_whole = !info.is_broken.get() && !info.is_changed.get() && !info.is_begun.get();
-                if !is_whole || connections.is_busy(&connection) && !connections.abort(&connection) {
-                    info.is_broken.set(true);
-                }
-                if exception::is_exit_in_flight() {
-                    return; // from a callback of the connection's
-                }
-                drop(exception::take());
-                if info.is_broken.get() {
-                    retire(&pool, connections, &connection);
-                }
-                exception::put_aside(|| drop(connection));
-            }
+        give_back(&pool, connections, id);
+        if exception::is_exit_in_flight() {
+            return; // from a callback of a connection's
         }
         for entry in pool.entries.borrow().iter().filter(|entry| entry.connection.last_user.get() == id) {
             entry.connection.last_user.set(0);
         }
         exception::put_aside(|| drop(pool));
+    }
+}
+
+/// Ends what a coroutine has begun on connections of a pool. They go back, unless something else refers to them.
+fn give_back(pool: &Pool, connections: &Connections, id: u64) {
+    let is_its = |entry: &&Rc<Entry>| entry.borrower.get() == id && !entry.connection.kept.is_empty();
+    let its: Vec<_> = pool.entries.borrow().iter().filter(is_its).cloned().collect();
+    for entry in its {
+        let info = &entry.connection;
+        let Some(connection) = info.kept.take() else { continue };
+        let is_open = info.is_begun.replace(false);
+        if is_open && (!info.is_whole() || !connections.profile.busy.is_empty() || !connections.abort(&connection)) {
+            info.is_broken.set(true);
+        }
+        if !info.is_whole() || connections.is_busy(&connection) && !connections.abort(&connection) {
+            info.is_broken.set(true);
+        }
+        if exception::is_exit_in_flight() {
+            return;
+        }
+        drop(exception::take());
+        if info.is_broken.get() {
+            retire(pool, connections, &connection);
+        } else if info.dependents.get() > 0 {
+            let before = info.kept.replace(Some(connection));
+            exception::put_aside(|| drop(before));
+            continue;
+        }
+        exception::put_aside(|| drop(connection));
     }
 }

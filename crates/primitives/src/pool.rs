@@ -148,6 +148,7 @@ pub fn request_ends() {
     let mut entries = Vec::new();
     each_pool(|pool| entries.append(&mut pool.entries.take()));
     WATCH.clear();
+    connections::request_ends();
     drop(entries); // and the connections that they keep, whose pools do not know them any more
 }
 
@@ -331,6 +332,7 @@ extern "C" fn object_gone(address: &Value) {
 /// In the child of a fork: things that are free, or that coroutines use which do not exist here, belong to the parent. They are
 /// not used, and not released, which could send something to the other end of a connection.
 fn forked(me: u64) {
+    connections::forked();
     each_pool(|pool| {
         let is_foreign = |entry: &Entry| entry.borrower.get() != me || pool.connections.get().is_some();
         let (foreign, own): (Vec<_>, Vec<_>) = pool.entries.take().into_iter().partition(|entry| is_foreign(entry));
@@ -685,9 +687,16 @@ fn is_usable(this: &Instance<Pool>, free: &Free) -> Result<bool, Thrown> {
     let (Some(connections), Some(connection)) = (this.connections.get(), free.item.as_object()) else {
         return if idle < check_after { Ok(true) } else { passes(&this.health_check, &free.item) };
     };
-    let is_suspect = this.entry(connection).is_some_and(|entry| entry.connection.is_suspect.replace(false));
+    let entry = this.entry(connection);
+    let is_suspect = entry.as_ref().is_some_and(|entry| entry.connection.is_suspect.replace(false));
     let is_due = !check_after.is_zero() && idle >= check_after;
-    if is_suspect || is_due { connections.answers(connection) } else { Ok(true) }
+    if !is_suspect && !is_due {
+        return Ok(true);
+    }
+    if let Some(entry) = entry {
+        connections.keep_last_answers(&entry.connection, connection);
+    }
+    connections.answers(connection)
 }
 
 impl Pool {

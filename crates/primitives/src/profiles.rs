@@ -2,8 +2,8 @@
 
 use crate::connections::Connections;
 use spindle_sql::{Dialect, Effect};
-use spindle_zend::{Class, Frame, Object, Str, Value, class_table, engine, exception};
-use std::ffi::CStr;
+use spindle_zend::{Class, Object, Str, Value, class_table, engine, exception};
+use std::ffi::{CStr, CString};
 
 /// What a call means for the connection that it is made on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,11 @@ pub enum Meaning {
     Changes,
     /// It configures all connections of the pool.
     Configures,
+    /// From then on each statement begins a transaction, until one that `EntersAutocommit`.
+    LeavesAutocommit,
+    EntersAutocommit,
+    /// The coroutine gives its connection back.
+    Closes,
     /// It cannot be made on a connection of a pool.
     Refused,
 }
@@ -39,6 +44,25 @@ pub enum Health {
     Broken,
 }
 
+/// What a function of an extension does with a statement or connections of a pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guard {
+    /// It makes the statement run.
+    Runs,
+    /// It gives the statement another text.
+    Prepares,
+    /// It uses the statement in another way.
+    Uses,
+    /// It closes the statement, or frees the result.
+    Closes,
+    /// It makes an object of a connection.
+    Makes,
+    /// It takes lists of connections.
+    Polls,
+    /// It takes a connection as the first argument.
+    Calls,
+}
+
 /// A class whose connections are pooled.
 pub struct Profile {
     /// The name of the class, in lower case.
@@ -46,11 +70,14 @@ pub struct Profile {
     /// The class whose objects are used like one connection, and that of the connections themselves.
     pub pooled: &'static CStr,
     pub connection: &'static CStr,
+    /// The method of `Async\Pool` that makes a pool of them.
+    pub factory: &'static [u8],
     /// The name of waits for a connection.
     pub wait: &'static str,
     /// The class of exceptions of its calls, in lower case.
     pub failure: &'static str,
-    /// The method whose result says whether a transaction is under way, and that result if none is.
+    /// The method whose result says whether a transaction is under way, and that result if none is. Empty if only the calls that
+    /// were made tell.
     pub busy: &'static [u8],
     pub idle: fn() -> Value,
     /// The method that ends a transaction without effect.
@@ -58,14 +85,25 @@ pub struct Profile {
     /// The methods that begin transactions, and those that end them.
     pub begins: &'static [&'static [u8]],
     pub ends: &'static [&'static [u8]],
-    /// Methods whose answers for the last call are kept when another coroutine gets the connection.
+    /// Methods, or [properties](Profile::has_properties), whose answers for the last call are kept when another coroutine gets the
+    /// connection.
     pub answers: &'static [&'static [u8]],
-    /// The class of statements, in lower case, and their methods that make them run.
-    pub statements: Option<(&'static str, &'static [&'static [u8]])>,
+    /// The answers are properties of connections.
+    pub has_properties: bool,
+    /// Functions of the extension that are called instead of themselves: those that use statements or connections. Each with the
+    /// class in lower case if it is a method, its name, and what it does.
+    pub guards: &'static [(Option<&'static str>, &'static [u8], Guard)],
+    /// Functions of the extension whose names begin with this take a connection as the first argument; the rest of the name is
+    /// that of the method.
+    pub functions: Option<&'static str>,
+    /// Returns `true` if a connection is connected. It may have thrown otherwise.
+    pub is_connected: fn(&Object) -> bool,
+    /// Returns `true` if the result of a call refers to the connection, and does not hold it.
+    pub needs_connection: fn(&[u8], &[Value], &Value) -> bool,
     /// A call that shows whether the other end still answers: a method and its argument.
     pub ping: (&'static [u8], Option<&'static str>),
     /// What a call of a method, by its name in lower case, means. One of an unknown kind may change the connection.
-    pub meaning: fn(&[u8], Option<&Value>, &Connections) -> Meaning,
+    pub meaning: fn(&[u8], &[Value], &Connections) -> Meaning,
     /// Returns the language of a connection's statements.
     pub dialect: fn(&Object) -> Dialect,
     /// Methods that make functions for statements, by the name that is their first argument.
@@ -82,6 +120,11 @@ impl Profile {
         class_table::find(&Str::new(self.base))
     }
 
+    /// Returns an answer of a connection about its last call.
+    pub fn answer(&self, connection: &Object, name: &[u8]) -> Value {
+        if self.has_properties { property(connection, name) } else { ask(connection, name, &mut []) }
+    }
+
     /// Returns `true` if the exception is one of its class's calls.
     pub fn is_failure(&self, exception: &Object) -> bool {
         class_table::find(&Str::new(self.failure)).is_some_and(|class| exception.is_a(class))
@@ -93,6 +136,7 @@ pub static PDO: Profile = Profile {
     base: "pdo",
     pooled: c"Async\\PooledPDO",
     connection: c"Async\\PooledPDOConnection",
+    factory: b"pdo",
     wait: "PooledPDO",
     failure: "pdoexception",
     busy: b"intransaction",
@@ -101,14 +145,15 @@ pub static PDO: Profile = Profile {
     begins: &[b"begintransaction"],
     ends: &[b"commit", b"rollback"],
     answers: &[b"errorcode", b"errorinfo"],
-    statements: Some(("pdostatement", &[b"execute"])),
+    has_properties: false,
+    guards: &[(Some("pdostatement"), b"execute", Guard::Runs)],
+    functions: None,
+    is_connected: |_| true,
+    needs_connection: |_, _, _| false,
     ping: (b"query", Some("SELECT 1")),
-    meaning: |method, first, connections| match method {
-        b"exec" | b"query" => meaning_of_sql(first, connections),
-        b"prepare" => match meaning_of_sql(first, connections) {
-            Meaning::Ends => Meaning::Plain, // it may never be executed
-            other => other,
-        },
+    meaning: |method, arguments, connections| match method {
+        b"exec" | b"query" => meaning_of_sql(arguments, connections),
+        b"prepare" => meaning_of_prepared(arguments, connections),
         b"lastinsertid" | b"errorcode" | b"errorinfo" => Meaning::Reads,
         b"setattribute" | b"sqlitecreatefunction" | b"sqlitecreateaggregate" | b"sqlitecreatecollation" => {
             Meaning::Configures
@@ -139,11 +184,150 @@ fn health_by_code(code: &Value) -> Health {
     }
 }
 
+/// `mysqli`.
+pub static MYSQLI: Profile = Profile {
+    base: "mysqli",
+    pooled: c"Async\\PooledMysqli",
+    connection: c"Async\\PooledMysqliConnection",
+    factory: b"mysqli",
+    wait: "PooledMysqli",
+    failure: "mysqli_sql_exception",
+    busy: b"",
+    idle: || Value::from(false),
+    abort: b"rollback",
+    begins: &[b"begin_transaction"],
+    ends: &[b"commit", b"rollback"],
+    answers: &[
+        b"affected_rows",
+        b"errno",
+        b"error",
+        b"error_list",
+        b"field_count",
+        b"host_info",
+        b"info",
+        b"insert_id",
+        b"protocol_version",
+        b"server_info",
+        b"server_version",
+        b"sqlstate",
+        b"thread_id",
+        b"warning_count",
+    ],
+    has_properties: true,
+    guards: &[
+        (Some("mysqli_stmt"), b"execute", Guard::Runs),
+        (None, b"mysqli_stmt_execute", Guard::Runs),
+        (None, b"mysqli_execute", Guard::Runs),
+        (Some("mysqli_stmt"), b"prepare", Guard::Prepares),
+        (None, b"mysqli_stmt_prepare", Guard::Prepares),
+        (Some("mysqli_stmt"), b"fetch", Guard::Uses),
+        (None, b"mysqli_stmt_fetch", Guard::Uses),
+        (Some("mysqli_stmt"), b"get_result", Guard::Uses),
+        (None, b"mysqli_stmt_get_result", Guard::Uses),
+        (Some("mysqli_stmt"), b"store_result", Guard::Uses),
+        (None, b"mysqli_stmt_store_result", Guard::Uses),
+        (Some("mysqli_stmt"), b"close", Guard::Closes),
+        (None, b"mysqli_stmt_close", Guard::Closes),
+        (Some("mysqli_result"), b"close", Guard::Closes),
+        (Some("mysqli_result"), b"free", Guard::Closes),
+        (Some("mysqli_result"), b"free_result", Guard::Closes),
+        (None, b"mysqli_free_result", Guard::Closes),
+        (Some("mysqli_stmt"), b"__construct", Guard::Makes),
+        (Some("mysqli_result"), b"__construct", Guard::Makes),
+        (Some("mysqli"), b"poll", Guard::Polls),
+        (None, b"mysqli_poll", Guard::Polls),
+    ],
+    functions: Some("mysqli_"),
+    is_connected: |connection| property(connection, b"thread_id").as_long().is_some_and(|id| id > 0),
+    needs_connection: |method, arguments, result| {
+        const USE_RESULT: i64 = 1;
+        let Some(class) = result.as_object().map(Object::class) else { return false };
+        let is_a = |name: &str| class.and_parents().any(|class| class.name().as_bytes() == name.as_bytes());
+        let is_unbuffered = match method {
+            b"query" => integer(arguments, 1) & USE_RESULT != 0,
+            b"use_result" => true,
+            _ => false,
+        };
+        is_a("mysqli_stmt") || is_unbuffered && is_a("mysqli_result")
+    },
+    ping: (b"query", Some("SELECT 1")),
+    meaning: |method, arguments, connections| {
+        const ASYNC: i64 = 8;
+        const AND_CHAIN: i64 = 1;
+        match method {
+            b"query" if integer(arguments, 1) & ASYNC != 0 => Meaning::Refused,
+            b"query" | b"execute_query" => meaning_of_sql(arguments, connections),
+            b"prepare" => meaning_of_prepared(arguments, connections),
+            b"autocommit" if arguments.first().is_some_and(|on| on.dereferenced().is_truthy()) => {
+                Meaning::EntersAutocommit
+            }
+            b"autocommit" => Meaning::LeavesAutocommit,
+            b"begin_transaction" => Meaning::Begins,
+            b"commit" | b"rollback" => match integer(arguments, 0) {
+                0 => Meaning::Ends,
+                AND_CHAIN => Meaning::Begins,
+                _ => Meaning::Changes, // it may end the connection
+            },
+            b"savepoint" | b"release_savepoint" => Meaning::InTransaction,
+            b"set_charset" | b"options" | b"set_opt" => Meaning::Configures,
+            b"get_warnings" => Meaning::Reads,
+            b"close" => Meaning::Closes,
+            b"connect" | b"real_connect" | b"init" | b"ssl_set" | b"reap_async_query" => Meaning::Refused,
+            b"character_set_name"
+            | b"debug"
+            | b"dump_debug_info"
+            | b"escape_string"
+            | b"get_charset"
+            | b"get_client_info"
+            | b"get_connection_stats"
+            | b"get_server_info"
+            | b"kill"
+            | b"more_results"
+            | b"next_result"
+            | b"ping"
+            | b"real_escape_string"
+            | b"stat"
+            | b"stmt_init"
+            | b"store_result"
+            | b"thread_safe"
+            | b"use_result" => Meaning::Plain,
+            _ => Meaning::Changes,
+        }
+    },
+    dialect: |_| Dialect::MySql,
+    function_makers: &[],
+    failure_state: |thrown| health_by_number(&thrown.read_property(thrown.class(), c"code")),
+    answer_state: |connection| health_by_number(&property(connection, b"errno")),
+};
+
+/// Returns an argument that is an integer; 0 if there is none.
+fn integer(arguments: &[Value], place: usize) -> i64 {
+    arguments.get(place).and_then(|value| value.dereferenced().as_long()).unwrap_or(0)
+}
+
+/// Returns what the number of an error of MySQL shows of a connection.
+fn health_by_number(number: &Value) -> Health {
+    match number.as_long() {
+        Some(0) => Health::Sound,
+        // The server is shut down, the connection was ended, or what came over it was wrong.
+        Some(1040 | 1042 | 1043 | 1047 | 1053 | 1077..=1080 | 1152..=1161 | 1184 | 1189 | 1190 | 1927 | 4031) => {
+            Health::Suspect
+        }
+        // Errors of the server.
+        Some(1000..=1999 | 3000..=4999) => Health::Sound,
+        // A statement was used in a wrong way.
+        Some(2030..=2037 | 2050..=2053) => Health::Sound,
+        Some(2002 | 2003 | 2006 | 2013 | 2027 | 2055) => Health::Broken,
+        _ => Health::Suspect,
+    }
+}
+
 /// phpredis.
 pub static REDIS: Profile = Profile {
     base: "redis",
     pooled: c"Async\\PooledRedis",
     connection: c"Async\\PooledRedisConnection",
+    factory: b"redis",
     wait: "PooledRedis",
     failure: "redisexception",
     busy: b"getmode",
@@ -152,7 +336,11 @@ pub static REDIS: Profile = Profile {
     begins: &[],
     ends: &[b"exec", b"discard"],
     answers: &[b"getlasterror"],
-    statements: None,
+    has_properties: false,
+    guards: &[],
+    functions: None,
+    is_connected: |_| true,
+    needs_connection: |_, _, _| false,
     ping: (b"ping", None),
     meaning: |method, _, _| match method {
         b"connect" | b"open" | b"pconnect" | b"popen" | b"close" | b"swapdb" => Meaning::Refused,
@@ -202,9 +390,17 @@ const REDIS_COMMANDS: &[&[u8]] = &[
     b"zsize", b"zunion", b"zunionstore",
 ];
 
-/// Returns what a statement means for its connection.
-fn meaning_of_sql(text: Option<&Value>, connections: &Connections) -> Meaning {
-    let Some(text) = text else { return Meaning::Plain };
+/// Returns what a statement that is prepared means for its connection.
+pub fn meaning_of_prepared(arguments: &[Value], connections: &Connections) -> Meaning {
+    match meaning_of_sql(arguments, connections) {
+        Meaning::Ends => Meaning::Plain, // it may never be executed
+        other => other,
+    }
+}
+
+/// Returns what a statement, the first argument, means for its connection.
+fn meaning_of_sql(arguments: &[Value], connections: &Connections) -> Meaning {
+    let Some(text) = arguments.first().map(Value::dereferenced) else { return Meaning::Plain };
     let Some(text) = text.as_str() else {
         // An object is converted to a text, which is not known yet.
         return if text.as_object().is_some() { Meaning::Changes } else { Meaning::Plain };
@@ -219,14 +415,14 @@ fn meaning_of_sql(text: Option<&Value>, connections: &Connections) -> Meaning {
     }
 }
 
+/// Returns a property of an object, whose class reads it.
+pub fn property(object: &Object, name: &[u8]) -> Value {
+    CString::new(name).map_or(Value::UNDEF, |name| object.read_property(object.class(), &name))
+}
+
 /// Returns the result of a method of a connection; `Value::UNDEF` if it has failed or there is none.
 pub fn ask(connection: &Object, method: &[u8], arguments: &mut [Value]) -> Value {
     connection.class().method(method).map_or(Value::UNDEF, |method| engine::call_method(connection, method, arguments))
-}
-
-/// Returns the first argument of a call.
-pub fn first_argument(frame: &Frame) -> Option<&Value> {
-    frame.arguments().first().map(Value::dereferenced)
 }
 
 /// Runs `what`, whose exceptions of these connections' classes are dropped. Returns `None` for these.

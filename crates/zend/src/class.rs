@@ -1,7 +1,8 @@
 //! Classes, functions and extensions.
 
-use crate::{Handler, Str, c, globals::Table, sys};
+use crate::{Handler, Object, PhpStatic, Str, Value, c, globals::Table, sys};
 use std::{
+    cell::Cell,
     ffi::{CStr, c_void},
     mem::offset_of,
     ptr::NonNull,
@@ -12,6 +13,28 @@ use std::{
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Class(NonNull<sys::zend_class_entry>);
+
+/// Reads a property; see [`Class::forward_properties`]. If it throws, its result does not matter.
+pub type ReadProperty = fn(&Object, &Str) -> Option<Value>;
+
+static READ_PROPERTY: PhpStatic<Cell<Option<ReadProperty>>> = PhpStatic::new(Cell::new(None));
+
+/// Reads a property, for the C glue.
+unsafe extern "C" fn read_property(
+    object: *mut sys::zend_object,
+    name: *mut sys::zend_string,
+    room: *mut sys::zval,
+) -> bool {
+    // SAFETY: the engine's argument, which lives while it reads the property.
+    let object = unsafe { Object::borrow(object) };
+    // SAFETY: as above.
+    let name = unsafe { Str::borrow(name) };
+    let (Some(object), Some(name), Some(read)) = (object, name, READ_PROPERTY.get()) else { return false };
+    let Some(value) = read(object, name) else { return false };
+    // SAFETY: the engine's room for a value, which has none.
+    unsafe { room.write(value.into_raw()) };
+    true
+}
 
 impl Class {
     /// Returns the class at this address, or `None` for null.
@@ -130,6 +153,21 @@ impl Class {
         let (text, length) = (name.as_ptr(), name.count_bytes());
         // SAFETY: a class that is being registered, a name with its length, and a terminated text.
         unsafe { sys::spindle_class_declare_readonly(self.as_raw(), text, length, class.as_ptr()) };
+    }
+
+    /// Lets the extension of its parent create its objects as if they were of that class, for extensions that look up by the name
+    /// of a class what belongs to its objects. At module start.
+    pub fn create_as_base(self) {
+        // SAFETY: a class that is being registered, whose parent has a function that creates objects.
+        unsafe { sys::spindle_class_create_as_base(self.as_raw()) };
+    }
+
+    /// As [`create_as_base`](Class::create_as_base), for one class of the process: `read` reads properties of its objects, which are
+    /// those of others. It returns `None` for one that is the object's own. At module start.
+    pub fn forward_properties(self, read: ReadProperty) {
+        READ_PROPERTY.set(Some(read));
+        // SAFETY: as above, and a function that keeps the engine's rules for it.
+        unsafe { sys::spindle_class_forward_properties(self.as_raw(), Some(read_property)) };
     }
 
     /// Returns the method with this name in lower case.

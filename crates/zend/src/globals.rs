@@ -110,7 +110,7 @@ impl Table {
         let table = match self {
             Table::Methods(class) => &raw const class.raw().function_table,
             Table::Classes => compiler(|cg| cg.class_table), // also there while modules start
-            Table::Functions => executor(|eg| eg.function_table),
+            Table::Functions => compiler(|cg| cg.function_table), // as well
             Table::Settings => executor(|eg| eg.ini_directives),
             Table::Extensions => &raw mut sys::module_registry,
             Table::Resources => c::executor_globals.field(offset_of!(sys::zend_executor_globals, regular_list)),

@@ -82,4 +82,40 @@ namespace Async {
             public function __destruct() {}
         }
     }
+
+    if (\class_exists(\mysqli::class, false)) {
+        /**
+         * A mysqli for all coroutines. Each coroutine that calls a method has a connection of its own for the call, and then as long as
+         * it holds a statement or an unbuffered result, or is in a transaction. Functions such as mysqli_query() take it as well.
+         */
+        class PooledMysqli extends \mysqli
+        {
+            /**
+             * The connections.
+             *
+             * @var Pool<\mysqli>
+             */
+            public readonly Pool $pool;
+
+            /**
+             * Opens one connection, and later more.
+             *
+             * @param null|callable(\mysqli): mixed $reset called with a connection that another coroutine has used; false: it is closed
+             * @param int $max how many connections there are at most
+             * @param int $min how many are opened at once, and kept by $idleTime
+             * @param int $healthcheckInterval ms for which a connection has to be free before it is checked; 0: never
+             * @param int $idleTime ms after which a free connection is closed; 0: never
+             * @throws \mysqli_sql_exception if there is no connection
+             * @throws AsyncException if there is none, and mysqli_report() has switched exceptions off
+             * @throws \ValueError if a number is wrong, or $hostname begins with "p:"
+             */
+            public function __construct(?string $hostname = null, ?string $username = null, #[\SensitiveParameter] ?string $password = null, ?string $database = null, ?int $port = null, ?string $socket = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null) {}
+        }
+
+        /** The class of the connections of a PooledMysqli or of Pool::mysqli(). */
+        final class PooledMysqliConnection extends \mysqli
+        {
+            public function __destruct() {}
+        }
+    }
 }

@@ -523,6 +523,16 @@ namespace Async {
          * @throws AsyncException if the extension redis is not loaded
          */
         public static function redis(string $host = '127.0.0.1', int $port = 6379, float $timeout = 0.0, mixed $auth = null, int $database = 0, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Pool {}
+
+        /**
+         * Makes a pool of connections, as pdo() does. Arguments as those of PooledMysqli. One that is released is made as it was when it
+         * was new.
+         *
+         * @param null|callable(\mysqli): mixed $reset called with a connection that another coroutine has used; false: it is closed
+         * @return Pool<\mysqli>
+         * @throws AsyncException if the extension mysqli is not loaded
+         */
+        public static function mysqli(?string $hostname = null, ?string $username = null, ?string $password = null, ?string $database = null, ?int $port = null, ?string $socket = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Pool {}
     }
 
     /**

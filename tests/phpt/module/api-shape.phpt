@@ -3,6 +3,8 @@ All that the extension adds, by Reflection: functions, classes, constants, ini s
 --EXTENSIONS--
 pdo
 redis
+mysqlnd
+mysqli
 --FILE--
 <?php
 require __DIR__ . '/api.inc';
@@ -291,6 +293,12 @@ final class Async\Pool implements Countable
     public function activeCount(): int
     public static function pdo(string $dsn, ?string $username = null, ?string $password = null, ?array $options = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Async\Pool
     public static function redis(string $host = "127.0.0.1", int $port = 6379, float $timeout = 0, mixed $auth = null, int $database = 0, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Async\Pool
+    public static function mysqli(?string $hostname = null, ?string $username = null, ?string $password = null, ?string $database = null, ?int $port = null, ?string $socket = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null): Async\Pool
+class Async\PooledMysqli extends mysqli
+    public readonly Async\Pool $pool
+    public function __construct(?string $hostname = null, ?string $username = null, ?string $password = null, ?string $database = null, ?int $port = null, ?string $socket = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null)
+final class Async\PooledMysqliConnection extends mysqli
+    public function __destruct()
 class Async\PooledPDO extends PDO
     public readonly Async\Pool $pool
     public function __construct(string $dsn, ?string $username = null, ?string $password = null, ?array $options = null, int $max = 10, int $min = 0, int $healthcheckInterval = 1000, int $idleTime = 0, ?callable $reset = null)
@@ -408,3 +416,4 @@ Conflicts: openswoole
 Conflicts: swow
 Optional: pdo
 Optional: redis
+Optional: mysqli

@@ -3,11 +3,13 @@ Classes that extend those of other extensions are what their stub says
 --EXTENSIONS--
 pdo
 redis
+mysqlnd
+mysqli
 --FILE--
 <?php
 require __DIR__ . '/api.inc';
 
-$extends = fn(ReflectionClass $class) => in_array($class->getParentClass() ? $class->getParentClass()->name : '', ['PDO', 'Redis']);
+$extends = fn(ReflectionClass $class) => in_array($class->getParentClass() ? $class->getParentClass()->name : '', ['PDO', 'Redis', 'mysqli']);
 $loaded = Api\shape([], array_filter((new ReflectionExtension('spindle'))->getClasses(), $extends));
 
 $code = <<<'PHP'
@@ -24,7 +26,7 @@ foreach (array_diff($stub, $loaded) as $line) echo "in the stub alone: $line\n";
 foreach (array_diff($loaded, $stub) as $line) echo "loaded alone: $line\n";
 
 // Beside those, the methods are the parents'.
-foreach (['Async\PooledPDO' => PDO::class, 'Async\PooledRedis' => Redis::class] as $name => $parent) {
+foreach (['Async\PooledPDO' => PDO::class, 'Async\PooledRedis' => Redis::class, 'Async\PooledMysqli' => mysqli::class] as $name => $parent) {
     $methods = fn(string $class) => array_map(
         fn($method) => Api\signature($method),
         array_filter((new ReflectionClass($class))->getMethods(), fn($method) => $method->class === $parent && $method->name !== '__construct' && $method->name !== '__destruct'),
@@ -33,6 +35,7 @@ foreach (['Async\PooledPDO' => PDO::class, 'Async\PooledRedis' => Redis::class] 
 }
 ?>
 --EXPECT--
-status 0, 12 lines
+status 0, 17 lines
+bool(true)
 bool(true)
 bool(true)

@@ -8,7 +8,7 @@ $extension = new ReflectionExtension('spindle');
 // Its parent is final for user code, so no stub that runs can declare it; api-shape.phpt has its shape.
 $classes = array_diff_key($extension->getClasses(), ['ReflectionFiberScheduler' => 1]);
 // Nor can it declare classes that extend those of other extensions: api-stub-connections.phpt.
-$classes = array_filter($classes, fn($class) => !in_array($class->getParentClass() ? $class->getParentClass()->name : '', ['PDO', 'Redis']));
+$classes = array_filter($classes, fn($class) => !in_array($class->getParentClass() ? $class->getParentClass()->name : '', ['PDO', 'Redis', 'mysqli']));
 $loaded = Api\shape($extension->getFunctions(), $classes);
 
 $code = <<<'PHP'

@@ -59,7 +59,7 @@ T\check('by with()', count($pool) === 0 && (int) $statement->fetchColumn() === 6
 $id = $pool->with(fn(PDO $db) => [spl_object_id($db), $db->query('select 1')->fetchColumn()][0]);
 T\check('without one it is lent again', count($pool) === 1 && $pool->with(spl_object_id(...)) === $id);
 
-// The cycle collector calls the destructor of a connection whose statement lives on.
+// A statement of garbage that its destructor keeps.
 final class Saver
 {
     public $statement, $a;

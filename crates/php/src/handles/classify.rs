@@ -345,6 +345,12 @@ pub(crate) fn extension_of_call(frame: Frame) -> Option<Extension> {
     frame.function()?.extension()
 }
 
+/// Returns `true` if the first argument of a call is an object of this module, for which the function has called a method.
+pub(crate) fn has_called_for(frame: Frame) -> bool {
+    let first = frame.arguments().first().and_then(|value| value.dereferenced().as_object());
+    frame.this().is_none() && first.is_some_and(|object| is_spindle(extension_of(object)))
+}
+
 pub(crate) fn name_has(function: Function, part: &str) -> bool {
     has(name_bytes(&function), part.as_bytes())
 }

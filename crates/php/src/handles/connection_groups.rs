@@ -107,6 +107,9 @@ pub(crate) fn link(frame: Frame, object: &Object) {
     if extension != classify::extension_of_call(frame) {
         return;
     }
+    if classify::has_called_for(frame) {
+        return; // the call of a method that has made it has done this
+    }
     let group = group_of_call(frame, Some(object)).filter(|_| !classify::makes_own_connections(extension));
     if group != Some(group_id(object.address())) {
         set_group(object, group);

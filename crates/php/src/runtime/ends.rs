@@ -4,12 +4,13 @@ use spindle_zend::{PhpStatic, engine, exception};
 use std::cell::{Cell, RefCell};
 
 type Callback = fn(u64);
+type Notice = fn();
 
 static CALLBACKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 static BODY_ENDS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-static INTERRUPTS: PhpStatic<RefCell<Vec<fn()>>> = PhpStatic::new(RefCell::new(Vec::new()));
+static INTERRUPTS: PhpStatic<RefCell<Vec<Notice>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 static FORKS: PhpStatic<RefCell<Vec<Callback>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
