@@ -69,7 +69,7 @@ pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Asked, Direction, Key, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension,
+    awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension, wait_set,
 };
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
@@ -425,6 +425,15 @@ pub fn current_id() -> u64 {
     check_place();
     let core = scheduler::rt().core.borrow();
     core.id(core.running())
+}
+
+/// Activates the runtime before the first coroutine is spawned, so that forks are seen from here on.
+///
+/// # Errors
+/// There is no runtime.
+pub fn activate() -> Result<(), Thrown> {
+    wait_set::activate(runtime()?);
+    Ok(())
 }
 
 /// Returns `true` if no coroutine runs any more: the request ends.

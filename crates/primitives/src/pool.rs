@@ -390,6 +390,7 @@ pub fn begin(this: &Instance<Pool>, arguments: &Arguments<'_>, numbers: &Numbers
 /// # Errors
 /// One cannot be made. Those that were made are destroyed.
 pub fn fill(this: &Instance<Pool>, count: usize) -> Result<(), Thrown> {
+    coroutine::activate()?;
     this.is_constructed.set(true);
     POOLS.borrow_mut().push(NonNull::from(this));
     for _ in 0..count.max(this.least.get()) {

@@ -440,8 +440,8 @@ pub fn deadline_in(seconds: f64) -> u64 {
     Reactor::now().saturating_add(nanoseconds)
 }
 
-/// Activates the runtime, so that it is seen from here on when a descriptor is closed.
-fn activate(rt: &'static Runtime) {
+/// Activates the runtime, so that it is seen from here on when a descriptor is closed, or the process forks.
+pub fn activate(rt: &'static Runtime) {
     if !rt.active.get() && rt.can_switch() {
         moments::first_spawn(rt);
     }
