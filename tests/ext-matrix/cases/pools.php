@@ -163,6 +163,43 @@ foreach (['pgsql', 'mysql'] as $kind) {
     });
 }
 
+with_coroutines('exit() in the middle of a call on a statement', static function (): void {
+    $code = <<<'PHP'
+        $statement = null;
+        $db = getenv('SPINDLE_POOLED') ? new Async\PooledPDO(getenv('SPINDLE_PG_DSN')) : new PDO(getenv('SPINDLE_PG_DSN'));
+        Async\spawn(function () use ($db, &$statement): void {
+            $statement = $db->prepare('select pg_sleep(1)');
+            $statement->execute();
+        });
+        while (!$statement) {
+            Async\suspend();
+        }
+        Async\delay(1);
+        exit(7);
+        PHP;
+    $command = [PHP_BINARY];
+    foreach (['pdo', 'pdo_pgsql'] as $name) {
+        \is_string(\php_ini_loaded_file()) || \array_push($command, '-d', "extension=$name");
+    }
+    \array_push($command, '-d', 'extension=' . spindle(), '-r', $code);
+    foreach (['', '1'] as $pooled) {
+        \putenv("SPINDLE_POOLED=$pooled");
+        \exec(\implode(' ', \array_map(\escapeshellarg(...), $command)) . ' 2>&1', $lines, $status);
+        check($status === 7, "status $status: " . \implode("\n", $lines));
+    }
+});
+
+/** Returns the file of this extension. */
+function spindle(): string
+{
+    foreach (\file('/proc/self/maps') as $line) {
+        if (\preg_match('~/\S*spindle\S*\.so~', $line, $found)) {
+            return $found[0];
+        }
+    }
+    throw new \LogicException('there is no such file');
+}
+
 with_coroutines('redis: answers and transactions', static function (): void {
     $redis = new Async\PooledRedis(\getenv('SPINDLE_REDIS_HOST'), (int) \getenv('SPINDLE_REDIS_PORT'), max: CONNECTIONS);
     $key = unique('pool');

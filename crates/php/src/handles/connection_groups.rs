@@ -13,7 +13,7 @@ use crate::handles::{
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Hook, Object, PhpStatic, Resource, Value, ValueCell, hooks};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 
 type FreeObject = unsafe extern "C" fn(*mut sys::zend_object);
@@ -29,6 +29,8 @@ struct Groups {
     /// The groups of resources (streams of large objects), by their addresses, with the resource's number, which
     /// distinguishes it from a later one at the same address.
     resources: RefCell<BTreeMap<usize, (i64, usize)>>,
+    /// The groups on which calls were in progress in coroutines that the end of the request has abandoned.
+    abandoned: RefCell<BTreeSet<usize>>,
     /// The original handlers of objects whose handlers were changed, by the addresses of their tables.
     originals: RefCell<BTreeMap<usize, Originals>>,
 }
@@ -44,6 +46,7 @@ struct Originals {
 static GROUPS: PhpStatic<Groups> = PhpStatic::new(Groups {
     objects: RefCell::new(BTreeMap::new()),
     resources: RefCell::new(BTreeMap::new()),
+    abandoned: RefCell::new(BTreeSet::new()),
     originals: RefCell::new(BTreeMap::new()),
 });
 
@@ -129,8 +132,15 @@ pub(crate) fn forget(object: &Object) {
     set_group(object, None);
 }
 
+/// Notes the groups whose locks are held at the end of the request: by calls that never return, on stacks that are abandoned.
+pub(crate) fn request_ends() {
+    let groups = GROUPS.objects.borrow();
+    GROUPS.abandoned.borrow_mut().extend(groups.values().copied().filter(|group| handle_locks::is_held(*group)));
+}
+
 /// Forgets all groups at the end of the request, after its objects were freed.
 pub fn forget_all() {
+    GROUPS.abandoned.borrow_mut().clear();
     GROUPS.objects.borrow_mut().clear();
     GROUPS.resources.borrow_mut().clear();
 }
@@ -196,6 +206,9 @@ extern "C" fn free_object(object: &Object) {
     let group = GROUPS.objects.borrow_mut().remove(&object.address());
     match group {
         None => free_with(free, object),
+        // The state of what a call is in the middle of is unknown: PDO's statement of PostgreSQL refers to a result that has been
+        // freed, for example.
+        Some(group) if GROUPS.abandoned.borrow().contains(&group) => free_with(sys::zend_object_std_dtor, object),
         Some(group) => {
             // If waiting for the lock would be a deadlock, the object's own data is not freed: what it has on its
             // connection stays until that ends.

@@ -90,6 +90,11 @@ pub(crate) fn wait_until_unused(keys: &[usize]) -> bool {
     true
 }
 
+/// Returns `true` if the lock of a key is held.
+pub(crate) fn is_held(key: usize) -> bool {
+    LOCKS.borrow().users(key).is_some_and(|users| !users.holders.is_empty())
+}
+
 /// Removes all locks: in the child of a fork, and at the request's end.
 pub fn forget_all() {
     LOCKS.borrow_mut().clear();

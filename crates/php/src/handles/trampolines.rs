@@ -267,6 +267,7 @@ extern "C" fn spindle_call_made(frame: Frame, result: &Value) {
 
 /// Removes all locks and records of calls at the end of the request.
 pub fn request_ends() {
+    connection_groups::request_ends();
     calls::reset();
     handle_locks::forget_all();
 }
