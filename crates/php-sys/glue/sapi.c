@@ -16,7 +16,7 @@
 #endif
 
 /* Whole fields of the engine's globals that belong to a request: the macro of the globals, and the field. What they share
- * (settings, handlers of content types, the default type) is not here. */
+ * (settings, handlers of content types) is not here. */
 #define FIELDS(FIELD) \
 	FIELD(SG, server_context) \
 	FIELD(SG, request_info) \
@@ -83,6 +83,10 @@ struct spindle_sapi {
 #endif
 	zval superglobals[SUPERGLOBALS];
 	zval sid; /* the value of the constant SID; undefined: the empty string */
+	struct {
+		zend_string *value, *orig_value; /* references of this request; NULL in the process's own while that runs */
+		uint8_t modified, orig_modifiable;
+	} type; /* the setting default_mimetype */
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
@@ -105,6 +109,9 @@ static uint32_t places[SUPERGLOBALS];
 /* The static properties of async.request_statics. Values are exchanged in place, because compiled code keeps their addresses. */
 static zval **statics;
 static uint32_t static_count;
+
+/* The setting default_mimetype. Frameworks empty it to send a response without a type, or with one of their own. */
+static zend_ini_entry *type_setting;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
@@ -196,6 +203,7 @@ void spindle_sapi_prepare(void)
 		sapi_module.input_filter = php_default_input_filter;
 		sapi_module.input_filter_init = NULL;
 	}
+	type_setting = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("default_mimetype"));
 	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
 #ifdef WITH_SESSION
 	session = session_module ? session_module->globals_ptr : NULL;
@@ -259,6 +267,9 @@ spindle_sapi *spindle_sapi_new(void)
 	if (static_count) {
 		this->statics = calloc(static_count, sizeof(zval)); /* undefined */
 	}
+	/* As the process has it; the request has not changed it. */
+	zend_string *type = running == NULL || running == &own ? type_setting->value : own.type.value;
+	this->type.value = type ? zend_string_copy(type) : NULL;
 	this->process = getpid();
 	this->previous = last;
 	if (last) {
@@ -298,6 +309,31 @@ static void load(const spindle_sapi *from)
 	spindle_output_request_handlers(NULL, &from->output);
 }
 
+static void switch_type(spindle_sapi *from, const spindle_sapi *to)
+{
+	from->type.value = type_setting->value;
+	from->type.orig_value = type_setting->orig_value;
+	from->type.modified = type_setting->modified;
+	from->type.orig_modifiable = type_setting->orig_modifiable;
+	type_setting->value = to->type.value;
+	type_setting->orig_value = to->type.orig_value;
+	type_setting->modified = to->type.modified;
+	type_setting->orig_modifiable = to->type.orig_modifiable;
+	SG(default_mimetype) = to->type.value ? ZSTR_VAL(to->type.value) : NULL;
+	/* PHP's end of a request restores those that are in this table, of the process. */
+	if (UNEXPECTED(from->type.modified != to->type.modified)) {
+		if (from->type.modified) {
+			zend_hash_del(EG(modified_ini_directives), type_setting->name);
+		} else {
+			if (!EG(modified_ini_directives)) {
+				ALLOC_HASHTABLE(EG(modified_ini_directives));
+				zend_hash_init(EG(modified_ini_directives), 8, NULL, NULL, 0);
+			}
+			zend_hash_add_ptr(EG(modified_ini_directives), type_setting->name, type_setting);
+		}
+	}
+}
+
 static void switch_sid(spindle_sapi *from, spindle_sapi *to)
 {
 	if (UNEXPECTED(!sid)) {
@@ -323,6 +359,7 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
 	running = to;
 	save(from);
 	load(to);
+	switch_type(from, to);
 	if (session_module) {
 		switch_sid(from, to);
 	}
@@ -557,6 +594,9 @@ void spindle_sapi_release(void)
 		zend_stack_clean(&EG(user_exception_handlers), (void (*)(void *)) zval_ptr_dtor, true);
 	}
 	php_free_shutdown_functions();
+	if (type_setting->modified) {
+		zend_restore_ini_entry(type_setting->name, ZEND_INI_STAGE_RUNTIME);
+	}
 	if (sid) {
 		zval_ptr_dtor(sid);
 		ZVAL_EMPTY_STRING(sid);
@@ -595,6 +635,9 @@ void spindle_sapi_free(spindle_sapi *this)
 	}
 	if (this->previous) {
 		this->previous->next = this->next;
+	}
+	if (this->type.value && !this->type.modified) {
+		zend_string_release(this->type.value);
 	}
 	free(this->statics);
 	free(this);
