@@ -99,7 +99,7 @@ test: ## everything: installs what it needs, starts the servers it needs
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-php-src-fibers test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
-	@echo "All suites passed. Not among them: $$(tests/packages/run --last)"
+	@echo "All suites passed. Not among them: $$(tests/packages/run --last); $$($(PHP) tests/server/strain --last)"
 
 .PHONY: lint
 lint: rust
@@ -193,7 +193,13 @@ test-sapi: build xtask
 .PHONY: test-server
 test-server: build xtask
 	@echo "== the HTTP server and real clients"
-	@$(suite) server $(PHP) tests/server/run
+	@status=0; $(suite) server $(PHP) tests/server/run || status=1; $(suite) strain $(PHP) tests/server/strain || status=1; exit $$status
+
+# With as many clients and bytes as the documentation promises, and limits of time and memory: on a machine with little else to do.
+.PHONY: test-strain
+test-strain: build xtask
+	@echo "== the HTTP server under strain"
+	@$(suite) strain $(PHP) tests/server/strain --long
 
 .PHONY: test-faults
 test-faults: build-faults xtask

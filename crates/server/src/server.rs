@@ -11,6 +11,7 @@ use crate::log::Entry;
 use crate::settings::Settings;
 use crate::timer::Timers;
 use crate::tls::Tls;
+use http::StatusCode;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -154,6 +155,7 @@ pub struct Shared {
     events: RefCell<VecDeque<Event>>,
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
+    pace: Pace,
     /// Handlers that run, and those of them that have a WebSocket.
     running: Cell<usize>,
     pub sockets: Cell<usize>,
@@ -163,6 +165,43 @@ pub struct Shared {
     drains: RefCell<Vec<Waker>>,
     is_in_turn: Cell<bool>,
     is_logged: Cell<bool>,
+}
+
+/// How quickly requests leave the queue.
+#[derive(Default)]
+pub(crate) struct Pace {
+    since: Cell<u64>,
+    begun: Cell<u64>,
+}
+
+impl Pace {
+    /// So many have begun before anything is concluded from it.
+    const LEAST: u64 = 16;
+    /// When so many have begun, the older half is forgotten.
+    const MOST: u64 = 256;
+
+    /// The queue was empty.
+    fn restart(&self, now: u64) {
+        self.since.set(now);
+        self.begun.set(0);
+    }
+
+    /// A request that has waited begins.
+    fn count(&self, now: u64) {
+        self.begun.set(self.begun.get() + 1);
+        if self.begun.get() >= Self::MOST {
+            self.begun.set(Self::MOST / 2);
+            self.since.set(now - now.saturating_sub(self.since.get()) / 2);
+        }
+    }
+
+    /// Returns how long a request would wait behind so many others, if that can be said.
+    fn wait(&self, others: usize, now: u64) -> Option<u64> {
+        let elapsed = u128::from(now.saturating_sub(self.since.get()));
+        let known = others > 0 && self.begun.get() >= Self::LEAST;
+        let wait = known.then(|| elapsed * (others as u128 + 1) / u128::from(self.begun.get()))?;
+        Some(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
 }
 
 impl Shared {
@@ -202,7 +241,13 @@ impl Shared {
     pub fn request_comes(&self, exchange: &Rc<Exchange>) {
         if self.has_place() {
             self.begin(exchange);
+        } else if self.waits_in_vain() {
+            self.refused.set(self.refused.get() + 1);
+            exchange.refuse(StatusCode::SERVICE_UNAVAILABLE);
         } else {
+            if self.queue.borrow().is_empty() {
+                self.pace.restart(self.now.get());
+            }
             self.queue.borrow_mut().push_back(Rc::clone(exchange));
         }
     }
@@ -230,9 +275,17 @@ impl Shared {
             let next = self.queue.borrow_mut().pop_front();
             let Some(next) = next else { return };
             if next.is_queued() {
+                self.pace.count(self.now.get());
                 self.begin(&next);
             }
         }
+    }
+
+    /// Returns `true` if a request that came now would be refused after `queue_timeout`, by the pace at which others have begun
+    /// since the queue was last empty. Refused at once it does not lengthen the queue, and its client can go elsewhere.
+    fn waits_in_vain(&self) -> bool {
+        let limit = self.settings.queue_timeout;
+        limit > 0 && self.pace.wait(self.queue.borrow().len(), self.now.get()).is_some_and(|wait| wait >= limit)
     }
 
     /// A request waits for a handler no more.
@@ -319,6 +372,7 @@ impl Server {
             cancelled: Cell::new(0),
             events: RefCell::default(),
             queue: RefCell::default(),
+            pace: Pace::default(),
             running: Cell::new(0),
             sockets: Cell::new(0),
             life: Cell::new(Life::Serving),

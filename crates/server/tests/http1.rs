@@ -302,6 +302,48 @@ fn requests_wait_for_a_handler_in_order() {
 }
 
 #[test]
+fn a_request_that_would_wait_too_long_is_refused_at_once() {
+    let (world, begun) = held(Settings { max_concurrency: 1, ..Settings::default() });
+    let come = || {
+        let before = world.server.stats().requests;
+        let client = world.client();
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        world.until(|| (world.server.stats().requests > before).then_some(()));
+        client
+    };
+    let end = || {
+        world.until(|| (begun.borrow().len() == 1).then_some(()));
+        let exchange = begun.borrow_mut().remove(0);
+        answer(&exchange, 200, "answered");
+        exchange.handler_ends();
+        world.step();
+    };
+    // Five a second, of which twelve wait: two and a half seconds. Twenty more are too many.
+    let mut clients: Vec<_> = (0..13).map(|_| come()).collect();
+    for _ in 0..20 {
+        world.advance(SECOND / 5);
+        end();
+        clients.push(come());
+    }
+    assert_eq!((world.server.stats().queued, world.server.stats().refused), (12, 0));
+    let more: Vec<_> = (0..20).map(|_| come()).collect();
+    let refused = world.server.stats().refused;
+    assert!((5..=9).contains(&refused), "{refused} refused");
+    let text = more[19].expect(&world, "\r\n\r\n");
+    assert_eq!(status(&text), "503", "{text}");
+    assert!(text.contains("retry-after: "), "{text}");
+    // The others are answered in time, and when the queue has been empty, nothing is known any more.
+    while world.server.stats().queued > 0 {
+        world.advance(SECOND / 5);
+        end();
+    }
+    end();
+    assert_eq!(world.server.stats().refused, refused);
+    let _stands_still: Vec<_> = (0..100).map(|_| come()).collect();
+    assert_eq!((world.server.stats().queued, world.server.stats().refused), (99, refused));
+}
+
+#[test]
 fn a_response_is_written_as_fast_as_the_client_takes_it() {
     let (world, begun) = held(Settings { write_window: 64 << 10, ..Settings::default() });
     let client = world.client();
