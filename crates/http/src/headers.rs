@@ -1,7 +1,7 @@
 //! Headers from PHP code and for PHP code. What would break the protocol is an error.
 
 use crate::errors::value_error;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use spindle_zend::{Array, Owned, Str, Thrown, Value, exception};
 
 /// Returns the name of a header.
@@ -93,11 +93,11 @@ pub fn add_all(headers: &mut HeaderMap, all: &Array) -> Result<(), Thrown> {
 }
 
 /// Returns all values of a header, joined as one line.
-pub fn line(headers: &HeaderMap, name: &str) -> Option<Value> {
+pub fn line(headers: &HeaderMap, name: &HeaderName) -> Option<Value> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     let Some(second) = values.next() else { return Some(Str::new(first.as_bytes()).into()) };
-    let separator: &[u8] = if name == "cookie" { b"; " } else { b", " };
+    let separator: &[u8] = if name == header::COOKIE { b"; " } else { b", " };
     let mut line = first.as_bytes().to_vec();
     for value in std::iter::once(second).chain(values) {
         line.extend_from_slice(separator);

@@ -4,7 +4,7 @@ use crate::errors::{self, bad_request, fails, too_large};
 use crate::run::handling;
 use crate::{declare, form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
-use http::{Version, header};
+use http::{HeaderName, Version, header};
 use spindle_php::coroutine;
 use spindle_server::{Exchange, Incoming};
 use spindle_zend::{
@@ -51,8 +51,10 @@ function_table! {
         c"clientPort"() -> Type::INT => |call| of(call, |exchange| i64::from(exchange.client().1).into());
         c"header"(name: Type::STRING, default: NAME => c"null") -> NAME => |call| {
             let arguments = call.arguments(1, 2)?;
-            let name = arguments.str(1)?.to_text().to_ascii_lowercase();
-            let line = headers::line(&this(&call)?.head().headers, &name);
+            // What is not the name of a header, none has.
+            let name = HeaderName::from_bytes(arguments.str(1)?.as_bytes()).ok();
+            let exchange = this(&call)?;
+            let line = name.and_then(|name| headers::line(&exchange.head().headers, &name));
             Ok(line.unwrap_or_else(|| arguments.value(2).cloned().unwrap_or(Value::NULL)))
         };
         c"headers"() -> Type::ARRAY => |call| of(call, |exchange| headers::to_array(&exchange.head().headers).into());
@@ -206,7 +208,7 @@ pub fn host(exchange: &Exchange) -> Value {
     match (exchange.origin().and_then(|origin| origin.host.as_deref()), head.uri.authority()) {
         (Some(host), _) => host.into(),
         (None, Some(authority)) => authority.as_str().into(),
-        (None, None) => headers::line(&head.headers, "host").unwrap_or_else(|| "".into()),
+        (None, None) => headers::line(&head.headers, &header::HOST).unwrap_or_else(|| "".into()),
     }
 }
 

@@ -100,15 +100,15 @@ fn text(bytes: &[u8]) -> CString {
 impl Texts {
     fn of(exchange: &Exchange) -> Texts {
         let parts = exchange.head();
-        let of = |name| crate::headers::line(&parts.headers, name);
-        let line = |name| of(name).and_then(|line| line.as_str().map(|line| text(line.as_bytes())));
+        let of = |name: HeaderName| crate::headers::line(&parts.headers, &name);
+        let line = |name: HeaderName| of(name).and_then(|line| line.as_str().map(|line| text(line.as_bytes())));
         Texts {
             method: text(parts.method.as_str().as_bytes()),
             uri: text(parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes()),
             query: text(parts.uri.query().unwrap_or_default().as_bytes()),
-            content_type: line("content-type"),
-            cookies: line("cookie"),
-            authorization: line("authorization"),
+            content_type: line(header::CONTENT_TYPE),
+            cookies: line(header::COOKIE),
+            authorization: line(header::AUTHORIZATION),
         }
     }
 }

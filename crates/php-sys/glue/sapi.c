@@ -95,6 +95,8 @@ struct spindle_sapi {
 
 /* The process's own request. */
 static spindle_sapi own;
+/* This process: a system call for each request would tell. A child that serves requests prepares itself for that. */
+static pid_t process;
 /* The last one that was made, and the one whose state the engine has. */
 static spindle_sapi *last, *running;
 
@@ -181,6 +183,7 @@ static void leave_function(zend_execute_data *frame)
 
 void spindle_sapi_prepare(void)
 {
+	process = getpid();
 	static const char *const all[SUPERGLOBALS] = {"_GET", "_POST", "_COOKIE", "_SERVER", "_ENV", "_FILES", "_REQUEST", "_SESSION"};
 
 	for (int i = 0; i < SUPERGLOBALS; i++) {
@@ -257,12 +260,24 @@ void spindle_sapi_forget_statics(void)
 	static_count = 0;
 }
 
+/* Those of requests that have ended, to be used again: they are too large for what malloc() has at hand. */
+static spindle_sapi *spare;
+static int spare_count;
+#define MOST_SPARE 64
+
 spindle_sapi *spindle_sapi_new(void)
 {
-	spindle_sapi *this = calloc(1, sizeof(spindle_sapi));
+	spindle_sapi *this = spare;
 
-	if (!this) {
-		return NULL;
+	if (this) {
+		spare = this->next;
+		spare_count--;
+		memset(this, 0, sizeof(*this));
+	} else {
+		this = calloc(1, sizeof(spindle_sapi));
+		if (!this) {
+			return NULL;
+		}
 	}
 	if (static_count) {
 		this->statics = calloc(static_count, sizeof(zval)); /* undefined */
@@ -270,7 +285,7 @@ spindle_sapi *spindle_sapi_new(void)
 	/* As the process has it; the request has not changed it. */
 	zend_string *type = running == NULL || running == &own ? type_setting->value : own.type.value;
 	this->type.value = type ? zend_string_copy(type) : NULL;
-	this->process = getpid();
+	this->process = process;
 	this->previous = last;
 	if (last) {
 		last->next = this;
@@ -640,7 +655,13 @@ void spindle_sapi_free(spindle_sapi *this)
 		zend_string_release(this->type.value);
 	}
 	free(this->statics);
-	free(this);
+	if (spare_count < MOST_SPARE) {
+		this->next = spare;
+		spare = this;
+		spare_count++;
+	} else {
+		free(this);
+	}
 }
 
 /* --- what happens to a request ---------------------------------------------------------------------------------------- */

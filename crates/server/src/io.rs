@@ -240,11 +240,15 @@ impl Drop for Hangup {
 impl Read for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if !this.ahead.is_empty() {
+        let is_ahead = !this.ahead.is_empty();
+        if is_ahead {
             let count = this.ahead.len().min(buf.remaining());
             buf.put_slice(&this.ahead[..count]);
             this.ahead.advance(count);
-            return Poll::Ready(Ok(()));
+            if buf.remaining() == 0 {
+                return Poll::Ready(Ok(()));
+            }
+            // With the rest of the head at once: hyper doubles its buffer, for as long as the connection lives, where a part comes.
         }
         // SAFETY: bytes of it are only written by `recv`.
         let room = unsafe { buf.as_mut() };
@@ -256,6 +260,8 @@ impl Read for Socket {
                 this.has_read(count);
                 Poll::Ready(Ok(()))
             }
+            // An end, or an error, is found again: that of a client that is gone.
+            _ if is_ahead => Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,
         }

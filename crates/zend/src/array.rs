@@ -179,6 +179,13 @@ impl Owned<Array> {
         unsafe { sys::zend_hash_index_update(self.as_raw(), index, value.as_mut_raw()) };
     }
 
+    /// Sets the value with this key, which is not the text of an integer. The array must not be shared.
+    pub fn set_text(&mut self, key: &[u8], value: Value) {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: as above; pointer and length of a text.
+        unsafe { sys::zend_hash_str_update(self.as_raw(), key.as_ptr().cast(), key.len(), value.as_mut_raw()) };
+    }
+
     /// Sets the value with this key. The array must not be shared.
     pub fn set(&mut self, key: &CStr, value: impl Into<Value>) {
         let mut value = ManuallyDrop::new(value.into());
