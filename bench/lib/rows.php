@@ -224,6 +224,10 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row("parked, $label: resident", 'B', [Goal::value(5 * 1024, 'B')], metric: 'rss'),
             new Row("parked, $label: page tables", 'B', [Goal::value(4300, 'B')], metric: 'pte'));
     }
+    // A tenth of them is there before it counts.
+    $all[] = new Benchmark('idle', [$n(10_000, 5000), 0], null, new Row('idle connection: resident', 'B', [Goal::value(14 * 1024, 'B')]));
+    $all[] = new Benchmark('idle', [$n(10_000, 5000), 1], null, new Row('idle connection with TLS: resident', 'B', [Goal::value(22 * 1024, 'B')]));
+    $all[] = new Benchmark('queries', [1000, 200], null, new Row('handler: 1,000 × pg_sleep(0.1), 200 at once', 'ms', [Goal::value(600, 'ms')]));
     return $all;
 }
 
@@ -251,6 +255,31 @@ function serverRows(string $kind): array
             'c' => new Row('handler: the same, beside C', 'µs', [Goal::ratio(1.45)], against: 'C'),
             'calls' => new Row('handler: system calls per request', '', [Goal::value(2.1, '')]),
             'rate' => new Row('handler: requests per second', '/s'),
+        ];
+    }
+    if ($kind === 'worker') { // with superglobals, 15 headers of which one is a cookie, and a call of header()
+        return [
+            'cpu' => new Row('worker mode: CPU per request', 'µs'),
+            'c' => new Row('worker mode: the same, beside C', 'µs', [Goal::ratio(1.75)], against: 'C'),
+            'calls' => new Row('worker mode: system calls per request', '', [Goal::value(2.1, '')]),
+            'rate' => new Row('worker mode: requests per second', '/s'),
+        ];
+    }
+    if ($kind === 'tls') {
+        return [
+            'cpu' => new Row('handler with TLS: CPU per request', 'µs', against: 'none'),
+            'more' => new Row('handler with TLS: more than without', 'µs', [Goal::value(3.5, 'µs')]),
+            'calls' => new Row('handler with TLS: system calls', '', [Goal::value(2.1, '')], against: 'none'),
+            'rate' => new Row('handler with TLS: requests per second', '/s', against: 'none'),
+        ];
+    }
+    if ($kind === 'peers') {
+        return [
+            'cpu' => new Row('peers: CPU per request', 'µs'),
+            'c' => new Row('peers: handler beside C', 'µs', against: 'C'),
+            'nginx' => new Row('peers: handler beside nginx', 'µs', against: 'nginx'),
+            'node' => new Row("peers: handler beside Node's http", 'µs', against: 'node'),
+            'rate' => new Row('peers: requests per second', '/s'),
         ];
     }
     return [

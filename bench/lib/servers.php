@@ -5,7 +5,15 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
+    private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'worker' => 64, 'tls' => 64, 'peers' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
+
+    /** What a browser sends. */
+    private const HEADERS = ['User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Accept: text/html,application/xhtml+xml',
+        'Accept-Language: en-US,en;q=0.5', 'Accept-Encoding: gzip, deflate, br, zstd', 'DNT: 1', 'Sec-GPC: 1', 'Connection: keep-alive',
+        'Cookie: session=0123456789abcdef0123456789abcdef', 'Upgrade-Insecure-Requests: 1', 'Sec-Fetch-Dest: document', 'Sec-Fetch-Mode: navigate',
+        'Sec-Fetch-Site: none', 'Sec-Fetch-User: ?1', 'Priority: u=0, i'];
+    /** Servers of others, by the program that has to be there. */
+    private const PEERS = ['nginx', 'node'];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -37,22 +45,34 @@ final class Servers
         }
         $rows = serverRows($kind);
         $servers = $this->servers($kind);
+        if ($kind === 'tls' && !isset($servers['spindle'])) {
+            $this->notes[] = 'TLS: skipped, there is no `openssl` here.';
+            return [];
+        }
         for ($round = 1; $round <= $this->rounds; $round++) {
             foreach ($servers as $name => $command) {
                 progress("$kind server, round $round of $this->rounds, $name");
                 $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'echo' ? 2 : 3));
                 if ($got === null) {
                     unset($servers[$name]); // it will not do better next time
-                } elseif ($name === 'c') {
-                    $rows['c']->samples['plain'][] = $got['cpu'];
+                } elseif ($name === 'c' || in_array($name, self::PEERS, true)) {
+                    $rows[$name]->samples['plain'][] = $got['cpu'];
                 } else {
                     $rows['cpu']->samples[$name][] = $got['cpu'];
                     $rows['rate']->samples[$name][] = $got['rate'];
                 }
             }
         }
-        if (isset($rows['c'])) {
-            $rows['c']->samples['spindle'] = $rows['cpu']->samples['spindle'];
+        foreach (array_intersect_key($rows, ['c' => true] + array_flip(self::PEERS)) as $row) {
+            $row->samples['spindle'] = $rows['cpu']->samples['spindle'];
+        }
+        if (isset($rows['more'])) {
+            // Round by round, as both sides of one have seen the same machine.
+            $rows['more']->samples['spindle'] = array_map(static fn(float $with, float $without): float => max(0, $with - $without),
+                $rows['cpu']->samples['spindle'], array_slice($rows['cpu']->samples['plain'], 0, count($rows['cpu']->samples['spindle'])));
+        }
+        if ($kind === 'peers') {
+            return array_values(array_diff_key($rows, ['cpu' => true, 'rate' => true]));
         }
         $this->callsPerRequest($rows['calls'], $servers, $kind);
         return array_values($rows);
@@ -62,31 +82,79 @@ final class Servers
     private function servers(string $kind): array
     {
         $servers = [];
-        // Only Spindle has the server of handlers: it is compared with C alone.
-        $sides = array_filter(['spindle', 'plain'], fn(string $side): bool => $side === 'spindle' ? $this->withSpindle : $kind !== 'handler');
-        foreach ($sides as $side) {
-            $file = ['http' => 'server', 'handler' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops';
-            $servers[$side] = [...$this->machine->php($side), dirname(__DIR__) . "/suite/$file.php", $side, $kind];
+        // Only Spindle has the server of handlers: it is compared with others, and with TLS to itself without.
+        $own = in_array($kind, ['handler', 'worker', 'peers', 'tls'], true);
+        if ($kind === 'tls' && !$this->certificate()) {
+            return [];
         }
-        if (!in_array($kind, ['http', 'handler', 'echo'], true)) {
+        $sides = array_filter(['spindle', 'plain'], fn(string $side): bool => $side === 'spindle' || $kind === 'tls' ? $this->withSpindle : !$own);
+        foreach ($sides as $side) {
+            $file = $own ? 'server' : (['http' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops');
+            $servers[$side] = [...$this->machine->php($own ? 'spindle' : $side), dirname(__DIR__) . "/suite/$file.php", $side, $kind];
+        }
+        if ($kind === 'peers') {
+            $servers += $this->peers();
+        }
+        if (!in_array($kind, ['http', 'handler', 'worker', 'peers', 'echo'], true)) {
             return $servers; // that of C speaks neither, or keeps connections
         }
         $c = $this->machine->compiled('epoll');
         if ($c === null) {
             $this->notes[] = "$kind: no C server to compare with, there is no working `cc` here.";
         } else {
-            $servers['c'] = [$c, $kind === 'handler' ? 'http' : $kind];
+            $servers['c'] = [$c, $own ? 'http' : $kind];
         }
         return $servers;
+    }
+
+    /** Makes a certificate for the server with TLS, which finds it by BENCH_TLS. */
+    private function certificate(): bool
+    {
+        $name = $this->machine->scratch() . '/tls';
+        putenv("BENCH_TLS=$name");
+        exec('openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench -keyout '
+            . escapeshellarg("$name.key") . ' -out ' . escapeshellarg("$name.pem") . ' 2>&1', $lines, $status);
+        return $status === 0;
+    }
+
+    /** @return array<string, list<string>> servers of others, which answer the same, in one process, without a log */
+    private function peers(): array
+    {
+        $peers = [];
+        $folder = $this->machine->scratch();
+        foreach (self::PEERS as $name) {
+            if (!$this->machine->has($name)) {
+                $this->notes[] = "peers: no $name to compare with, it is not installed.";
+                continue;
+            }
+            if ($name === 'nginx') {
+                $probe = stream_socket_server('tcp://127.0.0.1:0');
+                $port = (int) substr(strrchr(stream_socket_get_name($probe, false), ':'), 1);
+                fclose($probe);
+                file_put_contents("$folder/nginx.conf", "daemon off; master_process off; worker_processes 1; pid $folder/nginx.pid; error_log stderr;
+                    events { worker_connections 1024; }
+                    http { access_log off; keepalive_requests 1000000000; client_body_temp_path $folder; proxy_temp_path $folder; fastcgi_temp_path $folder;
+                    uwsgi_temp_path $folder; scgi_temp_path $folder; default_type text/plain;
+                    server { listen 127.0.0.1:$port; location / { return 200 Hello; } } }");
+                $peers[$name] = ['bash', '-c', "(until : >/dev/tcp/127.0.0.1/$port; do sleep 0.05; done 2>/dev/null; echo $port $$) & exec nginx -c $folder/nginx.conf >/dev/null"];
+            } else {
+                file_put_contents("$folder/peer.js", "const server = require('http').createServer((request, response) => {
+                        response.writeHead(200, {'Content-Type': 'text/plain', 'Content-Length': 5}); response.end('Hello'); });
+                    server.keepAliveTimeout = 75000;
+                    server.listen(0, '127.0.0.1', () => console.log(server.address().port, process.pid));");
+                $peers[$name] = ['node', "$folder/peer.js"];
+            }
+        }
+        return $peers;
     }
 
     /** @return ?array{cpu: float, rate: float} µs of CPU per request, requests per second */
     private function underLoad(array $command, string $kind, string $name, int $seconds): ?array
     {
-        return $this->with($command, "$kind server ($name)", function (int $port, int $pid) use ($kind, $seconds): ?array {
+        return $this->with($command, "$kind server ($name)", function (int $port, int $pid) use ($kind, $name, $seconds): ?array {
             $cpu = $this->machine->cpuSeconds($pid);
             $start = hrtime(true);
-            $requests = $this->load($port, $kind, $seconds);
+            $requests = $this->load($port, $kind, $seconds, [], $name);
             return $requests === null ? null : [
                 'cpu' => 1e6 * ($this->machine->cpuSeconds($pid) - $cpu) / $requests,
                 'rate' => 1e9 * $requests / (hrtime(true) - $start),
@@ -109,25 +177,25 @@ final class Servers
             foreach ($sides as $name => $command) {
                 progress("$kind server, counting system calls, $name");
                 $calls = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?float => $this->canCount
-                    ? $this->counted($port, $pid, $kind) : (array_sum($this->traced($port, $pid, $kind) ?? []) ?: null));
+                    ? $this->counted($port, $pid, $kind, $name) : (array_sum($this->traced($port, $pid, $kind, $name) ?? []) ?: null));
                 if ($calls !== null) {
                     $row->samples[$name][] = $calls;
                 }
             }
         }
         foreach ($this->verbose && $canTrace ? $servers : [] as $name => $command) {
-            $calls = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?array => $this->traced($port, $pid, $kind)) ?? [];
+            $calls = $this->with($command, "$kind server ($name)", fn(int $port, int $pid): ?array => $this->traced($port, $pid, $kind, $name)) ?? [];
             arsort($calls);
             $this->notes[] = "$kind ($name), system calls per request: " . implode(', ', array_map(
                 static fn(string $call): string => sprintf('%s %.3f', $call, $calls[$call]), array_slice(array_keys($calls), 0, 8)));
         }
     }
     /** By `perf`: a counter in the kernel, which hardly slows the server. */
-    private function counted(int $port, int $pid, string $kind): ?float
+    private function counted(int $port, int $pid, string $kind, string $name): ?float
     {
         $file = $this->machine->scratch() . '/perf';
         $requests = $this->load($port, $kind, 1,
-            ['perf', 'stat', '-x,', '-o', $file, '-e', 'raw_syscalls:sys_enter', '-p', (string) $pid, '--']);
+            ['perf', 'stat', '-x,', '-o', $file, '-e', 'raw_syscalls:sys_enter', '-p', (string) $pid, '--'], $name);
         return $requests !== null && preg_match('/^(\d+),.*raw_syscalls:sys_enter/m', (string) file_get_contents($file), $m)
             ? $m[1] / $requests : null;
     }
@@ -137,12 +205,12 @@ final class Servers
      *
      * @return ?array<string, float> calls of each name per request
      */
-    private function traced(int $port, int $pid, string $kind): ?array
+    private function traced(int $port, int $pid, string $kind, string $name): ?array
     {
         $file = $this->machine->scratch() . '/strace';
         $strace = $this->machine->start(['strace', '-c', '-f', '-o', $file, '-p', (string) $pid]);
         usleep(300_000); // it attaches
-        $requests = $this->load($port, $kind, 1);
+        $requests = $this->load($port, $kind, 1, [], $name);
         $this->machine->stop($strace, 2); // SIGINT: it detaches and writes its table
         $calls = [];
         foreach ($requests === null || !is_file($file) ? [] : file($file) as $line) {
@@ -154,15 +222,26 @@ final class Servers
     }
     private static function speaksHttp(string $kind): bool
     {
-        return in_array($kind, ['http', 'handler', 'tasks'], true);
+        return in_array($kind, ['http', 'handler', 'worker', 'tls', 'peers', 'tasks'], true);
+    }
+
+    private static function url(string $kind, string $name): string
+    {
+        return $kind === 'tls' && $name === 'spindle' ? 'https://' : 'http://';
+    }
+
+    /** @return list<string> options of wrk: with `Host` there are 15 headers in worker mode */
+    private static function headers(string $kind): array
+    {
+        return $kind === 'worker' ? array_merge(...array_map(static fn(string $header): array => ['-H', $header], self::HEADERS)) : [];
     }
 
     /** @return ?int requests answered */
-    private function load(int $port, string $kind, int $seconds, array $wrapper = []): ?int
+    private function load(int $port, string $kind, int $seconds, array $wrapper = [], string $name = 'spindle'): ?int
     {
         $connections = self::CONNECTIONS[$kind];
         $client = self::speaksHttp($kind)
-            ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", "http://127.0.0.1:$port/"]
+            ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", ...self::headers($kind), self::url($kind, $name) . "127.0.0.1:$port/" . ($kind === 'worker' ? '?page=1' : '')]
             : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
         $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
         if ($out === null) {

@@ -1,8 +1,7 @@
 <?php
 /**
- * A raw-stream server: `php server.php spindle|plain echo|http`; or `php server.php spindle handler`, which is
- * Async\Http\Server. Prints its port and its process id, then serves
- * until it is killed. The Spindle side is one coroutine per connection over ordinary blocking streams, the plain
+ * A raw-stream server: `php server.php spindle|plain echo|http`; or Async\Http\Server: `php server.php spindle
+ * handler|worker|tls`. Prints its port and its process id, then serves until it is killed. The Spindle side is one coroutine per connection over ordinary blocking streams, the plain
  * side one `stream_select` loop over non-blocking ones; what is done with the bytes is the same.
  */
 const END = "\r\n\r\n";
@@ -84,9 +83,17 @@ function withSelect($server, bool $http): void
 }
 
 [, $mode, $kind] = $argv;
-if ($kind === 'handler') {
-    $server = (new Async\Http\Server())->listen('127.0.0.1:0')
-        ->handle(static fn() => new Async\Http\Response('Hello', 200, ['Content-Type' => 'text/plain']));
+if (in_array($kind, ['handler', 'peers', 'tls', 'worker'], true)) {
+    $tls = $kind === 'tls' && $mode === 'spindle' ? new Async\Http\Tls(getenv('BENCH_TLS') . '.pem', getenv('BENCH_TLS') . '.key') : null;
+    $server = (new Async\Http\Server())->listen('127.0.0.1:0', $tls);
+    if ($kind === 'worker') {
+        $server->worker(static function (): void {
+            header('Content-Type: text/plain');
+            echo isset($_GET['page'], $_COOKIE['session'], $_SERVER['HTTP_HOST']) ? 'Hello' : 'Wrong';
+        });
+    } else {
+        $server->handle(static fn() => new Async\Http\Response('Hello', 200, ['Content-Type' => 'text/plain']));
+    }
     echo substr(strrchr($server->address(), ':'), 1), ' ', getmypid(), "\n";
     flush();
     $server->run();
