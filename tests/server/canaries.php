@@ -117,7 +117,8 @@ $handle = function () use (&$at_once, &$most, &$done, &$requests, &$open, $all, 
 mt_srand((int) ini_get('async.seed'));
 ini_set('session.save_path', $sessions);
 ini_set('session.gc_probability', 0);
-$server = (new Server(['max_concurrency' => 1_000_000, 'max_connections' => 1_000_000, 'queue_timeout' => 0, 'request_timeout' => 0]))
+$server = (new Server(['max_concurrency' => 1_000_000, 'max_connections' => 1_000_000, 'queue_timeout' => 0, 'request_timeout' => 0,
+    'header_timeout' => 0, 'body_timeout' => 0, 'write_timeout' => 0]))
     ->listen('127.0.0.1:0')->worker($handle);
 spawn(function () use ($server) {
     await(signal(SIGTERM));
