@@ -1,7 +1,8 @@
 //! The frames in what the client of a WebSocket sends, as far as their heads tell.
 //!
 //! tungstenite counts the bytes of a message, but not its frames, and returns only with a message: fragments without content
-//! would have no limit.
+//! would have no limit. It answers a close with a code that must not be sent as the protocol demands, but returns it as one with
+//! code 1002, which a client may send.
 
 /// How many fragments without content a message may have.
 const MOST: u32 = 100;
@@ -17,7 +18,14 @@ pub struct Fragments {
     /// How many bytes of the present frame are still to come.
     rest: u64,
     empty: u32,
+    /// What has come of the mask and the code of a close: [`CLOSE`] is all of it.
+    close: [u8; 6],
+    close_filled: usize,
+    is_close: bool,
 }
+
+/// The length of a mask and a code.
+const CLOSE: usize = 6;
 
 impl Fragments {
     /// Takes what has come next.
@@ -25,6 +33,9 @@ impl Fragments {
         while !bytes.is_empty() {
             if self.rest > 0 {
                 let count = usize::try_from(self.rest).unwrap_or(usize::MAX).min(bytes.len());
+                if self.is_close {
+                    self.closes(&bytes[..count]);
+                }
                 self.rest -= count as u64;
                 bytes = &bytes[count..];
                 continue;
@@ -57,6 +68,7 @@ impl Fragments {
         let mask = if self.head[1] & BIT == 0 { 0 } else { 4 };
         self.rest = length.saturating_add(mask);
         let is_control = self.head[0] & 8 != 0;
+        self.is_close = self.head[0] & 15 == 8 && length >= 2 && self.close_filled < CLOSE;
         if is_control {
             return;
         }
@@ -65,6 +77,18 @@ impl Fragments {
         } else if length == 0 {
             self.empty = self.empty.saturating_add(1);
         }
+    }
+
+    fn closes(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(CLOSE - self.close_filled);
+        self.close[self.close_filled..self.close_filled + count].copy_from_slice(&bytes[..count]);
+        self.close_filled += count;
+    }
+
+    /// Returns the code of the first close that has come.
+    pub fn close_code(&self) -> Option<u16> {
+        let [a, b, _, _, high, low] = self.close;
+        (self.close_filled == CLOSE).then(|| u16::from_be_bytes([high ^ a, low ^ b]))
     }
 
     /// Returns `true` if the message has more of them than it may.

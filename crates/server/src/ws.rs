@@ -128,8 +128,12 @@ pub enum Step {
     Ended,
 }
 
-/// What one message counts in the queue besides its bytes.
-const OVERHEAD: usize = 64;
+/// What one message counts in the queue besides its bytes: its place there, of which there are up to twice as many as messages,
+/// and what an allocation takes.
+const OVERHEAD: usize = 2 * size_of::<Message>() + 32;
+/// Up to this size a message in the queue is a copy. Otherwise it keeps the whole buffer alive with which it was read, and so
+/// do few small messages among many pings.
+const COPIED: usize = READ_BUFFER;
 /// How much larger the queue may be when the client has left: as nothing more comes, what the system has is read at once.
 const LAST: usize = 16;
 /// The size of tungstenite's buffer for reading.
@@ -377,6 +381,10 @@ impl WebSocket {
         match result {
             Ok(tungstenite::Message::Text(text)) => self.comes(text.into(), false),
             Ok(tungstenite::Message::Binary(data)) => self.comes(data, true),
+            Ok(tungstenite::Message::Close(_)) if self.fragments.borrow().close_code().is_some_and(is_forbidden) => {
+                self.breaks(1002, "The code must not be sent");
+                return Step::Ended;
+            }
             Ok(tungstenite::Message::Close(frame)) => {
                 let frame = frame.map_or((1005, String::new()), |frame| (frame.code.into(), frame.reason.to_string()));
                 self.close.borrow_mut().get_or_insert(frame);
@@ -400,6 +408,7 @@ impl WebSocket {
 
     fn comes(&self, data: Bytes, is_binary: bool) {
         if self.state.get() == State::Open {
+            let data = if data.len() <= COPIED { Bytes::copy_from_slice(&data) } else { data };
             self.queued.set(self.queued.get() + data.len() + OVERHEAD);
             self.queue.borrow_mut().push_back(Message { data, is_binary });
             self.wake_handler();
@@ -441,6 +450,11 @@ fn context(shared: &Shared, read: Bytes) -> WebSocketContext {
         .max_message_size(Some(settings.websocket_message))
         .max_frame_size(Some(settings.websocket_frame));
     WebSocketContext::from_partially_read(read.to_vec(), Role::Server, Some(config))
+}
+
+/// Returns `true` for the code of a close that nobody may send.
+fn is_forbidden(code: u16) -> bool {
+    !CloseCode::from(code).is_allowed()
 }
 
 /// Returns what a client is told that breaks the protocol, or `None` if there is nobody to be told.

@@ -209,18 +209,22 @@ fn fragments_are_joined_with_control_frames_between_them() {
 #[test]
 fn what_breaks_the_protocol_is_answered_with_a_code_and_cancels() {
     let large = Settings { websocket_message: 100, websocket_frame: 80, ..Settings::default() };
-    let broken: [(u16, Vec<u8>); 12] = [
-        (1002, b"\x81\x05hello".to_vec()),                                    // not masked
-        (1002, frame(0xc1, b"a")),                                            // a reserved bit
-        (1002, frame(0x83, b"a")),                                            // a reserved code
-        (1002, frame(0x8b, b"a")),                                            // a reserved control code
-        (1002, frame(0x09, b"a")),                                            // a fragmented ping
-        (1002, frame(0x80, b"a")),                                            // a continuation of nothing
-        (1002, [frame(0x01, b"a"), frame(0x81, b"b")].concat()),              // a message in another one
-        (1002, frame(0x88, b"a")),                                            // half of a code
-        (1007, frame(0x81, b"\xff\xfe")),                                     // no UTF-8
-        (1009, frame(0x82, &[0; 81])),                                        // a large frame
-        (1009, [frame(0x02, &[0; 80]), frame(0x80, &[0; 80])].concat()),      // a large message
+    let broken: [(u16, Vec<u8>); 16] = [
+        (1002, close(1005)), // codes that nobody may send
+        (1002, close(999)),
+        (1002, close(2999)),
+        (1002, [close(1006), close(1000)].concat()),
+        (1002, b"\x81\x05hello".to_vec()),                               // not masked
+        (1002, frame(0xc1, b"a")),                                       // a reserved bit
+        (1002, frame(0x83, b"a")),                                       // a reserved code
+        (1002, frame(0x8b, b"a")),                                       // a reserved control code
+        (1002, frame(0x09, b"a")),                                       // a fragmented ping
+        (1002, frame(0x80, b"a")),                                       // a continuation of nothing
+        (1002, [frame(0x01, b"a"), frame(0x81, b"b")].concat()),         // a message in another one
+        (1002, frame(0x88, b"a")),                                       // half of a code
+        (1007, frame(0x81, b"\xff\xfe")),                                // no UTF-8
+        (1009, frame(0x82, &[0; 81])),                                   // a large frame
+        (1009, [frame(0x02, &[0; 80]), frame(0x80, &[0; 80])].concat()), // a large message
         (1009, b"\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0".to_vec()), // a frame of 2^63 bytes
     ];
     for (code, bytes) in broken {
@@ -656,4 +660,42 @@ fn a_client_that_closes_and_takes_nothing_is_cut_off() {
     assert_eq!(world.server.stats().connections, 1);
     world.advance(5 * SECOND);
     world.until(|| (world.server.stats().connections == 0).then_some(()));
+}
+
+/// A close is what the client says: also the code with which a broken protocol is answered.
+#[test]
+fn the_code_of_a_close_is_told() {
+    for code in [1000, 1002, 1003, 1011, 3000, 4999] {
+        let world = echoing(Settings::default());
+        let client = open(&world);
+        let bytes = [frame(0x81, b"a"), close(code)].concat();
+        for byte in bytes {
+            client.send(&world, [byte]);
+        }
+        seen(&world, &format!("closed Some(({code}, \"\"))"));
+        is_quiet(&world);
+    }
+}
+
+/// Small messages take much more memory than they have bytes.
+#[test]
+fn small_messages_in_the_queue_count_what_they_take() {
+    let of: Rc<RefCell<Option<Rc<WebSocket>>>> = Rc::default();
+    let world = sending(Settings { write_window: 100_000, ..Settings::default() }, Rc::clone(&of));
+    let client = open(&world);
+    let web = of.borrow().clone().unwrap();
+    let pings = frame(0x89, &[0; 125]);
+    for _ in 0..2000 {
+        push(&client, &frame(0x82, b"a"));
+        world.step();
+        push(&client, &pings);
+        world.step();
+    }
+    let (mut count, mut capacity) = (0, 0);
+    while let Received::Message(message) = web.receive() {
+        count += 1;
+        // Of a buffer that is shared nothing else can be appended to.
+        capacity += message.data.try_into_mut().map_or(usize::MAX, |data| data.capacity());
+    }
+    assert!((500..1000).contains(&count) && capacity < 50_000, "{count} {capacity}");
 }
