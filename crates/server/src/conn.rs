@@ -2,6 +2,7 @@
 
 use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
+use crate::forwarded::Origin;
 use crate::io::{Hangup, Socket};
 use crate::link::Link;
 use crate::listen::Local;
@@ -11,6 +12,7 @@ use crate::stream::{Failed, Session, Stream};
 use crate::timer::Time;
 use crate::tls::Tls;
 use bytes::Bytes;
+use http::Version;
 use hyper::server::conn::{http1, http2};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -78,6 +80,10 @@ pub struct Connection {
     upgraded: RefCell<Option<Rc<Exchange>>>,
     /// A ping was sent since the client has sent something.
     is_pinged: Cell<bool>,
+    /// The last request is one of HTTP/1.0, whose response may have no end but that of the connection.
+    is_http10: Cell<bool>,
+    /// All that was to be sent is sent, and the client was told that it is all.
+    is_shut: Cell<bool>,
 }
 
 impl Connection {
@@ -101,6 +107,8 @@ impl Connection {
             hangup: RefCell::default(),
             upgraded: RefCell::default(),
             is_pinged: Cell::new(false),
+            is_http10: Cell::new(false),
+            is_shut: Cell::new(false),
             shared,
         });
         connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
@@ -109,6 +117,16 @@ impl Connection {
 
     pub fn client(&self) -> (&str, u16) {
         (&self.client, self.port)
+    }
+
+    /// Returns the client of a request, of which trusted proxies may say something else.
+    pub fn client_of<'a>(&'a self, origin: Option<&'a Origin>) -> (&'a str, u16) {
+        origin.map_or(self.client(), |Origin { client: (address, port), .. }| (address, *port))
+    }
+
+    /// Returns the scheme that the client of a request uses.
+    pub fn scheme_of(&self, origin: Option<&Origin>) -> &'static str {
+        origin.and_then(|origin| origin.scheme).unwrap_or(self.local.scheme())
     }
 
     /// Returns where it has come in.
@@ -152,11 +170,26 @@ impl Connection {
         self.hangup.take();
     }
 
-    /// Returns since when it has had nothing to do.
+    /// All that was to be sent is sent, and the client was told that it is all.
+    pub fn is_shut_down(&self) {
+        self.is_shut.set(true);
+    }
+
+    /// Returns since when it has had nothing to do. The end of a response may still wait for the client to take it.
     pub fn idle_since(&self) -> Option<u64> {
         match self.phase.get() {
-            Phase::Idle(since) => Some(since),
+            Phase::Idle(since) if self.blocked_since.get() == 0 => Some(since),
             _ => None,
+        }
+    }
+
+    /// The connection ends although a response is not complete. A client of HTTP/1.0 that is told no length takes the end of
+    /// the connection for that of the response, unless the connection is reset.
+    fn breaks_off(&self) {
+        if self.is_http10.get()
+            && let Some(hangup) = &*self.hangup.borrow()
+        {
+            hangup.resets();
         }
     }
 
@@ -189,13 +222,19 @@ impl Connection {
 
     /// The client has taken data.
     pub fn has_written(&self) {
-        self.blocked_since.set(0);
+        if self.blocked_since.replace(0) > 0
+            && let Phase::Idle(_) = self.phase.get()
+        {
+            self.phase.set(Phase::Idle(self.shared.now.get()));
+            self.reschedule();
+        }
     }
 
     /// A request has come.
     pub fn exchange_begins(&self, exchange: &Rc<Exchange>) {
         self.phase.set(Phase::Busy);
         self.has_more.set(false);
+        self.is_http10.set(exchange.head().version == Version::HTTP_10);
         self.active.borrow_mut().push(Rc::clone(exchange));
     }
 
@@ -262,12 +301,12 @@ impl Connection {
         let limit = |since: u64, time: u64| (time > 0).then(|| since.saturating_add(time));
         let phase = match self.phase.get() {
             Phase::Head(since) => limit(since, settings.header_timeout),
-            Phase::Idle(since) => limit(since, settings.keep_alive),
+            Phase::Idle(since) if self.blocked_since.get() == 0 => limit(since, settings.keep_alive),
+            Phase::Idle(_) | Phase::Busy => None, // the rest of the response has a limit of its own
             Phase::Closing(since) => limit(since, CLOSING),
             Phase::Socket(since) => {
                 limit(since, settings.websocket_ping.saturating_mul(if self.is_pinged.get() { 2 } else { 1 }))
             }
-            Phase::Busy => None,
         };
         let blocked = limit(self.blocked_since.get(), settings.write_timeout).filter(|_| self.blocked_since.get() > 0);
         let active = self.active.borrow().iter().filter_map(|exchange| exchange.due()).min();
@@ -303,7 +342,7 @@ impl Connection {
         match self.phase.get() {
             Phase::Head(since) if is_over(since, settings.header_timeout) => return true,
             Phase::Closing(since) if is_over(since, CLOSING) => return true,
-            Phase::Idle(since) if is_over(since, settings.keep_alive) => {
+            Phase::Idle(since) if self.blocked_since.get() == 0 && is_over(since, settings.keep_alive) => {
                 if !self.is_h2.get() {
                     return true;
                 }
@@ -400,7 +439,11 @@ impl Task {
         let Protocol::Handshaking(session) = std::mem::replace(&mut self.protocol, Protocol::Closed) else {
             return Poll::Ready(());
         };
-        let now = self.connection.shared.now.get();
+        let shared = &self.connection.shared;
+        let now = shared.now.get();
+        if ended.is_err() {
+            shared.handshakes_failed.set(shared.handshakes_failed.get() + 1);
+        }
         match ended {
             Ok(()) => {
                 let is_h2 = session.is_h2();
@@ -495,6 +538,7 @@ impl Task {
     /// Ends what is sent. `is_whole`: nothing is missing, of which TLS assures the client.
     fn finish(&mut self, stream: Stream, is_whole: bool) {
         match stream {
+            Stream::Plain(_) if !is_whole && self.connection.is_http10.get() => self.connection.breaks_off(),
             Stream::Plain(socket) => self.linger(socket),
             Stream::Tls(mut session) => {
                 if is_whole {
@@ -541,20 +585,29 @@ impl Task {
                     self.begin_drain();
                 }
                 Protocol::Http1(http) => {
-                    let Poll::Ready(ended) = http.poll_without_shutdown(cx) else { return Poll::Pending };
+                    let Poll::Ready(ended) = Pin::new(http).poll(cx) else { return Poll::Pending };
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
                     let Protocol::Http1(http) = protocol else { return Poll::Ready(()) };
-                    let parts = http.into_parts();
                     let upgraded = self.connection.upgraded.borrow().clone();
-                    if let Some(web) = upgraded.and_then(|exchange| exchange.begins_websocket()) {
+                    let web = upgraded.and_then(|exchange| exchange.begins_websocket());
+                    let is_whole = self.connection.is_shut.get();
+                    if ended.is_ok() && web.is_none() && !is_whole {
+                        // The client has asked for another protocol, and was answered with this one.
+                        self.protocol = Protocol::Http1(http);
+                        continue;
+                    }
+                    let parts = http.into_parts();
+                    if let Some(web) = web {
                         web.begins(parts.read_buf);
                         self.protocol = Protocol::WebSocket(Link { stream: parts.io, web });
                         self.is_draining = false;
                         self.begin_drain();
                         continue;
                     }
-                    // The response of a handler that has failed is incomplete.
-                    self.finish(parts.io, !ended.is_err_and(|error| error.is_user()));
+                    match parts.io {
+                        Stream::Tls(session) if is_whole => self.linger(session.into_socket()),
+                        stream => self.finish(stream, is_whole),
+                    }
                 }
                 Protocol::WebSocket(link) => {
                     if link.poll(cx).is_pending() {
@@ -610,6 +663,10 @@ impl Future for Task {
             if connection.idle_since().is_some() {
                 this.take_leave(cx);
             }
+            if matches!(this.protocol, Protocol::Handshaking(_)) && !connection.is_killed.get() {
+                let failed = &connection.shared.handshakes_failed;
+                failed.set(failed.get() + 1);
+            }
             return Poll::Ready(());
         }
         this.begin_drain();
@@ -632,6 +689,11 @@ impl Future for Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
+        let connection = &self.connection;
+        let has_unsent = !connection.active.borrow().is_empty() || connection.blocked_since.get() > 0;
+        if matches!(self.protocol, Protocol::Http1(_)) && has_unsent {
+            connection.breaks_off();
+        }
         self.protocol = Protocol::Closed; // hyper drops what is under way
         self.connection.ends();
     }

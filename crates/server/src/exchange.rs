@@ -148,9 +148,7 @@ impl Exchange {
     ) -> Rc<Exchange> {
         let incoming = (!incoming.is_end_stream()).then_some(incoming);
         let now = shared.now.get();
-        let proxies = &shared.settings.proxies;
-        let believes = proxies.unix || !proxies.networks.is_empty();
-        let origin = if believes { proxies.origin(connection.client().0, &parts.headers).map(Box::new) } else { None };
+        let origin = origin(&shared, &connection, &parts);
         Rc::new(Exchange {
             shared,
             connection,
@@ -189,10 +187,7 @@ impl Exchange {
 
     /// Returns the text of the client's address, and its port; an empty text and 0 for a socket without addresses.
     pub fn client(&self) -> (&str, u16) {
-        match self.origin() {
-            Some(Origin { client: (address, port), .. }) => (address, *port),
-            None => self.connection.client(),
-        }
+        self.connection.client_of(self.origin())
     }
 
     /// Returns what trusted proxies say of the client.
@@ -207,7 +202,7 @@ impl Exchange {
 
     /// Returns the scheme of the URL that the client has asked for.
     pub fn scheme(&self) -> &'static str {
-        self.origin().and_then(|origin| origin.scheme).unwrap_or(self.connection.local().scheme())
+        self.connection.scheme_of(self.origin())
     }
 
     /// Returns what the owner has attached.
@@ -641,7 +636,8 @@ impl Exchange {
     pub(crate) fn log_entry(&self) -> Entry {
         let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
         let duration = self.shared.driver.now().saturating_sub(self.begun);
-        Entry { duration, ..Entry::new(self.client(), self.scheme(), &self.parts, status, self.sent.get()) }
+        let entry = Entry::new(&self.connection, self.origin(), &self.parts);
+        Entry { status, bytes: self.sent.get(), duration, ..entry }
     }
 
     /// hyper needs the body no more.
@@ -798,6 +794,12 @@ impl Exchange {
             self.body_is_slow(now);
         }
     }
+}
+
+/// Returns what trusted proxies say of the client of a request, if it comes from one.
+pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<Box<Origin>> {
+    let proxies = &shared.settings.proxies;
+    if proxies.are_none() { None } else { proxies.origin(connection.client().0, &head.headers).map(Box::new) }
 }
 
 /// The headers that handlers do not set.

@@ -44,6 +44,11 @@ impl Proxies {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
+    /// Returns `true` if there are none.
+    pub fn are_none(&self) -> bool {
+        !self.unix && self.networks.is_empty()
+    }
+
     /// Returns where a request comes from that this peer has sent, or `None` if it is the client itself.
     pub fn origin(&self, peer: &str, headers: &HeaderMap) -> Option<Origin> {
         let trusted = match peer.parse::<IpAddr>() {

@@ -142,6 +142,11 @@ impl Socket {
         Hangup { fd: Rc::clone(&self.fd), shared: Rc::clone(&self.shared), side: Side::new(Direction::Read) }
     }
 
+    /// Returns what it shares with the others.
+    pub fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
     /// Returns the bytes to the socket, to be read next.
     pub fn put_back(&mut self, bytes: Bytes) {
         self.ahead = bytes;
@@ -169,6 +174,11 @@ impl Socket {
     /// The client has sent so many bytes of HTTP, or of a WebSocket.
     pub fn has_read(&self, count: usize) {
         self.connection.has_read(count);
+    }
+
+    /// All that was to be sent is sent.
+    pub fn is_shut_down(&self) {
+        self.connection.is_shut_down();
     }
 
     /// Reads into `buffer`. Returns how many bytes were read.
@@ -228,6 +238,21 @@ impl Hangup {
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let polled = self.side.poll(&self.shared, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
         polled.map(drop)
+    }
+
+    /// Has the connection reset when it is closed, so that what was sent does not look complete.
+    pub fn resets(&self) {
+        let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+        // SAFETY: an open descriptor, and an option of this size. For a Unix socket it has no effect.
+        unsafe {
+            libc::setsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_LINGER,
+                (&raw const at_once).cast(),
+                size_of::<libc::linger>() as libc::socklen_t,
+            )
+        };
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is known of a request when it is over, for an access log.
 
+use crate::conn::Connection;
+use crate::forwarded::Origin;
 use http::header::{self, HeaderMap, HeaderName};
 use http::request::Parts;
 use http::{Method, Version};
@@ -20,11 +22,11 @@ pub struct Entry {
     pub scheme: &'static str,
     /// The version.
     pub version: Version,
-    /// Headers of the request, as they were sent.
+    /// The host that the client has asked for, as it or a trusted proxy says.
     pub host: Option<Vec<u8>>,
-    /// See `host`.
+    /// A header of the request, as it was sent.
     pub referer: Option<Vec<u8>>,
-    /// See `host`.
+    /// See `referer`.
     pub agent: Option<Vec<u8>>,
     /// The status of the response, or 499.
     pub status: u16,
@@ -43,20 +45,23 @@ impl Entry {
         self.client.0.len() + self.method.as_str().len() + self.target.len() + headers
     }
 
-    pub(crate) fn new(client: (&str, u16), scheme: &'static str, head: &Parts, status: u16, bytes: u64) -> Entry {
+    /// Returns what is known of a request, of which trusted proxies may say something, without its response.
+    pub(crate) fn new(connection: &Connection, origin: Option<&Origin>, head: &Parts) -> Entry {
         let text = |name: HeaderName| value(&head.headers, name);
         let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());
+        let host = origin.and_then(|origin| origin.host.clone()).map(String::into_bytes);
+        let (client, port) = connection.client_of(origin);
         Entry {
-            client: (client.0.to_owned(), client.1),
+            client: (client.to_owned(), port),
             method: head.method.clone(),
             target: head.uri.path_and_query().map_or_else(|| "*".to_owned(), ToString::to_string),
-            scheme,
+            scheme: connection.scheme_of(origin),
             version: head.version,
-            host: authority.or_else(|| text(header::HOST)),
+            host: host.or(authority).or_else(|| text(header::HOST)),
             referer: text(header::REFERER),
             agent: text(header::USER_AGENT),
-            status,
-            bytes,
+            status: NO_RESPONSE,
+            bytes: 0,
             duration: 0,
         }
     }

@@ -98,6 +98,8 @@ pub struct Stats {
     pub refused: u64,
     /// Handlers that were cancelled.
     pub cancelled: u64,
+    /// Handshakes of TLS that have failed, or were not complete in time.
+    pub handshakes_failed: u64,
 }
 
 /// Hashes keys, which are different numbers already.
@@ -152,6 +154,9 @@ pub struct Shared {
     pub files: Cell<u64>,
     pub refused: Cell<u64>,
     pub cancelled: Cell<u64>,
+    pub handshakes_failed: Cell<u64>,
+    /// Where sessions of TLS read what has come, before they decrypt it.
+    pub scratch: RefCell<Box<[u8; SCRATCH]>>,
     events: RefCell<VecDeque<Event>>,
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
@@ -348,6 +353,9 @@ impl Shared {
 /// A server.
 pub struct Server(Rc<Shared>);
 
+/// The size of the largest record of TLS, and some of the next one.
+const SCRATCH: usize = 17 << 10;
+
 /// How many tasks are polled in a turn.
 const TASKS: usize = 64;
 
@@ -370,6 +378,8 @@ impl Server {
             files: Cell::new(0),
             refused: Cell::new(0),
             cancelled: Cell::new(0),
+            handshakes_failed: Cell::new(0),
+            scratch: RefCell::new(Box::new([0; SCRATCH])),
             events: RefCell::default(),
             queue: RefCell::default(),
             pace: Pace::default(),
@@ -490,6 +500,7 @@ impl Server {
             files: shared.files.get(),
             refused: shared.refused.get(),
             cancelled: shared.cancelled.get(),
+            handshakes_failed: shared.handshakes_failed.get(),
         }
     }
 

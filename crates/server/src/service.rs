@@ -4,7 +4,7 @@ use crate::body::Outgoing;
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::exchange::{Body, Head};
-use crate::exchange::{Exchange, refusal};
+use crate::exchange::{Exchange, origin, refusal};
 use crate::files;
 use crate::log::Entry;
 use crate::server::Shared;
@@ -50,8 +50,11 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
             let (head, body) = refusal(status);
             shared.log(|| {
                 let length = if let Body::Full(bytes) = &body { bytes.len() as u64 } else { 0 };
-                let scheme = self.connection.local().scheme();
-                Entry::new(self.connection.client(), scheme, &parts, status.as_u16(), length)
+                let bytes = if parts.method == Method::HEAD { 0 } else { length };
+                let duration = shared.driver.now().saturating_sub(shared.now.get());
+                let origin = origin(shared, &self.connection, &parts);
+                let entry = Entry::new(&self.connection, origin.as_deref(), &parts);
+                Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
             return Reply { refused: Some(response(head, body)), exchange: None };
         }

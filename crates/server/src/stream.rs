@@ -1,10 +1,12 @@
 //! What hyper and WebSockets read and write: a socket, or a TLS session on one.
 
 use crate::io::{Hangup, Socket};
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{self, BufRead, ErrorKind, IoSlice};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -78,14 +80,16 @@ impl Write for Stream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(socket) => socket.shutdown(),
+        let socket = match self.get_mut() {
+            Stream::Plain(socket) => socket,
             Stream::Tls(session) => {
                 session.close();
                 ready!(session.poll_flush(cx))?;
-                session.socket.shutdown();
+                &session.socket
             }
-        }
+        };
+        socket.shutdown();
+        socket.is_shut_down();
         Poll::Ready(Ok(()))
     }
 
@@ -108,6 +112,8 @@ pub struct Session {
     tls: ServerConnection,
     /// The first byte that has come.
     first: Option<u8>,
+    /// What was read from the socket, and not yet decrypted because there is enough of that.
+    rest: Bytes,
 }
 
 /// How a handshake has failed.
@@ -130,7 +136,7 @@ impl Session {
     /// # Errors
     /// There are no random numbers.
     pub fn new(socket: Socket, config: Arc<ServerConfig>) -> Result<Session, rustls::Error> {
-        Ok(Session { socket, tls: ServerConnection::new(config)?, first: None })
+        Ok(Session { socket, tls: ServerConnection::new(config)?, first: None, rest: Bytes::new() })
     }
 
     /// Goes on with the handshake. Ready: it is complete, or has failed.
@@ -162,6 +168,9 @@ impl Session {
 
     /// Reads from the socket, and decrypts it. Returns how many bytes have come, 0 at the end of the connection.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if !self.tls.is_handshaking() {
+            return self.poll_receive_data(cx);
+        }
         let mut wire = Wire { socket: &self.socket, cx };
         let count = match self.tls.read_tls(&mut Watched(&mut wire, &mut self.first)) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
@@ -171,6 +180,28 @@ impl Session {
             Ok(_) => Poll::Ready(Ok(count)),
             Err(error) => Poll::Ready(Err(io::Error::new(ErrorKind::InvalidData, error))),
         }
+    }
+
+    /// Does so when the handshake is complete. rustls reads 4 KiB at a time into a buffer that each session has. So the socket is
+    /// read into one that all of them share.
+    fn poll_receive_data(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut rest = std::mem::take(&mut self.rest);
+        if !rest.is_empty() {
+            let (count, decrypted) = (rest.len(), decrypt(&mut self.tls, &rest));
+            return Poll::Ready(decrypted.map(|taken| {
+                self.rest = rest.split_off(taken);
+                count
+            }));
+        }
+        let shared = Rc::clone(self.socket.shared());
+        let mut scratch = shared.scratch.borrow_mut();
+        let count = ready!(self.socket.poll_fill(cx, &mut scratch[..]))?;
+        if count == 0 {
+            return Poll::Ready(self.tls.read_tls(&mut io::empty()));
+        }
+        let taken = decrypt(&mut self.tls, &scratch[..count])?;
+        self.rest = Bytes::copy_from_slice(&scratch[taken..count]);
+        Poll::Ready(Ok(count))
     }
 
     /// Gives decrypted data to `take`, which returns how much of it it has taken. Nothing is given at their end.
@@ -231,6 +262,22 @@ impl Session {
     pub fn into_socket(self) -> Socket {
         self.socket
     }
+}
+
+/// Decrypts as much as rustls takes at once. Returns how much of it was taken.
+fn decrypt(tls: &mut ServerConnection, bytes: &[u8]) -> io::Result<usize> {
+    let mut left = bytes;
+    while !left.is_empty() {
+        match tls.read_tls(&mut left) {
+            Ok(0) => return Ok(bytes.len()), // the client has said that nothing more comes
+            Ok(_) => {}
+            // There is enough that was decrypted.
+            Err(error) if error.kind() == ErrorKind::Other => break,
+            Err(error) => return Err(error),
+        }
+        tls.process_new_packets().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+    }
+    Ok(bytes.len() - left.len())
 }
 
 /// A socket, as rustls reads and writes it.

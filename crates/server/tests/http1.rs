@@ -4,7 +4,7 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Settings, Why, Written};
+use spindle_server::{Body, Event, Exchange, Head, Proxies, Settings, Why, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
 use world::{SECOND, World, answer};
@@ -596,4 +596,101 @@ fn every_request_is_logged_once() {
     world.advance(3 * SECOND);
     drop(client);
     assert_eq!(expect(499, 0, "/wait").duration, 3 * SECOND);
+}
+
+/// With HTTP/1.0 a body ends with the connection. What is not complete must not look like it.
+#[test]
+fn an_incomplete_response_of_http_1_0_is_seen_to_be_incomplete() {
+    let cases = ["fails", "half-closes", "takes nothing", "stops", "whole"];
+    for case in cases {
+        let (world, begun) = held(Settings { write_window: 64 << 10, ..Settings::default() });
+        let client = world.client();
+        client.send(&world, "GET / HTTP/1.0\r\n\r\n");
+        world.until(|| (begun.borrow().len() == 1).then_some(()));
+        let exchange = begun.borrow_mut().remove(0);
+        let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+        exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        exchange.write(Bytes::from_static(b"some of it"));
+        if case != "takes nothing" {
+            client.expect(&world, "some of it");
+        }
+        match case {
+            "fails" => exchange.handler_ends(),
+            "half-closes" => client.finish(),
+            "takes nothing" => {
+                let mut idle = 0;
+                while idle < 50 {
+                    if exchange.has_room() {
+                        exchange.write(Bytes::from(vec![0; 16 << 10]));
+                        idle = 0;
+                    } else {
+                        idle += 1;
+                    }
+                    world.step();
+                }
+                exchange.complete(None); // what is buffered is not sent any more
+                exchange.handler_ends();
+                world.advance(31 * SECOND);
+            }
+            "stops" => world.server.close(),
+            _ => {
+                exchange.complete(None);
+                exchange.handler_ends();
+            }
+        }
+        client.rest(&world);
+        assert_eq!(client.is_reset(), case != "whole", "{case}");
+    }
+}
+
+/// hyper has taken all of the response, and the client takes the rest later than an idle connection is closed.
+#[test]
+fn the_rest_of_a_response_is_sent_however_slowly() {
+    for unread in [false, true] {
+        // Nothing but a client that takes nothing has a time limit here.
+        let timeouts = Settings { write_timeout: 1 << 50, header_timeout: 0, queue_timeout: 0, ..Settings::default() };
+        let timeouts = Settings { request_timeout: 0, body_timeout: 0, ..timeouts };
+        let (world, begun) = held(Settings { max_body_size: 100 << 20, ..timeouts });
+        let client = world.client();
+        let length = if unread { 100 << 20 } else { 0 };
+        client.send(&world, format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"));
+        world.until(|| (begun.borrow().len() == 1).then_some(()));
+        let exchange = begun.borrow_mut().remove(0);
+        let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+        exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        world.step();
+        let mut written = 0;
+        while world.server.next_deadline().is_none() {
+            exchange.write(Bytes::from(vec![b'a'; 16 << 10]));
+            written += 16 << 10;
+            world.step();
+        }
+        exchange.complete(None);
+        exchange.handler_ends();
+        world.step();
+        assert!(exchange.is_over() && written > 64 << 10, "{written}");
+        world.advance(1000 * SECOND);
+        let all =
+            world.until(|| Some(client.bytes()).filter(|all| all.ends_with(b"\r\n0\r\n\r\n") || client.is_closed()));
+        assert!(all.len() > written, "{} of {written}", all.len());
+    }
+}
+
+#[test]
+fn what_is_refused_is_logged_as_what_is_handled() {
+    let networks = vec!["127.0.0.1/32".parse().unwrap()];
+    let proxies = Proxies { networks, ..Proxies::default() };
+    let world = World::echo(Settings { max_body_size: 10, proxies, ..Settings::default() });
+    world.server.log_requests();
+    let forwarded = "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: shop.example\r\n";
+    for (length, status) in [(1, 200), (11, 413)] {
+        let head = format!(
+            "POST / HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n{forwarded}Content-Length: {length}\r\n\r\n"
+        );
+        world.exchange(format!("{head}{}", "x".repeat(length)));
+        let entry = world.until(|| world.logged.borrow_mut().pop());
+        let host = entry.host.as_deref().map(String::from_utf8_lossy);
+        assert_eq!((entry.status, entry.client.0.as_str(), entry.scheme), (status, "1.2.3.4", "https"));
+        assert_eq!(host.as_deref(), Some("shop.example"));
+    }
 }

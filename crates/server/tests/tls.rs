@@ -292,20 +292,57 @@ fn a_whole_response_is_told_from_one_that_was_cut() {
             *begun.borrow_mut() = Some(exchange);
         }
     });
-    for is_whole in [true, false] {
+    for (is_whole, half_closes) in [(true, false), (false, false), (false, true)] {
         let client = Secure::connect(&world, &[]);
         // HTTP/1.0 has nothing but the end of the connection.
         client.send(&world, "GET / HTTP/1.0\r\n\r\n");
         client.expect(&world, "some of it");
         let exchange: Rc<Exchange> = exchange.take().unwrap();
-        if is_whole {
-            exchange.complete(None);
+        if half_closes {
+            client.tls.borrow_mut().send_close_notify();
+            client.flush(&world);
+        } else {
+            if is_whole {
+                exchange.complete(None);
+            }
+            exchange.handler_ends();
         }
-        exchange.handler_ends();
         let text = client.rest(&world);
         assert!(text.ends_with("some of it") && !text.contains("content-length"), "{text}");
         assert_eq!(client.is_whole.get(), is_whole);
+        exchange.handler_ends();
     }
+}
+
+/// A protocol that was asked for, and is not spoken, changes nothing.
+#[test]
+fn a_response_to_a_request_for_an_upgrade_is_whole() {
+    let (world, _folder) = world(Settings::default());
+    let client = Secure::connect(&world, &[]);
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: h2c\r\n\r\n");
+    let text = client.rest(&world);
+    assert!(text.ends_with("[GET / ]") && client.is_whole.get(), "{text}");
+}
+
+#[test]
+fn failed_handshakes_are_counted() {
+    let (world, folder) = world(Settings::default());
+    let failed = |count: u64| world.until(|| (world.server.stats().handshakes_failed == count).then_some(()));
+    let client = Secure::connect(&world, &[]);
+    client.send(&world, GET);
+    client.expect(&world, "[GET /a ]");
+    failed(0);
+    world.exchange("GET / HTTP/1.1\r\n\r\n");
+    failed(1);
+    world.exchange([22, 3, 1, 255, 255, 0]);
+    failed(2);
+    drop(world.client());
+    failed(3);
+    let silent = world.client();
+    world.advance(11 * SECOND);
+    silent.rest(&world);
+    failed(4);
+    drop(folder);
 }
 
 #[test]
