@@ -37,7 +37,7 @@ $tls = null;
 foreach (array_slice($argv, 1) as $name) {
     $tls = $tls ? $tls->add("$name.pem", "$name.key") : new Tls("$name.pem", "$name.key");
 }
-$server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0] + ($tls ? ['header_timeout' => 2] : [])))
+$server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0, 'compression' => true] + ($tls ? ['header_timeout' => 2] : [])))
     ->listen('127.0.0.1:0', $tls)->files('/files', getcwd(), ['cache_control' => 'max-age=60']);
 $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads, $done, $gone) {
     switch ($r->path()) {
@@ -58,6 +58,18 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads,
             for ($i = 0; $i < 256; $i++) $w->write(str_repeat(chr($i), 16384));
         });
         case '/files': return implode(' ', array_map(fn($f) => $f->name() . ':' . md5_file($f->path()), $r->files())) . ' ' . $r->form('a');
+        case '/lines': return new Response(implode('', array_map(fn($i) => "line $i of many\n", range(1, 20_000))), 200, ['Content-Type' => 'text/plain']);
+        case '/lines-in-pieces': return new Response((function () {
+            foreach (range(1, 20_000) as $i) {
+                yield "line $i of many\n";
+                if ($i % 5000 === 0) delay(1);
+            }
+        })(), 200, ['Content-Type' => 'text/plain']);
+        case '/first-and-wait':
+            $begun++;
+            return new Response(function (Writer $writer) use (&$ended) {
+                try { $writer->write("first\n"); delay(1_000_000); } finally { $ended++; }
+            }, 200, ['Content-Type' => 'text/plain']);
         case '/trailer': return (new Response('body'))->trailer('X-Sum', '42');
         case '/wait':
             $begun++;

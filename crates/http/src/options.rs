@@ -125,6 +125,8 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "h2_local_resets" => settings.h2_local_resets = size(&name, value, 1)?,
             "h2_send_buffer" => settings.h2_send_buffer = size(&name, value, 1024)?.min(1 << 30),
             "h2_header_list" => settings.h2_header_list = small(&name, value, 1024)?,
+            "compression" => settings.compression = flag(&name, value)?,
+            "compression_size" => settings.compression_size = size(&name, value, 0)?,
             "trusted_proxies" => trusted(&name, value, &mut settings.proxies)?,
             "forwarded_headers" => {
                 settings.proxies.standard = match value.as_str().map(Str::to_text).as_deref() {

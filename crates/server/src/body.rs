@@ -1,5 +1,6 @@
 //! Bodies of responses, as hyper sends them.
 
+use crate::compress::Compressed;
 use crate::exchange::Exchange;
 use crate::files::Sending;
 use bytes::Bytes;
@@ -116,7 +117,8 @@ impl Pipe {
         }
     }
 
-    fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
+    /// Returns the next piece, or the trailers; `None` at the end.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
         let next = self.chunks.borrow_mut().pop_front();
         if let Some(bytes) = next {
             self.buffered.set(self.buffered.get() - bytes.len());
@@ -149,6 +151,8 @@ pub enum Content {
     Stream(Rc<Pipe>),
     /// A file.
     File(Rc<Sending>),
+    /// What is compressed as it is sent.
+    Compressed(Box<Compressed>),
 }
 
 /// The body of a response. When it is dropped, the exchange is over.
@@ -177,6 +181,7 @@ impl Drop for Outgoing {
                 Content::Full(_) => false,
                 Content::Stream(pipe) => pipe.is_end(),
                 Content::File(file) => file.left() == 0,
+                Content::Compressed(body) => body.is_end(),
             };
             exchange.body_ends(is_sent);
         }
@@ -189,35 +194,27 @@ impl Body for Outgoing {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
         let this = self.get_mut();
-        match &this.content {
-            Content::Empty => Poll::Ready(None),
-            Content::Full(_) => match std::mem::replace(&mut this.content, Content::Empty) {
-                Content::Full(bytes) => {
-                    if let Some(exchange) = &this.exchange {
-                        exchange.sends(bytes.len());
-                    }
-                    Poll::Ready(Some(Ok(Frame::data(bytes))))
-                }
-                _ => Poll::Ready(None),
-            },
-            Content::Stream(pipe) => {
-                let frame = pipe.poll(cx);
+        let piped = match &mut this.content {
+            Content::Empty => return Poll::Ready(None),
+            Content::Full(bytes) => {
+                let bytes = std::mem::take(bytes);
+                this.content = Content::Empty;
                 if let Some(exchange) = &this.exchange {
-                    if let Poll::Ready(Some(Ok(frame))) = &frame {
-                        exchange.sends(frame.data_ref().map_or(0, Bytes::len));
-                    }
-                    exchange.body_was_taken();
-                }
-                frame
-            }
-            Content::File(file) => {
-                let polled = file.poll(cx);
-                if let (Poll::Ready(Some(Ok(bytes))), Some(exchange)) = (&polled, &this.exchange) {
                     exchange.sends(bytes.len());
                 }
-                polled.map_ok(Frame::data)
+                return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
+            Content::File(file) => file.poll(cx).map_ok(Frame::data),
+            Content::Stream(pipe) => pipe.poll(cx),
+            Content::Compressed(body) => body.poll(cx),
+        };
+        if let Some(exchange) = &this.exchange {
+            if let Poll::Ready(Some(Ok(frame))) = &piped {
+                exchange.sends(frame.data_ref().map_or(0, Bytes::len));
+            }
+            exchange.body_was_taken();
         }
+        piped
     }
 
     fn is_end_stream(&self) -> bool {
@@ -226,6 +223,7 @@ impl Body for Outgoing {
             Content::Full(bytes) => bytes.is_empty(),
             Content::Stream(pipe) => pipe.is_end(),
             Content::File(file) => file.left() == 0,
+            Content::Compressed(body) => body.is_end(),
         }
     }
 
@@ -234,6 +232,7 @@ impl Body for Outgoing {
             Content::Empty => SizeHint::with_exact(0),
             Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::File(file) => SizeHint::with_exact(file.left()),
+            Content::Compressed(_) => SizeHint::new(),
             Content::Stream(pipe) => match pipe.left.get() {
                 Some(left) => SizeHint::with_exact(left + pipe.buffered.get() as u64),
                 None if pipe.is_end() => SizeHint::with_exact(0),

@@ -11,6 +11,7 @@
 //! A handler may make the connection a WebSocket instead of giving a response (`Upgraded`): see `ws.rs`.
 
 use crate::body::{Content, Outgoing, Pipe, Written};
+use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::files::{File, Sending};
@@ -418,21 +419,28 @@ impl Exchange {
         let is_head = self.parts.method == Method::HEAD;
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let mut pipe = None;
+        let length = match &body {
+            Body::Full(bytes) => Some(bytes.len() as u64),
+            Body::File(file) => Some(file.length()),
+            Body::Empty if !is_head => Some(0),
+            Body::Empty | Body::Stream { .. } => declared,
+        };
+        let compressed = match &body {
+            Body::File(_) => None, // which may have been compressed before
+            _ => compress::negotiate(&self.shared, &self.parts, status, &mut headers, length),
+        };
+        if is_head && !has_none && compressed.is_none() {
+            set_length(&mut headers, length);
+        }
         let content = match body {
-            Body::Empty if is_head => {
-                set_length(&mut headers, declared);
-                Content::Empty
-            }
-            Body::Full(bytes) if is_head && !has_none => {
-                set_length(&mut headers, Some(bytes.len() as u64));
-                Content::Empty
-            }
-            Body::Full(bytes) if !has_none && !bytes.is_empty() => Content::Full(bytes),
-            Body::File(file) if is_head => {
-                set_length(&mut headers, Some(file.length()));
-                Content::Empty
-            }
-            Body::File(file) if !has_none && file.length() > 0 => {
+            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match compressed {
+                Some(chosen) => {
+                    let source = Source::Full(bytes);
+                    Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                }
+                None => Content::Full(bytes),
+            },
+            Body::File(file) if !has_none && !is_head && file.length() > 0 => {
                 let sending = Sending::new(Rc::clone(&self.shared), file);
                 *self.file.borrow_mut() = Some(Rc::clone(&sending));
                 self.file_since.set(self.shared.now.get().max(1));
@@ -442,9 +450,6 @@ impl Exchange {
                 let new = Rc::new(Pipe::new(declared));
                 pipe = Some(Rc::clone(&new));
                 if is_head || has_none {
-                    if is_head {
-                        set_length(&mut headers, declared);
-                    }
                     new.end(None); // what is written to it is dropped
                     Content::Empty
                 } else {
@@ -454,7 +459,13 @@ impl Exchange {
                             headers.insert(header::TRAILER, names);
                         }
                     }
-                    Content::Stream(new)
+                    match compressed {
+                        Some(chosen) => {
+                            let source = Source::Stream(new);
+                            Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                        }
+                        None => Content::Stream(new),
+                    }
                 }
             }
             _ => Content::Empty,

@@ -14,6 +14,7 @@
 #![deny(unsafe_code)]
 
 mod body;
+mod compress;
 mod conn;
 mod discard;
 mod encoding;

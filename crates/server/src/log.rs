@@ -30,7 +30,7 @@ pub struct Entry {
     pub agent: Option<Vec<u8>>,
     /// The status of the response, or 499.
     pub status: u16,
-    /// How many bytes of the response's body were sent: without its coding, and without the messages of a WebSocket.
+    /// How many bytes of the response's body were sent: compressed, if it was, without its framing, and without the messages of a WebSocket.
     pub bytes: u64,
     /// How long it has taken, from the end of the request's head on, in nanoseconds.
     pub duration: u64,

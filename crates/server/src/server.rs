@@ -1,5 +1,6 @@
 //! The server: what its connections share, and what its owner calls.
 
+use crate::compress::Compressing;
 use crate::conn::Connection;
 use crate::exchange::{Exchange, Why};
 use crate::exec::Executor;
@@ -155,6 +156,7 @@ pub struct Shared {
     pub refused: Cell<u64>,
     pub cancelled: Cell<u64>,
     pub handshakes_failed: Cell<u64>,
+    pub compressing: Compressing,
     /// Where sessions of TLS read what has come, before they decrypt it.
     pub scratch: RefCell<Box<[u8; SCRATCH]>>,
     events: RefCell<VecDeque<Event>>,
@@ -379,6 +381,7 @@ impl Server {
             refused: Cell::new(0),
             cancelled: Cell::new(0),
             handshakes_failed: Cell::new(0),
+            compressing: Compressing::default(),
             scratch: RefCell::new(Box::new([0; SCRATCH])),
             events: RefCell::default(),
             queue: RefCell::default(),
@@ -441,7 +444,9 @@ impl Server {
         shared.is_in_turn.set(true);
         shared.timers.expire(now);
         shared.check_life(now);
+        shared.compressing.turn_begins();
         shared.exec.run(TASKS);
+        shared.compressing.turn_ends();
         shared.is_in_turn.set(false);
     }
 

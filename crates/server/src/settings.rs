@@ -49,6 +49,10 @@ pub struct Settings {
     pub websocket_frame: usize,
     /// After how long a silent client of a WebSocket is sent a ping; after twice as long it counts as gone.
     pub websocket_ping: u64,
+    /// Responses are compressed, if their clients accept that.
+    pub compression: bool,
+    /// The size from which on they are.
+    pub compression_size: usize,
     /// The proxies that are believed what they say of the client.
     pub proxies: Proxies,
 }
@@ -81,6 +85,8 @@ impl Default for Settings {
             websocket_message: 1 << 20,
             websocket_frame: 1 << 20,
             websocket_ping: 30 * SECOND,
+            compression: false,
+            compression_size: 1024,
             proxies: Proxies::default(),
         }
     }
