@@ -38,6 +38,10 @@ pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register)
 
 function_table! {
     static FUNCTIONS = {
+        c"Async\\Http\\currentRequest"() -> Type::class(c"Async\\Http\\Request").or_null() => |call| {
+            call.no_arguments()?;
+            Ok(request::current())
+        };
         c"Async\\Http\\finish"() -> Type::BOOL => |call| {
             call.no_arguments()?;
             Ok(worker::finish().into())

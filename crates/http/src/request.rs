@@ -5,7 +5,7 @@ use crate::run::handling;
 use crate::{declare, form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
 use http::{HeaderName, Version, header};
-use spindle_php::coroutine;
+use spindle_php::coroutine::{self, Scope};
 use spindle_server::{Exchange, Incoming};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
@@ -147,6 +147,23 @@ pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Request>> {
     let request = REQUEST.make();
     let _ = request.exchange.set(Rc::clone(exchange));
     request
+}
+
+/// The name of the value in a request's scope that is its object.
+const CURRENT: &str = "\0Async\\Http\\Request";
+
+/// Makes a request that of its scope, as [`current`] finds it.
+///
+/// # Errors
+/// There is no runtime any more.
+pub fn belongs_to(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
+    scope.set_value(&Str::new(CURRENT), request.object().into())
+}
+
+/// Returns the request in whose scope the running coroutine is, or `null`.
+pub fn current() -> Value {
+    let found = coroutine::scope_value(&Str::new(CURRENT));
+    found.filter(|value| value.as_object().is_some_and(|object| REQUEST.of(object).is_some())).unwrap_or(Value::NULL)
 }
 
 impl Request {

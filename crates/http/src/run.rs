@@ -194,6 +194,7 @@ fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: &Rc<Exch
         return Ok(());
     }
     let request = request::make(exchange);
+    request::belongs_to(&request, &scope)?;
     scope.spawn(move || handle(&server, &ending.0, &request))?;
     Ok(())
 }

@@ -46,7 +46,7 @@ const STATIC: Type = Type::class(c"Async\\Http\\Server");
 function_table! {
     static METHODS = {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
-        c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null") -> STATIC => listen;
+        c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null", proxyProtocol: Type::BOOL => c"false") -> STATIC => listen;
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
@@ -170,8 +170,9 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn listen(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.arguments(1, 3)?;
     let text = arguments.str(1)?.to_text();
+    let is_proxied = arguments.bool_or(3, false)?;
     let tls = arguments.object_or_null(2, TLS.class())?.map(tls::of).transpose()?;
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
@@ -180,7 +181,15 @@ fn listen(call: Call) -> PhpResult {
             "\"{text}\" is no address to listen at: \"host:port\", \"unix:/path\" or \"fd:3\""
         )));
     };
-    let listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    if is_proxied && inner.core.settings().proxies.are_none() {
+        return Err(value_error(
+            "The PROXY protocol is for proxies that the option \"trusted_proxies\" lists, and it lists none",
+        ));
+    }
+    let mut listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    if is_proxied {
+        listener.expect_proxies();
+    }
     inner.addresses.borrow_mut().push(listener.address().to_owned());
     inner.core.listen(listener, tls);
     Ok(this.object().into())

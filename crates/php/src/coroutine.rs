@@ -50,7 +50,7 @@
 //! # Panics
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
-use crate::api::awaiting;
+use crate::api::{awaiting, scope_values};
 use crate::handles::{connection_groups, handle_locks};
 use crate::isolation::sapi::Sapi;
 pub use crate::runtime::completion::{AwaitableClass, Completion};
@@ -74,7 +74,7 @@ use crate::runtime::{
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
 use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
-use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
+use spindle_zend::{Class, Object, Owned, PhpResult, Str, Thrown, Value, engine, exception};
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -226,6 +226,16 @@ impl Scope {
         Ok(coroutine)
     }
 
+    /// Sets a value that [`scope_value`] finds in the scope and in those below it. Names that begin with a zero are not user code's.
+    ///
+    /// # Errors
+    /// There is no runtime any more.
+    pub fn set_value(&self, name: &Str, value: Value) -> Result<(), Thrown> {
+        let record = scope::record(runtime()?, self.0.constructed()?);
+        let _ = record.values.set(spindle_zend::Key::Name(name), value, true);
+        Ok(())
+    }
+
     /// Cancels the coroutines of the scope with a copy of this exception, and closes it. Can be called while an exception is in
     /// flight.
     pub fn cancel(&self, reason: &Object) {
@@ -237,6 +247,16 @@ impl Scope {
             });
         }
     }
+}
+
+/// Returns the value that has this name in the scope of the running coroutine, or in the nearest one above: see [`Scope::set_value`].
+pub fn scope_value(name: &Str) -> Option<Value> {
+    let rt = scheduler::existing()?;
+    let scope = {
+        let core = rt.core.borrow();
+        core.scope_of(core.running())
+    };
+    scope_values::find(scope, spindle_zend::Key::Name(name))
 }
 
 /// Returns the time of the event loop's clock, in nanoseconds.

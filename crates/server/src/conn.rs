@@ -6,6 +6,7 @@ use crate::forwarded::Origin;
 use crate::io::{Hangup, Socket};
 use crate::link::Link;
 use crate::listen::Local;
+use crate::proxied::{self, Found, Whose};
 use crate::server::Shared;
 use crate::service::Service;
 use crate::stream::{Failed, Session, Stream};
@@ -14,7 +15,7 @@ use crate::tls::Tls;
 use bytes::Bytes;
 use http::Version;
 use hyper::server::conn::{http1, http2};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::io::IoSlice;
 use std::pin::Pin;
@@ -59,6 +60,9 @@ pub struct Connection {
     id: Cell<usize>,
     client: String,
     port: u16,
+    /// The client, if a proxy has told it; and whether the proxy does not know it.
+    proxied: OnceCell<(String, u16)>,
+    is_unknown: Cell<bool>,
     local: Rc<Local>,
     phase: Cell<Phase>,
     is_h2: Cell<bool>,
@@ -94,6 +98,8 @@ impl Connection {
             id: Cell::new(0),
             client,
             port,
+            proxied: OnceCell::new(),
+            is_unknown: Cell::new(false),
             local,
             phase: Cell::new(Phase::Head(now)),
             is_h2: Cell::new(false),
@@ -116,12 +122,33 @@ impl Connection {
     }
 
     pub fn client(&self) -> (&str, u16) {
-        (&self.client, self.port)
+        self.proxied.get().map_or((&self.client, self.port), |(client, port)| (client, *port))
+    }
+
+    /// Returns `true` if the client is known. Otherwise it may be anybody, and is not the proxy whose address stands for it.
+    pub fn is_known(&self) -> bool {
+        !self.is_unknown.get()
+    }
+
+    /// A proxy has told whose connection it is.
+    fn is_of(&self, whose: Whose) {
+        match whose {
+            Whose::Client(address, port) => {
+                let _ = self.proxied.set((address.to_canonical().to_string(), port));
+            }
+            Whose::Unknown => self.is_unknown.set(true),
+            Whose::Proxy => {}
+        }
     }
 
     /// Returns the client of a request, of which trusted proxies may say something else.
     pub fn client_of<'a>(&'a self, origin: Option<&'a Origin>) -> (&'a str, u16) {
-        origin.map_or(self.client(), |Origin { client: (address, port), .. }| (address, *port))
+        match origin {
+            // A trusted proxy for which nobody has asked: its port is known.
+            Some(Origin { client: (address, 0), .. }) if *address == self.client().0 => self.client(),
+            Some(Origin { client: (address, port), .. }) => (address, *port),
+            None => self.client(),
+        }
     }
 
     /// Returns the scheme that the client of a request uses.
@@ -395,6 +422,8 @@ impl Connection {
     reason = "there is one for each connection, and it is almost always the large one"
 )]
 enum Protocol {
+    /// What a proxy says of the client, as far as it has come; then that is spoken which the listener says.
+    Proxied(Socket, Vec<u8>, Option<Rc<Tls>>),
     /// The handshake of TLS, after which the protocol is known.
     Handshaking(Box<Session>),
     /// So many bytes of the preface of HTTP/2 have come.
@@ -418,11 +447,13 @@ pub struct Task {
 
 impl Task {
     /// Returns the task of a connection, which uses TLS if there are certificates.
-    pub fn new(connection: Rc<Connection>, socket: Socket, tls: Option<&Tls>) -> Task {
-        let protocol = match tls {
-            None => Protocol::Unknown(socket, [0; PREFACE.len()], 0),
-            Some(tls) => Session::new(socket, tls.config())
-                .map_or(Protocol::Closed, |session| Protocol::Handshaking(Box::new(session))),
+    pub fn new(connection: Rc<Connection>, socket: Socket, tls: Option<Rc<Tls>>) -> Task {
+        let protocol = if !connection.local.is_proxied {
+            begin(socket, tls.as_deref())
+        } else if connection.shared.settings.proxies.trusts(connection.client().0) {
+            Protocol::Proxied(socket, Vec::new(), tls)
+        } else {
+            Protocol::Closed
         };
         Task { connection, protocol, is_draining: false }
     }
@@ -430,6 +461,36 @@ impl Task {
     fn service(&self) -> Service {
         let connection = Rc::clone(&self.connection);
         Service { shared: Rc::clone(&connection.shared), connection }
+    }
+
+    /// Reads what a proxy says of the client. Ready: it is known, or what was sent is something else.
+    fn introduce(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Protocol::Proxied(socket, start, _) = &mut self.protocol else { return Poll::Ready(()) };
+        let (whose, length) = loop {
+            let mut bytes = [0; 512];
+            match socket.poll_fill(cx, &mut bytes) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(count)) if count > 0 => start.extend_from_slice(&bytes[..count]),
+                Poll::Ready(_) => {
+                    self.protocol = Protocol::Closed;
+                    return Poll::Ready(());
+                }
+            }
+            match proxied::parse(start) {
+                Found::Part => {}
+                Found::Header(whose, length) => break (whose, length),
+                Found::Malformed => {
+                    self.protocol = Protocol::Closed;
+                    return Poll::Ready(());
+                }
+            }
+        };
+        self.connection.is_of(whose);
+        if let Protocol::Proxied(socket, start, tls) = std::mem::replace(&mut self.protocol, Protocol::Closed) {
+            socket.put_back(Bytes::copy_from_slice(&start[length..]));
+            self.protocol = begin(socket, tls.as_deref());
+        }
+        Poll::Ready(())
     }
 
     /// Goes on with the handshake. Ready: it has ended.
@@ -483,8 +544,7 @@ impl Task {
                 break true;
             }
         };
-        let Protocol::Unknown(mut socket, start, length) = std::mem::replace(&mut self.protocol, Protocol::Closed)
-        else {
+        let Protocol::Unknown(socket, start, length) = std::mem::replace(&mut self.protocol, Protocol::Closed) else {
             return Poll::Ready(());
         };
         socket.put_back(Bytes::copy_from_slice(&start[..length]));
@@ -527,7 +587,9 @@ impl Task {
         }
         self.is_draining = true;
         match &mut self.protocol {
-            Protocol::Handshaking(_) | Protocol::Unknown(..) => self.protocol = Protocol::Closed,
+            Protocol::Proxied(..) | Protocol::Handshaking(_) | Protocol::Unknown(..) => {
+                self.protocol = Protocol::Closed
+            }
             Protocol::Http1(http) => Pin::new(http).graceful_shutdown(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
             Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
@@ -572,6 +634,11 @@ impl Task {
     fn work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match &mut self.protocol {
+                Protocol::Proxied(..) => {
+                    if self.introduce(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                }
                 Protocol::Handshaking(_) => {
                     if self.shake_hands(cx).is_pending() {
                         return Poll::Pending;
@@ -644,6 +711,15 @@ impl Task {
                 Protocol::Closed => return Poll::Ready(()),
             }
         }
+    }
+}
+
+/// Returns the begin of a connection, which uses TLS if there are certificates.
+fn begin(socket: Socket, tls: Option<&Tls>) -> Protocol {
+    match tls {
+        None => Protocol::Unknown(socket, [0; PREFACE.len()], 0),
+        Some(tls) => Session::new(socket, tls.config())
+            .map_or(Protocol::Closed, |session| Protocol::Handshaking(Box::new(session))),
     }
 }
 

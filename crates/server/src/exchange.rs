@@ -810,7 +810,10 @@ impl Exchange {
 /// Returns what trusted proxies say of the client of a request, if it comes from one.
 pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<Box<Origin>> {
     let proxies = &shared.settings.proxies;
-    if proxies.are_none() { None } else { proxies.origin(connection.client().0, &head.headers).map(Box::new) }
+    if proxies.are_none() || !connection.is_known() {
+        return None;
+    }
+    proxies.origin(connection.client().0, &head.headers).map(Box::new)
 }
 
 /// The headers that handlers do not set.

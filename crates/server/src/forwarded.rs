@@ -49,13 +49,17 @@ impl Proxies {
         !self.unix && self.networks.is_empty()
     }
 
-    /// Returns where a request comes from that this peer has sent, or `None` if it is the client itself.
-    pub fn origin(&self, peer: &str, headers: &HeaderMap) -> Option<Origin> {
-        let trusted = match peer.parse::<IpAddr>() {
+    /// Returns `true` if this peer is one of them; an empty text is a client of a Unix socket.
+    pub fn trusts(&self, peer: &str) -> bool {
+        match peer.parse::<IpAddr>() {
             Ok(address) => self.is_trusted(address),
             Err(_) => self.unix && peer.is_empty(),
-        };
-        if !trusted {
+        }
+    }
+
+    /// Returns where a request comes from that this peer has sent, or `None` if it is the client itself.
+    pub fn origin(&self, peer: &str, headers: &HeaderMap) -> Option<Origin> {
+        if !self.trusts(peer) {
             return None;
         }
         // A client may have sent other bytes than text before the part that a proxy has added to the line.

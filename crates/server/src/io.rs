@@ -3,7 +3,7 @@
 
 use crate::conn::Connection;
 use crate::server::{Key, Shared};
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor};
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
@@ -119,7 +119,7 @@ pub struct Socket {
     read: Rc<Side>,
     write: Rc<Side>,
     /// What was read ahead, to find out which protocol the client speaks.
-    ahead: Bytes,
+    ahead: RefCell<Bytes>,
 }
 
 impl Socket {
@@ -133,7 +133,7 @@ impl Socket {
             connection,
             read: Side::new(Direction::Read),
             write: Side::new(Direction::Write),
-            ahead: Bytes::new(),
+            ahead: RefCell::default(),
         }
     }
 
@@ -148,8 +148,9 @@ impl Socket {
     }
 
     /// Returns the bytes to the socket, to be read next.
-    pub fn put_back(&mut self, bytes: Bytes) {
-        self.ahead = bytes;
+    pub fn put_back(&self, bytes: Bytes) {
+        let mut ahead = self.ahead.borrow_mut();
+        *ahead = if ahead.is_empty() { bytes } else { [bytes, ahead.split_off(0)].concat().into() };
     }
 
     /// Reads into a buffer of `length` bytes at `place`. Returns how many were read.
@@ -181,8 +182,20 @@ impl Socket {
         self.connection.is_shut_down();
     }
 
+    /// Takes at most so many bytes that were read ahead.
+    fn take_ahead(&self, most: usize) -> Bytes {
+        let mut ahead = self.ahead.borrow_mut();
+        let count = ahead.len().min(most);
+        ahead.split_to(count)
+    }
+
     /// Reads into `buffer`. Returns how many bytes were read.
     pub fn poll_fill(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        let ahead = self.take_ahead(buffer.len());
+        if !ahead.is_empty() {
+            buffer[..ahead.len()].copy_from_slice(&ahead);
+            return Poll::Ready(Ok(ahead.len()));
+        }
         self.poll_recv(cx, buffer.as_mut_ptr(), buffer.len())
     }
 
@@ -265,11 +278,10 @@ impl Drop for Hangup {
 impl Read for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let is_ahead = !this.ahead.is_empty();
+        let ahead = this.take_ahead(buf.remaining());
+        let is_ahead = !ahead.is_empty();
         if is_ahead {
-            let count = this.ahead.len().min(buf.remaining());
-            buf.put_slice(&this.ahead[..count]);
-            this.ahead.advance(count);
+            buf.put_slice(&ahead);
             if buf.remaining() == 0 {
                 return Poll::Ready(Ok(()));
             }

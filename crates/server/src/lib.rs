@@ -28,6 +28,7 @@ mod job;
 mod link;
 mod listen;
 mod log;
+mod proxied;
 mod server;
 mod service;
 mod settings;

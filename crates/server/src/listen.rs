@@ -55,6 +55,8 @@ enum Kind {
 pub struct Listener {
     kind: Kind,
     text: String,
+    /// Its clients are proxies, whose connections begin with a header of the PROXY protocol.
+    is_proxied: bool,
 }
 
 impl Listener {
@@ -79,7 +81,7 @@ impl Listener {
             Kind::Tcp(socket) => socket.set_nonblocking(true)?,
             Kind::Unix(socket, _) => socket.set_nonblocking(true)?,
         }
-        Ok(Listener { kind, text })
+        Ok(Listener { kind, text, is_proxied: false })
     }
 
     fn of_tcp(socket: TcpListener) -> std::io::Result<(Kind, String)> {
@@ -95,6 +97,12 @@ impl Listener {
             return Ok((Kind::Unix(UnixListener::from(copy.fd), None), format!("fd:{fd}")));
         }
         Listener::of_tcp(TcpListener::from(copy.fd))
+    }
+
+    /// Its clients are proxies from now on, whose connections begin with a header of the PROXY protocol. Those of others, and
+    /// of proxies that are not trusted, are closed.
+    pub fn expect_proxies(&mut self) {
+        self.is_proxied = true;
     }
 
     /// Returns where it listens, with the port that the system has chosen.
@@ -157,6 +165,8 @@ pub struct Local {
     pub address: String,
     /// They use TLS.
     pub is_tls: bool,
+    /// They begin with a header of the PROXY protocol.
+    pub is_proxied: bool,
 }
 
 impl Local {
@@ -188,7 +198,8 @@ impl Accepting {
     pub fn new(shared: Rc<Shared>, listener: Listener, tls: Option<Rc<Tls>>) -> Accepting {
         shared.driver.opened(listener.as_fd(), false);
         let fd = listener.as_fd().as_raw_fd();
-        let local = Rc::new(Local { address: listener.address().to_owned(), is_tls: tls.is_some() });
+        let (address, is_proxied) = (listener.address().to_owned(), listener.is_proxied);
+        let local = Rc::new(Local { address, is_tls: tls.is_some(), is_proxied });
         Accepting {
             shared,
             local,
@@ -257,7 +268,7 @@ impl Future for Accepting {
                     shared.accepted.set(shared.accepted.get() + 1);
                     let connection = Connection::new(Rc::clone(shared), client, port, Rc::clone(&self.local));
                     let socket = Socket::new(fd, is_tcp, Rc::clone(shared), Rc::clone(&connection));
-                    shared.exec.spawn(conn::Task::new(connection, socket, self.tls.as_deref()));
+                    shared.exec.spawn(conn::Task::new(connection, socket, self.tls.clone()));
                 }
                 Poll::Ready(Err(_)) => {
                     // Descriptors or memory have run out. What else frees some is not announced, so it tries again.

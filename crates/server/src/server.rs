@@ -402,6 +402,11 @@ impl Server {
         self.0.notify();
     }
 
+    /// Returns its limits, and whom it trusts.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
     /// From now on there is an event for each request that is over.
     pub fn log_requests(&self) {
         self.0.is_logged.set(true);

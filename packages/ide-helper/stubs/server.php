@@ -15,7 +15,7 @@ namespace Async\Http {
         /**
          * $options: limits and times, see docs/server.md.
          *
-         * @param array<string, int|float|string|list<string>> $options
+         * @param array<string, bool|int|float|string|list<string>> $options
          * @throws \ValueError if there is no such option, or it has another type
          */
         public function __construct(array $options = []) {}
@@ -24,10 +24,12 @@ namespace Async\Http {
          * Listens at an address: 'host:port' (0: the system chooses a port), 'unix:/path', or 'fd:3', a socket that the process
          * was started with. Its clients use TLS if there are certificates. May be called several times.
          *
+         * @param bool $proxyProtocol clients are proxies of the option trusted_proxies, whose connections begin with a header of the
+         *                            PROXY protocol; other connections are closed
          * @throws ServerException if the system refuses it
-         * @throws \ValueError if it is no address
+         * @throws \ValueError if it is no address, or no proxies are trusted that it is for
          */
-        public function listen(string $address, ?Tls $tls = null): Server {}
+        public function listen(string $address, ?Tls $tls = null, bool $proxyProtocol = false): Server {}
 
         /**
          * Sends files: GET and HEAD for a URL that begins with $prefix are answered with what $directory has there, before any handler
@@ -446,6 +448,12 @@ namespace Async\Http {
 
     /** The handler was cancelled because the server stops. */
     class ServerStopped extends \Async\CancellationException {}
+
+    /**
+     * Returns the request of the calling coroutine: of the handler, and of all coroutines in its scope and in those below it. Null
+     * outside of handlers; in worker mode the superglobals tell it.
+     */
+    function currentRequest(): ?Request {}
 
     /**
      * Completes the response of the running request in worker mode: the client gets what was printed, and the request goes on.

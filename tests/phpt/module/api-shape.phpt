@@ -23,6 +23,7 @@ foreach (ini_get_all('spindle') as $name => $setting) {
 foreach ($extension->getDependencies() as $name => $kind) echo "$kind: $name\n";
 ?>
 --EXPECT--
+function Async\Http\currentRequest(): ?Async\Http\Request
 function Async\Http\finish(): bool
 function Async\Syntax\call(mixed $callee, Closure $of = UNKNOWN): ?Async\Syntax\Call
 function Async\Task\getTaskId(): Async\Task\SystemCall
@@ -209,7 +210,7 @@ final class Async\Http\Response
     public static function redirect(string $location, int $status = 302): Async\Http\Response
 final class Async\Http\Server
     public function __construct(array $options = [])
-    public function listen(string $address, ?Async\Http\Tls $tls = null): Async\Http\Server
+    public function listen(string $address, ?Async\Http\Tls $tls = null, bool $proxyProtocol = false): Async\Http\Server
     public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler): Async\Http\Server

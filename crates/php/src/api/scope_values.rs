@@ -62,6 +62,7 @@ fn up<R>(id: ScopeId, ask: impl Fn(&Record) -> Option<R>) -> Option<R> {
     None
 }
 
-fn find(id: ScopeId, key: Key<'_>) -> Option<Value> {
+/// Returns the value of a key in this scope or the nearest one above that has it.
+pub fn find(id: ScopeId, key: Key<'_>) -> Option<Value> {
     up(id, |record| record.values.find(key))
 }

@@ -101,10 +101,19 @@ impl World {
     }
 
     pub fn with_tls(settings: Settings, tls: Option<Rc<Tls>>, handler: impl FnMut(&World, Event) + 'static) -> World {
+        let listener = Listener::bind(&Address::parse("127.0.0.1:0").unwrap()).unwrap();
+        World::at(listener, settings, tls, handler)
+    }
+
+    pub fn at(
+        listener: Listener,
+        settings: Settings,
+        tls: Option<Rc<Tls>>,
+        handler: impl FnMut(&World, Event) + 'static,
+    ) -> World {
         let events = Rc::new(Loop::default());
         events.now.set(1000 * SECOND);
         let server = Server::new(settings, Box::new(Shared(Rc::clone(&events))));
-        let listener = Listener::bind(&Address::parse("127.0.0.1:0").unwrap()).unwrap();
         let address = listener.address().to_owned();
         server.listen(listener, tls);
         World {
