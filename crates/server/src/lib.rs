@@ -33,6 +33,7 @@ mod server;
 mod service;
 mod settings;
 mod stream;
+mod targets;
 mod timer;
 mod tls;
 mod ws;

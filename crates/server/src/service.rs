@@ -8,7 +8,8 @@ use crate::exchange::{Exchange, origin, refusal};
 use crate::files;
 use crate::log::Entry;
 use crate::server::Shared;
-use http::{Method, Request, Response, StatusCode, Version, header};
+use crate::targets;
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version, header};
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -58,7 +59,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
             });
             return Reply { refused: Some(response(head, body)), exchange: None };
         }
-        let (parts, incoming) = request.into_parts();
+        let (mut parts, incoming) = request.into_parts();
+        targets::unite(&mut parts);
         let exchange = Exchange::new(Rc::clone(shared), Rc::clone(&self.connection), parts, incoming);
         self.connection.exchange_begins(&exchange);
         if !files::answers(shared, &exchange) {
@@ -80,12 +82,30 @@ impl Service {
         if request.method() == Method::CONNECT {
             return Some(StatusCode::NOT_IMPLEMENTED);
         }
-        // RFC 9112, 6.1: a transfer coding in a message of HTTP/1.0 is to be treated as faulty framing.
-        if request.version() == Version::HTTP_10 && headers.contains_key(header::TRANSFER_ENCODING) {
+        if !targets::is_valid(request.method(), request.version(), request.uri(), headers.get(header::HOST)) {
             return Some(StatusCode::BAD_REQUEST);
+        }
+        if let Some(refused) = refused_coding(request.version(), headers) {
+            return Some(refused);
         }
         let length = http_body::Body::size_hint(request.body()).lower();
         (length > self.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
+    }
+}
+
+/// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.
+fn refused_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
+    let mut lines = headers.get_all(header::TRANSFER_ENCODING).iter().peekable();
+    lines.peek()?;
+    // RFC 9112, 6.1: in a message of HTTP/1.0 it is to be treated as faulty framing.
+    if version == Version::HTTP_10 {
+        return Some(StatusCode::BAD_REQUEST);
+    }
+    let words = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
+    let mut codings = words.filter(|word| !word.is_empty());
+    match codings.next() {
+        Some(first) if !first.eq_ignore_ascii_case(b"chunked") => Some(StatusCode::NOT_IMPLEMENTED),
+        _ => codings.next().map(|_| StatusCode::BAD_REQUEST),
     }
 }
 

@@ -150,6 +150,21 @@ fn streams_are_answered_in_any_order() {
     assert_eq!(world.server.stats().connections, 1);
 }
 
+/// A request that seems to be for one host to one reader, and for another one to another, is refused.
+#[test]
+fn a_request_has_one_host() {
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    for (authority, host, status) in
+        [("test", "test", 200), ("test", "TEST", 200), ("test", "other", 400), ("a@b", "a@b", 400)]
+    {
+        http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+        let request = Request::builder().uri(format!("http://{authority}/")).header("host", host).body(()).unwrap();
+        let (response, _) = http.sender.borrow_mut().send_request(request, true).unwrap();
+        assert_eq!(http.response(response).0, status, "{authority} {host}");
+    }
+}
+
 #[test]
 fn bodies_go_both_ways() {
     let world = World::echo(Settings { max_body_size: 100_000, ..Settings::default() });
