@@ -119,6 +119,7 @@ function main(array $arguments): never
         $options[$name] = match (true) {
             $name === 'trusted_proxies' => \explode(',', $value),
             \is_numeric($value) => $value + 0,
+            \in_array($value, ['true', 'false'], true) => $value === 'true',
             default => $value,
         };
     }
@@ -131,7 +132,7 @@ function main(array $arguments): never
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {
-            $server->listen($address, $tls);
+            $server->listen($address, $tls, isset($one['proxied']));
         }
         $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
     } catch (ServerException | \ValueError $wrong) {

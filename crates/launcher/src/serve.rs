@@ -42,8 +42,10 @@ requests that have come are answered.
                     returns the response; 'worker' has superglobals and prints
   --dev             starts again when a file of APP changes, and shows errors
                     on the page
-  --set NAME=VALUE  an option of the server, as max_body_size=1000000; lists
-                    are separated by commas; may be repeated
+  --set NAME=VALUE  an option of the server, as max_body_size=1000000 or
+                    compression=true; lists are separated by commas; may be
+                    repeated
+  --proxy-protocol  expects the PROXY protocol, from --set trusted_proxies=…
   --log FORMAT      'combined', 'json' or 'off'
   --grace SECONDS   how long requests may take when it is stopped; without it 30
   --php FILE        the PHP that serves; without it the php on the PATH
@@ -79,6 +81,7 @@ struct Request {
     log: String,
     grace: String,
     is_dev: bool,
+    is_proxied: bool,
     set: Vec<OsString>,
     php: OsString,
     extension: Option<PathBuf>,
@@ -129,6 +132,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                 request.grace = seconds.to_string();
             }
             Arg::Long("dev") => request.is_dev = true,
+            Arg::Long("proxy-protocol") => request.is_proxied = true,
             Arg::Long("set") => {
                 let set = arguments.value()?;
                 if !set.as_bytes().contains(&b'=') {
@@ -249,8 +253,10 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         pass("certificate", certificate);
         pass("key", key);
     }
-    if request.is_dev {
-        pass("dev", OsStr::new("1"));
+    for (name, is_given) in [("dev", request.is_dev), ("proxied", request.is_proxied)] {
+        if is_given {
+            pass(name, OsStr::new("1"));
+        }
     }
     command
 }
