@@ -16,7 +16,7 @@ $code = <<<'PHP'
             gethostbyname('localhost');
             file_put_contents('php://memory', file_get_contents(PHP_BINARY, length: 100_000));
             shell_exec('true');
-            $i % 2 && throw new Exception("$i");
+            $i === 7 && throw new Exception("one");
         });
     }
     try {
