@@ -145,9 +145,11 @@ impl<H: Copy, W> Locks<H, W> {
         }
     }
 
-    /// Removes all locks.
+    /// Removes all locks. Where there are none, as at the end of most requests, the array is not touched.
     pub fn clear(&mut self) {
-        *self = Locks::new();
+        if !self.is_empty() {
+            *self = Locks::new();
+        }
     }
 }
 
