@@ -42,6 +42,8 @@ struct Poll {
     /// The last watch was removed while a coroutine waited.
     has_nothing_left: Cell<bool>,
     is_waiting: Cell<bool>,
+    /// The last wait has returned so many streams that the next one is likely to find some.
+    is_busy: Cell<bool>,
     /// It waits where no coroutine can be suspended.
     waits_in_place: Cell<bool>,
 }
@@ -80,6 +82,8 @@ impl Side {
     }
 }
 
+/// How many streams a wait returns from which on the loop counts as busy.
+const BUSY: usize = 4;
 /// How long the list of what is due may be before entries that are void are removed.
 const MIN_DUE_TO_COMPACT: usize = 64;
 
@@ -128,6 +132,7 @@ impl State for Poll {
             is_woken: Cell::new(false),
             has_nothing_left: Cell::new(false),
             is_waiting: Cell::new(false),
+            is_busy: Cell::new(false),
             waits_in_place: Cell::new(false),
         }
     }
@@ -274,6 +279,7 @@ fn wait(call: Call) -> PhpResult {
     };
     this.is_waiting.set(false);
     done?;
+    this.is_busy.set(ready.len() >= BUSY);
     this.is_woken.set(false);
     let caught = this.caught.replace(0);
     let mut signals = Vec::new();
@@ -296,13 +302,42 @@ impl Ready {
     }
 
     fn is_empty(&self) -> bool {
-        self.read.is_empty() && self.write.is_empty()
+        self.len() == 0
     }
+
+    fn len(&self) -> usize {
+        self.read.len() + self.write.len()
+    }
+
+    /// Adds a direction; returns `true`, for it is due.
+    fn add(&mut self, side: &Side) -> bool {
+        let array = match side.direction {
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+        };
+        array.set_at(side.stream.number as u64, side.stream.resource.get());
+        true
+    }
+}
+
+/// What is known of a direction that is due.
+enum Found {
+    /// It is not watched any more, or is registered.
+    Void,
+    Ready,
+    /// It is not ready; the descriptor.
+    NotReady(i32),
+    /// The kernel has to be asked; the descriptor.
+    Unknown(i32),
+}
+
+fn cannot_wait(error: &std::io::Error) -> Thrown {
+    fails(&format!("Cannot wait for a stream: {error}"))
 }
 
 impl Poll {
     fn make_due(&self, side: Side) {
-        if side.watch().is_due.get() {
+        if side.watch().is_due.replace(true) {
             return;
         }
         let mut due = self.due.borrow_mut();
@@ -313,7 +348,6 @@ impl Poll {
                 is_watched
             });
         }
-        side.watch().is_due.set(true);
         due.push(side);
     }
 
@@ -347,99 +381,121 @@ impl Poll {
         }
     }
 
-    /// Ends the registrations that the event loop has reported. Returns what is ready; what is not known to be is added to `due`.
+    /// Ends the registrations that the event loop has reported. Returns what is known to be ready; the rest is added to `due`, to be
+    /// looked at.
     fn take_reports(&self, due: &mut Vec<Side>) -> Vec<Side> {
-        let mut ready = Vec::new();
+        let mut reported = Vec::new();
         while let Some(key) = self.waits.next() {
             let side = self.registered.borrow_mut().remove(&key);
             let Some(side) = side else { continue };
-            let watch = side.watch();
-            let Some((_, descriptor)) = watch.registration.take() else { continue };
+            let Some((_, descriptor)) = side.watch().registration.take() else { continue };
             self.waits.unwatch_descriptor(descriptor, key);
-            if self.waits.is_known_ready(descriptor, side.direction) {
-                ready.push(side);
-            } else if !watch.is_due.replace(true) {
+            if self.waits.is_known(descriptor, side.direction) == Some(true) {
+                reported.push(side);
+            } else if !side.watch().is_due.replace(true) {
                 due.push(side);
             }
         }
-        ready
+        reported
     }
 
-    /// Looks at what was reported and what is due. What is ready is added to `ready` and is due again; what is not is registered,
+    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due; what is not is registered,
     /// or with `in_place` stays due and is returned.
     fn look(&self, ready: &mut Ready, in_place: bool) -> Result<Vec<Asked>, Thrown> {
+        // Watches that code of user wrappers adds are looked at by the next wait.
         let mut due = self.due.replace(self.spare.take());
         let reported = self.take_reports(&mut due);
-        let mut asked = Vec::with_capacity(due.len());
-        let mut questions = Vec::with_capacity(due.len());
-        let mut sides = due.drain(..);
-        while let Some(side) = sides.next() {
-            let watch = side.watch();
-            if !watch.is_due.replace(false) || !watch.is_watched.get() || watch.registration.get().is_some() {
-                continue;
+        let (mut asked, mut questions, mut failure) = (Vec::new(), Vec::new(), Ok(()));
+        due.retain(|side| {
+            if failure.is_err() {
+                return true;
             }
-            let found = self.descriptor(&side);
-            if exception::is_in_flight() {
-                // Of a user wrapper: all are looked at again by the next wait.
-                self.make_due(side);
-                asked.into_iter().chain(reported).for_each(|side| self.make_due(side));
-                self.due.borrow_mut().extend(sides);
-                return Err(Thrown::is_in_flight());
-            }
-            match found {
-                _ if !side.watch().is_watched.get() => {}
-                Some(fd) => {
-                    questions.push(Asked { fd, direction: side.direction });
-                    asked.push(side);
+            let kept = match self.find(side) {
+                _ if exception::is_in_flight() => {
+                    failure = Err(Thrown::is_in_flight());
+                    true
                 }
-                None => self.is_ready(side, ready),
-            }
+                Found::Void => false,
+                Found::Ready => ready.add(side),
+                Found::NotReady(fd) => self.register(side, fd, ready, &mut failure),
+                Found::Unknown(fd) => {
+                    asked.push(side.clone());
+                    questions.push(Asked { fd, direction: side.direction });
+                    false
+                }
+            };
+            side.watch().is_due.set(kept);
+            kept
+        });
+        let mut added = self.due.replace(due);
+        self.due.borrow_mut().append(&mut added);
+        self.spare.replace(added);
+        if failure.is_err() {
+            asked.into_iter().chain(reported).for_each(|side| self.make_due(side));
+            return failure.map(|()| Vec::new());
         }
-        drop(sides);
-        self.spare.replace(due);
-        let answers = self.waits.ask(&questions);
-        let mut failure = answers.as_ref().err().map(ToString::to_string);
+        let answers = if questions.is_empty() { Ok(Vec::new()) } else { self.waits.ask(&questions) };
+        let refused = answers.as_ref().err().map(cannot_wait);
         let answers = answers.unwrap_or_default();
         let mut left = Vec::new();
         for (at, (side, one)) in asked.into_iter().zip(questions).enumerate() {
-            let watch = side.watch();
-            if !watch.is_watched.get() {
+            if !side.watch().is_watched.get() {
                 continue; // by a wrapper's code
             }
-            match answers.get(at) {
-                None => self.make_due(side),
-                // It may have been closed by a wrapper's code, and the descriptor be another's.
-                Some(is_ready) if *is_ready || !side.stream.resource.get().is_open_stream() => {
-                    self.is_ready(side, ready)
-                }
-                Some(_) if in_place => {
-                    self.make_due(side);
+            // It may have been closed by a wrapper's code, and the descriptor be another's.
+            let is_ready = |answer: &bool| *answer || !side.stream.resource.get().is_open_stream();
+            let is_due = match answers.get(at).map(is_ready) {
+                _ if failure.is_err() => true,
+                None => true,
+                Some(true) => ready.add(&side),
+                Some(false) if in_place => {
                     left.push(one);
+                    true
                 }
-                Some(_) => {
-                    let is_used = |key: Key| self.registered.borrow().contains_key(&key);
-                    match self.waits.register(one.fd, side.direction, is_used) {
-                        Ok(Some(key)) => {
-                            watch.registration.set(Some((key, one.fd)));
-                            self.registered.borrow_mut().insert(key, side);
-                        }
-                        Ok(None) => self.is_ready(side, ready),
-                        Err(error) => {
-                            failure = Some(error.to_string());
-                            self.make_due(side);
-                        }
-                    }
-                }
+                Some(false) => self.register(&side, one.fd, ready, &mut failure),
+            };
+            if is_due {
+                self.make_due(side);
             }
         }
-        for side in reported {
-            if side.watch().is_watched.get() {
-                self.is_ready(side, ready);
+        for side in reported.into_iter().filter(|side| side.watch().is_watched.get()) {
+            ready.add(&side);
+            self.make_due(side);
+        }
+        refused.map_or(Ok(()), Err).and(failure).map(|()| left)
+    }
+
+    /// Registers a direction that is not ready. Returns `true` if it is still due, because it cannot be registered.
+    fn register(&self, side: &Side, fd: i32, ready: &mut Ready, failure: &mut Result<(), Thrown>) -> bool {
+        let is_used = |key: Key| self.registered.borrow().contains_key(&key);
+        match self.waits.register(fd, side.direction, is_used) {
+            Ok(Some(key)) => {
+                side.watch().registration.set(Some((key, fd)));
+                self.registered.borrow_mut().insert(key, side.clone());
+                false
+            }
+            Ok(None) => ready.add(side),
+            Err(error) => {
+                *failure = Err(cannot_wait(&error));
+                true
             }
         }
-        match failure {
-            Some(error) => Err(fails(&format!("Cannot wait for a stream: {error}"))),
-            None => Ok(left),
+    }
+
+    /// Returns what is known of a direction that is due. Code of a user wrapper may run, and throw.
+    fn find(&self, side: &Side) -> Found {
+        if !side.watch().is_watched.get() || side.watch().registration.get().is_some() {
+            return Found::Void;
+        }
+        let found = self.descriptor(side);
+        match found {
+            _ if !side.watch().is_watched.get() => Found::Void,
+            None => Found::Ready,
+            Some(fd) => match self.waits.is_known(fd, side.direction) {
+                Some(true) => Found::Ready,
+                Some(false) => Found::NotReady(fd),
+                None => Found::Unknown(fd),
+            },
         }
     }
 
@@ -455,15 +511,6 @@ impl Poll {
         Some(descriptor)
     }
 
-    fn is_ready(&self, side: Side, ready: &mut Ready) {
-        let array = match side.direction {
-            Direction::Read => &mut ready.read,
-            Direction::Write => &mut ready.write,
-        };
-        array.set_at(side.stream.number as u64, side.stream.resource.get());
-        self.make_due(side);
-    }
-
     /// Returns `true` if something else than a stream ends the wait.
     fn is_ended(&self) -> bool {
         self.is_woken.get() || self.has_nothing_left.get() || self.caught.get() != 0
@@ -471,9 +518,18 @@ impl Poll {
 
     /// Waits, and adds what is ready to `ready`. The coroutine is suspended once at least.
     fn wait(&self, ready: &mut Ready, deadline: Option<u64>, is_over: bool) -> Result<(), Thrown> {
-        self.look(ready, false)?;
-        if is_over || self.is_ended() || !ready.is_empty() {
-            return self.turn(ready);
+        if self.is_busy.get() {
+            // One question to the event loop, in place of one for each stream that its answer makes needless.
+            self.waits.turn()?;
+            self.look(ready, false)?;
+            if is_over || self.is_ended() || !ready.is_empty() {
+                return Ok(());
+            }
+        } else {
+            self.look(ready, false)?;
+            if is_over || self.is_ended() || !ready.is_empty() {
+                return self.turn(ready);
+            }
         }
         loop {
             let end = self.waits.wait("Async\\Poll::wait", deadline)?;

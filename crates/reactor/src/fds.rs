@@ -178,6 +178,27 @@ impl FdState {
         Registration::Waiting
     }
 
+    #[cold]
+    fn ask_kind(&mut self, fd: RawFd) -> FdKind {
+        let kind = ask_kind(fd);
+        if kind != FdKind::Closed {
+            self.kind = Some(kind); // a number that is not open may be opened unseen
+        }
+        kind
+    }
+
+    #[cold]
+    fn ask_blocking(&mut self, fd: RawFd) -> Blocking {
+        // SAFETY: a system call without pointers.
+        let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+        if flags < 0 {
+            return Blocking::No; // not open: the call itself will report that
+        }
+        let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
+        self.blocking = Some(mode);
+        mode
+    }
+
     fn new(generation: u32) -> FdState {
         FdState {
             generation,
@@ -236,6 +257,7 @@ impl Fds {
     }
 
     /// As [`Fds::entry`], without what may have changed through another descriptor.
+    #[inline(always)]
     fn current(&mut self, fd: RawFd) -> Option<&mut FdState> {
         let epoch = self.mode_epoch;
         let entry = self.entry(fd)?;
@@ -304,28 +326,16 @@ impl Fds {
         self.entry(fd).map_or(0, |e| e.generation)
     }
 
+    #[inline]
     pub(crate) fn kind(&mut self, fd: RawFd) -> FdKind {
         let Some(entry) = self.entry(fd) else { return FdKind::Closed };
-        let kind = entry.kind.unwrap_or_else(|| ask_kind(fd));
-        if kind != FdKind::Closed {
-            entry.kind = Some(kind); // a number that is not open may be opened unseen
-        }
-        kind
+        entry.kind.unwrap_or_else(|| entry.ask_kind(fd))
     }
 
+    #[inline]
     pub(crate) fn blocking(&mut self, fd: RawFd) -> Blocking {
         let Some(entry) = self.current(fd) else { return Blocking::No };
-        if let Some(mode) = entry.blocking {
-            return mode;
-        }
-        // SAFETY: a system call without pointers.
-        let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-        if flags < 0 {
-            return Blocking::No; // not open: the call itself will report that
-        }
-        let mode = if flags & libc::O_NONBLOCK != 0 { Blocking::No } else { Blocking::Yes };
-        entry.blocking = Some(mode);
-        mode
+        entry.blocking.unwrap_or_else(|| entry.ask_blocking(fd))
     }
 
     pub(crate) fn set_blocking(&mut self, fd: RawFd, mode: Option<Blocking>) {
@@ -406,6 +416,18 @@ impl Fds {
         self.entry(fd).map_or((Readiness::Unknown, 0), |e| (e.readiness[direction(interest)], e.bits))
     }
 
+    pub(crate) fn answer(&mut self, fd: RawFd, interest: Interest) -> Option<bool> {
+        let readiness = &mut self.entry(fd)?.readiness[direction(interest)];
+        match *readiness {
+            Readiness::NotReady => Some(false),
+            Readiness::Unknown => None,
+            Readiness::Ready => {
+                *readiness = Readiness::Unknown;
+                Some(true)
+            }
+        }
+    }
+
     /// Preserves `errno`.
     pub(crate) fn record_readiness(
         &mut self,
@@ -419,6 +441,9 @@ impl Fds {
         }
         let Some(entry) = self.entries.get_mut(fd as usize) else { return };
         let direction = direction(interest);
+        if readiness == Readiness::NotReady && entry.readiness[direction] == readiness && entry.waiters.is_empty() {
+            return;
+        }
         if direction == 0 && readiness != Readiness::Ready && !entry.waiters.is_empty() {
             let interested = |&mut (_, interest): &mut (Waiter, Interest)| interest.0 & Interest::CONSUMED.0 != 0;
             self.consumed.extend(entry.waiters.extract_if(.., interested).map(|(waiter, _)| waiter));

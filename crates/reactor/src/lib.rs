@@ -437,11 +437,13 @@ impl Reactor {
     }
 
     /// The kind of the descriptor. The kernel is asked once per generation.
+    #[inline]
     pub fn kind(&self, fd: RawFd) -> FdKind {
         self.fds.borrow_mut().kind(fd)
     }
 
     /// The mode of the descriptor. The kernel is asked once, and again when it may have changed.
+    #[inline]
     pub fn blocking(&self, fd: RawFd) -> Blocking {
         self.fds.borrow_mut().blocking(fd)
     }
@@ -465,6 +467,12 @@ impl Reactor {
     /// What is known of readiness without asking the kernel, and the event bits of the last edge.
     pub fn readiness(&self, fd: RawFd, interest: Interest) -> (Readiness, Bits) {
         self.fds.borrow_mut().readiness(fd, interest)
+    }
+
+    /// Returns whether `fd` is ready, if that is known, once for an edge: the next time the kernel is to be asked, unless a call
+    /// has used `fd` meanwhile. What uses it unseen would leave it ready for ever.
+    pub fn answer(&self, fd: RawFd, interest: Interest) -> Option<bool> {
+        self.fds.borrow_mut().answer(fd, interest)
     }
 
     /// Records what a call on `fd` has shown of its readiness. After a hang-up or an error it is never `NotReady`.

@@ -68,17 +68,19 @@ Wrapper::$cast = null;
 fread($c, 1);
 $poll->watchRead($c);
 echo found($poll->wait(), $names), "\n";
+$poll->unwatchRead($s);
+$poll->unwatchRead($c);
+$c = $d = $names['c'] = null;
+[$c, $d] = pair(); // of which nothing is known, and whose descriptors are the lowest ones
+$names['c'] = $c;
+$poll->watchRead($c);
+$poll->watchRead($s);
 Wrapper::$cast = function($inner) use (&$c, &$new, &$peer) {
     Wrapper::$cast = null;
     fclose($c);
-    [$new, $peer] = pair();
-    fwrite($peer, 'x');
+    [$new, $peer] = pair(); // has its descriptor, and is not ready
     return $inner;
 };
-$poll->unwatchRead($s);
-$poll->unwatchRead($c);
-$poll->watchRead($c);
-$poll->watchRead($s);
 echo 'closes another: ', found($poll->wait(), $names), "\n";
 
 // The last reference is the poll's: the wrapper's code runs when it is unwatched.

@@ -93,6 +93,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         ("dom", Some(b"DOMDocument")) if is_in("load loadxml loadhtml loadhtmlfile") => Some(CallKind::Plain),
         ("simplexml", None) if is_in("simplexml_load_file simplexml_load_string") => Some(CallKind::Plain),
         ("spl" | "random", None) => return Some(None),
+        ("spl", Some(b"SplDoublyLinkedList" | b"SplQueue")) if is_in(LIST_FREE) => return Some(None),
         ("hash", None) if is_in(HASH_FREE) => return Some(None),
         ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
         ("curl", None) if name == "curl_multi_select" && libcurl_can_be_watched() => Some(CallKind::Watches),
@@ -177,6 +178,12 @@ pub(crate) fn never_flags(extension: &str, class: Option<&str>, name: &str) -> b
 pub(crate) fn flags_while_it_writes(extension: &str, name: &str) -> bool {
     extension == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
 }
+
+/// Methods of `SplDoublyLinkedList`, `SplQueue` and `SplStack` that call no PHP code, but for `isEmpty()`, which asks an overridden
+/// `count()` and then looks at nothing any more. The others may free values, or call what was overridden in between.
+const LIST_FREE: &str =
+    "push pop shift unshift enqueue dequeue top bottom isempty count offsetexists offsetget key current valid
+    getiteratormode";
 
 /// Functions of ext/standard that call PHP code without comparing values or walking through them.
 const CALLING_BACK: &str =

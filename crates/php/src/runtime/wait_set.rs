@@ -302,34 +302,22 @@ impl WaitSet {
         self.external.set(self.external.get().saturating_sub(1));
     }
 
-    /// Returns `true` if the event loop has reported a descriptor as ready, and nothing has shown the contrary since. To be asked
-    /// when a wait for it was signalled: later it may have been used unseen.
-    pub fn is_known_ready(&self, fd: RawFd, direction: Direction) -> bool {
+    /// Returns whether a descriptor is ready, if that is known without asking the kernel. That it is by its last event is said once;
+    /// if nothing has used it by the next time, it is not known: what uses it unseen would leave it ready for ever.
+    pub fn is_known(&self, fd: RawFd, direction: Direction) -> Option<bool> {
         let rt = rt();
-        rt.can_switch() && rt.reactor().readiness(fd, direction.interest()).0 == Readiness::Ready
+        activate(rt);
+        if rt.can_switch() { rt.reactor().answer(fd, direction.interest()) } else { None }
     }
 
-    /// Returns for each descriptor whether it is ready or has failed, or is not open. The kernel is not asked about those that are
-    /// known not to be.
+    /// Asks the kernel for each descriptor whether it is ready or has failed, or is not open.
     ///
     /// # Errors
     /// The kernel has no memory.
     pub fn ask(&self, asked: &[Asked]) -> io::Result<Vec<bool>> {
-        let rt = rt();
-        activate(rt);
-        let tracks = rt.can_switch();
-        let known = |one: &Asked| match rt.reactor().readiness(one.fd, one.direction.interest()).0 {
-            Readiness::NotReady if tracks => Some(false),
-            _ => None,
-        };
-        let mut ready: Vec<Option<bool>> = asked.iter().map(known).collect();
-        let unknown = || ready.iter().zip(asked).filter(|(known, _)| known.is_none());
-        let mut entries: Vec<_> = unknown().map(|(_, one)| one.direction.entry(one.fd)).collect();
-        if !entries.is_empty() {
-            poll_now(&mut entries)?;
-        }
-        let mut answers = entries.iter().map(|entry| entry.revents != 0);
-        Ok(ready.iter_mut().map(|known| known.unwrap_or_else(|| answers.next().unwrap_or(true))).collect())
+        let mut entries: Vec<_> = asked.iter().map(|one| one.direction.entry(one.fd)).collect();
+        poll_now(&mut entries)?;
+        Ok(entries.iter().map(|entry| entry.revents != 0).collect())
     }
 
     /// Collects events and lets the coroutines that are ready run, without waiting. Returns `true` if there were any.
