@@ -304,7 +304,7 @@ typedef struct spindle_sapi_head {
 	int protocol; /* 1000: HTTP/1.0 */
 } spindle_sapi_head;
 /* To be called before the first request. */
-void spindle_sapi_prepare(void);
+bool spindle_sapi_prepare(void);
 /* Makes a static property one that each request has for itself. Returns false if there is no such property; an exception may be in
  * flight then. */
 bool spindle_sapi_add_static(zend_string *class_name, zend_string *property);

@@ -60,13 +60,7 @@
 	FIELD(rfc1867_progress) \
 	FIELD(in_save_handler) \
 	FIELD(set_handler) \
-	FIELD(session_vars) \
-	UPLOAD_FIELDS(FIELD)
-#ifdef SPINDLE_PHP85
-# define UPLOAD_FIELDS(FIELD)
-#else
-# define UPLOAD_FIELDS(FIELD) FIELD(in_rfc1867_update)
-#endif
+	FIELD(session_vars)
 
 enum { GET, POST, COOKIE, SERVER, ENV, FILES, REQUEST, SESSION, SUPERGLOBALS };
 
@@ -79,6 +73,7 @@ struct spindle_sapi {
 # define DECLARE(name) __typeof__(((php_ps_globals *) 0)->name) name;
 		SESSION_FIELDS(DECLARE)
 # undef DECLARE
+		uint64_t added; /* see session_added */
 	} session;
 #endif
 	zval superglobals[SUPERGLOBALS];
@@ -117,6 +112,33 @@ static zend_ini_entry *type_setting;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
+/* What some later releases of a version have behind the last field of the first one (in_rfc1867_update); NULL if this one has
+ * not, whatever the module was built with. */
+static uint64_t *session_added;
+
+/* Returns false if it has other globals than are known. */
+static bool find_session(const zend_module_entry *module)
+{
+	const size_t first = offsetof(php_ps_globals, session_vars) + sizeof(((php_ps_globals *) 0)->session_vars);
+
+	session = NULL;
+	session_added = NULL;
+	if (!module) {
+		return true;
+	}
+	if (module->globals_size == first + sizeof(*session_added)) {
+		session_added = (uint64_t *) ((char *) module->globals_ptr + first);
+	} else if (module->globals_size != first) {
+		return false;
+	}
+	session = module->globals_ptr;
+	return true;
+}
+#else
+static bool find_session(const zend_module_entry *module)
+{
+	return !module;
+}
 #endif
 static zend_module_entry *session_module;
 
@@ -181,8 +203,12 @@ static void leave_function(zend_execute_data *frame)
 	EG(current_execute_data) = frame->prev_execute_data;
 }
 
-void spindle_sapi_prepare(void)
+bool spindle_sapi_prepare(void)
 {
+	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
+	if (!find_session(session_module)) {
+		return false;
+	}
 	process = getpid();
 	static const char *const all[SUPERGLOBALS] = {"_GET", "_POST", "_COOKIE", "_SERVER", "_ENV", "_FILES", "_REQUEST", "_SESSION"};
 
@@ -207,19 +233,17 @@ void spindle_sapi_prepare(void)
 		sapi_module.input_filter_init = NULL;
 	}
 	type_setting = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("default_mimetype"));
-	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
-#ifdef WITH_SESSION
-	session = session_module ? session_module->globals_ptr : NULL;
-#endif
 	zend_module_entry *zlib = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("zlib"));
 	if (zlib && zlib->globals_size == sizeof(struct zlib_globals)) {
 		compression_coding = &((struct zlib_globals *) zlib->globals_ptr)->compression_coding;
 	}
+	return true;
 }
 
 bool spindle_sapi_add_static(zend_string *class_name, zend_string *property)
 {
-	zend_class_entry *ce = zend_lookup_class(class_name), *scope = EG(fake_scope);
+	zend_class_entry *ce = zend_lookup_class(class_name);
+	__typeof__(EG(fake_scope)) scope = EG(fake_scope);
 	zend_property_info *info;
 
 	if (!ce) {
@@ -304,6 +328,9 @@ static void save(spindle_sapi *to)
 # define SAVE(name) memcpy(&to->session.name, &session->name, sizeof(to->session.name));
 		SESSION_FIELDS(SAVE)
 # undef SAVE
+		if (session_added) {
+			to->session.added = *session_added;
+		}
 	}
 #endif
 	spindle_output_request_handlers(&to->output, NULL);
@@ -319,6 +346,9 @@ static void load(const spindle_sapi *from)
 # define LOAD(name) memcpy(&session->name, &from->session.name, sizeof(from->session.name));
 		SESSION_FIELDS(LOAD)
 # undef LOAD
+		if (session_added) {
+			*session_added = from->session.added;
+		}
 	}
 #endif
 	spindle_output_request_handlers(NULL, &from->output);

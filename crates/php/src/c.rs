@@ -99,7 +99,7 @@ declare! {
     pub safe fn spindle_output_end_own();
 
     // Requests of PHP's own: these concern the running one, whatever it is.
-    pub safe fn spindle_sapi_prepare();
+    pub safe fn spindle_sapi_prepare() -> bool;
     pub safe fn spindle_sapi_add_static(class: &Str, property: &Str) -> bool;
     pub safe fn spindle_sapi_forget_statics();
     pub safe fn spindle_sapi_abandon();

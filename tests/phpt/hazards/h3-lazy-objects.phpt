@@ -2,6 +2,8 @@
 H3 who needs a lazy object that another coroutine is initialising waits for it, as for a class that is being linked
 --SKIPIF--
 <?php if (PHP_VERSION_ID < 80400) die('skip lazy objects came with PHP 8.4'); ?>
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{await, delay, spawn, suspend};

@@ -5,7 +5,7 @@ Errors that internal code reports while the variables of a coroutine's outermost
 set_error_handler(static function (int $level, string $text, string $file, int $line): bool {
     echo preg_replace('/\d+ bytes/', 'N bytes', $text), ' in ', basename($file), " on line $line\n";
     foreach (debug_backtrace() as $frame) {
-        echo '  ', $frame['function'], isset($frame['line']) ? " called on line $frame[line]" : '', "\n";
+        echo '  ', preg_replace('/^\{closure:.*\}$/', '{closure}', $frame['function']), isset($frame['line']) ? " called on line $frame[line]" : '', "\n";
     }
     return true;
 });

@@ -2,6 +2,8 @@
 SYN-1 the operators beside the syntax of PHP 8.4: methods of new objects, property hooks that suspend, asymmetric visibility
 --SKIPIF--
 <?php if (PHP_VERSION_ID < 80400) die('skip that syntax came with PHP 8.4'); ?>
+--INI--
+async.seed=0
 --FILE--
 <?php
 use function Async\{await, spawn};

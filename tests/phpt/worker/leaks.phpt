@@ -3,6 +3,8 @@ What extensions remember of one request in worker mode is not found in the next 
 --EXTENSIONS--
 session
 zlib
+--INI--
+error_reporting=24575
 --FILE--
 <?php
 require getenv('SPINDLE_ROOT') . '/tests/phpt/worker/worker.inc';

@@ -1,6 +1,7 @@
 --TEST--
 What coroutines open that outlive their request in worker mode is closed with the last one: a session, php://input
 --INI--
+error_reporting=24575
 session.use_cookies=0
 session.use_only_cookies=0
 session.cache_limiter=

@@ -144,7 +144,7 @@ mod tests {
                 "int recv(); int f(void) { return recv(); }",
                 &["-shared", "-fPIC", "-Wl,--no-as-needed", "libbase.so.1.2"],
             ),
-            compile("raw.so", "long syscall(); long f(void) { return syscall(1); }", &["-shared", "-fPIC"]),
+            compile("raw.so", "long syscall(long, ...); long f(void) { return syscall(1); }", &["-shared", "-fPIC"]),
             compile("alone.so", "int f(void) { return 1; }", &["-shared", "-fPIC", "-nostdlib"]),
             PathBuf::from("/dev/zero"),
             folder.path().join("none.so"),

@@ -108,9 +108,11 @@ fn exchange(to: *const Sapi) {
 /// Prepares the process for requests. The static properties that `async.request_statics` lists are each request's own then.
 ///
 /// # Errors
-/// The list is malformed, or there is no such property. An exception may be in flight.
+/// The list is malformed, or there is no such property. An exception may be in flight. Or this PHP's ext/session is unknown.
 pub fn prepare() -> Result<(), String> {
-    c::spindle_sapi_prepare();
+    if !c::spindle_sapi_prepare() {
+        return Err("this PHP's ext/session is not the one that Spindle was built for: build Spindle with this PHP's php-config".to_owned());
+    }
     let list = engine::setting(c"async.request_statics");
     for name in list.split([',', ' ', '\n', '\t']).filter(|name| !name.is_empty()) {
         // Shells like to replace what begins with a `$`.
