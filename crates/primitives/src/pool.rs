@@ -688,6 +688,10 @@ fn is_usable(this: &Instance<Pool>, free: &Free) -> Result<bool, Thrown> {
     let (Some(connections), Some(connection)) = (this.connections.get(), free.item.as_object()) else {
         return if idle < check_after { Ok(true) } else { passes(&this.health_check, &free.item) };
     };
+    if coroutine::has_dependents(connection) {
+        // A destructor has kept one of its statements when both were collected: it is that statement's.
+        return Ok(false);
+    }
     let entry = this.entry(connection);
     let is_suspect = entry.as_ref().is_some_and(|entry| entry.connection.is_suspect.replace(false));
     let is_due = !check_after.is_zero() && idle >= check_after;

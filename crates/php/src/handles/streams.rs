@@ -106,7 +106,7 @@ fn change(wrapper: Wrapper, errors: &mut Vec<String>) {
     if is_known || TABLES.wrappers.borrow().contains_key(&table.address()) {
         return;
     }
-    let key = extension_at(table.address()).unwrap_or(table.address());
+    let key = extension_at(table.address(), label.to_bytes()).unwrap_or(table.address());
     TABLES.wrappers.borrow_mut().insert(table.address(), Box::leak(Box::new(Operations { original, key })));
     let named = |error: String| format!("the stream wrapper {}: {error}", label.to_string_lossy());
     errors.extend(
@@ -124,10 +124,11 @@ fn object_at(address: usize) -> Option<*mut c_void> {
     is_found.then_some(info.dli_fbase)
 }
 
-/// Returns the key of the extension whose code or data is at an address, if it is the only one in its loaded object.
-fn extension_at(address: usize) -> Option<usize> {
+/// Returns the key of the extension whose operations are at an address. That is the only one in its loaded object, or of several,
+/// as in the executable, the one that the operations are named after.
+fn extension_at(address: usize, label: &[u8]) -> Option<usize> {
     let wanted = object_at(address)?;
-    let mut found = Extension::all().filter(|extension| {
+    let is_there = |extension: &Extension| {
         let extension = extension.raw();
         let places = [
             extension.functions as usize,
@@ -135,10 +136,16 @@ fn extension_at(address: usize) -> Option<usize> {
             extension.info_func.map_or(0, |function| function as usize),
         ];
         places.into_iter().any(|place| place != 0 && object_at(place) == Some(wanted))
-    });
-    let extension = found.next()?;
-    // The executable contains several.
-    if found.next().is_some() { None } else { Some(classify::key_of_extension(Some(extension))) }
+    };
+    let mut found = Extension::all().filter(is_there);
+    let extension = match (found.next()?, found.next()) {
+        (only, None) => only,
+        _ => {
+            let name = label.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').next()?;
+            Extension::find(&String::from_utf8_lossy(name).to_ascii_lowercase()).filter(is_there)?
+        }
+    };
+    Some(classify::key_of_extension(Some(extension)))
 }
 
 /// Returns the lock key of a URL. URLs on a session (`ssh2.sftp://Resource id #5/…`) have the session's.
