@@ -34,8 +34,8 @@ const NAMES: [(&str, u32); 8] = [
     ("cached_shutdown_functions", 80500),
 ];
 
-/// Globals that only some builds of the same version have, as distributions patch PHP: `cfg(field_NAME)`.
-const FIELDS: [&str; 2] = ["field_delayed_oom", "field_interned_strings_fallible"];
+/// Globals that only some builds of the same version have, as distributions patch PHP, or some releases: `cfg(field_NAME)`.
+const FIELDS: [&str; 3] = ["field_delayed_oom", "field_interned_strings_fallible", "field_open_basedir_modified"];
 
 fn php_config(argument: &str) -> String {
     let program = program();

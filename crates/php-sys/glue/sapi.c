@@ -453,6 +453,24 @@ static void create(int which)
 	}
 }
 
+/* Has the body read by the reader of its type, and by the default one. PHP's own function for this is not exported by all of its
+ * releases. */
+static void read_body(const char *content_type)
+{
+	size_t length = strcspn(content_type, ";, ");
+	char *type = estrdup(content_type);
+
+	zend_str_tolower(type, length);
+	SG(request_info).post_entry = zend_hash_str_find_ptr(&SG(known_post_content_types), type, length);
+	SG(request_info).content_type_dup = type;
+	if (SG(request_info).post_entry && SG(request_info).post_entry->post_reader) {
+		SG(request_info).post_entry->post_reader();
+	}
+	if (sapi_module.default_post_reader) {
+		sapi_module.default_post_reader();
+	}
+}
+
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer)
 {
 	zval environment;
@@ -483,7 +501,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 		spindle_output_begin(true);
 	}
 	if (PG(enable_post_data_reading) && head->content_type && head->method && !strcmp(head->method, "POST")) {
-		sapi_read_post_data();
+		read_body(head->content_type);
 	}
 
 	if (SG(request_info).auth_user) {

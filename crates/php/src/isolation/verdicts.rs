@@ -391,7 +391,7 @@ globals! {
         user_dir,
         include_path,
         open_basedir,
-        #[cfg(php84)] open_basedir_modified,
+        #[cfg(field_open_basedir_modified)] open_basedir_modified,
         extension_dir,
         sys_temp_dir,
         upload_tmp_dir,
