@@ -3,7 +3,10 @@ The process ends in order after a chroot, although /proc is not to be seen any m
 --EXTENSIONS--
 posix
 --SKIPIF--
-<?php if (posix_getuid() !== 0) die('skip chroot needs root'); ?>
+<?php
+if (!function_exists('chroot')) die('skip this PHP has no chroot()');
+if (posix_getuid() !== 0) die('skip chroot needs root');
+?>
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

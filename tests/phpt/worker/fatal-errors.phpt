@@ -60,7 +60,7 @@ Fatal error:  Cannot redeclare strlen() in %s on line %d begun 1 done shutdown 1
 500 shutdown 2
 200 begun 3 done shutdown 3
 A request has ended with a fatal error, and the others are answered: start the process again
-Fatal error:  Allowed memory size of 134217728 bytes exhausted (tried to allocate 2305843009213698048 bytes) in %s on line %d begun 1 done shutdown 1
+Fatal error:  Allowed memory size of 134217728 bytes exhausted (tried to allocate %d bytes) in %s on line %d begun 1 done shutdown 1
 500 begun 2 shutdown 2
 200 begun 3 done shutdown 3
 A request has ended with a fatal error, and the others are answered: start the process again
