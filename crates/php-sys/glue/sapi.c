@@ -62,6 +62,9 @@
 	FIELD(set_handler) \
 	FIELD(session_vars)
 
+/* Of the globals of ext/session, how many bytes at most some releases have behind these. */
+#define MOST_ADDED 16
+
 enum { GET, POST, COOKIE, SERVER, ENV, FILES, REQUEST, SESSION, SUPERGLOBALS };
 
 struct spindle_sapi {
@@ -73,7 +76,7 @@ struct spindle_sapi {
 # define DECLARE(name) __typeof__(((php_ps_globals *) 0)->name) name;
 		SESSION_FIELDS(DECLARE)
 # undef DECLARE
-		uint64_t added; /* see session_added */
+		char added[MOST_ADDED]; /* see session_added */
 	} session;
 #endif
 	zval superglobals[SUPERGLOBALS];
@@ -112,9 +115,10 @@ static zend_ini_entry *type_setting;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
-/* What some later releases of a version have behind the last field of the first one (in_rfc1867_update); NULL if this one has
- * not, whatever the module was built with. */
-static uint64_t *session_added;
+/* What some later releases of a version have behind the last field of the first one (in_rfc1867_update), or the padding there,
+ * whatever the module was built with. */
+static char *session_added;
+static size_t session_added_size;
 
 /* Returns false if it has other globals than are known. */
 static bool find_session(const zend_module_entry *module)
@@ -122,15 +126,15 @@ static bool find_session(const zend_module_entry *module)
 	const size_t first = offsetof(php_ps_globals, session_vars) + sizeof(((php_ps_globals *) 0)->session_vars);
 
 	session = NULL;
-	session_added = NULL;
+	session_added_size = 0;
 	if (!module) {
 		return true;
 	}
-	if (module->globals_size == first + sizeof(*session_added)) {
-		session_added = (uint64_t *) ((char *) module->globals_ptr + first);
-	} else if (module->globals_size != first) {
+	if (module->globals_size < first || module->globals_size - first > MOST_ADDED) {
 		return false;
 	}
+	session_added = (char *) module->globals_ptr + first;
+	session_added_size = module->globals_size - first;
 	session = module->globals_ptr;
 	return true;
 }
@@ -328,9 +332,7 @@ static void save(spindle_sapi *to)
 # define SAVE(name) memcpy(&to->session.name, &session->name, sizeof(to->session.name));
 		SESSION_FIELDS(SAVE)
 # undef SAVE
-		if (session_added) {
-			to->session.added = *session_added;
-		}
+		memcpy(to->session.added, session_added, session_added_size);
 	}
 #endif
 	spindle_output_request_handlers(&to->output, NULL);
@@ -346,9 +348,7 @@ static void load(const spindle_sapi *from)
 # define LOAD(name) memcpy(&session->name, &from->session.name, sizeof(from->session.name));
 		SESSION_FIELDS(LOAD)
 # undef LOAD
-		if (session_added) {
-			*session_added = from->session.added;
-		}
+		memcpy(session_added, from->session.added, session_added_size);
 	}
 #endif
 	spindle_output_request_handlers(NULL, &from->output);

@@ -359,6 +359,11 @@ impl Connection {
         }
     }
 
+    /// Returns `true` if a limit has passed.
+    fn has_limit_passed(&self, now: u64) -> bool {
+        self.scheduled.get().is_some_and(|time| time.at <= now) && self.due().is_some_and(|due| due <= now)
+    }
+
     /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
     fn check(&self, now: u64) -> bool {
         if self.scheduled.get().is_some_and(|time| time.at <= now) {
@@ -723,6 +728,23 @@ fn begin(socket: Socket, tls: Option<&Tls>) -> Protocol {
     }
 }
 
+impl Task {
+    /// Does what can be done now. Ready: the connection is to be closed.
+    fn go_on(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let connection = Rc::clone(&self.connection);
+        if self.work(cx).is_ready() || connection.is_killed.get() {
+            return Poll::Ready(());
+        }
+        if connection.active.borrow().iter().any(|exchange| exchange.is_reading()) {
+            let active = connection.active.borrow().clone();
+            for exchange in active {
+                exchange.pull(cx);
+            }
+        }
+        Poll::Pending
+    }
+}
+
 impl Future for Task {
     type Output = ();
 
@@ -735,7 +757,11 @@ impl Future for Task {
                 *waker = Some(cx.waker().clone());
             }
         }
-        if connection.check(connection.shared.now.get()) {
+        let now = connection.shared.now.get();
+        if connection.has_limit_passed(now) && this.go_on(cx).is_ready() {
+            return Poll::Ready(()); // what has come is read before the time is judged: all may have been held up
+        }
+        if connection.check(now) {
             if connection.idle_since().is_some() {
                 this.take_leave(cx);
             }
@@ -746,14 +772,8 @@ impl Future for Task {
             return Poll::Ready(());
         }
         this.begin_drain();
-        if this.work(cx).is_ready() || connection.is_killed.get() {
+        if this.go_on(cx).is_ready() {
             return Poll::Ready(());
-        }
-        if connection.active.borrow().iter().any(|exchange| exchange.is_reading()) {
-            let active = connection.active.borrow().clone();
-            for exchange in active {
-                exchange.pull(cx);
-            }
         }
         if matches!(this.protocol, Protocol::Http1(_)) && connection.reads_nothing() && connection.has_hung_up(cx) {
             return Poll::Ready(());

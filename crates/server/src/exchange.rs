@@ -386,6 +386,7 @@ impl Exchange {
                     self.cancel(Why::Disconnected);
                 }
                 *self.ahead.borrow_mut() = Some(read);
+                self.is_no_longer_read(); // it is the handler's turn
                 self.shared.push(Event::Wake(Rc::clone(self)));
             }
         }

@@ -226,6 +226,31 @@ fn a_slow_body_is_cut_off() {
     assert_eq!(world.server.stats().running, 0);
 }
 
+#[test]
+fn what_has_come_is_read_before_the_time_is_judged() {
+    let world = World::echo(Settings { request_timeout: 0, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\n");
+    client.send_meanwhile("Host: x\r\n\r\n");
+    world.advance(60 * SECOND);
+    client.expect(&world, "[GET / ]");
+
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab");
+    client.send_meanwhile("cd");
+    world.advance(60 * SECOND);
+    client.expect(&world, "[POST / abcd]");
+
+    client.send_meanwhile("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.advance(600 * SECOND);
+    client.expect(&world, "[GET /later ]");
+
+    // What is too late nevertheless.
+    client.send(&world, "GET / HTTP/1.1\r\n");
+    client.send_meanwhile("Host: x\r\n");
+    world.advance(60 * SECOND);
+    client.rest(&world);
+}
+
 /// A server whose handlers do nothing; the test does it with the exchange.
 fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
     let begun = Rc::new(RefCell::new(Vec::new()));

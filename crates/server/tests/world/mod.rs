@@ -319,6 +319,11 @@ impl Client {
         world.step();
     }
 
+    /// Sends a few bytes while the server does nothing.
+    pub fn send_meanwhile(&self, bytes: &str) {
+        assert_eq!((&self.stream).write(bytes.as_bytes()).unwrap(), bytes.len());
+    }
+
     /// Takes as much as has come.
     pub fn fill(&self) {
         let mut bytes = [0; 65536];
