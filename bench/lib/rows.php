@@ -242,11 +242,12 @@ function serverRows(string $kind): array
         ];
     }
     $http = $kind === 'http';
-    if ($kind === 'react' || $kind === 'revolt') {
+    if (in_array(strtok($kind, '-'), ['react', 'revolt'], true)) {
+        $name = strtok($kind, '-') . ' echo' . (str_ends_with($kind, '-idle') ? ', 900 idle' : '');
         return [
-            'cpu' => new Row("$kind echo: CPU per request", 'µs', [Goal::ratio(1.0)]),
-            'calls' => new Row("$kind echo: system calls per request", ''),
-            'rate' => new Row("$kind echo: requests per second", '/s'),
+            'cpu' => new Row("$name: CPU per request", 'µs', [Goal::ratio(1.0)]),
+            'calls' => new Row("$name: system calls per request", ''),
+            'rate' => new Row("$name: requests per second", '/s'),
         ];
     }
     if ($kind === 'handler') { // Async\Http\Server

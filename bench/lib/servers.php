@@ -5,7 +5,9 @@
 
 final class Servers
 {
-    private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'worker' => 64, 'tls' => 64, 'peers' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50];
+    private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'worker' => 64, 'tls' => 64, 'peers' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50, 'react-idle' => 50, 'revolt-idle' => 50];
+    /** Further connections that send nothing, of the kinds that say so; select() takes no more. */
+    private const IDLE = 900;
 
     /** What a browser sends. */
     private const HEADERS = ['User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Accept: text/html,application/xhtml+xml',
@@ -38,7 +40,7 @@ final class Servers
             $this->notes[] = "$kind: skipped, there is no working `cc` here.";
             return [];
         }
-        $needed = ['react' => 'reactphp/socket', 'revolt' => 'revoltphp/event-loop'][$kind] ?? null;
+        $needed = ['react' => 'reactphp/socket', 'revolt' => 'revoltphp/event-loop'][strtok($kind, '-')] ?? null;
         if ($needed !== null && !is_dir(getenv('SPINDLE_SOURCES') . "/$needed")) {
             $this->notes[] = "$kind echo: skipped, there is no $needed in the folder that SPINDLE_SOURCES names.";
             return [];
@@ -90,7 +92,7 @@ final class Servers
         $sides = array_filter(['spindle', 'plain'], fn(string $side): bool => $side === 'spindle' || $kind === 'tls' ? $this->withSpindle : !$own);
         foreach ($sides as $side) {
             $file = $own ? 'server' : (['http' => 'server', 'echo' => 'server', 'tasks' => 'task-server'][$kind] ?? 'loops');
-            $servers[$side] = [...$this->machine->php($own ? 'spindle' : $side), dirname(__DIR__) . "/suite/$file.php", $side, $kind];
+            $servers[$side] = [...$this->machine->php($own ? 'spindle' : $side), dirname(__DIR__) . "/suite/$file.php", $side, strtok($kind, '-')];
         }
         if ($kind === 'peers') {
             $servers += $this->peers();
@@ -242,7 +244,7 @@ final class Servers
         $connections = self::CONNECTIONS[$kind];
         $client = self::speaksHttp($kind)
             ? ['wrk', '-t1', "-c$connections", "-d{$seconds}s", ...self::headers($kind), self::url($kind, $name) . "127.0.0.1:$port/" . ($kind === 'worker' ? '?page=1' : '')]
-            : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds];
+            : [$this->machine->compiled('load'), (string) $port, (string) $connections, (string) $seconds, ...str_ends_with($kind, '-idle') ? [(string) self::IDLE] : []];
         $out = $this->machine->output([...$wrapper, ...$this->machine->onCpu(1), ...$client], "load of the $kind server");
         if ($out === null) {
             return null;
