@@ -242,6 +242,7 @@ impl Pool {
         let (queue, idle) = {
             let mut state = self.shared.lock();
             state.closed = true;
+            state.starting += state.idle.len();
             let state = &mut *state;
             (std::mem::take(&mut state.queue), std::mem::take(&mut state.idle))
         };
@@ -311,7 +312,7 @@ fn work(shared: &Shared) {
                 break;
             }
         }
-        state.starting = state.starting.saturating_sub(1); // a shutdown wakes threads without counting them
+        state.starting -= 1;
     }
     state.threads -= 1;
 }
@@ -507,6 +508,24 @@ mod tests {
         drop(blocked);
         until("empty", || pool.is_empty());
         assert!(pool.grow_if_stalled().is_none());
+    }
+
+    #[test]
+    fn threads_that_a_shutdown_wakes_are_not_taken_for_one_that_starts() {
+        let pool = pool(2, LONG);
+        let (begin, begun) = channel();
+        drop(block(&pool, &begin));
+        begun.recv_timeout(LONG).unwrap();
+        until("idle", || !pool.shared.lock().idle.is_empty());
+        // As if a second thread had been started that has not come to its first line.
+        {
+            let mut state = pool.shared.lock();
+            state.threads += 1;
+            state.starting += 1;
+        }
+        pool.shutdown();
+        until("the idle one has ended", || pool.threads() == 1);
+        assert_eq!(pool.shared.lock().starting, 1);
     }
 
     #[test]
