@@ -41,7 +41,15 @@
 	FIELD(BG, user_shutdown_function_names) \
 	FIELD(EG, user_exception_handler) \
 	FIELD(EG, user_exception_handlers) \
-	FIELD(EG, exit_status)
+	FIELD(EG, exit_status) \
+	FIELDS_SINCE_8_4(FIELD)
+
+/* What request_parse_body() was called with, while it reads. */
+#if PHP_VERSION_ID >= 80400
+# define FIELDS_SINCE_8_4(FIELD) FIELD(SG, request_parse_body_context)
+#else
+# define FIELDS_SINCE_8_4(FIELD)
+#endif
 
 /* Those of ext/session. Its settings are those of the process. */
 #define SESSION_FIELDS(FIELD) \

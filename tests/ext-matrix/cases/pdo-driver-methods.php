@@ -49,3 +49,30 @@ function shared(string $name, callable $make, callable $call, mixed $answer): vo
 }
 
 shared('pgsqlCopyFromArray beside queries', with_slow_table(...), fn($db) => $db->pgsqlCopyFromArray('c', ['1'], "\t", '\\\\N', 'n'), true);
+
+// The same as methods of the driver's own class.
+$own = ['pgsqlGetNotify' => [pdo_pgsql(...), 'pgsqlGetNotify']];
+if (PHP_VERSION_ID >= 80400) {
+    $with_slow_table = function (): \Pdo\Pgsql {
+        $db = new \Pdo\Pgsql(env('SPINDLE_PG_DSN'));
+        $db->exec('create temp table c (n int, slept text default pg_sleep(0.3)::text)');
+        return $db;
+    };
+    cancelled('Pdo\Pgsql::copyFromArray', fn() => $with_slow_table()->copyFromArray('c', \array_fill(0, 100, '1'), "\t", '\\\\N', 'n'), fn() => $with_slow_table()->copyFromArray('c', ['1'], "\t", '\\\\N', 'n'));
+    shared('Pdo\Pgsql::copyFromArray beside queries', $with_slow_table, fn($db) => $db->copyFromArray('c', ['1'], "\t", '\\\\N', 'n'), true);
+    $own['Pdo\Pgsql::getNotify'] = [$with_slow_table, 'getNotify'];
+}
+foreach ($own as $name => [$make, $method]) {
+    with_coroutines("a connection is in order after a cancelled $name", function (Check $check) use ($make, $method): void {
+        $db = $make();
+        $waits = Async\spawn(static fn() => $db->$method(\PDO::FETCH_NUM, 20_000));
+        in_the_middle($waits);
+        $waits->cancel();
+        try {
+            finished($waits);
+            $check->problem('it was not cancelled');
+        } catch (Async\CancellationException) {
+        }
+        $db->query('select 7')->fetchColumn() === 7 or $check->problem('it has another answer');
+    });
+}

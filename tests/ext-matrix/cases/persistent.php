@@ -38,6 +38,10 @@ $kinds = [
     ],
 ];
 
+if (PHP_VERSION_ID >= 80400) {
+    $kinds['PDO::connect'] = [fn() => \PDO::connect(env('SPINDLE_PG_DSN'), null, null, $persistent), $kinds['PDO-pgsql'][1]];
+}
+
 foreach ($kinds as $kind => [$connect, $who]) {
     with_coroutines("$kind: each coroutine has a connection, round after round the same ones", function (Check $check) use ($kind, $connect, $who): void {
         $seen = [];

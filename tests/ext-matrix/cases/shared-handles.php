@@ -27,6 +27,27 @@ matrix('statements of one mysqli connection, by their constructor', function (in
     return [$statement->execute([seconds(50)]), $statement->param_count];
 }, n: 10, evidence: 'ticks');
 
+// The drivers' own classes extend PDO in other extensions than PDO's.
+if (PHP_VERSION_ID >= 80400) {
+    $mysql_access = [env('SPINDLE_MYSQL_DSN'), env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD')];
+    $postgres = fn(\Pdo\Pgsql $db, int $i): array => $db->query("select $i * 2, pg_sleep(" . seconds(50) . ')')->fetch(\PDO::FETCH_NUM);
+    $mariadb = fn(\Pdo\Mysql $db, int $i): array => $db->query("select $i * 2, sleep(" . seconds(50) . ')')->fetchAll(\PDO::FETCH_NUM);
+    foreach ([
+        'Pdo\Pgsql' => [new \Pdo\Pgsql(env('SPINDLE_PG_DSN')), $postgres],
+        'PDO::connect() to PostgreSQL' => [\PDO::connect(env('SPINDLE_PG_DSN')), $postgres],
+        'Pdo\Mysql' => [new \Pdo\Mysql(...$mysql_access), $mariadb],
+        'PDO::connect() to MariaDB' => [\PDO::connect(...$mysql_access), $mariadb],
+    ] as $way => [$db, $query]) {
+        matrix("one connection of $way", fn(int $i) => $query($db, $i), n: 10, evidence: 'ticks');
+    }
+    $prepared = new \Pdo\Pgsql(env('SPINDLE_PG_DSN'));
+    matrix('statements and methods of one Pdo\Pgsql', function (int $i) use ($prepared): array {
+        $statement = $prepared->prepare('select ?::int, pg_sleep(0.02)');
+        $statement->execute([$i]);
+        return [$statement->fetchColumn(), $prepared->escapeIdentifier("a$i"), $prepared->getNotify()];
+    }, n: 10, evidence: 'ticks');
+}
+
 $redis = redis();
 matrix('one phpredis connection', function (int $i) use ($redis): array {
     $key = unique("key_$i");

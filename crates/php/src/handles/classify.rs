@@ -53,6 +53,8 @@ pub(crate) enum CallKind {
     Loads = 15,
     /// A handle, and state that its library shares between all handles: no other call of the extension runs meanwhile.
     Exclusive = 16,
+    /// The body of the request that its coroutine belongs to.
+    Body = 17,
 }
 
 /// When a function may have marked objects and arrays as in use, against endless recursion (see `marks.c`).
@@ -91,7 +93,7 @@ impl Mode {
 /// Functions on sockets and other handles that return what is in memory, or must take effect while another call waits.
 const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
 /// Functions of clients that wait for messages without having sent a request.
-const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "curl_multi_select", "mysqli_poll", "poll"];
+const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "getnotify", "curl_multi_select", "mysqli_poll", "poll"];
 /// Methods that are named like the engine's magic methods but are not: a SoapClient communicates with its server in
 /// them.
 const NOT_MAGIC: &[&str] = &["__call", "__soapcall", "__dorequest"];
@@ -240,8 +242,13 @@ fn address(extension: Option<Extension>) -> usize {
 /// Returns the key of an extension as a whole.
 pub(crate) fn key_of_extension(extension: Option<Extension>) -> usize {
     let about = known(extension);
+    if about.is_of_requests { key_of_request().unwrap_or(about.key) } else { about.key }
+}
+
+/// Returns the key of what belongs to the request of the running coroutine, if that has one of its own.
+fn key_of_request() -> Option<usize> {
     let request = sapi::live_pointer().addr();
-    if about.is_of_requests && request != 0 { request } else { about.key }
+    (request != 0).then_some(request)
 }
 
 fn first_of_family(extension: Option<Extension>, name: &str) -> usize {
@@ -335,6 +342,16 @@ pub(crate) fn extension_of(object: &Object) -> Option<Extension> {
     }
 }
 
+/// Returns `true` if an object is a handle of an extension: if its class is, or extends, one of that extension. `Pdo\Pgsql` is of
+/// the driver's extension, and of that of `PDO`. A class of this module that extends another one is what it says itself.
+pub(crate) fn is_of(object: &Object, extension: Option<Extension>) -> bool {
+    let its = extension_of(object);
+    its == extension
+        || extension.is_some()
+            && !is_spindle(its)
+            && object.class().and_parents().any(|class| class.is_internal() && class.extension() == extension)
+}
+
 /// Returns `true` if the extension is this module, whose functions and iterators wait without locks.
 pub(crate) fn is_spindle(extension: Option<Extension>) -> bool {
     extension.is_some_and(|extension| std::ptr::eq(extension.raw(), &raw const sys::spindle_module_entry))
@@ -365,6 +382,9 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
     if kind == CallKind::Matches {
         return with(address(extension), if is_large_pattern(frame) { Mode::Both } else { Mode::Shared });
     }
+    if kind == CallKind::Body {
+        return with(key_of_request().unwrap_or_else(|| key_of_extension(extension)), Mode::Both);
+    }
     if matches!(kind, CallKind::Alone | CallKind::Exclusive) {
         with(key_of_extension(extension), Mode::Both);
     } else if ANY_EXCLUSIVE.get() && known(extension).has_exclusive {
@@ -373,10 +393,10 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
     let of_streams = matches!(kind, CallKind::Reads | CallKind::Writes | CallKind::Stream);
     let mode = mode(kind);
     let of_object = |object: &Object| {
-        let its = extension_of(object);
-        if its == extension && of_streams {
+        let is_its_own = is_of(object, extension);
+        if is_its_own && of_streams {
             Some(object.address()) // ext/sockets
-        } else if its == extension || kind == CallKind::Alone && its.is_some() && !is_value(object) {
+        } else if is_its_own || kind == CallKind::Alone && extension_of(object).is_some() && !is_value(object) {
             Some(connection_groups::group_id(object.address()))
         } else {
             None
@@ -440,7 +460,7 @@ fn mode(kind: CallKind) -> Mode {
 
 /// Returns the kind of calls of a function that may have a trampoline.
 pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
-    const KINDS: [CallKind; 17] = [
+    const KINDS: [CallKind; 18] = [
         CallKind::Plain,
         CallKind::Handle,
         CallKind::Reads,
@@ -458,6 +478,7 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
         CallKind::Fiber,
         CallKind::Loads,
         CallKind::Exclusive,
+        CallKind::Body,
     ];
     const _: () = {
         let mut number = 0;

@@ -106,8 +106,8 @@ pub(crate) fn link_stream(resource: &Resource, group: usize) {
 /// This also removes the group of an earlier object at the same address, since every handle is created by a constructor
 /// or returned by a call.
 pub(crate) fn link(frame: Frame, object: &Object) {
-    let extension = classify::extension_of(object);
-    if extension != classify::extension_of_call(frame) {
+    let extension = classify::extension_of_call(frame);
+    if !classify::is_of(object, extension) {
         return;
     }
     if classify::has_called_for(frame) {

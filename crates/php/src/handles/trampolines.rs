@@ -229,12 +229,18 @@ fn is_trampoline(handler: Handler) -> bool {
 fn make_handle(call: Trampolined) {
     let frame = call.frame;
     let Some(asked) = classify::persistent_key(frame) else {
-        if let Some(this) = frame.this() {
-            connection_groups::forget(this);
-            match classify::key_of_driver(frame) {
-                Some(driver) => connection_groups::link_to(this, driver),
-                None => connection_groups::link(frame, this),
+        let driver = classify::key_of_driver(frame);
+        match (frame.this(), driver) {
+            (Some(this), Some(driver)) => {
+                connection_groups::forget(this);
+                connection_groups::link_to(this, driver);
             }
+            (Some(this), None) => {
+                connection_groups::forget(this);
+                connection_groups::link(frame, this);
+            }
+            (None, Some(driver)) => return make_handle_of(driver, call),
+            (None, None) => {}
         }
         return call.call(sys::spindle_trampoline_linking);
     };
@@ -252,6 +258,14 @@ fn make_handle(call: Trampolined) {
         persistent::add_stream(group, resource);
     }
     persistent::remove_user(group);
+}
+
+/// Makes a handle of a driver, all of whose connections are one group, by a call that has none before: `PDO::connect()`.
+fn make_handle_of(driver: usize, call: Trampolined) {
+    handle_locks::with_lock(driver, || call.call(sys::spindle_trampoline_holding));
+    if let Some(object) = call.result().as_object() {
+        connection_groups::link_to(object, driver);
+    }
 }
 
 /// Links an object or a resource that a call has returned: if it is a handle, it shares the connection of the handle

@@ -2,8 +2,8 @@
 //!
 //! Of an extension without an entry one call at a time is in progress, whatever its handles (`CallKind::Alone`). An
 //! entry only allows more, and each was made after reading the extension's source for what it keeps outside of its
-//! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2;
-//! a function that a later version adds has no entry, and locks its whole extension.
+//! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2,
+//! and what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
 use crate::handles::classify::CallKind;
 use crate::isolation::foreign::foreign;
@@ -95,6 +95,8 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         ("spl" | "random", None) => return Some(None),
         ("spl", Some(b"SplDoublyLinkedList" | b"SplQueue")) if is_in(LIST_FREE) => return Some(None),
         ("hash", None) if is_in(HASH_FREE) => return Some(None),
+        // A constructor in all but its name.
+        ("pdo", Some(_)) if name == "connect" => Some(CallKind::Makes),
         ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
         ("curl", None) if name == "curl_multi_select" && libcurl_can_be_watched() => Some(CallKind::Watches),
         ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
@@ -144,6 +146,7 @@ fn standard(name: &str) -> Option<Option<CallKind>> {
             (BOTH, Some(CallKind::Stream)),
             (CLOSES, Some(CallKind::Closes)),
             ("dl", Some(CallKind::Loads)),
+            ("request_parse_body", Some(CallKind::Body)),
         ];
         lists
             .into_iter()
@@ -188,6 +191,7 @@ const LIST_FREE: &str =
 /// Functions of ext/standard that call PHP code without comparing values or walking through them.
 const CALLING_BACK: &str =
     "array_map array_filter array_walk array_reduce usort uasort uksort array_diff_ukey array_udiff
+    array_find array_find_key array_any array_all
     array_udiff_assoc array_diff_uassoc array_udiff_uassoc array_intersect_ukey array_uintersect array_uintersect_assoc
     array_intersect_uassoc array_uintersect_uassoc call_user_func call_user_func_array forward_static_call
     forward_static_call_array ob_start ob_flush ob_clean ob_end_flush ob_end_clean ob_get_flush ob_get_clean
@@ -279,4 +283,7 @@ const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob
     is_callable is_iterable is_countable uniqid parse_url urlencode urldecode rawurlencode rawurldecode
     stream_bucket_make_writeable stream_bucket_prepend stream_bucket_append stream_bucket_new stream_get_filters
     stream_filter_register convert_uuencode convert_uudecode serialize unserialize memory_get_usage memory_get_peak_usage
-    memory_reset_peak_usage version_compare cli_set_process_title cli_get_process_title";
+    memory_reset_peak_usage version_compare cli_set_process_title cli_get_process_title
+    str_increment str_decrement stream_context_set_options
+    array_find array_find_key array_any array_all fpow http_get_last_response_headers http_clear_last_response_headers
+    array_first array_last";
