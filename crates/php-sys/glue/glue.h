@@ -391,6 +391,8 @@ bool spindle_is_generator(zend_object *object);
 int spindle_stream_descriptor(zval *resource); /* -1: it has none, or is no open stream */
 bool spindle_is_stream(zval *value);
 bool spindle_stream_has_buffered(zval *resource);
+/* The descriptor to be polled, or -1 if there is none, or if the stream is to be read from and has data in its buffer. */
+int spindle_stream_to_poll(zval *resource, bool reads);
 /* Whether PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals itself. */
 bool spindle_signal_is_default(int signal);
 

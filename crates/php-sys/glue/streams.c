@@ -55,6 +55,24 @@ static php_stream *stream_of(zval *resource)
 	return type == php_file_le_stream() || type == php_file_le_pstream() ? Z_RES_VAL_P(resource) : NULL;
 }
 
+/* Returns the socket of a stream that only has its descriptor to tell, as its cast would; NULL if the cast is to be asked. */
+static php_netstream_data_t *plain_socket(php_stream *stream)
+{
+	if (stream->ops == &php_stream_socket_ops) {
+		return stream->abstract;
+	}
+	if (strcmp(stream->ops->label, "tcp_socket/ssl") != 0) {
+		return NULL;
+	}
+	tls_socket *socket = stream->abstract;
+	return socket && !socket->handle ? &socket->socket : NULL;
+}
+
+static bool has_buffered(const php_stream *stream)
+{
+	return stream->writepos > stream->readpos;
+}
+
 int spindle_stream_descriptor(zval *resource)
 {
 	php_stream *stream = stream_of(resource);
@@ -63,12 +81,29 @@ int spindle_stream_descriptor(zval *resource)
 	if (!stream) {
 		return -1;
 	}
+	php_netstream_data_t *socket = plain_socket(stream);
+	if (socket) {
+		return socket->socket;
+	}
 	/* A user wrapper's stream_cast() is called here. */
 	int how = PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL;
 	if (php_stream_cast(stream, how, (void **) &descriptor, 0) != SUCCESS || descriptor < 0) {
 		return -1;
 	}
 	return (int) descriptor;
+}
+
+int spindle_stream_to_poll(zval *resource, bool reads)
+{
+	php_stream *stream = stream_of(resource);
+	php_netstream_data_t *socket = stream ? plain_socket(stream) : NULL;
+
+	if (socket) {
+		return reads && has_buffered(stream) ? -1 : socket->socket;
+	}
+	int descriptor = spindle_stream_descriptor(resource);
+	/* After that: data that TLS has decrypted is moved to the buffer there, and a wrapper's code may have closed the stream. */
+	return reads && spindle_stream_has_buffered(resource) ? -1 : descriptor;
 }
 
 bool spindle_is_stream(zval *value)
@@ -79,5 +114,5 @@ bool spindle_is_stream(zval *value)
 bool spindle_stream_has_buffered(zval *resource)
 {
 	php_stream *stream = stream_of(resource);
-	return stream && stream->writepos > stream->readpos;
+	return stream && has_buffered(stream);
 }

@@ -2,7 +2,7 @@
 //!
 //! A direction of a stream is *due*, to be looked at by the next `wait()`, or registered with the event loop until that reports
 //! it. It becomes due when it is watched, reported, or was returned as ready: so readiness is by level, and a direction that is
-//! registered costs nothing.
+//! registered costs nothing. In a busy loop one that is not ready is registered when it is not at the second look either.
 //!
 //! ```text
 //!               is not ready
@@ -69,6 +69,8 @@ struct Stream {
 struct Watch {
     is_watched: Cell<bool>,
     is_due: Cell<bool>,
+    /// The last look has found it not ready, and left it.
+    was_left: Cell<bool>,
     /// Its key, and the descriptor that is registered.
     registration: Cell<Option<(Key, i32)>>,
 }
@@ -267,7 +269,7 @@ fn wait(call: Call) -> PhpResult {
     }
     this.is_waiting.set(true);
     this.has_nothing_left.set(false);
-    let mut ready = Ready::new();
+    let mut ready = Ready::new(this.due.borrow().len());
     let deadline = seconds.map(deadline_in);
     let done = if this.waits.can_suspend() {
         this.wait(&mut ready, deadline, seconds == Some(0.0))
@@ -297,8 +299,9 @@ struct Ready {
 }
 
 impl Ready {
-    fn new() -> Ready {
-        Ready { read: Array::new(0), write: Array::new(0) }
+    /// Returns room for so many directions. It is taken when the first is added.
+    fn new(room: usize) -> Ready {
+        Ready { read: Array::new(room), write: Array::new(room) }
     }
 
     fn is_empty(&self) -> bool {
@@ -316,6 +319,7 @@ impl Ready {
             Direction::Write => &mut self.write,
         };
         array.set_at(side.stream.number as u64, side.stream.resource.get());
+        side.watch().was_left.set(false);
         true
     }
 }
@@ -329,6 +333,18 @@ enum Found {
     NotReady(i32),
     /// The kernel has to be asked; the descriptor.
     Unknown(i32),
+}
+
+/// What happens to a direction that is not ready.
+#[derive(Clone, Copy, PartialEq)]
+enum Unready {
+    /// It is registered.
+    Registered,
+    /// So it is if it was left the last time. The first time it is left to the next look: where each message is answered, most are
+    /// ready by then. The coroutine must not be suspended before.
+    Left,
+    /// The caller asks for it again.
+    Asked,
 }
 
 fn cannot_wait(error: &std::io::Error) -> Thrown {
@@ -399,9 +415,9 @@ impl Poll {
         reported
     }
 
-    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due; what is not is registered,
-    /// or with `in_place` stays due and is returned.
-    fn look(&self, ready: &mut Ready, in_place: bool) -> Result<Vec<Asked>, Thrown> {
+    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due. With [`Unready::Asked`] what is
+    /// not stays due as well, and is returned.
+    fn look(&self, ready: &mut Ready, unready: Unready) -> Result<Vec<Asked>, Thrown> {
         // Watches that code of user wrappers adds are looked at by the next wait.
         let mut due = self.due.replace(self.spare.take());
         let reported = self.take_reports(&mut due);
@@ -417,6 +433,7 @@ impl Poll {
                 }
                 Found::Void => false,
                 Found::Ready => ready.add(side),
+                Found::NotReady(_) if unready == Unready::Left && !side.watch().was_left.replace(true) => true,
                 Found::NotReady(fd) => self.register(side, fd, ready, &mut failure),
                 Found::Unknown(fd) => {
                     asked.push(side.clone());
@@ -448,7 +465,7 @@ impl Poll {
                 _ if failure.is_err() => true,
                 None => true,
                 Some(true) => ready.add(&side),
-                Some(false) if in_place => {
+                Some(false) if unready == Unready::Asked => {
                     left.push(one);
                     true
                 }
@@ -487,9 +504,10 @@ impl Poll {
         if !side.watch().is_watched.get() || side.watch().registration.get().is_some() {
             return Found::Void;
         }
-        let found = self.descriptor(side);
+        let found = side.stream.resource.get().descriptor_to_poll(side.direction == Direction::Read);
         match found {
             _ if !side.watch().is_watched.get() => Found::Void,
+            // One that is closed or has no descriptor any more is ready as well: whoever uses it finds that.
             None => Found::Ready,
             Some(fd) => match self.waits.is_known(fd, side.direction) {
                 Some(true) => Found::Ready,
@@ -497,18 +515,6 @@ impl Poll {
                 None => Found::Unknown(fd),
             },
         }
-    }
-
-    /// Returns the descriptor to be asked; `None` if the stream is ready as it is. Code of a user wrapper may run, and throw.
-    fn descriptor(&self, side: &Side) -> Option<i32> {
-        let resource = side.stream.resource.get();
-        // A stream that is closed or has no descriptor any more is ready: whoever uses it finds that.
-        let descriptor = resource.stream_descriptor()?;
-        // After that: data that TLS has decrypted is moved to the buffer there.
-        if side.direction == Direction::Read && resource.has_buffered() {
-            return None;
-        }
-        Some(descriptor)
     }
 
     /// Returns `true` if something else than a stream ends the wait.
@@ -521,19 +527,23 @@ impl Poll {
         if self.is_busy.get() {
             // One question to the event loop, in place of one for each stream that its answer makes needless.
             self.waits.turn()?;
-            self.look(ready, false)?;
+            self.look(ready, Unready::Left)?;
             if is_over || self.is_ended() || !ready.is_empty() {
                 return Ok(());
             }
+            self.look(ready, Unready::Registered)?;
+            if self.is_ended() || !ready.is_empty() {
+                return Ok(());
+            }
         } else {
-            self.look(ready, false)?;
+            self.look(ready, Unready::Registered)?;
             if is_over || self.is_ended() || !ready.is_empty() {
                 return self.turn(ready);
             }
         }
         loop {
             let end = self.waits.wait("Async\\Poll::wait", deadline)?;
-            self.look(ready, false)?;
+            self.look(ready, Unready::Registered)?;
             if end != WaitEnd::Signalled || self.is_ended() || !ready.is_empty() {
                 return Ok(());
             }
@@ -545,7 +555,7 @@ impl Poll {
         let mut due = self.due.take();
         let have_others_run = self.waits.turn();
         if matches!(have_others_run, Ok(false)) {
-            let looked = self.look(ready, false);
+            let looked = self.look(ready, Unready::Registered);
             due.append(&mut self.due.borrow_mut());
             self.due.replace(due);
             return looked.map(drop);
@@ -553,18 +563,18 @@ impl Poll {
         due.append(&mut self.due.borrow_mut());
         self.due.replace(due);
         have_others_run?;
-        *ready = Ready::new();
-        self.look(ready, false).map(drop)
+        *ready = Ready::new(self.due.borrow().len());
+        self.look(ready, Unready::Registered).map(drop)
     }
 
     /// Waits with the whole process.
     fn wait_in_place(&self, ready: &mut Ready, deadline: Option<u64>) -> Result<(), Thrown> {
         self.make_all_due(); // the event loop does not see here how descriptors are closed
         self.waits.turn()?;
-        let left = self.look(ready, true)?;
+        let left = self.look(ready, Unready::Asked)?;
         if ready.is_empty() && !self.is_ended() {
             self.waits.wait_in_place(&left, deadline)?;
-            self.look(ready, true)?;
+            self.look(ready, Unready::Asked)?;
         }
         Ok(())
     }

@@ -263,6 +263,11 @@ impl Value {
         Some(c::spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)
     }
 
+    /// As [`stream_descriptor`](Value::stream_descriptor); also `None` if it is to be read from, and has data in its buffer.
+    pub fn descriptor_to_poll(&self, reads: bool) -> Option<i32> {
+        Some(c::spindle_stream_to_poll(self, reads)).filter(|descriptor| *descriptor >= 0)
+    }
+
     /// Returns `true` if PHP code treats it as true.
     pub fn is_truthy(&self) -> bool {
         c::zend_is_true(self) != 0

@@ -59,7 +59,8 @@ final class SpindleLoop implements LoopInterface
         $id = (int) $stream;
         if (!isset($this->readers[$id])) {
             $this->poll->watchRead($stream);
-            $this->readers[$id] = $listener;
+            // It is called often: a closure does not have to be looked up each time.
+            $this->readers[$id] = \is_callable($listener) ? $listener(...) : $listener;
         }
     }
 

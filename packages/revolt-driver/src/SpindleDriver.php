@@ -148,8 +148,10 @@ final class SpindleDriver extends AbstractDriver
                 if (!\is_resource($stream)) {
                     throw new \Error('A stream was closed while the event loop watched it: cancel all callbacks of a stream before closing it');
                 }
-                foreach ($callbacks[$id] ?? [] as $callback) {
-                    $this->enqueueCallback($callback);
+                if (isset($callbacks[$id])) {
+                    foreach ($callbacks[$id] as $callback) {
+                        $this->enqueueCallback($callback);
+                    }
                 }
             }
         }

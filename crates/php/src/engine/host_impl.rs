@@ -123,7 +123,7 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.maybe_yield(32) {
+        if rt.is_look_due(32) && !self.writes_in_place() && rt.maybe_yield() {
             cancelled_between_calls(rt);
         }
     }

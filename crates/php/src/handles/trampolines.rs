@@ -334,9 +334,10 @@ extern "C" fn spindle_after_call(frame: Frame) {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_was_fair() {
     if let Some(rt) = scheduler::existing()
+        && rt.is_look_due(32)
         && !exception::is_in_flight()
         && rt.can_switch()
-        && rt.maybe_yield(32)
+        && rt.maybe_yield()
     {
         throw_cancellation(rt);
     }

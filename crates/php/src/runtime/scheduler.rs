@@ -778,16 +778,19 @@ impl Runtime {
         }
     }
 
-    /// Yields if others are ready, and polls the reactor every `calls_per_look` calls if none is. Returns `true` if a cancellation is
-    /// pending, which came meanwhile or during a call that could not be given up.
-    pub fn maybe_yield(&'static self, calls_per_look: u32) -> bool {
+    /// Counts a call that did not wait. Returns `true` every `calls_per_look` calls: [`Runtime::maybe_yield`] is due.
+    #[inline]
+    pub fn is_look_due(&self, calls_per_look: u32) -> bool {
         let calls = self.calls_without_park.get() + 1;
         self.calls_without_park.set(calls);
-        if calls < calls_per_look {
-            return false;
-        }
+        calls >= calls_per_look
+    }
+
+    /// Yields if others are ready, after a look at the reactor if none is but something may come. Returns `true` if a cancellation is
+    /// pending, which came meanwhile or during a call that could not be given up.
+    pub fn maybe_yield(&'static self) -> bool {
         self.calls_without_park.set(0);
-        if !self.core.borrow().has_ready() {
+        if !self.core.borrow().has_ready() && self.may_have_events() {
             self.poll(Some(0));
         }
         if self.core.borrow().has_ready() {
@@ -797,10 +800,17 @@ impl Runtime {
         self.core.borrow().cancellation_waits()
     }
 
+    /// Returns `false` if an event could do nothing: the running coroutine is the only one, without a time limit, and there was no
+    /// signal.
+    fn may_have_events(&self) -> bool {
+        let core = self.core.borrow();
+        core.live() > 1 || core.deadlines() > 0 || spindle_reactor::signals::pending()
+    }
+
     /// Yields at once if others are ready; polls for events only now and then. Returns what [`Runtime::maybe_yield`] returns.
     pub fn yield_if_ready(&'static self) -> bool {
         let calls_per_look = if self.core.borrow().has_ready() { 0 } else { 16 };
-        self.maybe_yield(calls_per_look)
+        self.is_look_due(calls_per_look) && self.maybe_yield()
     }
 
     /// Keeps only the running coroutine, in the child of a fork.
