@@ -140,7 +140,14 @@ fn of_a_set_that_is_known_which_has_just_woken_it() {
     let peer = soon(move || ORIGINAL.send(a, b"x", 0));
     assert_eq!(poll_all(true, &set, -1), ((1, 0), vec![POLLIN, 0]));
     peer.join().unwrap();
+    ORIGINAL.recv(b, 1, 0);
+    // Both are registered by now, so that a look which finds nothing is known of them.
+    assert_eq!(poll_all(true, &set, 0), ((0, 0), vec![0, 0]));
+    let peer = soon(move || ORIGINAL.send(a, b"x", 0));
+    assert_eq!(poll_all(true, &set, -1), ((1, 0), vec![POLLIN, 0]));
+    peer.join().unwrap();
     assert_eq!(test.reactor().readiness(b, Interest::READ).0, Readiness::Ready);
+    assert_eq!(test.reactor().readiness(d, Interest::READ).0, Readiness::NotReady);
     // Another thread has read: the next call asks.
     ORIGINAL.recv(b, 1, 0);
     assert_eq!(poll_all(true, &set, 5), ((0, 0), vec![0, 0]));
