@@ -243,7 +243,7 @@ function serverRows(string $kind): array
     }
     $http = $kind === 'http';
     if (in_array(strtok($kind, '-'), ['react', 'revolt'], true)) {
-        $name = strtok($kind, '-') . ' echo' . (str_ends_with($kind, '-idle') ? ', 900 idle' : '');
+        $name = strtok($kind, '-') . ' echo' . (str_ends_with($kind, '-idle') ? ', ' . Servers::IDLE . ' idle' : '');
         return [
             'cpu' => new Row("$name: CPU per request", 'µs', [Goal::ratio(1.0)]),
             'calls' => new Row("$name: system calls per request", ''),

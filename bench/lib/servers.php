@@ -7,7 +7,7 @@ final class Servers
 {
     private const CONNECTIONS = ['http' => 64, 'handler' => 64, 'worker' => 64, 'tls' => 64, 'peers' => 64, 'tasks' => 64, 'echo' => 50, 'react' => 50, 'revolt' => 50, 'react-idle' => 50, 'revolt-idle' => 50];
     /** Further connections that send nothing, of the kinds that say so; select() takes no more. */
-    private const IDLE = 900;
+    public const IDLE = 900;
 
     /** What a browser sends. */
     private const HEADERS = ['User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Accept: text/html,application/xhtml+xml',

@@ -116,7 +116,7 @@ fn main() {
     // The engine's own headers are not clean under -Wextra.
     glue.flag("-Wno-unused-parameter").flag("-Wno-sign-compare");
     let release = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
-    glue.define("PHP_SPINDLE_VERSION", release.as_str());
+    glue.define("PHP_SPINDLE_VERSION", release.as_str()).define("SPINDLE_C_CODE", None);
     for name in &present {
         glue.define(&format!("SPINDLE_{}", name.to_uppercase()), None);
     }

@@ -103,6 +103,12 @@ static ZEND_NAMED_FUNCTION(construct)
 	}
 }
 
+/* No call is in progress in the running code, and nothing is to be done after one. */
+static zend_always_inline bool is_undisturbed(void)
+{
+	return EXPECTED(!((uintptr_t) spindle_calls | spindle_check_after)); /* in one test */
+}
+
 /* The methods that switch have no trampoline in front of them: they do what one would do. The calls of a suspended fiber are
  * removed from the list of the running code, because another coroutine may resume it. The handles of these calls stay locked
  * until they return. A Fiber of the draft is a coroutine, with a list of its own.
@@ -125,7 +131,7 @@ static ZEND_NAMED_FUNCTION(construct)
 	} \
 	static ZEND_NAMED_FUNCTION(name) \
 	{ \
-		if (EXPECTED(!spindle_calls && !spindle_check_after && !is_draft(Z_OBJ_P(ZEND_THIS)))) { \
+		if (is_undisturbed() && EXPECTED(!is_draft(Z_OBJ_P(ZEND_THIS)))) { \
 			originals.native(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
 		} else { \
 			name##_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU); \
@@ -158,7 +164,7 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 
 static ZEND_NAMED_FUNCTION(suspend)
 {
-	if (EXPECTED(!spindle_calls && !spindle_check_after && ZEND_NUM_ARGS() < 2)) {
+	if (is_undisturbed() && EXPECTED(ZEND_NUM_ARGS() < 2)) {
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	} else {
 		suspend_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU);

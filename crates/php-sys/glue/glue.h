@@ -5,6 +5,12 @@
 #include "php.h"
 #include "zend_fibers.h"
 
+/* All that follows is in this module: C code reaches it without a look-up of its address. Bindings are not generated for what is
+ * hidden. */
+#ifdef SPINDLE_C_CODE
+# pragma GCC visibility push(hidden)
+#endif
+
 /* What EG(bailout) points to: jmp_buf or sigjmp_buf, as PHP was configured. */
 typedef JMP_BUF spindle_jmp_buf;
 
@@ -401,6 +407,10 @@ bool spindle_signal_is_default(int signal);
 enum { SPINDLE_TYPE_NAME = _ZEND_TYPE_LITERAL_NAME_BIT };
 #else
 enum { SPINDLE_TYPE_NAME = _ZEND_TYPE_NAME_BIT };
+#endif
+
+#ifdef SPINDLE_C_CODE
+# pragma GCC visibility pop
 #endif
 
 #endif

@@ -6,11 +6,11 @@
 //!               edge                    a poll was answered from it
 //!  NotReady ───────────► Ready ─────────────────────────────────────► Ready
 //!    ▲                     │ a call used it: full read / not known
-//!    │ EAGAIN, or a short  ▼
+//!    │ EAGAIN, or a short  ▼ an event loop of user code was told
 //!    └──── TCP read ─── Unknown  (ask the kernel)
 //! ```
 //! In `NotReady` a call may park at once, in `Ready` a `poll` may be answered without asking, in `Unknown` the kernel must be
-//! asked. When to enter `NotReady` is for the callers (it depends on the call). Hang-up, error and priority are sticky and
+//! asked. A loop ([`Fds::answer`]) is told of an edge once: it may use a descriptor in ways that are not seen here. When to enter `NotReady` is for the callers (it depends on the call). Hang-up, error and priority are sticky and
 //! forbid it, since no further edge comes for them.
 
 use crate::Waiter;
