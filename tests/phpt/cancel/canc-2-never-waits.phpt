@@ -17,6 +17,7 @@ $ways = [
     'fsync' => function() { $file = fopen('synced', 'w'); while (true) fsync($file); },
     'fread' => function() { $zeros = fopen('/dev/zero', 'r'); while (true) fread($zeros, 8192); },
     'fwrite' => function() { $nowhere = fopen('/dev/null', 'w'); while (true) fwrite($nowhere, 'text'); },
+    'fwrite in memory' => function() { $memory = fopen('php://memory', 'w'); while (true) { rewind($memory); fwrite($memory, 'text'); } },
     'a loop in C' => fn() => stream_copy_to_stream($left, $right), // reads what it has written
     'a socket' => function() use ($near, $far) { while (true) { fwrite($far, "line\n"); if (fgets($near) === false) throw new Exception('no line'); } },
     'stream_select' => function() use ($left, $right) { while (true) { $read = [$left, $right]; $write = $except = null; stream_select($read, $write, $except, 0); } },
@@ -50,6 +51,7 @@ file_put_contents: Async\CancellationException
 fsync: Async\CancellationException
 fread: Async\CancellationException
 fwrite: Async\CancellationException
+fwrite in memory: Async\CancellationException
 a loop in C: Async\CancellationException
 a socket: Async\CancellationException
 stream_select: Async\CancellationException
