@@ -4,13 +4,6 @@ Async\Poll finds what is ready in sockets of each kind: data in the kernel and i
 <?php
 require __DIR__ . '/kit.inc';
 
-function accepted(string $address): array
-{
-    $server = stream_socket_server($address);
-    $client = stream_socket_client(explode('://', $address)[0] . '://' . stream_socket_get_name($server, false));
-    return [$client, stream_socket_accept($server)];
-}
-
 T\work_in();
 $poll = new Async\Poll;
 $kinds = [
