@@ -20,7 +20,7 @@ fn program() -> String {
 /// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
 /// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
 /// globals alone, which changes with each.
-const NAMES: [(&str, u32); 8] = [
+const NAMES: [(&str, u32); 9] = [
     ("php83", 80300),
     ("php84", 80400),
     ("php85", 80500),
@@ -29,6 +29,7 @@ const NAMES: [(&str, u32); 8] = [
     // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
     ("lazy_objects", 80400),
     ("http_headers", 80400),
+    ("request_parse_body", 80400),
     ("clone_with", 80500),
     // A registered shutdown function is the function, not its name.
     ("cached_shutdown_functions", 80500),

@@ -42,13 +42,13 @@
 	FIELD(EG, user_exception_handler) \
 	FIELD(EG, user_exception_handlers) \
 	FIELD(EG, exit_status) \
-	FIELDS_SINCE_8_4(FIELD)
+	PARSING_FIELDS(FIELD)
 
 /* What request_parse_body() was called with, while it reads. */
-#if PHP_VERSION_ID >= 80400
-# define FIELDS_SINCE_8_4(FIELD) FIELD(SG, request_parse_body_context)
+#ifdef SPINDLE_REQUEST_PARSE_BODY
+# define PARSING_FIELDS(FIELD) FIELD(SG, request_parse_body_context)
 #else
-# define FIELDS_SINCE_8_4(FIELD)
+# define PARSING_FIELDS(FIELD)
 #endif
 
 /* Those of ext/session. Its settings are those of the process. */
