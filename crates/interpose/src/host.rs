@@ -80,8 +80,9 @@ pub trait Host {
     fn wake(&self, waiter: Waiter);
     /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait.
     fn yield_if_due(&self);
-    /// Yields once if other coroutines are ready. Called after file reads.
-    fn yield_for_file(&self);
+    /// Yields if other coroutines are ready, at the latest when the running call returns to PHP code. Called after file
+    /// reads that did not have to wait. `at_end`: at the end of the file, where only every so many calls count.
+    fn yield_for_file(&self, at_end: bool);
     /// Returns the id of the running coroutine, which is never reused.
     fn coroutine(&self) -> u64;
     /// Returns `true` while the calls of the running C code are to fail, because its coroutine is cancelled or its

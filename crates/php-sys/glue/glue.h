@@ -79,7 +79,7 @@ extern zend_module_entry spindle_module_entry;
 extern int spindle_reserved_slot;
 /* Not 0 if any handle is locked: calls that use handles are checked before they begin. */
 extern uint32_t spindle_check_before;
-/* Not 0 if an exception has to be thrown when the current internal function returns. */
+/* Not 0 if an exception has to be thrown, or the coroutine has to yield, when the current internal function returns. */
 extern uint32_t spindle_check_after;
 
 typedef struct spindle_ini {

@@ -13,6 +13,7 @@ stream_set_blocking($near, false);
 $ways = [
     'fwrite' => function () use ($far) { static $nowhere; fwrite($nowhere ??= fopen('/dev/null', 'w'), 'text'); },
     'fread' => fn() => fread($near, 10),
+    'file_get_contents' => fn() => file_get_contents(__FILE__),
     'stream_select' => function () use ($near) { $read = [$near]; $write = $except = null; stream_select($read, $write, $except, 0); },
 ];
 foreach ($ways as $name => $call) {
@@ -26,4 +27,5 @@ foreach ($ways as $name => $call) {
 --EXPECT--
 fwrite
 fread
+file_get_contents
 stream_select

@@ -160,7 +160,10 @@ impl Host for TestHost {
         self.gave_way.set(self.gave_way.get() + 1);
     }
 
-    fn yield_for_file(&self) {
+    fn yield_for_file(&self, at_end: bool) {
+        if at_end {
+            return self.yield_if_due();
+        }
         self.gave_way_for_file.set(self.gave_way_for_file.get() + 1);
     }
 

@@ -209,7 +209,7 @@ impl Host for Machine {
 
     fn yield_if_due(&self) {}
 
-    fn yield_for_file(&self) {}
+    fn yield_for_file(&self, _: bool) {}
 
     fn coroutine(&self) -> u64 {
         self.current.get() as u64

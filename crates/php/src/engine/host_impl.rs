@@ -2,12 +2,12 @@
 
 use crate::c;
 use crate::engine::interposition;
-use crate::handles::classify;
+use crate::handles::{classify, trampolines};
 use crate::runtime::{
     coroutine::Info,
     ctx::Failing,
     ends, pending_cancel,
-    scheduler::{self, Runtime, rt},
+    scheduler::{self, CALLS_PER_LOOK, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
@@ -20,6 +20,9 @@ pub struct PhpHost;
 
 /// The only instance. The hooks get its address.
 pub static HOST: PhpHost = PhpHost;
+
+/// How many calls that did not wait a function may make before it yields in their midst, where it would yield at its end.
+const MAX_CALLS_IN_ONE: u32 = 2 * CALLS_PER_LOOK;
 
 /// How many parks of cancelled C code fail at once. C code that ignores the error and repeats its call parks normally
 /// after that, so that it does not use up the processor.
@@ -123,14 +126,22 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.is_look_due(32) && !self.writes_in_place() && rt.maybe_yield() {
+        if rt.is_look_due(CALLS_PER_LOOK) && !self.writes_in_place() && rt.maybe_yield() {
             cancelled_between_calls(rt);
         }
     }
 
-    fn yield_for_file(&self) {
+    /// After the call of a function it costs less than in it: nothing is locked then, and a file that it has opened is closed.
+    fn yield_for_file(&self, at_end: bool) {
         let rt = rt();
-        if rt.core.borrow().live() > 1 && !self.writes_in_place() && rt.yield_if_ready() {
+        if rt.core.borrow().live() <= 1 || self.writes_in_place() {
+            return self.yield_if_due();
+        }
+        let calls = rt.count_call();
+        if at_end && calls < CALLS_PER_LOOK || calls < MAX_CALLS_IN_ONE && trampolines::yield_after_call() {
+            return;
+        }
+        if rt.yield_if_ready() {
             cancelled_between_calls(rt);
         }
     }

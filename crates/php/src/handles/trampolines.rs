@@ -12,10 +12,10 @@ use crate::handles::{
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
-    ctx::Ctx,
+    ctx::{Ctx, Failing},
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
-    scheduler::{self, Runtime},
+    scheduler::{self, CALLS_PER_LOOK, Core, Runtime},
     suspension,
 };
 use spindle_interpose::hooks::sync::mutex as locks;
@@ -308,11 +308,42 @@ extern "C" fn spindle_fiber_suspends() {
     }
 }
 
-/// The slow path of the trampoline after a call: throws the cancellation for which the C code was made to fail.
+/// Lets the trampoline of the running function yield after the call. Returns `false` if it has none that does.
+pub fn yield_after_call() -> bool {
+    let function = Frame::current().and_then(Frame::function).filter(|function| function.is_internal());
+    let has_trampoline = function.and_then(CallInfo::of).is_some_and(|info| info.handler().is_some());
+    if !has_trampoline || matches!(classify::kind_of_calls(function), CallKind::Signals | CallKind::Fiber) {
+        return false;
+    }
+    pending_cancel::check_for_yield();
+    true
+}
+
+/// Returns `true` if a call is the whole body of its coroutine, whose end lets others run.
+fn is_body(rt: &Runtime, frame: Frame) -> bool {
+    let unnamed = |frame: Frame| frame.function().is_none_or(|function| function.name().is_none());
+    rt.core.borrow().running() != Core::MAIN && frame.and_callers().skip(1).all(unnamed)
+}
+
+/// Yields after a call that has read files.
+fn yield_for_files(rt: &'static Runtime, frame: Frame) {
+    if exception::is_in_flight() || !rt.can_switch() || engine::is_writing() || is_body(rt, frame) {
+        return; // after a later call
+    }
+    refresh_checks(rt.context());
+    if rt.yield_if_ready() && !classify::is_in_exchange() {
+        throw_cancellation(rt);
+    }
+}
+
+/// The slow path of the trampoline after a call: yields, or throws the cancellation for which the C code was made to fail.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
+    if ctx.failing.get() == Failing::No {
+        return yield_for_files(rt, frame);
+    }
     if ctx.failing_in.get() != Some(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
         refresh_checks(ctx);
         engine::request_interrupt(); // the call that fails may have no trampoline
@@ -334,7 +365,7 @@ extern "C" fn spindle_after_call(frame: Frame) {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_was_fair() {
     if let Some(rt) = scheduler::existing()
-        && rt.is_look_due(32)
+        && rt.is_look_due(CALLS_PER_LOOK)
         && !exception::is_in_flight()
         && rt.can_switch()
         && rt.maybe_yield()

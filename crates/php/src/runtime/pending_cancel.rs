@@ -9,7 +9,12 @@ use crate::runtime::{
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Object, Owned, engine};
 
-/// Enables or disables the check after each call, as the running coroutine needs it.
+/// Enables the check after each call until the running coroutine has yielded.
+pub fn check_for_yield() {
+    c::spindle_check_after.set(1);
+}
+
+/// Enables or disables the check after each call, as the running coroutine needs it for a cancellation.
 #[inline(always)]
 pub fn refresh_checks(ctx: &Ctx) {
     c::spindle_check_after.set(u32::from(ctx.failing.get() != Failing::No));

@@ -66,6 +66,9 @@ pub(crate) enum Leaving {
 /// The reactor is polled once in so many picks even if coroutines are ready.
 const PICKS_PER_POLL: u32 = 64;
 
+/// How many calls that did not wait a coroutine makes before it looks for events.
+pub const CALLS_PER_LOOK: u32 = 32;
+
 /// How far ahead in the run queue memory is prefetched.
 const AHEAD: usize = 3;
 
@@ -778,12 +781,17 @@ impl Runtime {
         }
     }
 
+    /// Counts a call that did not wait. Returns how many there were since the last park.
+    pub fn count_call(&self) -> u32 {
+        let calls = self.calls_without_park.get() + 1;
+        self.calls_without_park.set(calls);
+        calls
+    }
+
     /// Counts a call that did not wait. Returns `true` every `calls_per_look` calls: [`Runtime::maybe_yield`] is due.
     #[inline]
     pub fn is_look_due(&self, calls_per_look: u32) -> bool {
-        let calls = self.calls_without_park.get() + 1;
-        self.calls_without_park.set(calls);
-        calls >= calls_per_look
+        self.count_call() >= calls_per_look
     }
 
     /// Yields if others are ready, after a look at the reactor if none is but something may come. Returns `true` if a cancellation is
@@ -809,7 +817,7 @@ impl Runtime {
 
     /// Yields at once if others are ready; polls for events only now and then. Returns what [`Runtime::maybe_yield`] returns.
     pub fn yield_if_ready(&'static self) -> bool {
-        let calls_per_look = if self.core.borrow().has_ready() { 0 } else { 16 };
+        let calls_per_look = if self.core.borrow().has_ready() { 0 } else { CALLS_PER_LOOK };
         self.is_look_due(calls_per_look) && self.maybe_yield()
     }
 

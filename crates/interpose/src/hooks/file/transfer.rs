@@ -169,8 +169,8 @@ fn refused(error: c_int) -> bool {
     matches!(error, libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL)
 }
 
-/// Reads as a blocking call does: short only at the end of the file. Yields once if it did not wait; at the end of the file
-/// only now and then, because PHP reads there again, twice for each `file_get_contents`.
+/// Reads as a blocking call does: short only at the end of the file. Lets others run if it did not wait; at the end of the
+/// file only now and then, because PHP reads there again, twice for each `file_get_contents`.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     let result = match method(host, &io, false) {
         IoMethod::Nowait => nowait_read(host, &io),
@@ -180,11 +180,7 @@ pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     match result {
         Some(result) => {
             let error = errno();
-            if result == 0 {
-                host.yield_if_due();
-            } else {
-                host.yield_for_file();
-            }
+            host.yield_for_file(result == 0);
             set_errno(error);
             result
         }
