@@ -5,7 +5,7 @@ mod common;
 use common::{Test, outcome, soon};
 use libc::{c_int, c_void, iovec};
 use spindle_interpose::hooks::fd::refs;
-use spindle_interpose::hooks::{file, rw};
+use spindle_interpose::hooks::{fd, file, rw};
 use spindle_interpose::host::{OnSignal, Wake};
 use std::ffi::CString;
 use std::io::{Read, Write};
@@ -249,6 +249,46 @@ fn half_cached_files_are_read_whole() {
     }
     let got = read(&fd, 2_000_000);
     assert!(got.0 == 2_000_000 && got.2 == bytes);
+}
+
+/// The number of system calls by which this thread has read up to now. `None` if the kernel does not count them.
+fn read_calls() -> Option<u64> {
+    let counts = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+    counts.lines().find_map(|line| line.strip_prefix("syscr: ")?.parse().ok())
+}
+
+#[test]
+fn an_end_within_a_page_is_not_looked_for_again() {
+    let _test = Test::new();
+    let count = |then: &dyn Fn()| {
+        let before = read_calls()?;
+        then();
+        Some(read_calls()? - before)
+    };
+    let Some(own) = count(&|| ()) else {
+        eprintln!("the kernel does not count calls: not tested");
+        return;
+    };
+    let calls = |then: &dyn Fn()| count(then).expect("the counts were there") - own;
+    let bytes = pattern(10_000);
+    let scratch = Scratch::new("ends", &bytes);
+    let fd = scratch.open(libc::O_RDONLY);
+    assert_eq!(calls(&|| assert_eq!(read(&fd, 6_000).0, 6_000)), 1);
+    assert_eq!(calls(&|| assert_eq!(read(&fd, 6_000).0, 4_000)), 1, "short, within a page");
+    let whole = Scratch::new("whole-pages", &bytes[..8_192]);
+    let of_pages = whole.open(libc::O_RDONLY);
+    assert_eq!(calls(&|| assert_eq!(read(&of_pages, 9_000).0, 8_192)), 2, "what is cached may end here");
+    // What passes by the cache may end anywhere.
+    let duplicate = fd.try_clone().expect("a duplicate");
+    // SAFETY: a system call without pointers.
+    let rewind = || assert_eq!(unsafe { libc::lseek(fd.as_raw_fd(), 0, libc::SEEK_SET) }, 0);
+    // SAFETY: system calls without pointers.
+    let set = |flags: c_int| unsafe { fd::fcntl(duplicate.as_raw_fd(), libc::F_SETFL, flags as usize) };
+    if set(libc::O_DIRECT) == 0 {
+        assert_eq!(set(0), 0);
+        rewind();
+        assert_eq!(calls(&|| assert_eq!(read(&fd, 20_000).0, 10_000)), 2);
+    }
 }
 
 #[test]

@@ -1,11 +1,14 @@
-//! Functions of the C library that glibc has had for long, and musl since 1.2.5 only: there the system call is made directly.
+//! System calls that are made directly. glibc prepares for the cancellation of the thread around each `preadv2`, once there are
+//! others, which takes longer than the rest of a hook; it makes other calls instead where the kernel has none. musl has them since
+//! 1.2.5 only.
 
 #[cfg(target_env = "gnu")]
-pub use libc::{preadv2, pwritev2, statx};
+pub use libc::statx;
 
-#[cfg(not(target_env = "gnu"))]
 mod direct {
-    use libc::{c_char, c_int, c_long, c_uint, iovec, off_t, ssize_t, syscall};
+    #[cfg(not(target_env = "gnu"))]
+    use libc::{c_char, c_uint};
+    use libc::{c_int, c_long, iovec, off_t, ssize_t, syscall};
 
     // The kernel takes the offset in two words, of which the second one is not used where a word has 64 bits.
     const _: () = assert!(size_of::<c_long>() == 8);
@@ -33,10 +36,12 @@ mod direct {
     ///
     /// # Safety
     /// As the original.
+    #[cfg(not(target_env = "gnu"))]
     pub unsafe fn statx(at: c_int, path: *const c_char, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int {
         // SAFETY: the caller's own arguments.
         unsafe { syscall(libc::SYS_statx, at, path, flags, mask, to) as c_int }
     }
 }
 #[cfg(not(target_env = "gnu"))]
-pub use direct::{preadv2, pwritev2, statx};
+pub use direct::statx;
+pub use direct::{preadv2, pwritev2};

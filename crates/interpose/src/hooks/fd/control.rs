@@ -2,11 +2,12 @@
 
 use super::create::duplicated;
 use super::locks::poll_record_lock;
-use super::tracking::internal;
+use super::tracking::{DIRECT_SET, internal};
 use crate::host::{current_host, errno, fail, php_thread_host, set_errno};
 use libc::{c_int, c_void, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
 use std::os::fd::RawFd;
+use std::sync::atomic::Ordering;
 
 fn set_mode(fd: RawFd, nonblocking: bool) {
     if let Some(host) = php_thread_host() {
@@ -31,6 +32,9 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
             let result = original(command);
             if result == 0 {
                 set_mode(fd, argument as c_int & libc::O_NONBLOCK != 0);
+                if argument as c_int & libc::O_DIRECT != 0 {
+                    DIRECT_SET.store(true, Ordering::Relaxed);
+                }
             }
             result
         }

@@ -5,6 +5,7 @@ use crate::host::{Host, errno, php_thread_host, set_errno};
 use crate::registry::{Behavior, WaitKind, on_cancel};
 use spindle_reactor::Opened;
 use std::os::fd::RawFd;
+use std::sync::atomic::AtomicBool;
 
 /// Of calls that open a descriptor.
 pub(crate) const OPENS: Behavior =
@@ -16,6 +17,9 @@ pub(crate) const CLOSES: Behavior = Behavior {
     summary: "calls parked on the descriptor fail with EBADF",
     on_cancel: on_cancel::NEVER,
 };
+
+/// `fcntl` has set `O_DIRECT` on some descriptor, and on those that share its description.
+pub(crate) static DIRECT_SET: AtomicBool = AtomicBool::new(false);
 
 /// Forgets a descriptor that is about to be closed, or was closed or replaced where no hook sees it, and wakes those who
 /// wait for it. Keeps `errno`.
