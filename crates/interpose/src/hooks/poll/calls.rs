@@ -109,6 +109,7 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
     let (fd, events) = unsafe { ((*one).fd, (*one).events) };
     // SAFETY: valid by contract; no reference is kept, others may run between the calls.
     let answer = |revents: c_short| unsafe { (*one).revents = revents };
+    let mut has_waited = false;
     loop {
         let mut not = fd < 0;
         if !not {
@@ -134,11 +135,12 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
                 }
             }
         }
-        if time.over() {
+        if has_waited && time.over() {
             answer(0);
             set_errno(before);
             return 0;
         }
+        has_waited = true;
         let generation = host.reactor().generation(fd);
         let wake = park_on(host, call, time, None, |each| {
             if fd >= 0 {
