@@ -372,9 +372,31 @@ pub(crate) fn name_has(function: Function, part: &str) -> bool {
     has(name_bytes(&function), part.as_bytes())
 }
 
+/// Returns the key of the stream that a call uses, where it is seen in a few steps that there are no other handles: `fread()`
+/// and the like are called most often.
+#[inline(always)]
+pub(crate) fn only_stream(frame: Frame, kind: CallKind) -> Option<usize> {
+    if !matches!(kind, CallKind::Reads | CallKind::Writes | CallKind::Stream) || frame.this().is_some() {
+        return None;
+    }
+    let (first, others) = frame.arguments().split_first()?;
+    let stream = first.as_resource()?;
+    let hold_nothing = others.iter().all(|value| value.type_number() < sys::IS_OBJECT);
+    let is_alone = hold_nothing && !is_context(stream) && !connection_groups::has_resources() && !ANY_EXCLUSIVE.get();
+    is_alone.then(|| stream.address())
+}
+
 /// Calls `with` with each handle of a call of an internal function, and how it is used. A key passed with
 /// `Mode::Shared` is not a connection's.
+#[inline]
 pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
+    match only_stream(frame, kind) {
+        Some(stream) => with(stream, mode(kind)),
+        None => all_handles(frame, kind, with),
+    }
+}
+
+fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
     if matches!(kind, CallKind::Plain | CallKind::Signals | CallKind::Fiber | CallKind::Loads) {
         return;
     }

@@ -60,6 +60,12 @@ pub(crate) fn has_others(key: usize) -> bool {
     GROUPS.objects.borrow().iter().any(|(object, group)| *group == key && *object != key)
 }
 
+/// Returns `true` if any resource may have a group.
+#[inline(always)]
+pub(crate) fn has_resources() -> bool {
+    !GROUPS.resources.borrow().is_empty()
+}
+
 /// Returns the group of a resource, if it was created from a handle.
 pub(crate) fn group_of_resource(resource: &Resource) -> Option<usize> {
     let resources = GROUPS.resources.borrow();

@@ -10,7 +10,7 @@
 
 use crate::handles::{
     calls::{self, CallRecord},
-    classify::{self, CallKind, Mode, handles, kind_of_calls},
+    classify::{self, CallKind, Mode, handles, kind_of_calls, only_stream},
     streams,
 };
 use crate::runtime::{
@@ -211,8 +211,15 @@ fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_before_call(call: &CallRecord) -> sys::spindle_before {
     let Some(frame) = call.frame() else { return sys::SPINDLE_CALL_MADE };
-    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return sys::SPINDLE_CALL_MADE };
     let kind = kind_of_calls(frame.function());
+    match only_stream(frame, kind) {
+        Some(stream) if !LOCKS.borrow().may_have(stream) => sys::SPINDLE_CALL_MADE,
+        _ => wait_before_call(call, frame, kind),
+    }
+}
+
+fn wait_before_call(call: &CallRecord, frame: Frame, kind: CallKind) -> sys::spindle_before {
+    let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else { return sys::SPINDLE_CALL_MADE };
     let co = running(rt);
     if !may_be_locked(frame, kind) {
         return sys::SPINDLE_CALL_MADE;
