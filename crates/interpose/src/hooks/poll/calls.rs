@@ -19,6 +19,18 @@ enum Known {
 fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     const PLAIN: c_short =
         POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM | POLLPRI | POLLERR | POLLHUP | POLLNVAL;
+    /// These may hold no longer.
+    const UNSURE: u32 = (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLPRI) as u32;
+    if events | POLLERR | POLLHUP == POLLIN | POLLERR | POLLHUP {
+        // As PHP's streams ask.
+        return match reactor.readiness(fd, Interest::READ) {
+            (Readiness::NotReady, bits) if bits & UNSURE == 0 => Known::Not,
+            (Readiness::Ready, bits) if bits & (UNSURE | libc::EPOLLIN as u32) == libc::EPOLLIN as u32 => {
+                Known::Ready(POLLIN)
+            }
+            _ => Known::Nothing,
+        };
+    }
     let (read, write) = (events & (POLLIN | POLLRDNORM | POLLRDHUP) != 0, events & (POLLOUT | POLLWRNORM) != 0);
     if events & !PLAIN != 0 || !(read || write) {
         return Known::Nothing;
@@ -26,9 +38,7 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     let (level, bits) = reactor.readiness(fd, Interest::READ);
     let read = if read { level } else { Readiness::NotReady };
     let write = if write { reactor.readiness(fd, Interest::WRITE).0 } else { Readiness::NotReady };
-    // These may hold no longer.
-    let unsure = (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLPRI) as u32;
-    if bits & unsure != 0 || read == Readiness::Unknown || write == Readiness::Unknown {
+    if bits & UNSURE != 0 || read == Readiness::Unknown || write == Readiness::Unknown {
         return Known::Nothing;
     }
     let mut ready = 0;
