@@ -74,11 +74,13 @@ pub struct Connection {
     waker: RefCell<Option<Waker>>,
     /// It is to be closed at once.
     is_killed: Cell<bool>,
+    /// It is to be closed if it is still idle, so that another one has its place.
+    makes_room: Cell<bool>,
     /// It is to be closed when its requests are answered.
     drains: Cell<bool>,
     /// Since when the client has taken no data; 0 if it takes them.
     blocked_since: Cell<u64>,
-    /// By which it is seen that the client leaves, while what it has sent is not read.
+    /// By which it is seen that the client leaves while what it has sent is not read, and that something has come.
     hangup: RefCell<Option<Hangup>>,
     /// The exchange whose handler has made it a WebSocket.
     upgraded: RefCell<Option<Rc<Exchange>>>,
@@ -108,6 +110,7 @@ impl Connection {
             scheduled: Cell::new(None),
             waker: RefCell::default(),
             is_killed: Cell::new(false),
+            makes_room: Cell::new(false),
             drains: Cell::new(false),
             blocked_since: Cell::new(0),
             hangup: RefCell::default(),
@@ -177,6 +180,17 @@ impl Connection {
     pub fn kill(&self) {
         self.is_killed.set(true);
         self.wake();
+    }
+
+    /// Closes the connection, unless a request comes before.
+    pub fn make_room(&self) {
+        self.makes_room.set(true);
+        self.wake();
+    }
+
+    /// Returns `true` if bytes have come that are not read. The next read takes them.
+    pub fn has_unread(&self) -> bool {
+        self.hangup.borrow().as_ref().is_some_and(Hangup::has_unread)
     }
 
     /// Closes the connection at once, unless others use it, too.
@@ -252,7 +266,7 @@ impl Connection {
         if self.blocked_since.replace(0) > 0
             && let Phase::Idle(_) = self.phase.get()
         {
-            self.phase.set(Phase::Idle(self.shared.now.get()));
+            self.is_idle_now();
             self.reschedule();
         }
     }
@@ -300,10 +314,16 @@ impl Connection {
         false
     }
 
+    /// No request is there any more. Another connection may wait for the place of one that is idle.
+    fn is_idle_now(&self) {
+        self.phase.set(Phase::Idle(self.shared.now.get()));
+        self.shared.one_is_idle();
+    }
+
     /// A request has come, and is refused without a handler.
     pub fn is_answered_here(&self) {
         if self.active.borrow().is_empty() {
-            self.phase.set(Phase::Idle(self.shared.now.get()));
+            self.is_idle_now();
         }
     }
 
@@ -316,8 +336,11 @@ impl Connection {
             active.len()
         };
         if left == 0 && self.phase.get() == Phase::Busy {
-            let now = self.shared.now.get();
-            self.phase.set(if self.has_more.take() { Phase::Head(now) } else { Phase::Idle(now) });
+            if self.has_more.take() {
+                self.phase.set(Phase::Head(self.shared.now.get()));
+            } else {
+                self.is_idle_now();
+            }
             self.reschedule();
         }
     }
@@ -453,6 +476,7 @@ pub struct Task {
 impl Task {
     /// Returns the task of a connection, which uses TLS if there are certificates.
     pub fn new(connection: Rc<Connection>, socket: Socket, tls: Option<Rc<Tls>>) -> Task {
+        *connection.hangup.borrow_mut() = Some(socket.hangup());
         let protocol = if !connection.local.is_proxied {
             begin(socket, tls.as_deref())
         } else if connection.shared.settings.proxies.trusts(connection.client().0) {
@@ -559,7 +583,6 @@ impl Task {
     }
 
     fn http1(&self, stream: Stream) -> Protocol {
-        *self.connection.hangup.borrow_mut() = Some(stream.hangup());
         let settings = &self.connection.shared.settings;
         let mut builder = http1::Builder::new();
         builder
@@ -648,13 +671,11 @@ impl Task {
                     if self.shake_hands(cx).is_pending() {
                         return Poll::Pending;
                     }
-                    self.begin_drain();
                 }
                 Protocol::Unknown(..) => {
                     if self.detect(cx).is_pending() {
                         return Poll::Pending;
                     }
-                    self.begin_drain();
                 }
                 Protocol::Http1(http) => {
                     let Poll::Ready(ended) = Pin::new(http).poll(cx) else { return Poll::Pending };
@@ -758,8 +779,19 @@ impl Future for Task {
             }
         }
         let now = connection.shared.now.get();
-        if connection.has_limit_passed(now) && this.go_on(cx).is_ready() {
-            return Poll::Ready(()); // what has come is read before the time is judged: all may have been held up
+        let is_to_drain = connection.drains.get() && !this.is_draining;
+        if is_to_drain || connection.has_limit_passed(now) {
+            connection.has_unread();
+            if this.go_on(cx).is_ready() {
+                return Poll::Ready(()); // what has come is read before that is judged: all may have been held up
+            }
+        }
+        if connection.makes_room.take() {
+            if connection.idle_since().is_some() && !connection.has_unread() {
+                this.take_leave(cx);
+                return Poll::Ready(());
+            }
+            connection.shared.one_is_idle(); // which may be another one
         }
         if connection.check(now) {
             if connection.idle_since().is_some() {

@@ -139,7 +139,12 @@ impl Socket {
 
     /// Returns what sees that the client has closed the connection.
     pub fn hangup(&self) -> Hangup {
-        Hangup { fd: Rc::clone(&self.fd), shared: Rc::clone(&self.shared), side: Side::new(Direction::Read) }
+        Hangup {
+            fd: Rc::clone(&self.fd),
+            shared: Rc::clone(&self.shared),
+            side: Side::new(Direction::Read),
+            read: Rc::clone(&self.read),
+        }
     }
 
     /// Returns what it shares with the others.
@@ -239,11 +244,13 @@ impl Drop for Socket {
     }
 }
 
-/// Sees that the client has closed its connection, also while there is something to read.
+/// Sees that the client has closed its connection, also while there is something to read; and what has come that is not read.
 pub struct Hangup {
     fd: Rc<OwnedFd>,
     shared: Rc<Shared>,
     side: Rc<Side>,
+    /// The side by which the socket is read.
+    read: Rc<Side>,
 }
 
 impl Hangup {
@@ -251,6 +258,18 @@ impl Hangup {
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let polled = self.side.poll(&self.shared, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
         polled.map(drop)
+    }
+
+    /// Returns `true` if bytes have come that are not read. The next read takes them, although no wait has ended.
+    pub fn has_unread(&self) -> bool {
+        let mut byte = 0_u8;
+        // SAFETY: an open descriptor, and memory of one byte.
+        let count =
+            unsafe { libc::recv(self.fd.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        if count > 0 {
+            self.read.may_be_ready.set(true);
+        }
+        count > 0
     }
 
     /// Has the connection reset when it is closed, so that what was sent does not look complete.

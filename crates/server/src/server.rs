@@ -319,15 +319,21 @@ impl Shared {
     pub fn connection_ends(&self, id: usize) {
         let connection = self.connections.borrow_mut().try_remove(id);
         drop(connection);
+        self.one_is_idle();
+    }
+
+    /// A connection has ended, or may be closed for another one: those look again that wait for a place.
+    pub fn one_is_idle(&self) {
         self.ends.take().into_iter().for_each(Waker::wake);
     }
 
-    /// Closes the connection that has been idle for longest.
+    /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look again
+    /// that wait for a place.
     pub fn close_idle(&self) {
         let connections = self.connections.borrow();
         let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
         if let Some((_, connection)) = idle.min_by_key(|(since, _)| *since) {
-            connection.kill();
+            connection.make_room();
         }
     }
 

@@ -1,6 +1,6 @@
 //! What hyper and WebSockets read and write: a socket, or a TLS session on one.
 
-use crate::io::{Hangup, Socket};
+use crate::io::Socket;
 use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use rustls::{ServerConfig, ServerConnection};
@@ -17,14 +17,6 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Returns what sees that the client has closed the connection.
-    pub fn hangup(&self) -> Hangup {
-        match self {
-            Stream::Plain(socket) => socket.hangup(),
-            Stream::Tls(session) => session.socket.hangup(),
-        }
-    }
-
     /// Reads into `buffer`. Returns how many bytes were read.
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         match self {

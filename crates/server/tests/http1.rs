@@ -562,6 +562,84 @@ fn idle_connections_make_room_for_new_ones() {
 }
 
 #[test]
+fn a_connection_on_which_a_request_has_come_makes_no_room() {
+    let world = World::echo(Settings { max_connections: 2, ..Settings::default() });
+    let (first, second) = (world.client(), world.client());
+    for client in [&first, &second] {
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        client.expect(&world, "[GET / ]");
+        world.advance(1);
+    }
+    // The server learns first that there is a third client, and finds the request by itself.
+    let third = world.client_without_wait();
+    world.turn_after(|| first.send_meanwhile("GET /again HTTP/1.1\r\nHost: x\r\n\r\n"));
+    first.expect(&world, "[GET /again ]");
+    second.rest(&world);
+    assert!(!first.is_closed() && !second.is_reset());
+    third.send(&world, "GET /third HTTP/1.1\r\nHost: x\r\n\r\n");
+    third.expect(&world, "[GET /third ]");
+}
+
+#[test]
+fn a_request_that_comes_before_its_connection_makes_room_is_answered() {
+    let world = World::echo(Settings { max_connections: 1, ..Settings::default() });
+    let first = world.client();
+    first.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    first.expect(&world, "[GET / ]");
+    let second = world.client_without_wait();
+    // It is the only one that is idle. Another one may have the place when this request is answered, too.
+    world.turn_after(|| first.send_meanwhile("GET /again HTTP/1.1\r\nHost: x\r\n\r\n"));
+    second.send(&world, "GET /second HTTP/1.1\r\nHost: x\r\n\r\n");
+    second.expect(&world, "[GET /second ]");
+    assert!(first.rest(&world).contains("[GET /again ]"));
+    assert!(!first.is_reset());
+}
+
+#[test]
+fn a_connection_makes_room_when_it_becomes_idle() {
+    let (world, begun) = held(Settings { max_connections: 1, ..Settings::default() });
+    let first = world.client();
+    first.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    let exchange = world.until(|| begun.borrow_mut().pop());
+    let second = world.client_without_wait();
+    second.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    answer(&exchange, 200, "done");
+    exchange.handler_ends();
+    assert!(first.rest(&world).ends_with("done"));
+    let exchange = world.until(|| begun.borrow_mut().pop());
+    answer(&exchange, 200, "done, too");
+    exchange.handler_ends();
+    second.expect(&world, "done, too");
+}
+
+#[test]
+fn a_request_that_has_come_is_answered_although_its_connection_was_idle_for_too_long() {
+    let world = World::echo(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.expect(&world, "[GET / ]");
+    world.turn();
+    client.send_meanwhile("GET /again HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.hold_up(Settings::default().keep_alive);
+    world.server.turn();
+    client.expect(&world, "[GET /again ]");
+}
+
+#[test]
+fn requests_that_have_come_are_answered_when_the_server_drains() {
+    let world = World::echo(Settings::default());
+    let (idle, new) = (world.client(), world.client());
+    idle.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    idle.expect(&world, "[GET / ]");
+    idle.send_meanwhile("GET /again HTTP/1.1\r\nHost: x\r\n\r\n");
+    new.send_meanwhile("GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
+    world.server.drain(None);
+    world.server.turn();
+    assert!(idle.rest(&world).contains("[GET /again ]"));
+    assert!(new.rest(&world).contains("[GET /first ]"));
+}
+
+#[test]
 fn a_thousand_clients_leave_nothing_behind() {
     let (world, begun) = held(Settings::default());
     for round in 0..1000 {

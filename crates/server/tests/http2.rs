@@ -400,3 +400,20 @@ fn a_client_that_takes_nothing_keeps_no_file_open() {
     };
     assert!(ended);
 }
+
+#[test]
+fn a_connection_that_sends_no_request_makes_room() {
+    let world = World::echo(Settings { max_connections: 1, ..Settings::default() });
+    let first = world.client();
+    first.send(&world, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    first.send(&world, b"\0\0\x06\x01\x05\0\0\0\x01\x82\x84\x86\x41\x01x");
+    first.expect(&world, "[GET http://x/ ]");
+    world.turn();
+    let second = world.client_without_wait();
+    // That bytes have come keeps it open until they are read, and no longer if they are a ping.
+    world.turn_after(|| first.send_meanwhile(b"\0\0\x08\x06\0\0\0\0\0the ping"));
+    first.rest(&world);
+    assert!(!first.is_reset());
+    second.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    second.expect(&world, "[GET / ]");
+}

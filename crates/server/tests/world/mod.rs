@@ -136,6 +136,11 @@ impl World {
         self.step();
     }
 
+    /// Lets time pass in which the server does nothing.
+    pub fn hold_up(&self, nanoseconds: u64) {
+        self.events.now.set(self.events.now.get() + nanoseconds);
+    }
+
     pub fn open_descriptors(&self) -> i64 {
         self.events.open.get()
     }
@@ -165,6 +170,17 @@ impl World {
         self.server.turn();
     }
 
+    /// One turn of the server, which knows what has happened before and not what `meanwhile` does.
+    pub fn turn_after(&self, meanwhile: impl FnOnce()) {
+        let start = Instant::now();
+        while self.poll() == 0 {
+            assert!(start.elapsed() < HANG, "nothing happens");
+            std::thread::yield_now();
+        }
+        meanwhile();
+        self.server.turn();
+    }
+
     /// Takes events until there is nothing more to do at once.
     pub fn step(&self) {
         loop {
@@ -189,7 +205,8 @@ impl World {
         }
     }
 
-    fn poll(&self) {
+    /// Returns how many waits were over.
+    fn poll(&self) -> usize {
         if !self.events.holds_jobs.get() {
             let jobs = self.events.jobs.take();
             for (key, job) in jobs {
@@ -208,12 +225,12 @@ impl World {
             .collect();
         // SAFETY: as many entries as there are.
         unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 0) };
-        for ((key, _), one) in waits.iter().zip(&polled) {
-            if one.revents != 0 {
-                self.events.waits.borrow_mut().remove(key);
-                self.server.ready(*key);
-            }
+        let over: Vec<_> = waits.iter().zip(&polled).filter(|(_, one)| one.revents != 0).collect();
+        for ((key, _), _) in &over {
+            self.events.waits.borrow_mut().remove(key);
+            self.server.ready(*key);
         }
+        over.len()
     }
 
     /// Runs the loop until something is there.
@@ -319,9 +336,19 @@ impl Client {
         world.step();
     }
 
-    /// Sends a few bytes while the server does nothing.
-    pub fn send_meanwhile(&self, bytes: &str) {
-        assert_eq!((&self.stream).write(bytes.as_bytes()).unwrap(), bytes.len());
+    /// Sends a few bytes while the server does nothing. They have arrived when this returns.
+    pub fn send_meanwhile(&self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        assert_eq!((&self.stream).write(bytes).unwrap(), bytes.len());
+        let start = Instant::now();
+        let mut on_the_way: libc::c_int = 1;
+        while on_the_way > 0 {
+            assert!(start.elapsed() < HANG, "it does not arrive");
+            std::thread::yield_now();
+            // SAFETY: an open descriptor, and the place of an integer.
+            let asked = unsafe { libc::ioctl(self.stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut on_the_way) };
+            assert_eq!(asked, 0);
+        }
     }
 
     /// Takes as much as has come.
