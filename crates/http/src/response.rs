@@ -91,6 +91,9 @@ impl Response {
 /// # Errors
 /// `ValueError` if a handler cannot send it.
 pub fn status(code: i64) -> Result<StatusCode, Thrown> {
+    if (100..200).contains(&code) {
+        return Err(value_error("The status of a response must be from 200 to 599: informational ones cannot be sent"));
+    }
     u16::try_from(code)
         .ok()
         .filter(|code| (200..600).contains(code))

@@ -375,12 +375,24 @@ fn head_of(mut status: i32, lines: &[Vec<u8>]) -> Head {
             }
         }
     }
-    let known = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
-    let status = known.filter(|status| status.as_u16() >= 200).unwrap_or_else(|| {
-        warn(&format!("{status} is not the status of a response: 500 was sent"));
-        StatusCode::INTERNAL_SERVER_ERROR
-    });
-    Head { status, headers }
+    Head { status: status_of(status), headers }
+}
+
+/// Returns the status of a response for what PHP has collected.
+fn status_of(code: i32) -> StatusCode {
+    let known = u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok());
+    match known {
+        // hyper sends one response for a request. What was meant to go before it, headers above all, goes with it.
+        Some(status) if status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS => {
+            warn(&format!("Informational responses ({code}) cannot be sent: 200 was sent"));
+            StatusCode::OK
+        }
+        Some(status) if status.as_u16() >= 200 => status,
+        _ => {
+            warn(&format!("{code} is not the status of a response: 500 was sent"));
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    }
 }
 
 fn warn(message: &str) {

@@ -402,6 +402,20 @@ fn a_client_that_takes_nothing_keeps_no_file_open() {
 }
 
 #[test]
+fn a_body_comes_although_nothing_says_to_continue() {
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+    let request =
+        Request::builder().method("POST").uri("http://test/").header("expect", "100-continue").body(()).unwrap();
+    let (response, mut body) = http.sender.borrow_mut().send_request(request, false).unwrap();
+    http.step();
+    body.send_data(Bytes::from_static(b"abc"), true).unwrap();
+    let (status, text) = http.response(response);
+    assert_eq!((status, http.text(text).as_str()), (StatusCode::OK, "[POST http://test/ abc]"));
+}
+
+#[test]
 fn a_connection_that_sends_no_request_makes_room() {
     let world = World::echo(Settings { max_connections: 1, ..Settings::default() });
     let first = world.client();

@@ -54,7 +54,7 @@ $server->stop();
 "\ufffd": ValueError: "\u{fffd}" is not the name of a header
 ValueError: Headers must have their names as keys
 Error: The value of a header must be a string or an int, float given
-ValueError: The status of a response must be from 200 to 599
+ValueError: The status of a response must be from 200 to 599: informational ones cannot be sent
 ValueError: The status of a response must be from 200 to 599
 ValueError: The value of the header location must not contain line breaks, zeros or control characters
 ValueError: The status of a redirection must be from 300 to 399
