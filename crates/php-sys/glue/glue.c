@@ -295,6 +295,24 @@ uint32_t spindle_parameters_of(zval *callable)
 	return count;
 }
 
+/* Resolves the call of a closure as zend_is_callable_ex() does, in a fraction of its time. Returns false for other values. */
+bool spindle_closure_resolve(zval *callable, zend_fcall_info_cache *call)
+{
+	if (Z_TYPE_P(callable) != IS_OBJECT || Z_OBJCE_P(callable) != zend_ce_closure) {
+		return false;
+	}
+	zend_object *closure = Z_OBJ_P(callable);
+	if (closure->handlers->get_closure(closure, &call->calling_scope, &call->function_handler, &call->object, true) != SUCCESS
+		|| call->function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE) {
+		return false;
+	}
+	call->called_scope = call->calling_scope;
+#if PHP_VERSION_ID >= 80300
+	call->closure = closure;
+#endif
+	return true;
+}
+
 /* --- tables with weak keys ------------------------------------------------------------------------------ */
 
 HashTable *spindle_table_new(void)

@@ -201,7 +201,7 @@ zend_object *spindle_exception_previous(zend_object *exception);
 void spindle_exception_replace_previous(zend_object *exception, zend_object *previous);
 void spindle_report_uncaught(zend_object *exception, const char *more);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
-uint32_t spindle_user_position(zend_execute_data *from, zend_string **file);
+bool spindle_closure_resolve(zval *callable, zend_fcall_info_cache *call);
 /* Announces to observers that this new context runs in place of the running one, as a fiber that is started at this
  * position, or, without a file, at that of the running code. */
 void spindle_fiber_begins(zend_fiber_context *context, zend_string *file, uint32_t line);

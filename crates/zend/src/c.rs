@@ -105,6 +105,7 @@ declare! {
     pub safe fn zend_wrong_parameter_class_or_null_error(number: u32, class: Text<'_>, value: &Value);
     pub safe fn zend_wrong_callback_error(number: u32, error: OwnedText);
     pub safe fn zend_wrong_callback_or_null_error(number: u32, error: OwnedText);
+    pub safe fn spindle_closure_resolve(callable: &Value, callee: &Cell<sys::zend_fcall_info_cache>) -> bool;
     pub safe fn zend_is_callable_ex(
         callable: &Value,
         object: Option<&Object>,

@@ -322,6 +322,9 @@ impl<'a> Arguments<'a> {
         throw: extern "C" fn(u32, OwnedText),
     ) -> Result<&'a Value, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
+        if c::spindle_closure_resolve(value, call) {
+            return Ok(value);
+        }
         let mut error = None;
         if !c::zend_is_callable_ex(value, None, 0, None, call, &mut error) {
             if let Some(error) = error {
