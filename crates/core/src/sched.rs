@@ -365,18 +365,11 @@ impl<X> Core<X> {
     }
 
     /// Takes the next coroutine from the run queue and makes it the running one.
+    #[inline(always)]
     pub fn next_to_run(&mut self) -> Next {
-        let index = match &mut self.order {
+        let index = match self.order {
             Order::Fifo => self.ready.pop_front(),
-            Order::Seeded(_) if self.ready.is_empty() => None,
-            Order::Seeded(seed) => {
-                // xorshift64*: any order that the seed reproduces will do.
-                *seed ^= *seed >> 12;
-                *seed ^= *seed << 25;
-                *seed ^= *seed >> 27;
-                let at = (seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % self.ready.len();
-                self.ready.remove(at)
-            }
+            Order::Seeded(_) => self.take_by_seed(),
         };
         let Some(index) = index else { return Next::Idle };
         let co = CoroutineId(index);
@@ -393,14 +386,59 @@ impl<X> Core<X> {
         }
     }
 
+    /// Takes a coroutine from the run queue that depends on the seed.
+    #[cold]
+    fn take_by_seed(&mut self) -> Option<u32> {
+        let Order::Seeded(seed) = &mut self.order else { return None };
+        if self.ready.is_empty() {
+            return None;
+        }
+        // xorshift64*: any order that the seed reproduces will do.
+        *seed ^= *seed >> 12;
+        *seed ^= *seed << 25;
+        *seed ^= *seed >> 27;
+        let at = (seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % self.ready.len();
+        self.ready.remove(at)
+    }
+
     /// Yields: [`Core::begin_wait`], [`Core::park`] with [`WaitReason::Yield`] and [`Core::next_to_run`] in one. Returns `None`
     /// if a cancellation is pending instead. When the coroutine is resumed it asks [`Core::cancellation_waits`], not
     /// [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
-        if self.forced && self.abandon_if_unstoppable() {
-            return Some(self.next_to_run());
+        let is_abandoned = self.forced && self.abandon_if_unstoppable();
+        if !is_abandoned {
+            let coroutine = self.coroutine_mut(co);
+            if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
+                return None;
+            }
+            coroutine.epoch = coroutine.epoch.wrapping_add(1);
+            coroutine.woken_early = false;
+            coroutine.wake_prioritized = false;
+            coroutine.on = WaitReason::Yield;
+            coroutine.parked_at = parks;
+            coroutine.state = State::Ready;
+            coroutine.reason = WakeReason::Woken;
+            self.parks += 1;
+            self.ready.push_back(co.0);
         }
+        Some(self.next_to_run())
+    }
+
+    /// The coroutine that will run after so many others, if the order is kept.
+    pub fn nth_ready(&self, after: usize) -> Option<CoroutineId> {
+        self.ready.get(after).map(|index| CoroutineId(*index))
+    }
+
+    /// Returns the address of a coroutine's state, to be prefetched.
+    pub fn place_of(&self, co: CoroutineId) -> *const u8 {
+        std::ptr::from_ref(self.coroutine(co)).cast()
+    }
+
+    /// Does what [`Core::begin_wait`] does, unless the running coroutine has a pending cancellation and is not shielded.
+    #[inline(always)]
+    pub fn try_begin_wait(&mut self) -> Option<Ticket> {
+        let co = self.running;
         let coroutine = self.coroutine_mut(co);
         if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
             return None;
@@ -408,18 +446,7 @@ impl<X> Core<X> {
         coroutine.epoch = coroutine.epoch.wrapping_add(1);
         coroutine.woken_early = false;
         coroutine.wake_prioritized = false;
-        coroutine.on = WaitReason::Yield;
-        coroutine.parked_at = parks;
-        coroutine.state = State::Ready;
-        coroutine.reason = WakeReason::Woken;
-        self.parks += 1;
-        self.ready.push_back(co.0);
-        Some(self.next_to_run())
-    }
-
-    /// The coroutine that will run after so many others, if the order is kept.
-    pub fn nth_ready(&self, after: usize) -> Option<CoroutineId> {
-        self.ready.get(after).map(|index| CoroutineId(*index))
+        Some(Ticket { co, epoch: coroutine.epoch })
     }
 
     /// Returns a ticket for the running coroutine's next park, and voids earlier ones.

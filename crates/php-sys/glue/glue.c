@@ -1047,7 +1047,7 @@ zend_execute_data *spindle_user_frame(zend_execute_data *from)
 }
 
 /* Returns the line and the file (borrowed; NULL: none) of that frame. */
-uint32_t spindle_user_position(zend_execute_data *from, zend_string **file)
+static uint32_t user_position(zend_execute_data *from, zend_string **file)
 {
 	from = spindle_user_frame(from);
 	if (!from) {
@@ -1068,7 +1068,7 @@ static zend_execute_data *code_at(zend_string *file, uint32_t line)
 	static zend_execute_data frame = {.opline = &call, .func = (zend_function *) &code};
 
 	if (!file) {
-		line = spindle_user_position(EG(current_execute_data), &file);
+		line = user_position(EG(current_execute_data), &file);
 	}
 	code.filename = file ? file : ZSTR_EMPTY_ALLOC();
 	call.lineno = line;

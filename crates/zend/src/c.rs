@@ -13,7 +13,6 @@ use crate::{
     engine::ErrorObserver,
     fiber::SwitchObserver,
     foreach::GetIterator,
-    frame::Borrowed,
     globals::Global,
     instance::{Create, GcBuffer},
     sys,
@@ -177,7 +176,6 @@ declare! {
 
     // Frames of calls in progress, which they walk.
     pub safe fn zend_get_called_scope(frame: Frame) -> Option<Class>;
-    pub safe fn spindle_user_position<'a>(frame: Borrowed<'a>, file: &mut Option<&'a Str>) -> u32;
     pub safe fn spindle_backtrace(result: &mut Value, frame: Frame, options: c_int, limit: c_int);
     pub safe fn spindle_running_vm_stack() -> sys::spindle_vm_stack;
 

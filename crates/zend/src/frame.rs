@@ -1,16 +1,12 @@
 //! Frames: calls in progress.
 
 use crate::{Array, Class, Function, Object, Str, Value, ValueCell, c, globals, sys};
-use std::{ffi::c_void, marker::PhantomData, mem::offset_of, ptr::NonNull, slice};
+use std::{ffi::c_void, mem::offset_of, ptr::NonNull, slice};
 
 /// The frame of a call that has not returned.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame(NonNull<sys::zend_execute_data>);
-
-/// A frame, as long as it is borrowed.
-#[repr(transparent)]
-pub(crate) struct Borrowed<'a>(Frame, PhantomData<&'a Frame>);
 
 /// A class declaration, which is an instruction of PHP code.
 #[derive(Clone, Copy)]
@@ -197,10 +193,19 @@ impl Frame {
     }
 
     /// Returns the file (if it has one) and the line of the innermost PHP code, from this one on.
+    #[inline]
     pub fn position(&self) -> Option<(Option<&Str>, u32)> {
-        let mut file = None;
-        let line = c::spindle_user_position(Borrowed(*self, PhantomData), &mut file);
-        (line != 0).then_some((file, line))
+        let frame = self.user_frame()?;
+        let mut instruction = frame.instruction()?;
+        if u32::from(instruction.opcode) == sys::ZEND_HANDLE_EXCEPTION {
+            // SAFETY: null, or the instruction that has thrown.
+            let thrower = unsafe { globals::instruction_before().get().as_ref() };
+            instruction = thrower.unwrap_or(instruction);
+        }
+        let function = frame.function()?;
+        // SAFETY: null, or the name that the code has, which is being executed.
+        let file = unsafe { Str::borrow(function.code()?.filename) };
+        (instruction.lineno != 0).then_some((file, instruction.lineno))
     }
 
     /// Returns the declaration that the code is executing, if its current instruction is one.

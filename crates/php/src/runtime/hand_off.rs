@@ -4,7 +4,7 @@ use crate::runtime::awaiting;
 pub use crate::runtime::coroutine::Holders;
 use crate::runtime::coroutine::Info;
 use crate::runtime::failure::{self, Level};
-use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::park::{after_signal, cannot_await, may_wait, try_begin_wait};
 use crate::runtime::scheduler::{Runtime, existing, rt};
 use spindle_core::sched::{ScopeId, Target, Ticket, WaitReason, WakeReason};
 use spindle_reactor::Reactor;
@@ -59,8 +59,7 @@ impl<'a> Wait<'a> {
         if !rt.can_switch() {
             return Err(cannot_await(rt));
         }
-        may_wait(rt)?;
-        let ticket = rt.begin_wait();
+        let ticket = try_begin_wait(rt)?;
         Ok(Begun { rt, wait: self, ticket, target })
     }
 }

@@ -40,8 +40,9 @@ fn stack_loop(ctx: &'static Ctx) {
             // the target of bailouts.
             To::Fresh(co) => {
                 let ended = observers::end();
-                let fiber = observers::begin(ctx, rt.object(co));
-                isolation::keep_bailout_target(|| rt.adopt(ctx, co, fiber));
+                let this = rt.object(co);
+                let fiber = observers::begin(ctx, this);
+                isolation::keep_bailout_target(|| rt.adopt(ctx, this, fiber));
                 ended.inspect(|ended| ended.announce_end());
             }
             To::Ctx(to) => {

@@ -4,7 +4,7 @@ use crate::c;
 use crate::runtime::coroutine::Info;
 use crate::runtime::scheduler::{Phase, Runtime};
 use crate::runtime::{classes, pending_cancel};
-use spindle_core::sched::{WaitReason, WakeReason};
+use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Thrown, exception, hooks};
 
@@ -18,6 +18,21 @@ pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
         return refuse_wait(rt);
     }
     Ok(())
+}
+
+/// Checks that the running coroutine may wait, and returns the ticket of its next park.
+///
+/// # Errors
+/// As [`may_wait`].
+#[inline(always)]
+pub fn try_begin_wait(rt: &'static Runtime) -> Result<Ticket, Thrown> {
+    if !pending_cancel::is_pending(rt.context())
+        && let Some(ticket) = rt.core.borrow_mut().try_begin_wait()
+    {
+        return Ok(ticket);
+    }
+    refuse_wait(rt)?;
+    Ok(rt.begin_wait())
 }
 
 #[cold]

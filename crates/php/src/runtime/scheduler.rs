@@ -661,9 +661,10 @@ impl Runtime {
         crate::stack::asan::begin(&ctx.stack);
         // SAFETY: nothing uses the stack.
         unsafe { arch::prepare(&ctx.stack, crate::runtime::life::stack_main) };
-        let fiber = observers::begin(ctx, self.object(co));
+        let this = self.object(co);
+        let fiber = observers::begin(ctx, this);
         depart(me, in_c);
-        self.adopt(ctx, co, fiber);
+        self.adopt(ctx, this, fiber);
         arrive(ctx);
         // SAFETY: `me` runs, and `ctx` was prepared. No borrow is alive here that another coroutine could meet.
         unsafe { arch::switch(&me.stack, &ctx.stack) };
@@ -681,11 +682,11 @@ impl Runtime {
         made.inspect_err(|why| failure::never_starts(self, co, *why)).ok()
     }
 
-    /// Makes `ctx` the context of `co`, with a fresh state of the engine and what [`observers::begin`] has returned. The state of the
-    /// coroutine that ran has been saved, or that one has ended; no coroutine uses the stack.
+    /// Makes `ctx` the context of a coroutine, with a fresh state of the engine and what [`observers::begin`] has returned. The
+    /// state of the coroutine that ran has been saved, or that one has ended; no coroutine uses the stack.
     #[inline(always)]
-    pub(crate) fn adopt(&self, ctx: &'static Ctx, co: CoroutineId, fiber: &FiberContext) {
-        let this = self.object(co);
+    pub(crate) fn adopt(&self, ctx: &'static Ctx, this: &Coroutine, fiber: &FiberContext) {
+        let co = this.co.get();
         ctx.co.set(co);
         ctx.calls.set(null_mut());
         ctx.id.set(self.core.borrow().id(co));
