@@ -164,8 +164,7 @@ impl<T, W: Copy> Channel<T, W> {
     }
 
     fn take_from_sender(&mut self, wake: &mut impl FnMut(W) -> bool) -> Option<T> {
-        let place = self.senders.wake_first(wake)?;
-        let slot = self.senders.get_mut(place)?;
+        let slot = self.senders.wake_first_holder(wake)?;
         match std::mem::replace(slot, Slot::Sent) {
             Slot::Pending(value) => value,
             other => {
@@ -206,14 +205,9 @@ impl<T, W: Copy> Channel<T, W> {
 
     /// Hands a value to the receiver that has waited longest. Returns it if none waits.
     fn hand_over(&mut self, value: T, number: u64, wake: impl FnMut(W) -> bool) -> Option<T> {
-        let Some(place) = self.receivers.wake_first(wake) else { return Some(value) };
-        match self.receivers.get_mut(place) {
-            Some(slot) => {
-                *slot = Slot::Received(value, number);
-                None
-            }
-            None => Some(value),
-        }
+        let Some(slot) = self.receivers.wake_first_holder(wake) else { return Some(value) };
+        *slot = Slot::Received(value, number);
+        None
     }
 
     /// Returns a value, which a receiver was handed and did not take, to the next receiver or to the channel. `number` is that of
@@ -253,10 +247,8 @@ impl<T, W: Copy> Channel<T, W> {
             return false;
         }
         for list in [&mut self.receivers, &mut self.senders] {
-            while let Some(place) = list.wake_first(&mut wake) {
-                if let Some(slot) = list.get_mut(place)
-                    && let Slot::Pending(value) = slot
-                {
+            while let Some(slot) = list.wake_first_holder(&mut wake) {
+                if let Slot::Pending(value) = slot {
                     *slot = Slot::Closed(value.take());
                 }
             }

@@ -119,7 +119,7 @@ impl<T, W: Copy> Pool<T, W> {
     ///
     /// # Errors
     /// The item, if the pool is closed. Its place stays taken: destroy the item, and [`vacate`](Pool::vacate) the place.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, item: T, wake: impl FnMut(W) -> bool) -> Result<(), T> {
         if self.closed {
             return Err(item);
@@ -161,8 +161,7 @@ impl<T, W: Copy> Pool<T, W> {
     /// Wakes the one that has waited longest, and returns where the place that it gets is put.
     #[inline]
     fn first_waiter(&mut self, wake: impl FnMut(W) -> bool) -> Option<&mut Option<Place<T>>> {
-        let position = self.waiters.wake_first(wake)?;
-        self.waiters.get_mut(position)
+        self.waiters.wake_first_holder(wake)
     }
 
     /// Returns the item that nobody has used for the longest time.

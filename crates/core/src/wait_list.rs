@@ -67,14 +67,26 @@ impl<W: Copy, P> WaitList<W, P> {
     /// Takes the first waiter off the list that `wake` wakes, and returns its place. Those before it, which cannot be woken, are
     /// taken off, too.
     #[inline]
-    pub fn wake_first(&mut self, mut wake: impl FnMut(W) -> bool) -> Option<Place> {
+    pub fn wake_first(&mut self, wake: impl FnMut(W) -> bool) -> Option<Place> {
+        self.wake_one(wake).map(|index| self.place(index))
+    }
+
+    /// Does the same, and returns what the waiter holds.
+    #[inline]
+    pub fn wake_first_holder(&mut self, wake: impl FnMut(W) -> bool) -> Option<&mut P> {
+        let index = self.wake_one(wake)?;
+        self.entries[index as usize].content.as_mut().map(|(_, content)| content)
+    }
+
+    #[inline]
+    fn wake_one(&mut self, mut wake: impl FnMut(W) -> bool) -> Option<u32> {
         while self.first != NONE {
             let index = self.first;
             self.unlink(index);
             if let Some((waiter, _)) = &self.entries[index as usize].content
                 && wake(*waiter)
             {
-                return Some(self.place(index));
+                return Some(index);
             }
         }
         None

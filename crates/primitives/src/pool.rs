@@ -258,7 +258,7 @@ impl Pool {
     }
 
     /// Notes that the running coroutine uses a thing.
-    #[inline]
+    #[inline(always)]
     pub fn lend(&self, item: &Value) {
         self.lent.set(self.lent.get() + 1);
         let me = coroutine::current_id();
@@ -285,7 +285,7 @@ impl Pool {
     ///
     /// # Errors
     /// The thing, if the pool is closed.
-    #[inline]
+    #[inline(always)]
     pub fn put(&self, item: Value) -> Result<(), Value> {
         let free = self.freed(item);
         self.places.borrow_mut().put(free, Waker::wake).map_err(|free| free.item)
@@ -522,17 +522,19 @@ pub fn destroy(this: &Instance<Pool>, item: Value) -> Result<(), Thrown> {
 }
 
 /// Takes a place if that needs no wait.
-#[inline]
+#[inline(always)]
 fn take(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
     let taken = this.places.borrow_mut().try_take();
     match taken {
         Taken::Place(place) => Ok(Some(place)),
         Taken::Closed => Err(is_closed()),
+        Taken::Empty if this.others.borrow().is_empty() && this.is_constructed.get() => Ok(None),
         Taken::Empty => take_lost(this),
     }
 }
 
 /// Takes a place of which only the pool holds what was lent.
+#[cold]
 #[inline(never)]
 fn take_lost(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
     loop {
@@ -542,7 +544,7 @@ fn take_lost(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
             Taken::Closed => return Err(is_closed()),
             Taken::Empty if !this.is_constructed.get() => return Err(fails("The pool is not constructed")),
             Taken::Empty => {
-                if this.others.borrow().is_empty() || !this.sweep() {
+                if !this.sweep() {
                     return Ok(None);
                 }
             }
@@ -608,11 +610,10 @@ fn borrowers(handle: u32) -> [u64; 2] {
 /// # Errors
 /// The pool is closed, the coroutine is cancelled, the token was first, or a callback has thrown.
 pub fn acquire(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> PhpResult {
-    let place = match take(this)? {
-        Some(place) => place,
-        None => wait(this, name, token)?,
-    };
-    ready(this, place)
+    match take(this)? {
+        Some(place) => ready(this, place),
+        None => ready(this, wait(this, name, token)?),
+    }
 }
 
 fn try_acquire(this: &Instance<Pool>) -> PhpResult {
@@ -623,7 +624,7 @@ fn try_acquire(this: &Instance<Pool>) -> PhpResult {
 }
 
 /// Lends the thing of a place, or a new one if it cannot be used. On an error the place is vacant.
-#[inline]
+#[inline(always)]
 fn ready(this: &Instance<Pool>, place: Place<Free>) -> PhpResult {
     match place {
         Place::Item(free) if this.is_plain.get() && !this.is_closed() => {
