@@ -332,12 +332,6 @@ zval *spindle_table_bucket(HashTable *table, uint32_t index)
 	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
 }
 
-/* Returns the values of a table whose keys are 0, 1, 2, … in this order, or null. */
-zval *spindle_table_list(HashTable *table)
-{
-	return HT_IS_PACKED(table) && HT_IS_WITHOUT_HOLES(table) ? table->arPacked : NULL;
-}
-
 /* Makes a new table, with room for so many values, the list of these, whose references it takes over. */
 void spindle_table_fill(HashTable *table, const zval *values, uint32_t count)
 {

@@ -223,7 +223,7 @@ HashTable *spindle_table_new(void);
 /* Returns the value at an index that has been used, NULL after the last one. It is undefined if the entry was
  * removed. */
 zval *spindle_table_bucket(HashTable *table, uint32_t index);
-zval *spindle_table_list(HashTable *table);
+enum { SPINDLE_TABLE_IS_PACKED = HASH_FLAG_PACKED };
 void spindle_table_fill(HashTable *table, const zval *values, uint32_t count);
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key);
 zval *spindle_table_find(const HashTable *table, zend_string *key);

@@ -94,8 +94,8 @@ impl<'a> Given<'a> {
     /// to send, or an awaitable.
     #[inline(always)]
     fn of(value: &'a Value) -> Result<Given<'a>, Thrown> {
-        match value.as_object().and_then(|object| CHANNEL.of(object)) {
-            Some(channel) => Ok(Given::Receive(channel::shared(channel))),
+        match as_channel(value) {
+            Some(channel) => Ok(Given::Receive(channel)),
             None => Given::other(value),
         }
     }
@@ -123,7 +123,6 @@ impl<'a> Given<'a> {
     }
 
     /// Returns `true` if carrying it out may need no wait.
-    #[inline(always)]
     fn may_be_ready(self) -> bool {
         match self {
             Given::Receive(channel) => channel.may_receive(),
@@ -165,7 +164,17 @@ fn result_if_complete(object: &Object) -> Attempt {
 
 /// Tries the operations of the argument, and returns the result of the one that was carried out with its key; or what is to be
 /// waited for.
+#[inline(always)]
 fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
+    match list.as_list().and_then(receive_from_only_one) {
+        Some((at, value)) => Ok(Ok(Array::pair((at as i64).into(), value).into())),
+        None => first_attempt_of_all(list),
+    }
+}
+
+/// Does the same for all kinds of operations.
+#[inline(never)]
+fn first_attempt_of_all(list: &Array) -> Result<PhpResult, Vec<Case>> {
     if let Some(values) = list.as_list() {
         return first_of(values.iter(), |at| values[at].dereferenced(), |at| (at as i64).into());
     }
@@ -173,6 +182,35 @@ fn first_attempt(list: &Array) -> Result<PhpResult, Vec<Case>> {
     let entries: Vec<(Value, &Value)> = std::iter::from_fn(|| list.next_from(&mut position)).collect();
     first_of(entries.iter().map(|entry| entry.1), |at| entries[at].1, |at| entries[at].0.clone())
 }
+
+#[inline(always)]
+fn as_channel(value: &Value) -> Option<&Rc<Shared>> {
+    value.as_object().and_then(|object| CHANNEL.of(object)).map(channel::shared)
+}
+
+/// Receives a value if all of these are channels to receive from, and one of them has a value or a sender: returns the value and
+/// the position of the channel. This is the most frequent use, and takes few instructions for each channel.
+#[inline(always)]
+fn receive_from_only_one(values: &[Value]) -> Option<(usize, Value)> {
+    if values.len() > MANY {
+        return None;
+    }
+    let mut ready = 0_u64;
+    for value in values {
+        ready = ready << 1 | u64::from(as_channel(value)?.may_receive());
+    }
+    if !ready.is_power_of_two() {
+        return None;
+    }
+    let at = values.len() - 1 - ready.trailing_zeros() as usize;
+    match as_channel(values.get(at)?)?.try_receive() {
+        Received::Value(value) => Some((at, value)),
+        Received::Empty | Received::Closed => None, // the others are to be looked at, too
+    }
+}
+
+/// The number of operations of which each has a bit.
+const MANY: usize = u64::BITS as usize;
 
 /// As [`first_attempt`], of the operations that these values stand for.
 #[inline(always)]
@@ -186,56 +224,57 @@ fn first_of<'a>(
         return Ok(Err(argument_error(1, false, "must contain at least one operation")));
     }
     let operation = |at| Given::of(value(at));
-    // All are checked before one is carried out. Those that may need no wait are noted, as long as they fit.
-    let (mut ready, mut count_ready) = (0_u64, 0);
-    for (at, value) in values.enumerate() {
-        // Most are channels to receive from, and not ready: a loop over these takes few instructions for each.
-        let may_be_ready = match value.as_object().and_then(|object| CHANNEL.of(object)) {
-            Some(channel) => channel::shared(channel).may_receive(),
-            None => match Given::of(value.dereferenced()) {
-                Ok(given) => given.may_be_ready(),
-                Err(thrown) => return Ok(Err(thrown)),
-            },
-        };
-        ready |= u64::from(may_be_ready) << (at % 64);
-        count_ready += usize::from(may_be_ready);
-    }
-    if count_ready == 1 && count <= 64 {
-        let at = ready.trailing_zeros() as usize;
-        if let Ok(Given::Receive(channel)) = operation(at)
-            && let Received::Value(value) = channel.try_receive()
-        {
-            return Ok(Ok(Array::pair(key(at), value).into()));
-        }
-    }
     let try_one = |at| {
         let found = operation(at).map_or_else(|thrown| Some(Err(thrown)), Given::attempt)?;
         Some(found.map(|value| Array::pair(key(at), value).into()))
     };
-    if count > 64 && count_ready > 0 {
-        let mut order: Vec<usize> = (0..count).collect();
-        for place in 0..count {
+    // All are checked before one is carried out.
+    if count <= MANY {
+        // Those that may need no wait are noted: the last one is the lowest bit.
+        let mut ready = 0_u64;
+        for value in values {
+            match may_be_ready(value) {
+                Ok(may_be_ready) => ready = ready << 1 | u64::from(may_be_ready),
+                Err(thrown) => return Ok(Err(thrown)),
+            }
+        }
+        while ready != 0 {
+            let mut others = ready;
+            for _ in 0..random::from_to(0, ready.count_ones() as usize) {
+                others &= others - 1; // without the lowest one
+            }
+            let lowest = others.trailing_zeros() as usize;
+            if let Some(found) = try_one(count - 1 - lowest) {
+                return Ok(found);
+            }
+            ready &= !(1 << lowest);
+        }
+    } else {
+        let mut is_any_ready = false;
+        for value in values {
+            match may_be_ready(value) {
+                Ok(may_be_ready) => is_any_ready |= may_be_ready,
+                Err(thrown) => return Ok(Err(thrown)),
+            }
+        }
+        let mut order: Vec<usize> = if is_any_ready { (0..count).collect() } else { Vec::new() };
+        for place in 0..order.len() {
             order.swap(place, random::from_to(place, count));
             if let Some(found) = try_one(order[place]) {
                 return Ok(found);
             }
         }
-        count_ready = 0;
-    }
-    while count_ready > 0 {
-        let mut others = ready;
-        for _ in 0..random::from_to(0, count_ready) {
-            others &= others - 1; // without the lowest one
-        }
-        let at = others.trailing_zeros() as usize;
-        if let Some(found) = try_one(at) {
-            return Ok(found);
-        }
-        ready &= !(1 << at);
-        count_ready -= 1;
     }
     let keep = |at| Some(Case { key: key(at), operation: operation(at).ok()?.keep(), waiting: None });
     Err((0..count).filter_map(keep).collect())
+}
+
+/// Returns `true` if the operation that a value of the argument stands for may need no wait.
+///
+/// # Errors
+/// It is no operation.
+fn may_be_ready(value: &Value) -> Result<bool, Thrown> {
+    Given::of(value.dereferenced()).map(Given::may_be_ready)
 }
 
 fn no_operation() -> Thrown {

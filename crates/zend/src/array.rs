@@ -49,11 +49,14 @@ impl Shared<sys::HashTable> {
 
     /// Returns the values if the keys are 0, 1, 2, … in this order.
     pub fn as_list(&self) -> Option<&[Value]> {
-        // SAFETY: a live array.
-        let values = unsafe { sys::spindle_table_list(self.as_raw()) };
-        if values.is_null() {
+        let table = self.raw();
+        // SAFETY: a number, in all representations.
+        let flags = unsafe { table.u.flags };
+        if flags & sys::SPINDLE_TABLE_IS_PACKED == 0 || table.nNumUsed != table.nNumOfElements {
             return None;
         }
+        // SAFETY: the representation of a packed table. Without values it is not null either.
+        let values = unsafe { table.__bindgen_anon_1.arPacked };
         // SAFETY: so many values lie there, and do not change as long as the array is borrowed: no other code runs.
         Some(unsafe { std::slice::from_raw_parts(values.cast::<Value>(), self.len()) })
     }

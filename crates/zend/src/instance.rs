@@ -156,7 +156,7 @@ impl<T: State> ObjectClass<T> {
         }
         let state = object.as_raw().wrapping_byte_sub(Instance::<T>::OFFSET).cast::<Instance<T>>();
         // SAFETY: only objects that `create` has made have these handlers; their state lies before the engine's part.
-        unsafe { state.as_ref() }
+        Some(unsafe { &*state })
     }
 
     /// Returns a new object of this class or one that extends it, without calling its constructor.
