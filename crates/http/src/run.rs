@@ -54,6 +54,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     if inner.is_running.replace(true) {
         return Err(fails("The server runs already, or was stopped"));
     }
+    spindle_blocks::keep();
     let is_worker = server.is_worker.get();
     if is_worker {
         worker::server_begins().inspect_err(|_| inner.is_running.set(false))?;

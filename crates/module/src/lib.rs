@@ -2,8 +2,12 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+use spindle_blocks::Blocks;
 use spindle_php::Part;
 use spindle_php_sys as sys;
+
+#[global_allocator]
+static ALLOCATOR: Blocks = Blocks;
 
 /// What further crates add to the extension.
 static PARTS: &[Part] = &[spindle_primitives::PART, spindle_tasks::PART, spindle_http::PART];
