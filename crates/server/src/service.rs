@@ -74,15 +74,16 @@ impl Service {
     /// Returns the status with which a request is refused that no handler is to see.
     fn refused(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
         let headers = request.headers();
-        let hosts = headers.get_all(header::HOST).iter().count();
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next();
         // RFC 9112, 3.2: exactly one.
-        if request.version() == Version::HTTP_11 && hosts != 1 || hosts > 1 {
+        if request.version() == Version::HTTP_11 && host.is_none() || hosts.next().is_some() {
             return Some(StatusCode::BAD_REQUEST);
         }
         if request.method() == Method::CONNECT {
             return Some(StatusCode::NOT_IMPLEMENTED);
         }
-        if !targets::is_valid(request.method(), request.version(), request.uri(), headers.get(header::HOST)) {
+        if !targets::is_valid(request.method(), request.version(), request.uri(), host) {
             return Some(StatusCode::BAD_REQUEST);
         }
         if let Some(refused) = refused_coding(request.version(), headers) {

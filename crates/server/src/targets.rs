@@ -35,12 +35,18 @@ pub fn unite(head: &mut Parts) {
 
 /// Returns `true` for a host, with or without a port. No name has a comma, which the syntax would allow: it joins two headers.
 fn is_host(text: &[u8]) -> bool {
-    let colon = text.iter().rposition(|byte| *byte == b':').filter(|at| !text[*at..].contains(&b']'));
+    let colon = text.iter().rposition(|byte| matches!(byte, b':' | b']')).filter(|at| text[*at] == b':');
     let (host, port) = colon.map_or((text, &[][..]), |at| (&text[..at], &text[at + 1..]));
-    let is_number = port.iter().all(u8::is_ascii_digit);
-    let is_port =
-        port.is_empty() || is_number && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok());
-    is_port && if host.starts_with(b"[") { is_bracketed(host) } else { is_name(host) }
+    is_port(port) && if host.starts_with(b"[") { is_bracketed(host) } else { is_name(host) }
+}
+
+/// Returns `true` for the number of a port, and for an empty text.
+fn is_port(text: &[u8]) -> bool {
+    let mut number = 0;
+    text.iter().all(|byte| {
+        number = number * 10 + u32::from(byte.wrapping_sub(b'0'));
+        byte.is_ascii_digit() && number <= u32::from(u16::MAX)
+    })
 }
 
 fn is_bracketed(host: &[u8]) -> bool {
@@ -48,21 +54,34 @@ fn is_bracketed(host: &[u8]) -> bool {
     inner.is_some_and(|inner| std::str::from_utf8(inner).is_ok_and(|inner| inner.parse::<Ipv6Addr>().is_ok()))
 }
 
-fn is_name(mut name: &[u8]) -> bool {
-    if name.is_empty() {
-        return false;
+/// The bytes of which names consist. A `%` has two digits behind it.
+static IN_NAMES: [bool; 256] = {
+    let (mut all, mut byte) = ([false; 256], 0);
+    while byte < 128 {
+        all[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
     }
-    while let [first, rest @ ..] = name {
-        name = match first {
-            b'%' => match rest {
-                [high, low, rest @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => rest,
-                _ => return false,
-            },
-            byte if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=".contains(byte) => rest,
-            _ => return false,
-        };
+    let others = b"-._~!$&'()*+;=";
+    let mut at = 0;
+    while at < others.len() {
+        all[others[at] as usize] = true;
+        at += 1;
     }
-    true
+    all
+};
+
+fn is_name(name: &[u8]) -> bool {
+    let mut bytes = name.iter();
+    while let Some(byte) = bytes.next() {
+        if IN_NAMES[usize::from(*byte)] {
+            continue;
+        }
+        let mut is_digit = || bytes.next().is_some_and(u8::is_ascii_hexdigit);
+        if *byte != b'%' || !is_digit() || !is_digit() {
+            return false;
+        }
+    }
+    !name.is_empty()
 }
 
 #[cfg(test)]
@@ -77,6 +96,9 @@ mod tests {
             "a.example:80",
             "a:",
             "127.0.0.1:65535",
+            "a:000000000000000000080",
+            "a%20",
+            "!$&'()*+;=~-._Z09",
             "[::1]",
             "[2001:db8::1]:443",
             "a_b",
@@ -91,6 +113,7 @@ mod tests {
             "a:b",
             "a:b:80",
             "a:65536",
+            "a:99999999999999999999",
             "a:-1",
             "a:+1",
             "a b",
@@ -107,6 +130,10 @@ mod tests {
             "[::1]:x",
             "[]",
             "a%2",
+            "a%",
+            "%2",
+            "a:8%30",
+            "a]:1",
             "a%zz",
             "a\"",
             "\u{e9}",
