@@ -1,6 +1,6 @@
 //! One connection: finding out the protocol, hyper's state machine for it, and the watchdog that enforces time limits.
 
-use crate::exchange::{Exchange, Why};
+use crate::exchange::{Exchange, NEVER, Why, limit};
 use crate::exec::Executor;
 use crate::forwarded::Origin;
 use crate::io::{Hangup, Socket};
@@ -345,29 +345,30 @@ impl Connection {
         }
     }
 
-    /// Returns when a limit passes.
-    fn due(&self) -> Option<u64> {
+    /// Returns when a limit passes; `NEVER` if there is none.
+    fn due(&self) -> u64 {
         let settings = &self.shared.settings;
-        let limit = |since: u64, time: u64| (time > 0).then(|| since.saturating_add(time));
         let phase = match self.phase.get() {
             Phase::Head(since) => limit(since, settings.header_timeout),
             Phase::Idle(since) if self.blocked_since.get() == 0 => limit(since, settings.keep_alive),
-            Phase::Idle(_) | Phase::Busy => None, // the rest of the response has a limit of its own
+            Phase::Idle(_) | Phase::Busy => NEVER, // the rest of the response has a limit of its own
             Phase::Closing(since) => limit(since, CLOSING),
             Phase::Socket(since) => {
                 limit(since, settings.websocket_ping.saturating_mul(if self.is_pinged.get() { 2 } else { 1 }))
             }
         };
-        let blocked = limit(self.blocked_since.get(), settings.write_timeout).filter(|_| self.blocked_since.get() > 0);
-        let active = self.active.borrow().iter().filter_map(|exchange| exchange.due()).min();
-        [phase, blocked, active].into_iter().flatten().min()
+        let blocked = match self.blocked_since.get() {
+            0 => NEVER,
+            since => limit(since, settings.write_timeout),
+        };
+        self.active.borrow().iter().fold(phase.min(blocked), |due, exchange| due.min(exchange.due()))
     }
 
     /// Has the task woken when the next limit passes.
     pub fn reschedule(&self) {
-        let Some(due) = self.due() else { return };
+        let due = self.due();
         let scheduled = self.scheduled.get();
-        if scheduled.is_some_and(|time| time.at <= due) {
+        if due == NEVER || scheduled.is_some_and(|time| time.at <= due) {
             return; // it looks again then
         }
         if let Some(waker) = self.waker() {
@@ -384,7 +385,7 @@ impl Connection {
 
     /// Returns `true` if a limit has passed.
     fn has_limit_passed(&self, now: u64) -> bool {
-        self.scheduled.get().is_some_and(|time| time.at <= now) && self.due().is_some_and(|due| due <= now)
+        self.scheduled.get().is_some_and(|time| time.at <= now) && self.due() <= now
     }
 
     /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
@@ -412,10 +413,12 @@ impl Connection {
         if self.blocked_since.get() > 0 && is_over(self.blocked_since.get(), settings.write_timeout) {
             return true;
         }
-        let active = self.active.borrow().clone();
-        for exchange in active {
-            exchange.check(now);
-            exchange.check_rate(now);
+        if self.active.borrow().iter().any(|exchange| exchange.is_due(now)) {
+            let active = self.active.borrow().clone();
+            for exchange in active {
+                exchange.check(now);
+                exchange.check_rate(now);
+            }
         }
         self.is_killed.get()
     }

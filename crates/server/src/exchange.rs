@@ -400,15 +400,15 @@ impl Exchange {
             return false;
         }
         let Head { status, mut headers } = head;
-        let declared = if headers.is_empty() { None } else { declared_length(&headers) };
+        let (mut declared, mut closes) = (None, false);
         if headers.keys().any(|name| OWN.contains(name)) {
-            for name in OWN {
+            declared = declared_length(&headers);
+            let connection = headers.get(header::CONNECTION);
+            closes = connection.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
+            for name in &OWN {
                 headers.remove(name);
             }
         }
-        let closes =
-            headers.get(header::CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
-        headers.remove(header::CONNECTION);
         let is_h2 = self.parts.version == Version::HTTP_2;
         if (closes || self.shared.is_draining()) && !is_h2 {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -718,25 +718,31 @@ impl Exchange {
 
     // --- time ---
 
-    /// Returns when a limit passes, if that is to be watched.
-    pub(crate) fn due(&self) -> Option<u64> {
+    /// Returns when a limit passes; `NEVER` if there is none to be watched.
+    #[inline]
+    pub(crate) fn due(&self) -> u64 {
         let settings = &self.shared.settings;
-        let limit = |since: u64, time: u64| (since > 0 && time > 0).then(|| since.saturating_add(time));
+        let limit = |since: u64, time: u64| if since > 0 { limit(since, time) } else { NEVER };
         let state = match self.state.get() {
             State::Queued => limit(self.since.get(), settings.queue_timeout),
             State::Running if self.timed_out_at.get() > 0 => limit(self.timed_out_at.get(), settings.cancel_grace),
             State::Running => limit(self.since.get(), settings.request_timeout),
-            State::Answered | State::Upgraded | State::Over => None,
+            State::Answered | State::Upgraded | State::Over => NEVER,
         };
         let reads = limit(self.reads_since.get(), settings.body_timeout);
         let writes = limit(self.writes_since.get(), settings.write_timeout);
-        let file = limit(self.file_since.get(), settings.write_timeout);
-        [state, reads, writes, file].into_iter().flatten().min()
+        state.min(reads).min(writes).min(limit(self.file_since.get(), settings.write_timeout))
+    }
+
+    /// Returns `true` if [`check`](Exchange::check) has something to do.
+    #[inline]
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        self.due() <= now || self.reads_since.get() > 0 && self.is_trickling(now)
     }
 
     /// Carries out what follows from limits that have passed.
     pub(crate) fn check(self: &Rc<Self>, now: u64) {
-        if self.due().is_none_or(|due| due > now) {
+        if self.due() > now {
             return;
         }
         let settings = &self.shared.settings;
@@ -808,6 +814,15 @@ impl Exchange {
     }
 }
 
+/// A time that does not come.
+pub const NEVER: u64 = u64::MAX;
+
+/// Returns when a limit passes that has begun at this time; `NEVER` if there is no such limit, which is one of 0.
+#[inline]
+pub fn limit(since: u64, time: u64) -> u64 {
+    if time > 0 { since.saturating_add(time) } else { NEVER }
+}
+
 /// Returns what trusted proxies say of the client of a request, if it comes from one.
 pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<Box<Origin>> {
     let proxies = &shared.settings.proxies;
@@ -817,8 +832,9 @@ pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<
     proxies.origin(connection.client().0, &head.headers).map(Box::new)
 }
 
-/// The headers that handlers do not set.
-const OWN: [HeaderName; 5] = [
+/// The headers that handlers do not set. What they say of the connection and the length is heeded.
+static OWN: [HeaderName; 6] = [
+    header::CONNECTION,
     header::CONTENT_LENGTH,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
