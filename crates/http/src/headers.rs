@@ -29,18 +29,15 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().take(40).flat_map(char::escape_default).collect()
 }
 
-/// Returns the text that a value is as a header: strings and numbers.
-fn text(value: &Value) -> Result<Vec<u8>, Thrown> {
-    if let Some(text) = value.as_str() {
-        return Ok(text.as_bytes().to_vec());
+/// Returns the value of a header: a string or a number.
+fn value_of(header: &HeaderName, of: &Value) -> Result<HeaderValue, Thrown> {
+    if let Some(text) = of.as_str() {
+        return value(header, text.as_bytes());
     }
-    if let Some(number) = value.as_long() {
-        return Ok(number.to_string().into_bytes());
+    if let Some(number) = of.as_long() {
+        return Ok(HeaderValue::from(number));
     }
-    Err(exception::throw_error(&format!(
-        "The value of a header must be a string or an int, {} given",
-        value.type_name()
-    )))
+    Err(exception::throw_error(&format!("The value of a header must be a string or an int, {} given", of.type_name())))
 }
 
 /// How many headers of different names a response can have. The type has a limit of 24,576, and panics above it, in hyper too.
@@ -57,24 +54,25 @@ pub fn append(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) -> 
 /// They are no header.
 pub fn set(headers: &mut HeaderMap, of: &[u8], values: &Value, replace: bool) -> Result<(), Thrown> {
     let name = name(of)?;
-    let mut all = Vec::new();
-    if let Some(list) = values.as_array() {
-        let mut position = 0;
-        while let Some((_, one)) = list.next_from(&mut position) {
-            all.push(value(&name, &text(one)?)?);
+    let Some(list) = values.as_array() else {
+        let one = value_of(&name, values)?;
+        if replace {
+            headers.remove(&name);
         }
-    } else {
-        all.push(value(&name, &text(values)?)?);
+        return add(headers, name, one);
+    };
+    let (mut all, mut position) = (Vec::with_capacity(list.len()), 0);
+    while let Some((_, one)) = list.next_from(&mut position) {
+        all.push(value_of(&name, one)?);
     }
     if replace {
         headers.remove(&name);
     }
-    for one in all {
-        if !append(headers, name.clone(), one) {
-            return Err(value_error("There are too many headers"));
-        }
-    }
-    Ok(())
+    all.into_iter().try_for_each(|one| add(headers, name.clone(), one))
+}
+
+fn add(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) -> Result<(), Thrown> {
+    if append(headers, name, value) { Ok(()) } else { Err(value_error("There are too many headers")) }
 }
 
 /// Adds the headers of an array: names, and a value or an array of values for each.
