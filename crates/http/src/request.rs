@@ -1,14 +1,14 @@
 //! The class `Async\Http\Request`.
 
 use crate::errors::{self, bad_request, fails, too_large};
-use crate::run::handling;
+use crate::run::{Handling, handling};
 use crate::{declare, form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
 use http::{HeaderName, Version, header};
 use spindle_php::coroutine::{self, Scope};
 use spindle_server::{Exchange, Incoming};
 use spindle_zend::{
-    Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
+    Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell,
     argument_error, exception, function_table, object_class,
 };
 use std::cell::{OnceCell, RefCell};
@@ -149,21 +149,29 @@ pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Request>> {
     request
 }
 
-/// The name of the value in a request's scope that is its object.
-const CURRENT: &str = "\0Async\\Http\\Request";
-
 /// Makes a request that of its scope, as [`current`] finds it.
 ///
 /// # Errors
 /// There is no runtime any more.
 pub fn belongs_to(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
-    scope.set_value(&Str::new(CURRENT), request.object().into())
+    scope.attach(request.object(), is_inert)
+}
+
+/// Returns `true` if no PHP code can run when a request is freed: it has nothing of user code's, and nothing refers to it weakly.
+fn is_inert(object: &Object) -> bool {
+    REQUEST.of(object).is_some_and(|request| {
+        let has_failure =
+            request.exchange.get().and_then(|exchange| handling(exchange)).is_some_and(Handling::has_failure);
+        !has_failure
+            && request.attributes.borrow().is_none()
+            && request.files.is_empty()
+            && !object.is_referenced_weakly()
+    })
 }
 
 /// Returns the request in whose scope the running coroutine is, or `null`.
 pub fn current() -> Value {
-    let found = coroutine::scope_value(&Str::new(CURRENT));
-    found.filter(|value| value.as_object().is_some_and(|object| REQUEST.of(object).is_some())).unwrap_or(Value::NULL)
+    coroutine::attached().filter(|object| REQUEST.of(object).is_some()).map_or(Value::NULL, Value::from)
 }
 
 impl Request {

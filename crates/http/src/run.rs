@@ -25,6 +25,11 @@ pub struct Handling {
 }
 
 impl Handling {
+    /// Returns `true` if another coroutine of the scope has failed.
+    pub fn has_failure(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     /// Takes the failure of another coroutine of the scope.
     pub fn take_failure(&self) -> Option<Owned<Object>> {
         self.failure.take()

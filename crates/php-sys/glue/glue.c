@@ -421,6 +421,7 @@ void spindle_object_abandon(zend_object *object)
 {
 	GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
 }
+bool spindle_object_is_referenced_weakly(const zend_object *object) { return (OBJ_FLAGS(object) & IS_OBJ_WEAKLY_REFERENCED) != 0; }
 bool spindle_object_is_destructed(const zend_object *object) { return (OBJ_FLAGS(object) & IS_OBJ_DESTRUCTOR_CALLED) != 0; }
 
 /* Initialises an object in this memory, followed by the properties that its class declares. */

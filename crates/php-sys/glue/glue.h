@@ -121,6 +121,7 @@ void spindle_object_skip_destructor(zend_object *object);
 void spindle_object_revive(zend_object *object);
 void spindle_object_abandon(zend_object *object);
 bool spindle_object_is_destructed(const zend_object *object);
+bool spindle_object_is_referenced_weakly(const zend_object *object);
 zval *spindle_object_property(zend_object *object, uint32_t place);
 zend_class_entry *spindle_class_declare(const char *name, size_t length, const zend_function_entry *methods);
 zend_class_entry *spindle_class_declare_extending(

@@ -74,7 +74,7 @@ use crate::runtime::{
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
 use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
-use spindle_zend::{Class, Object, Owned, PhpResult, Str, Thrown, Value, engine, exception};
+use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -226,13 +226,13 @@ impl Scope {
         Ok(coroutine)
     }
 
-    /// Sets a value that [`scope_value`] finds in the scope and in those below it. Names that begin with a zero are not user code's.
+    /// Attaches an object, which [`attached`] finds in the scope and in those below it, until it has finished. `is_inert`
+    /// returns `true` if no PHP code can run when the object is freed.
     ///
     /// # Errors
     /// There is no runtime any more.
-    pub fn set_value(&self, name: &Str, value: Value) -> Result<(), Thrown> {
-        let record = scope::record(runtime()?, self.0.constructed()?);
-        let _ = record.values.set(spindle_zend::Key::Name(name), value, true);
+    pub fn attach(&self, object: &Object, is_inert: fn(&Object) -> bool) -> Result<(), Thrown> {
+        scope::record(runtime()?, self.0.constructed()?).attach(object, is_inert);
         Ok(())
     }
 
@@ -249,14 +249,15 @@ impl Scope {
     }
 }
 
-/// Returns the value that has this name in the scope of the running coroutine, or in the nearest one above: see [`Scope::set_value`].
-pub fn scope_value(name: &Str) -> Option<Value> {
+/// Returns the object that is attached to the scope of the running coroutine, or to the nearest one above: see
+/// [`Scope::attach`].
+pub fn attached() -> Option<Owned<Object>> {
     let rt = scheduler::existing()?;
     let scope = {
         let core = rt.core.borrow();
         core.scope_of(core.running())
     };
-    scope_values::find(scope, spindle_zend::Key::Name(name))
+    scope_values::attached(scope)
 }
 
 /// Returns the time of the event loop's clock, in nanoseconds.

@@ -144,6 +144,7 @@ declare! {
     pub safe fn spindle_object_revive(object: &Object);
     pub safe fn spindle_object_abandon(object: &Object);
     pub safe fn spindle_object_is_destructed(object: &Object) -> bool;
+    pub safe fn spindle_object_is_referenced_weakly(object: &Object) -> bool;
     pub safe fn spindle_weak_target(reference: &Object, target: &mut Value);
 
     // The values that an object adds for the cycle collector, which it holds.

@@ -87,6 +87,11 @@ impl Shared<sys::zend_object> {
     pub fn is_destructed(&self) -> bool {
         c::spindle_object_is_destructed(self)
     }
+
+    /// Returns `true` if a `WeakReference` or a `WeakMap` refers to it: values of maps are released when it is freed.
+    pub fn is_referenced_weakly(&self) -> bool {
+        c::spindle_object_is_referenced_weakly(self)
+    }
 }
 
 impl PartialEq for Object {

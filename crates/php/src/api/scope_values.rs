@@ -5,7 +5,7 @@ use crate::runtime::keyed_values;
 use crate::runtime::scheduler::rt;
 use crate::runtime::scope::{self, Record, SCOPE};
 use spindle_core::sched::ScopeId;
-use spindle_zend::{Call, Key, Thrown, Value, functions};
+use spindle_zend::{Call, Key, Object, Owned, Thrown, Value, functions};
 use std::rc::Rc;
 
 functions! {
@@ -65,4 +65,9 @@ fn up<R>(id: ScopeId, ask: impl Fn(&Record) -> Option<R>) -> Option<R> {
 /// Returns the value of a key in this scope or the nearest one above that has it.
 pub fn find(id: ScopeId, key: Key<'_>) -> Option<Value> {
     up(id, |record| record.values.find(key))
+}
+
+/// Returns the object that is attached to this scope or the nearest one above that has one.
+pub fn attached(id: ScopeId) -> Option<Owned<Object>> {
+    up(id, Record::attached)
 }

@@ -173,7 +173,7 @@ pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
 pub fn scope_ends(rt: &'static Runtime, id: ScopeId) {
     // The global scope has no record until it is used.
     let Some(record) = scope::existing_record(rt, id) else { return };
-    if record.finally.is_empty() && record.values.is_empty() {
+    if record.ends_silently() {
         return;
     }
     let list = record.finally.take();

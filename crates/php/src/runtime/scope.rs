@@ -46,6 +46,9 @@ pub fn register() {
 /// Takes a failure that has ended a scope. It runs no PHP code.
 pub type Boundary = Box<dyn Fn(&Object)>;
 
+/// Returns `true` if no PHP code can run when an object is freed.
+pub type IsInert = fn(&Object) -> bool;
+
 /// The data of a scope that the runtime keeps.
 pub struct Record {
     /// User code's object, held weakly; null when there is none.
@@ -60,6 +63,9 @@ pub struct Record {
     pub finally: ValueList,
     /// Its keyed values.
     pub values: KeyedValues,
+    /// An object that belongs to it, and is not user code's to set.
+    attached: OwnedCell<Object>,
+    is_inert: Cell<Option<IsInert>>,
     /// The awaitable that bounds it.
     pub constraint: ValueCell,
     /// Its timeout in milliseconds.
@@ -85,6 +91,8 @@ impl Record {
             child_handler: ValueCell::new(),
             finally: ValueList::new(),
             values: KeyedValues::default(),
+            attached: OwnedCell::new(),
+            is_inert: Cell::new(None),
             constraint: ValueCell::new(),
             timeout: Cell::new(None),
             reached: Cell::new(None),
@@ -117,6 +125,7 @@ impl Record {
             .filter_map(|cell| cell.take().some())
             .collect();
         values.extend(self.finally.take());
+        values.extend(self.attached.take().map(Value::from));
         values.extend(self.reason.take().map(Value::from));
         values.extend(self.errors.take().into_iter().map(|listed| listed.exception.into()));
         (values, self.values.take())
@@ -127,9 +136,35 @@ impl Record {
         let is_empty = cells.into_iter().all(ValueCell::is_empty)
             && self.finally.is_empty()
             && self.values.is_empty()
+            && self.attached.is_empty()
             && self.reason.is_empty()
             && self.errors.borrow().is_empty();
         !is_empty
+    }
+
+    /// Attaches an object, which stays until the scope has finished.
+    pub fn attach(&self, object: &Object, is_inert: IsInert) {
+        self.is_inert.set(Some(is_inert));
+        self.attached.set(Some(Owned::of(object)));
+    }
+
+    /// Returns the object that is attached.
+    pub fn attached(&self) -> Option<Owned<Object>> {
+        self.attached.get()
+    }
+
+    /// Returns `true` if nothing is to be called or released when the scope has finished. An attached object is released here
+    /// if that runs no PHP code and nothing can be spawned in the scope any more.
+    pub fn ends_silently(&self) -> bool {
+        let is_left = self.finally.is_empty() && self.values.is_empty();
+        if is_left
+            && self.object.get().is_null()
+            && let (Some(object), Some(is_inert)) = (self.attached.get(), self.is_inert.get())
+            && is_inert(&object)
+        {
+            drop(self.attached.take());
+        }
+        is_left && self.attached.is_empty()
     }
 
     /// Forgets the values without releasing them: the engine has freed the request's memory.
@@ -153,6 +188,7 @@ impl Record {
         [&self.handler, &self.child_handler, &self.constraint].into_iter().for_each(|cell| values.cell(cell));
         self.finally.collect(values);
         self.values.collect(values);
+        values.object(&self.attached);
         values.object(&self.reason);
         self.errors.borrow().iter().for_each(|listed| values.owned_object(&listed.exception));
     }
@@ -563,6 +599,7 @@ pub fn forget_all(rt: &'static Runtime) {
 pub fn free_values(rt: &'static Runtime, id: ScopeId) {
     if let Some(record) = existing_record(rt, id) {
         record.values.clear();
+        drop(record.attached.take());
     }
 }
 
