@@ -3,6 +3,7 @@
 use crate::driver::Events;
 use crate::errors::{fails, value_error};
 use crate::log::Log;
+use crate::server_variables::Variables;
 use crate::tls::{self, TLS};
 use crate::{declare, options, run};
 use spindle_php::coroutine::WaitSet;
@@ -21,7 +22,7 @@ pub struct Server {
     /// Whether requests have a state of PHP's own.
     pub is_worker: Cell<bool>,
     /// What `$_SERVER` has in all requests.
-    pub variables: ValueCell,
+    pub variables: OnceCell<Variables>,
     pub inner: OnceCell<Rc<Inner>>,
 }
 
@@ -102,7 +103,7 @@ impl State for Server {
         Server {
             handler: ValueCell::new(),
             is_worker: Cell::new(false),
-            variables: ValueCell::new(),
+            variables: OnceCell::new(),
             log: Log::default(),
             inner: OnceCell::new(),
         }

@@ -2,19 +2,108 @@
 
 use crate::headers;
 use crate::server::Server;
-use http::{Version, header};
+use http::{HeaderName, Method, Version, header};
 use spindle_server::Exchange;
-use spindle_zend::{Array, Instance, Owned, Str, Value, engine};
+use spindle_zend::{Array, Instance, Owned, Str, Template, Value, engine};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::os::unix::ffi::OsStrExt;
 
-/// Sets what all requests of a server have: the environment of the process, and its script. At the start of the server.
+/// What the variables of all requests of a server have.
+pub struct Variables {
+    /// The environment of the process, its script, and what most requests have.
+    template: Template,
+    names: [Owned<Str>; NAMES.len()],
+    of_headers: RefCell<HashMap<HeaderName, OfHeader, BuildHasherDefault<NameHasher>>>,
+    local: RefCell<Option<Local>>,
+}
+
+/// The name of the variable for a header; `None` if it gets none.
+type OfHeader = Option<Owned<Str>>;
+
+/// Where the last request has come in.
+struct Local {
+    text: String,
+    address: Owned<Str>,
+    port: Owned<Str>,
+}
+
+/// The variables that each request has. They have their places in the array from the start.
+#[derive(Clone, Copy)]
+enum Name {
+    Method,
+    Uri,
+    Query,
+    Scheme,
+    Protocol,
+    ClientAddress,
+    ClientPort,
+    Host,
+    LocalAddress,
+    LocalPort,
+    Server,
+}
+
+/// Their names, in the order of [`Name`], and what they mostly are.
+const NAMES: [(&str, &str); 11] = [
+    ("REQUEST_METHOD", "GET"),
+    ("REQUEST_URI", ""),
+    ("QUERY_STRING", ""),
+    ("REQUEST_SCHEME", "http"),
+    ("SERVER_PROTOCOL", "HTTP/1.1"),
+    ("REMOTE_ADDR", ""),
+    ("REMOTE_PORT", ""),
+    ("HTTP_HOST", ""),
+    ("SERVER_ADDR", ""),
+    ("SERVER_PORT", ""),
+    ("SERVER_NAME", ""),
+];
+
+const PREFIX: &[u8] = b"HTTP_";
+
+/// How many names of headers are kept, and how long they may be.
+const KEPT: usize = 256;
+const KEPT_LENGTH: usize = 64;
+
+/// Hashes names of headers. There are few of them.
+#[derive(Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_ne_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.write_u64(u64::from(byte));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Sets what all requests of a server have. At the start of the server.
 pub fn prepare(server: &Server) {
     let environment: Vec<_> = std::env::vars_os().collect();
     // With room for what a request has besides.
     let mut all = Array::new(environment.len() + 48);
     for (name, value) in environment {
         // What looks like a header must come from one.
-        if !name.as_bytes().starts_with(b"HTTP_") {
+        if !name.as_bytes().starts_with(PREFIX) {
             set(&mut all, name.as_bytes(), value.as_bytes());
         }
     }
@@ -27,70 +116,124 @@ pub fn prepare(server: &Server) {
     set(&mut all, b"PHP_SELF", format!("/{name}").as_bytes());
     set(&mut all, b"GATEWAY_INTERFACE", b"CGI/1.1");
     set(&mut all, b"SERVER_SOFTWARE", b"spindle");
-    // These have their places, and their keys, in the array of each request.
-    for name in OF_EACH_REQUEST {
-        put(&mut all, name, b"");
-    }
-    server.variables.set(all.into());
+    let names = NAMES.map(|(name, value)| {
+        let name = Str::interned(name);
+        all.set_name(&name, Str::interned(value).into());
+        name
+    });
+    let of_headers = RefCell::default();
+    let _ =
+        server.variables.set(Variables { template: Template::new(all), names, of_headers, local: RefCell::default() });
 }
 
-/// What each request has.
-const OF_EACH_REQUEST: [&str; 11] = [
-    "REQUEST_METHOD",
-    "REQUEST_URI",
-    "QUERY_STRING",
-    "REQUEST_SCHEME",
-    "SERVER_PROTOCOL",
-    "REMOTE_ADDR",
-    "REMOTE_PORT",
-    "HTTP_HOST",
-    "SERVER_ADDR",
-    "SERVER_PORT",
-    "SERVER_NAME",
-];
-
-const PREFIX: usize = "HTTP_".len();
+fn set(all: &mut Owned<Array>, name: &[u8], value: &[u8]) {
+    all.set_key(&Str::interned(name).into(), Str::interned(value).into());
+}
 
 /// Returns a byte of a header's name as it is in the name of its variable.
 fn in_variable(byte: u8) -> u8 {
     if byte == b'-' { b'_' } else { byte.to_ascii_uppercase() }
 }
 
-fn put(all: &mut Owned<Array>, name: &str, value: &[u8]) {
-    all.set_text(name.as_bytes(), Str::new(value).into());
+/// Returns the name of the variable for a header; `None` if it gets none.
+fn variable_of(name: &HeaderName) -> Option<Vec<u8>> {
+    match name.as_str() {
+        "content-type" => Some(b"CONTENT_TYPE".to_vec()),
+        "content-length" => Some(b"CONTENT_LENGTH".to_vec()),
+        // Programs would take it for the setting of a proxy.
+        "proxy" => None,
+        // It would stand for the header with a dash in its place.
+        text if text.contains('_') => None,
+        text => Some(PREFIX.iter().copied().chain(text.bytes().map(in_variable)).collect()),
+    }
 }
 
-fn set(all: &mut Owned<Array>, name: &[u8], value: &[u8]) {
-    all.set_key(&Str::new(name).into(), Str::new(value).into());
+impl Variables {
+    fn set(&self, all: &mut Owned<Array>, name: Name, value: Owned<Str>) {
+        all.set_name(&self.names[name as usize], value.into());
+    }
+
+    fn set_header(&self, all: &mut Owned<Array>, name: &HeaderName, value: &[u8]) {
+        // Nothing is borrowed where the engine may run out of memory.
+        let known = self.of_headers.borrow().get(name).cloned();
+        let variable = known.unwrap_or_else(|| {
+            let variable = variable_of(name);
+            let is_kept = self.of_headers.borrow().len() < KEPT && name.as_str().len() <= KEPT_LENGTH;
+            if !is_kept {
+                return variable.map(Str::new);
+            }
+            let variable = variable.map(Str::interned);
+            self.of_headers.borrow_mut().insert(name.clone(), variable.clone());
+            variable
+        });
+        if let Some(variable) = variable {
+            all.set_name(&variable, Str::new(value).into());
+        }
+    }
+
+    /// Sets where the request has come in.
+    fn set_local(&self, all: &mut Owned<Array>, text: &str) {
+        let is_last = self.local.borrow().as_ref().is_some_and(|last| last.text == text);
+        if !is_last {
+            let (address, port) = split(text);
+            let address = Str::new(address.trim_matches(['[', ']']));
+            let local = Local { text: text.to_owned(), address, port: Str::new(port) };
+            self.local.replace(Some(local));
+        }
+        let (address, port) = match &*self.local.borrow() {
+            Some(local) => (local.address.clone(), local.port.clone()),
+            None => return,
+        };
+        self.set(all, Name::LocalAddress, address);
+        self.set(all, Name::LocalPort, port);
+    }
+}
+
+/// Returns the address and the port of a listener.
+fn split(local: &str) -> (&str, &str) {
+    local.rsplit_once(':').unwrap_or((local, ""))
+}
+
+/// Returns the decimal digits of a number, at the end of the buffer.
+fn digits(mut number: u16, buffer: &mut [u8; 5]) -> &[u8] {
+    let mut first = buffer.len();
+    loop {
+        first -= 1;
+        buffer[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &buffer[first..];
+        }
+    }
 }
 
 /// Returns the array for a request, which nothing else has.
 pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
-    let prepared = server.variables.get();
-    let mut all: Owned<Array> = prepared.as_array().map_or_else(|| Array::new(32), Array::duplicate);
+    let Some(variables) = server.variables.get() else { return Array::new(0).into() }; // it is prepared at the start
+    let mut all = variables.template.copy();
     let parts = exchange.head();
-    put(&mut all, "REQUEST_METHOD", parts.method.as_str().as_bytes());
-    put(&mut all, "REQUEST_URI", parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes());
-    put(&mut all, "QUERY_STRING", parts.uri.query().unwrap_or_default().as_bytes());
-    let scheme = exchange.scheme();
-    put(&mut all, "REQUEST_SCHEME", scheme.as_bytes());
-    if scheme == "https" {
-        put(&mut all, "HTTPS", b"on");
+    if parts.method != Method::GET {
+        variables.set(&mut all, Name::Method, Str::new(parts.method.as_str()));
     }
-    put(
-        &mut all,
-        "SERVER_PROTOCOL",
-        match parts.version {
-            Version::HTTP_2 => b"HTTP/2.0",
-            Version::HTTP_10 => b"HTTP/1.0",
-            _ => b"HTTP/1.1",
-        },
-    );
+    variables.set(&mut all, Name::Uri, Str::new(parts.uri.path_and_query().map_or("*", |target| target.as_str())));
+    if let Some(query) = parts.uri.query() {
+        variables.set(&mut all, Name::Query, Str::new(query));
+    }
+    let scheme = exchange.scheme();
+    if scheme == "https" {
+        variables.set(&mut all, Name::Scheme, Str::new(scheme));
+        all.set_text(b"HTTPS", Str::new("on").into());
+    }
+    match parts.version {
+        Version::HTTP_2 => variables.set(&mut all, Name::Protocol, Str::new("HTTP/2.0")),
+        Version::HTTP_10 => variables.set(&mut all, Name::Protocol, Str::new("HTTP/1.0")),
+        _ => {}
+    }
     let (address, port) = exchange.client();
-    put(&mut all, "REMOTE_ADDR", address.as_bytes());
-    put(&mut all, "REMOTE_PORT", port.to_string().as_bytes());
-    let mut host = parts.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());
-    let mut variable = *b"HTTP_..........................................................";
+    variables.set(&mut all, Name::ClientAddress, Str::new(address));
+    variables.set(&mut all, Name::ClientPort, Str::new(digits(port, &mut [0; 5])));
+    let mut host = parts.uri.authority().map(|authority| Str::new(authority.as_str()));
+    let mut has_host = false;
     let has_repeated = parts.headers.keys_len() < parts.headers.len();
     let mut before = None;
     for (name, value) in &parts.headers {
@@ -103,36 +246,23 @@ pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
             None
         };
         let value = line.as_ref().and_then(Value::as_str).map_or(value.as_bytes(), Str::as_bytes);
-        match name.as_str() {
-            "content-type" => put(&mut all, "CONTENT_TYPE", value),
-            "content-length" => put(&mut all, "CONTENT_LENGTH", value),
-            // Programs would take it for the setting of a proxy.
-            "proxy" => {}
-            // It would stand for the header with a dash in its place.
-            text if text.contains('_') => {}
-            text => {
-                if name == header::HOST {
-                    host = Some(value.to_vec());
-                }
-                if let Some(place) = variable.get_mut(PREFIX..PREFIX + text.len()) {
-                    place.iter_mut().zip(text.bytes()).for_each(|(to, of)| *to = in_variable(of));
-                    all.set_text(&variable[..PREFIX + text.len()], Str::new(value).into());
-                } else {
-                    let long: Vec<u8> = b"HTTP_".iter().copied().chain(text.bytes().map(in_variable)).collect();
-                    all.set_text(&long, Str::new(value).into());
-                }
-            }
+        if name == header::HOST {
+            let value = Str::new(value);
+            variables.set(&mut all, Name::Host, value.clone());
+            host = Some(value);
+            has_host = true;
+        } else {
+            variables.set_header(&mut all, name, value);
         }
     }
-    let local = exchange.local();
-    let (local_address, local_port) = local.rsplit_once(':').unwrap_or((local, ""));
-    put(&mut all, "SERVER_ADDR", local_address.trim_matches(['[', ']']).as_bytes());
-    put(&mut all, "SERVER_PORT", local_port.as_bytes());
-    let host = host.unwrap_or_else(|| local_address.as_bytes().to_vec());
-    if !parts.headers.contains_key(header::HOST) {
-        put(&mut all, "HTTP_HOST", &host);
+    variables.set_local(&mut all, exchange.local());
+    let host = host.unwrap_or_else(|| Str::new(split(exchange.local()).0));
+    if !has_host {
+        variables.set(&mut all, Name::Host, host.clone());
     }
-    put(&mut all, "SERVER_NAME", without_port(&host));
+    let name = without_port(host.as_bytes());
+    let name = if name.len() == host.as_bytes().len() { host } else { Str::new(name) };
+    variables.set(&mut all, Name::Server, name);
     all.into()
 }
 

@@ -621,6 +621,15 @@ zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting
 	return zend_string_init(text, length, is_lasting);
 }
 
+/* The string stays until the end of the request, and is one for all of the same text. */
+zend_string *spindle_string_intern(const char *text, size_t length)
+{
+	zend_string *string = zend_string_init(text, length, 0);
+
+	zend_string_hash_val(string);
+	return zend_new_interned_string(string);
+}
+
 void spindle_string_release(zend_string *string) { zend_string_release(string); }
 
 void spindle_print(const zend_string *text) { PHPWRITE(ZSTR_VAL(text), ZSTR_LEN(text)); }
@@ -714,6 +723,37 @@ bool spindle_vm_interrupt_take(void)
 }
 
 void spindle_vm_interrupt_set(void) { zend_atomic_bool_store_ex(&EG(vm_interrupt), true); }
+
+/* Returns true if no reference is to be counted for a copy of the table, and nothing was removed from it. */
+bool spindle_table_is_uncounted(const HashTable *table)
+{
+	if (HT_IS_PACKED(table) || table->nNumUsed != table->nNumOfElements || table->nNumUsed == 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < table->nNumUsed; i++) {
+		const Bucket *bucket = table->arData + i;
+		if (Z_REFCOUNTED(bucket->val) || Z_TYPE(bucket->val) == IS_INDIRECT || (bucket->key && !ZSTR_IS_INTERNED(bucket->key))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Copies such a table, as a whole. */
+HashTable *spindle_table_copy_uncounted(const HashTable *table)
+{
+	HashTable *copy = emalloc(sizeof(HashTable));
+
+	*copy = *table;
+	GC_SET_REFCOUNT(copy, 1);
+	GC_TYPE_INFO(copy) = GC_ARRAY;
+	HT_SET_ITERATORS_COUNT(copy, 0);
+	copy->nInternalPointer = 0;
+	copy->pDestructor = ZVAL_PTR_DTOR;
+	HT_SET_DATA_ADDR(copy, emalloc(HT_SIZE(table)));
+	memcpy(HT_GET_DATA_ADDR(copy), HT_GET_DATA_ADDR(table), HT_USED_SIZE(table));
+	return copy;
+}
 
 void spindle_hash_destroy_free(HashTable *table)
 {

@@ -141,6 +141,7 @@ HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval 
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
 /* Returns a new string. A lasting one outlives the request. */
 zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting);
+zend_string *spindle_string_intern(const char *text, size_t length);
 void spindle_string_release(zend_string *string);
 void spindle_print(const zend_string *text);
 void spindle_warning_at(zend_string *file, uint32_t line, const char *text);
@@ -172,6 +173,8 @@ void spindle_each_engine_extension(void (*each)(void *with, const char *file), v
 uint32_t spindle_call_observers(uintptr_t executor);
 void spindle_vm_interrupt_set(void);
 void spindle_hash_destroy_free(HashTable *table);
+bool spindle_table_is_uncounted(const HashTable *table);
+HashTable *spindle_table_copy_uncounted(const HashTable *table);
 
 /* --- output buffers: those that exist before any code has run are the request's, and shared by all coroutines --- */
 

@@ -183,6 +183,13 @@ impl Owned<Array> {
     }
 
     /// Sets the value with this key, which is not the text of an integer. The array must not be shared.
+    pub fn set_name(&mut self, key: &Str, value: Value) {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: our own array, a live string, and a value that it takes over.
+        unsafe { sys::zend_hash_update(self.as_raw(), key.as_raw().cast(), value.as_mut_raw()) };
+    }
+
+    /// Sets the value with this key, which is not the text of an integer. The array must not be shared.
     pub fn set_text(&mut self, key: &[u8], value: Value) {
         let mut value = ManuallyDrop::new(value);
         // SAFETY: as above; pointer and length of a text.
@@ -201,5 +208,29 @@ impl Owned<Array> {
 unsafe impl WithCount for sys::HashTable {
     fn release(this: ManuallyDrop<Owned<Array>>) {
         drop(Value::from(ManuallyDrop::into_inner(this)));
+    }
+}
+
+/// An array of which copies are made.
+pub struct Template {
+    array: Owned<Array>,
+    is_uncounted: bool,
+}
+
+impl Template {
+    /// Returns it for an array. Copies take least time if all strings in it are [interned](Str::interned).
+    pub fn new(array: Owned<Array>) -> Template {
+        let is_uncounted = c::spindle_table_is_uncounted(&array);
+        Template { array, is_uncounted }
+    }
+
+    /// Returns a copy.
+    pub fn copy(&self) -> Owned<Array> {
+        if self.is_uncounted {
+            // SAFETY: that was found out of this array, which nothing can change.
+            unsafe { c::spindle_table_copy_uncounted(&self.array) }
+        } else {
+            self.array.duplicate()
+        }
     }
 }

@@ -56,6 +56,7 @@ declare! {
     // Strings. A new one is never null: the engine ends the request rather than that. They are read for as many bytes as is
     // said.
     pub unsafe fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
+    pub unsafe fn spindle_string_intern(text: *const u8, length: usize) -> Owned<Str>;
     pub safe fn spindle_string_release(string: ManuallyDrop<Owned<Str>>);
 
     // Arrays that are made and read: what is returned is a value of the array's, or null. Code that changes one must
@@ -63,6 +64,8 @@ declare! {
     pub safe fn _zend_new_array(room: u32) -> Owned<Array>;
     pub safe fn spindle_table_new() -> Owned<Array>;
     pub safe fn zend_array_dup(array: &Array) -> Owned<Array>;
+    pub safe fn spindle_table_is_uncounted(array: &Array) -> bool;
+    pub unsafe fn spindle_table_copy_uncounted(array: &Array) -> Owned<Array>;
     pub safe fn zend_hash_index_find(array: &Array, index: u64) -> Option<&Value>;
     pub safe fn zend_hash_find<'a>(array: &'a Array, key: &Str) -> Option<&'a Value>;
     pub unsafe fn zend_hash_str_find(array: &Array, key: *const c_char, length: usize) -> Option<&Value>;

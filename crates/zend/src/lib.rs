@@ -46,7 +46,7 @@ mod text;
 mod value;
 mod zeroed;
 
-pub use array::Array;
+pub use array::{Array, Template};
 pub use call::{Arguments, Call, Handler, Key, PhpResult, Thrown, argument_error};
 pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};

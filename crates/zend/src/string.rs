@@ -17,6 +17,14 @@ impl Shared<sys::zend_string> {
         Str::make(text.as_ref(), true)
     }
 
+    /// Returns a string that stays until the end of the request, and is the same one for each call with this text. As a key
+    /// of arrays it is found without a comparison.
+    pub fn interned(text: impl AsRef<[u8]>) -> Owned<Str> {
+        let bytes = text.as_ref();
+        // SAFETY: pointer and length of a live slice, which is copied.
+        unsafe { c::spindle_string_intern(bytes.as_ptr(), bytes.len()) }
+    }
+
     fn make(bytes: &[u8], is_lasting: bool) -> Owned<Str> {
         // SAFETY: pointer and length of a live slice, which is copied.
         unsafe { c::spindle_string_new(bytes.as_ptr(), bytes.len(), is_lasting) }
