@@ -142,7 +142,7 @@ pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
     let (Some(request), Some(worker)) = (sapi::live(), running()) else {
         return Err(fails("The request has no state of PHP's"));
     };
-    let mut steps: [&dyn Fn(); 6] = [
+    let steps: [&dyn Fn(); 6] = [
         &|| serve(server, exchange, request, worker),
         &sapi::end::call_shutdown_functions,
         &sapi::end::close_session,
@@ -150,22 +150,38 @@ pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
         &sapi::end::end_output,
         &sapi::end::forget_client,
     ];
-    for step in &mut steps {
-        if !sapi::survive(step) {
+    // A fatal error ends a step, and the next one follows.
+    let next = Cell::new(0);
+    while next.get() < steps.len() {
+        let is_sound = sapi::survive(|| {
+            while let Some(step) = steps.get(next.get()) {
+                next.set(next.get() + 1);
+                step();
+                if engine::has_bailed_out() {
+                    return; // and was caught: `survive` sees it
+                }
+                handle_thrown(worker);
+            }
+        });
+        if !is_sound {
             worker.dies();
-        }
-        // What the handler has thrown is handled by `serve`.
-        if let Some(thrown) = exception::take()
-            && !exception::is_exit(&thrown)
-        {
-            worker.fails();
-            sapi::survive(|| sapi::report_uncaught(&thrown));
-            drop(exception::take());
+            handle_thrown(worker);
         }
     }
     worker.complete();
     crate::run::ends(exchange);
     Ok(Value::NULL)
+}
+
+/// Handles what a step has thrown. For what the handler has thrown, `serve` has done so.
+fn handle_thrown(worker: &Worker) {
+    if let Some(thrown) = exception::take()
+        && !exception::is_exit(&thrown)
+    {
+        worker.fails();
+        sapi::survive(|| sapi::report_uncaught(&thrown));
+        drop(exception::take());
+    }
 }
 
 /// Begins the request and calls the handler.

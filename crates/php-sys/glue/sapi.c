@@ -112,6 +112,8 @@ static unsigned int (*input_filter)(int arg, const char *var, char **val, size_t
 static unsigned int (*input_filter_init)(void);
 
 static zend_string *names[SUPERGLOBALS];
+/* Keys of $_SERVER, as long as PHP's request. */
+static zend_string *request_time, *request_time_float;
 static uint32_t places[SUPERGLOBALS];
 
 /* The static properties of async.request_statics. Values are exchanged in place, because compiled code keeps their addresses. */
@@ -180,8 +182,8 @@ static zval *superglobal(int which)
 
 	if (EXPECTED(place < table->nNumUsed)) {
 		Bucket *bucket = table->arData + place;
-		if (EXPECTED(bucket->h == ZSTR_H(names[which]) && bucket->key && zend_string_equals(bucket->key, names[which])
-				&& Z_TYPE(bucket->val) != IS_UNDEF)) {
+		if (EXPECTED((bucket->key == names[which] || (bucket->h == ZSTR_H(names[which]) && bucket->key
+				&& zend_string_equals(bucket->key, names[which]))) && Z_TYPE(bucket->val) != IS_UNDEF)) {
 			value = &bucket->val;
 			goto found;
 		}
@@ -222,12 +224,20 @@ bool spindle_sapi_prepare(void)
 		return false;
 	}
 	process = getpid();
+	request_time = spindle_string_intern(ZEND_STRL("REQUEST_TIME"));
+	request_time_float = spindle_string_intern(ZEND_STRL("REQUEST_TIME_FLOAT"));
 	static const char *const all[SUPERGLOBALS] = {"_GET", "_POST", "_COOKIE", "_SERVER", "_ENV", "_FILES", "_REQUEST", "_SESSION"};
 
 	for (int i = 0; i < SUPERGLOBALS; i++) {
 		if (!names[i]) {
-			names[i] = zend_string_init(all[i], strlen(all[i]), true);
-			GC_MAKE_PERSISTENT_LOCAL(names[i]);
+			zend_auto_global *global = zend_hash_str_find_ptr(CG(auto_globals), all[i], strlen(all[i]));
+
+			if (global && ZSTR_IS_INTERNED(global->name)) {
+				names[i] = global->name; /* the engine's own, which the tables have as their key */
+			} else {
+				names[i] = zend_string_init(all[i], strlen(all[i]), true);
+				GC_MAKE_PERSISTENT_LOCAL(names[i]);
+			}
 			zend_string_hash_val(names[i]);
 		}
 		places[i] = UINT32_MAX;
@@ -521,8 +531,11 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	if (SG(request_info).auth_digest) {
 		add_assoc_string(server, "PHP_AUTH_DIGEST", SG(request_info).auth_digest);
 	}
-	add_assoc_double(server, "REQUEST_TIME_FLOAT", sapi_get_request_time());
-	add_assoc_long(server, "REQUEST_TIME", (zend_long) sapi_get_request_time());
+	zval time;
+	ZVAL_DOUBLE(&time, sapi_get_request_time());
+	zend_hash_update(Z_ARRVAL_P(server), request_time_float, &time);
+	ZVAL_LONG(&time, (zend_long) Z_DVAL(time));
+	zend_hash_update(Z_ARRVAL_P(server), request_time, &time);
 	ZVAL_COPY(&PG(http_globals)[TRACK_VARS_SERVER], server);
 	Z_ADDREF_P(server);
 	set_superglobal(SERVER, server);
