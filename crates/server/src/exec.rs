@@ -1,5 +1,6 @@
 //! Tasks: futures that are polled when they are woken.
 
+use crate::waker::{self, Wake, Woken};
 use slab::Slab;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -7,148 +8,149 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Waker};
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// The tasks that were woken. Wakers can be used from any thread, which hyper's types demand; here it is always the same one,
-/// and the lock is free.
+/// The tasks that were woken.
 #[derive(Default)]
-struct Ready(Mutex<Queues>);
+struct Ready(RefCell<Queues>);
 
 #[derive(Default)]
 struct Queues {
-    now: VecDeque<Arc<Awake>>,
+    states: Vec<State>,
+    now: VecDeque<Woken>,
     /// Those that have woken themselves, so that others go first: they are polled in the next [`run`](Executor::run).
-    later: VecDeque<Arc<Awake>>,
+    later: VecDeque<Woken>,
 }
 
-impl Ready {
-    fn lock(&self) -> MutexGuard<'_, Queues> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What concerns waking of the task at one place.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// The number of tasks that were at this place before: by this a task is told from a later one.
+    generation: u32,
+    is_queued: bool,
+    is_polled: bool,
 }
 
-/// The waker of a task.
-struct Awake {
-    task: usize,
-    is_queued: AtomicBool,
-    is_polled: AtomicBool,
-    ready: Arc<Ready>,
-}
-
-impl Awake {
-    fn queue(self: Arc<Self>) {
-        if !self.is_queued.swap(true, Ordering::AcqRel) {
-            let ready = Arc::clone(&self.ready);
-            let mut queues = ready.lock();
-            let queue = if self.is_polled.load(Ordering::Acquire) { &mut queues.later } else { &mut queues.now };
-            queue.push_back(self);
+impl Wake for Ready {
+    fn wake(&self, woken: Woken) {
+        let Queues { states, now, later } = &mut *self.0.borrow_mut();
+        let Some(state) = states.get_mut(woken.place) else { return };
+        if state.generation == woken.generation && !mem::replace(&mut state.is_queued, true) {
+            let queue = if state.is_polled { later } else { now };
+            queue.push_back(woken);
         }
     }
 }
 
-impl Wake for Awake {
-    fn wake(self: Arc<Self>) {
-        self.queue();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.is_queued.load(Ordering::Acquire) {
-            Arc::clone(self).queue();
-        }
-    }
-}
-
-/// A task, and its waker, by which a task is told from a later one at the same place. The future is `None` while it is polled.
+/// A task. The future is `None` while it is polled.
 struct Entry {
     future: Option<Task>,
-    awake: Arc<Awake>,
     waker: Waker,
 }
 
-#[derive(Default)]
 struct Inner {
     tasks: RefCell<Slab<Entry>>,
-    ready: Arc<Ready>,
+    ready: Rc<Ready>,
+    number: usize,
 }
 
 /// Runs tasks.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Executor(Rc<Inner>);
+
+impl Default for Executor {
+    fn default() -> Executor {
+        let ready = Rc::<Ready>::default();
+        let number = waker::register(&(Rc::clone(&ready) as Rc<dyn Wake>));
+        Executor(Rc::new(Inner { tasks: RefCell::default(), ready, number }))
+    }
+}
 
 impl Executor {
     /// Adds a task, which is polled in the next [`run`](Executor::run).
     pub fn spawn(&self, future: impl Future<Output = ()> + 'static) {
+        let future: Task = Box::pin(future);
         let mut tasks = self.0.tasks.borrow_mut();
-        let place = tasks.vacant_entry();
-        let ready = Arc::clone(&self.0.ready);
-        let awake = Arc::new(Awake {
-            task: place.key(),
-            is_queued: AtomicBool::new(false),
-            is_polled: AtomicBool::new(false),
-            ready,
-        });
-        place.insert(Entry {
-            future: Some(Box::pin(future)),
-            waker: Waker::from(Arc::clone(&awake)),
-            awake: Arc::clone(&awake),
-        });
-        awake.queue();
+        let place = tasks.vacant_key();
+        let generation = {
+            let states = &mut self.0.ready.0.borrow_mut().states;
+            if states.len() <= place {
+                states.resize_with(place + 1, State::default);
+            }
+            states[place].generation
+        };
+        let woken = Woken { place, generation };
+        tasks.insert(Entry { future: Some(future), waker: waker::new(self.0.number, woken) });
+        self.0.ready.wake(woken);
     }
 
     /// Returns `true` if tasks were woken.
     pub fn has_ready(&self) -> bool {
-        let queues = self.0.ready.lock();
+        let queues = self.0.ready.0.borrow();
         !queues.now.is_empty() || !queues.later.is_empty()
     }
 
     /// Polls woken tasks, at most `budget` of them.
     pub fn run(&self, budget: usize) {
         {
-            let queues = &mut *self.0.ready.lock();
+            let queues = &mut *self.0.ready.0.borrow_mut();
             queues.now.append(&mut queues.later);
         }
         for _ in 0..budget {
-            let next = self.0.ready.lock().now.pop_front();
-            let Some(awake) = next else { return };
-            self.poll(&awake);
+            let next = self.0.ready.0.borrow_mut().now.pop_front();
+            let Some(woken) = next else { return };
+            self.poll(woken);
         }
     }
 
-    fn poll(&self, awake: &Arc<Awake>) {
+    /// Changes the state of a task's place. Returns `false` if the task has ended.
+    fn set(&self, task: Woken, change: impl FnOnce(&mut State)) -> bool {
+        let states = &mut self.0.ready.0.borrow_mut().states;
+        states.get_mut(task.place).filter(|state| state.generation == task.generation).map(change).is_some()
+    }
+
+    fn poll(&self, task: Woken) {
+        if !self.set(task, |state| (state.is_queued, state.is_polled) = (false, true)) {
+            return;
+        }
         let (future, waker) = {
             let mut tasks = self.0.tasks.borrow_mut();
-            let Some(entry) = tasks.get_mut(awake.task).filter(|entry| Arc::ptr_eq(&entry.awake, awake)) else {
-                return; // it has ended
-            };
+            let Some(entry) = tasks.get_mut(task.place) else { return };
             (entry.future.take(), entry.waker.clone())
         };
         let Some(mut future) = future else { return };
-        awake.is_queued.store(false, Ordering::Release);
-        awake.is_polled.store(true, Ordering::Release);
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
-        awake.is_polled.store(false, Ordering::Release);
-        match polled {
-            Poll::Pending => {
-                if let Some(entry) = self.0.tasks.borrow_mut().get_mut(awake.task) {
-                    entry.future = Some(future);
-                }
-            }
-            Poll::Ready(()) => {
-                let entry = self.0.tasks.borrow_mut().remove(awake.task);
-                drop((future, entry)); // which may spawn and wake others
-            }
+        let has_ended = polled.is_ready();
+        let is_there = self.set(task, |state| {
+            let generation = if has_ended { waker::next(state.generation) } else { state.generation };
+            *state = State { generation, is_queued: state.is_queued && !has_ended, is_polled: false };
+        });
+        let mut tasks = self.0.tasks.borrow_mut();
+        let entry = if is_there && has_ended { tasks.try_remove(task.place) } else { None };
+        if is_there
+            && !has_ended
+            && let Some(entry) = tasks.get_mut(task.place)
+        {
+            entry.future = Some(future);
+            return;
         }
+        drop(tasks);
+        drop((future, entry)); // which may spawn and wake others
     }
 
     /// Drops all tasks.
     pub fn clear(&self) {
         loop {
             let tasks = mem::take(&mut *self.0.tasks.borrow_mut());
-            *self.0.ready.lock() = Queues::default();
+            {
+                let Queues { states, now, later } = &mut *self.0.ready.0.borrow_mut();
+                for state in states {
+                    *state = State { generation: waker::next(state.generation), ..State::default() };
+                }
+                (*now, *later) = (VecDeque::new(), VecDeque::new());
+            }
             if tasks.is_empty() {
                 return;
             }

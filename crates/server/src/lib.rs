@@ -36,6 +36,7 @@ mod stream;
 mod targets;
 mod timer;
 mod tls;
+mod waker;
 mod ws;
 
 pub use body::Written;
