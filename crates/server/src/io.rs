@@ -206,22 +206,49 @@ impl Socket {
 
     /// Writes some of the buffers. Returns how many bytes were written.
     pub fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let length = buffers.iter().map(|buffer| buffer.len()).sum();
+        let mut joined = [0; MAX_JOINED];
+        let written = if let [one] = buffers {
+            self.poll_send_one(cx, one)
+        } else if let Some(joined) = joined.get_mut(..length) {
+            // The kernel takes longer to look at a list of buffers than it takes to copy so few bytes.
+            let mut at = 0;
+            for buffer in buffers {
+                joined[at..at + buffer.len()].copy_from_slice(buffer);
+                at += buffer.len();
+            }
+            self.poll_send_one(cx, joined)
+        } else {
+            self.poll_send_list(cx, buffers)
+        };
+        match &written {
+            Poll::Pending => self.connection.cannot_write(),
+            Poll::Ready(_) => self.connection.has_written(),
+        }
+        written
+    }
+
+    fn poll_send_one(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let fd = self.fd.as_raw_fd();
+        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+            // SAFETY: an open descriptor, and bytes that are borrowed until the call returns.
+            let count = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+            usize::try_from(count).map_err(|_| io::Error::last_os_error())
+        })
+    }
+
+    fn poll_send_list(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let fd = self.fd.as_raw_fd();
         // An `IoSlice` has the representation of an `iovec`.
         let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
-        let written = self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
             // SAFETY: all zeros are a message without an address and control data.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             (message.msg_iov, message.msg_iovlen) = (first, count as _);
             // SAFETY: an open descriptor, and buffers that are borrowed until the call returns. They are only read.
             let count = unsafe { libc::sendmsg(fd, &raw const message, libc::MSG_NOSIGNAL) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
-        });
-        match &written {
-            Poll::Pending => self.connection.cannot_write(),
-            Poll::Ready(_) => self.connection.has_written(),
-        }
-        written
+        })
     }
 
     /// Tells the client that no more is sent.
@@ -233,6 +260,8 @@ impl Socket {
 
 /// How many buffers one call writes.
 const MAX_BUFFERS: usize = 64;
+/// The size up to which several buffers are written as one.
+const MAX_JOINED: usize = 1024;
 
 impl Drop for Socket {
     fn drop(&mut self) {
