@@ -242,7 +242,7 @@ impl Connection {
         match self.phase.get() {
             Phase::Idle(_) => {
                 self.phase.set(Phase::Head(self.shared.now.get()));
-                self.reschedule();
+                self.limit_begins(self.shared.settings.header_timeout);
             }
             Phase::Busy => self.has_more.set(true),
             Phase::Socket(_) => {
@@ -336,12 +336,14 @@ impl Connection {
             active.len()
         };
         if left == 0 && self.phase.get() == Phase::Busy {
+            let settings = &self.shared.settings;
             if self.has_more.take() {
                 self.phase.set(Phase::Head(self.shared.now.get()));
+                self.limit_begins(settings.header_timeout);
             } else {
                 self.is_idle_now();
+                self.limit_begins(settings.keep_alive);
             }
-            self.reschedule();
         }
     }
 
@@ -366,7 +368,16 @@ impl Connection {
 
     /// Has the task woken when the next limit passes.
     pub fn reschedule(&self) {
-        let due = self.due();
+        self.wake_at(self.due());
+    }
+
+    /// A limit begins that passes after this time, or has none if that is 0: has the task woken then. What has begun before has been
+    /// seen to.
+    pub fn limit_begins(&self, time: u64) {
+        self.wake_at(limit(self.shared.now.get(), time));
+    }
+
+    fn wake_at(&self, due: u64) {
         let scheduled = self.scheduled.get();
         if due == NEVER || scheduled.is_some_and(|time| time.at <= due) {
             return; // it looks again then

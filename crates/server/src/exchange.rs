@@ -236,7 +236,7 @@ impl Exchange {
         self.state.set(State::Running);
         self.is_handled.set(true);
         self.since.set(self.shared.now.get());
-        self.connection.reschedule();
+        self.connection.limit_begins(self.shared.settings.request_timeout);
     }
 
     pub(crate) fn is_handled(&self) -> bool {
