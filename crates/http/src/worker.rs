@@ -100,8 +100,16 @@ fn text(bytes: &[u8]) -> CString {
 impl Texts {
     fn of(exchange: &Exchange) -> Texts {
         let parts = exchange.head();
-        let of = |name: HeaderName| crate::headers::line(&parts.headers, &name);
-        let line = |name: HeaderName| of(name).and_then(|line| line.as_str().map(|line| text(line.as_bytes())));
+        let line = |name: HeaderName| {
+            let mut values = parts.headers.get_all(&name).iter();
+            match (values.next(), values.next()) {
+                (Some(one), None) => Some(text(one.as_bytes())),
+                (Some(_), Some(_)) => {
+                    crate::headers::line(&parts.headers, &name)?.as_str().map(|line| text(line.as_bytes()))
+                }
+                (None, _) => None,
+            }
+        };
         Texts {
             method: text(parts.method.as_str().as_bytes()),
             uri: text(parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes()),

@@ -458,6 +458,12 @@ impl ValueCell {
         self.peek().is_undef()
     }
 
+    /// Returns `true` if releasing the value may free something.
+    #[inline(always)]
+    pub fn is_counted(&self) -> bool {
+        self.peek().is_counted()
+    }
+
     /// Takes the value out; `Value::UNDEF` if there is none.
     #[inline(always)]
     pub fn take(&self) -> Value {

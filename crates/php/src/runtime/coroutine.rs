@@ -271,6 +271,11 @@ impl Coroutine {
         debug_assert!(is_new);
     }
 
+    /// Returns `true` if it has a callable or arguments.
+    pub fn holds_call(&self) -> bool {
+        !(self.arguments.is_empty() && self.named.is_empty() && self.callable.is_empty())
+    }
+
     /// Releases the callable and the arguments, after the call or when it will never be made.
     pub fn drop_call(&self) {
         self.arguments.clear();

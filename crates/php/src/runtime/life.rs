@@ -79,14 +79,18 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     if take_thrown(&mut exception) {
         return true;
     }
-    surviving(|| this.drop_call());
-    if this.object().references() == 1 && exception.is_none() {
+    if this.holds_call() {
+        surviving(|| this.drop_call());
+    }
+    if this.object().references() == 1 && exception.is_none() && this.result.is_counted() {
         surviving(|| this.result.set(Value::UNDEF)); // nothing can ask for it
     }
     if take_thrown(&mut exception) {
         return true;
     }
-    surviving(|| context::coroutine_ends(this));
+    if !this.context.is_empty() {
+        surviving(|| context::coroutine_ends(this));
+    }
     surviving(|| this.inherited.release_sapi());
     ends::announce_body_end(ctx.id.get());
     // What is left is released here, where warnings of it reach the error handler of user code; and what code that
