@@ -20,12 +20,14 @@ fn program() -> String {
 /// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
 /// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
 /// globals alone, which changes with each.
-const NAMES: [(&str, u32); 9] = [
+const NAMES: [(&str, u32); 10] = [
     ("php83", 80300),
     ("php84", 80400),
     ("php85", 80500),
     // The engine checks each call against the end of its C stack.
     ("stack_limit", 80300),
+    // What is known of a call has the closure.
+    ("called_closure", 80300),
     // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
     ("lazy_objects", 80400),
     ("http_headers", 80400),

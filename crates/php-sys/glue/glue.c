@@ -307,7 +307,7 @@ bool spindle_closure_resolve(zval *callable, zend_fcall_info_cache *call)
 		return false;
 	}
 	call->called_scope = call->calling_scope;
-#if PHP_VERSION_ID >= 80300
+#ifdef SPINDLE_CALLED_CLOSURE
 	call->closure = closure;
 #endif
 	return true;
