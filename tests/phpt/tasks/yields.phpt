@@ -9,7 +9,8 @@ use function Async\{spawn, suspend, timeout};
 require __DIR__ . '/kit.inc';
 
 $s = new Scheduler;
-$s->newTask((function() {
+$ended = false;
+$s->newTask((function() use (&$ended) {
     foreach ([1, 1.5, true, 'text', [1], new stdClass, fn() => 1, STDIN] as $value) {
         try {
             yield $value;
@@ -19,6 +20,7 @@ $s->newTask((function() {
         }
     }
     var_dump(yield, yield null, yield 'key' => null);
+    while (!$ended) yield;
     var_dump(yield timeout(1));
     var_dump(yield spawn(fn() => 'of a coroutine'));
     $complete = spawn(fn() => 'complete before');
@@ -50,7 +52,10 @@ $s->newTask((function() {
         echo said($e), "\n";
     }
 })());
-$s->newTask(bystander(100));
+$s->newTask((function() use (&$ended) {
+    yield from bystander(100);
+    $ended = true;
+})());
 $s->run();
 ?>
 --EXPECT--
