@@ -18,7 +18,7 @@ L\certificate('one', 'one.example');
 $log = S\log_file();
 $ended = new ArrayObject;
 $seen = false;
-$server = L\serve(new Tls('one.pem', 'one.key'), function(Request $r) use ($ended, &$seen) {
+$handler = function(Request $r) use ($ended, &$seen) {
     try {
         switch ($r->path()) {
             case '/sleep': sleep(1000);
@@ -37,9 +37,13 @@ $server = L\serve(new Tls('one.pem', 'one.key'), function(Request $r) use ($ende
         throw $left;
     }
     return 'served';
-}, ['header_timeout' => 0.2]);
-$quiet = fn() => T\until(fn() => $server->stats()['connections'] === 0 && $server->stats()['running'] === 0);
-$connect = fn() => L\connect($server, 'one.pem', 'one.example');
+};
+// The time for a head includes the handshake, which an emulated processor needs long for.
+$serve = fn($limit) => L\serve(new Tls('one.pem', 'one.key'), $handler, ['header_timeout' => $limit]);
+[$server, $strict, $lenient] = array_map($serve, [0, 0.2, 3]);
+$is_quiet = fn($of) => $of->stats()['connections'] === 0 && $of->stats()['running'] === 0;
+$quiet = fn($of = null) => T\until(fn() => $is_quiet($of ?? $server));
+$connect = fn($to = null) => L\connect($to ?? $server, 'one.pem', 'one.example');
 
 echo S\body(L\send($connect(), S\request('GET', '/'))), "\n";
 $quiet();
@@ -64,17 +68,17 @@ foreach (['', "\x16", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 'GET'] as 
     T\until(fn() => $server->stats()['connections'] === 1);
     fclose($client);
     $quiet();
-    $client = S\connect($server);
+    $client = S\connect($strict);
     fwrite($client, $bytes);
     stream_get_contents($client); // the time for a head is over, or it is refused
     fclose($client);
-    $quiet();
+    $quiet($strict);
 }
-$client = $connect();
+$client = $connect($lenient);
 fwrite($client, "GET / HTTP/1.1\r\nHo");
 var_dump(stream_get_contents($client));
 fclose($client);
-$quiet();
+$quiet($lenient);
 var_dump(count(scandir('/proc/self/fd')) - $before);
 
 echo "--- a handler that fails half-way\n";
@@ -85,7 +89,7 @@ $seen = true;
 echo substr($got . stream_get_contents($client), -5), "\n", S\reports($log), "\n";
 fclose($client);
 $quiet();
-$server->stop();
+foreach ([$server, $strict, $lenient] as $running) $running->stop();
 ?>
 --EXPECT--
 served
