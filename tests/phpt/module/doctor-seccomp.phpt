@@ -6,6 +6,9 @@ ffi
 <?php
 require __DIR__ . '/doctor.inc';
 if (!is_file(Doctor\command())) die('skip there is no command beside the module');
+$get_seccomp = 21;
+$libc = FFI::cdef('int prctl(int option, ...);', 'libc.so.6');
+if ($libc->prctl($get_seccomp) < 0) die('skip an emulator keeps filters of system calls to itself');
 ?>
 --FILE--
 <?php
