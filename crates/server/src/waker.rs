@@ -111,7 +111,8 @@ mod tests {
         let waker = new(second, zero);
         assert!(waker.will_wake(&waker.clone()) && !waker.will_wake(&new(first, zero)));
         waker.wake_by_ref();
-        waker.clone().wake();
+        let copy = waker.clone();
+        copy.wake();
         assert_eq!((one.0.take(), other.0.take()), (vec![last], vec![zero, zero]));
         assert_eq!(next(last.generation), 0);
 
