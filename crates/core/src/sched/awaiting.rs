@@ -315,6 +315,13 @@ impl<X> Core<X> {
         self.coroutine(co).awaited
     }
 
+    /// Returns `true` if it is complete and has failed, and nothing took its outcome or awaited it when it ended.
+    #[inline]
+    pub fn has_unseen_failure(&self, co: CoroutineId) -> bool {
+        let coroutine = self.coroutine(co);
+        coroutine.state == State::Done && coroutine.outcome == Outcome::Failed && !coroutine.awaited
+    }
+
     /// Returns `true` if anything has ever started to await it, or taken its outcome.
     pub fn ever_awaited(&self, co: CoroutineId) -> bool {
         self.coroutine(co).ever_awaited || self.coroutine(co).awaited

@@ -339,20 +339,24 @@ pub fn is_unseen_failure(this: &Coroutine) -> bool {
     if co == NO_SLOT || !rt.is_object(co, this) {
         return false; // at the end of the request
     }
-    let core = rt.core.borrow();
-    core.state(co) == State::Done && core.outcome(co) == Outcome::Failed && !core.was_awaited(co)
+    rt.core.borrow().has_unseen_failure(co)
 }
 
 /// Releases the slot of a coroutine whose object is being freed. A failure that has not been awaited becomes unhandled.
 pub fn object_dies(this: &CoroutineObject) {
     let Some(rt) = existing() else { return };
     let co = this.co.get();
-    if !rt.is_object(co, this) || rt.core.borrow().state(co) != State::Done {
+    if !rt.is_object(co, this) {
         return; // at the end of the request
     }
-    if is_unseen_failure(this)
-        && let Some(failure) = this.exception.get()
-    {
+    let is_unseen = {
+        let core = rt.core.borrow();
+        if core.state(co) != State::Done {
+            return; // as above
+        }
+        core.has_unseen_failure(co)
+    };
+    if is_unseen && let Some(failure) = this.exception.get() {
         failure::unhandled(rt, failure, Some(this));
     }
     moments::object_dies(rt, this);

@@ -51,6 +51,7 @@ pub fn scope_is_open(rt: &Runtime) -> Result<(), Thrown> {
 ///
 /// # Errors
 /// The scope is closed.
+#[inline]
 pub fn this_scope_is_open(rt: &Runtime, scope: ScopeId) -> Result<(), Thrown> {
     is_not_excluded()?;
     let closed = {
