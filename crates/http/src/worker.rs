@@ -358,6 +358,10 @@ impl Worker {
             Incoming::Malformed if !exception::is_in_flight() => {
                 let _ = errors::bad_request("The body of the request is malformed");
             }
+            // The client has left before its end, which a script must not take for that of the body.
+            Incoming::Failed if !exception::is_in_flight() => {
+                let _ = errors::bad_request("The body of the request is incomplete");
+            }
             _ => {}
         }
         None
@@ -368,6 +372,7 @@ impl Worker {
 fn client_is_gone() {
     if sapi::output_failed() && !exception::is_in_flight() {
         exception::throw_exit();
+        exception::enter_frame(); // which is the script's own for echo
     }
 }
 

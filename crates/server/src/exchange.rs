@@ -556,7 +556,7 @@ impl Exchange {
         let pipe = self.pipe.borrow().clone();
         let Some(pipe) = pipe else { return Written::TooMuch };
         let is_head_only = self.parts.method == Method::HEAD;
-        if self.is_over() {
+        if self.has_no_reader() {
             return if is_head_only { Written::Ok } else { Written::Gone };
         }
         if !pipe.write(bytes) && !is_head_only {
@@ -570,7 +570,7 @@ impl Exchange {
     pub fn has_room(&self) -> bool {
         let is_full =
             self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= self.shared.settings.write_window);
-        if !is_full || self.is_over() {
+        if !is_full || self.has_no_reader() {
             self.writes_since.set(0);
             return true;
         }
@@ -579,6 +579,11 @@ impl Exchange {
             self.connection.reschedule();
         }
         false
+    }
+
+    /// Returns `true` if nobody takes what is written.
+    fn has_no_reader(&self) -> bool {
+        self.is_over() || self.cancelled.get() == Some(Why::Disconnected)
     }
 
     /// Completes a body that was written piece by piece. Returns `false` if it is shorter than it declares, so that the client
@@ -661,6 +666,7 @@ impl Exchange {
             self.drop_body();
             self.file.take();
             self.file_since.set(0);
+            self.wake_handler();
             self.connection.exchange_ends(self);
         }
     }
@@ -679,7 +685,17 @@ impl Exchange {
                 self.file_since.set(0);
             }
             self.cancel(Why::Disconnected);
+            self.wake_handler();
             self.connection.exchange_ends(self);
+        }
+    }
+
+    /// What a handler waits for does not come any more. It may go on although it is asked to end.
+    fn wake_handler(self: &Rc<Self>) {
+        if self.is_reading() || self.writes_since.get() > 0 {
+            self.is_no_longer_read();
+            self.writes_since.set(0);
+            self.shared.push(Event::Wake(Rc::clone(self)));
         }
     }
 
@@ -775,11 +791,11 @@ impl Exchange {
             self.connection.kill_unless_h2();
         }
         if is_over(self.writes_since.get(), settings.write_timeout) {
-            self.writes_since.set(0);
             if let Some(pipe) = &*self.pipe.borrow() {
                 pipe.fail();
             }
             self.cancel(Why::Disconnected);
+            self.wake_handler();
             self.connection.kill_unless_h2();
         }
     }
@@ -862,7 +878,8 @@ pub fn refusal(status: StatusCode) -> (Head, Body) {
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
-    if status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE {
+    // Who is refused CONNECT may send what is meant for the tunnel.
+    if status.is_client_error() || matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::NOT_IMPLEMENTED) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let text = format!("{} {}\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));

@@ -4,7 +4,7 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Proxies, Settings, Why, Written};
+use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Why, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
 use world::{SECOND, World, answer};
@@ -796,4 +796,77 @@ fn what_is_refused_is_logged_as_what_is_handled() {
         assert_eq!((entry.status, entry.client.0.as_str(), entry.scheme), (status, "1.2.3.4", "https"));
         assert_eq!(host.as_deref(), Some("shop.example"));
     }
+}
+
+/// A server whose handlers go on although they are asked to end.
+fn stubborn(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
+    let begun = Rc::new(RefCell::new(Vec::new()));
+    let list = Rc::clone(&begun);
+    let world = World::new(settings, move |world, event| match event {
+        Event::Begin(exchange) => list.borrow_mut().push(exchange),
+        Event::Wake(exchange) => world.seen.borrow_mut().push(format!("{:?} {}", exchange.read(), exchange.has_room())),
+        Event::Log(_) => {}
+        Event::Cancel(_, why) => world.seen.borrow_mut().push(format!("{why:?}")),
+    });
+    (world, begun)
+}
+
+#[test]
+fn a_handler_that_waits_for_a_client_is_woken_when_that_has_left() {
+    let is_over = |world: &World| world.seen.borrow().len() == 2;
+
+    // One that reads, and goes on until the server closes the connection.
+    let (world, begun) = stubborn(Settings::default());
+    let client = world.client();
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+    let exchange = world.until(|| begun.borrow_mut().pop());
+    assert!(matches!(exchange.read(), Incoming::Pending));
+    world.server.drain(Some(0));
+    world.step();
+    world.advance(Settings::default().cancel_grace);
+    world.until(|| is_over(&world).then_some(()));
+    assert_eq!(world.seen.take(), ["Shutdown", "Failed true"]);
+    exchange.handler_ends();
+
+    // Also if the response is complete, which is all that the client wants.
+    let (world, begun) = stubborn(Settings::default());
+    let client = world.client();
+    client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+    let exchange = world.until(|| begun.borrow_mut().pop());
+    assert!(matches!(exchange.read(), Incoming::Pending));
+    answer(&exchange, 200, "complete");
+    client.expect(&world, "complete");
+    world.until(|| (*world.seen.borrow() == ["Failed true"]).then_some(()));
+    exchange.handler_ends();
+    world.seen.take();
+
+    // One that writes more than the client takes.
+    let (world, begun) = stubborn(Settings { write_window: 1 << 20, ..Settings::default() });
+    let write = |client: &world::Client| {
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        let exchange = world.until(|| begun.borrow_mut().pop());
+        let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+        exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        let mut is_full = 0;
+        while is_full < 10 {
+            world.step(); // until the system takes no more
+            is_full = if exchange.write(Bytes::from(vec![0; 1 << 20])) == Written::Full { is_full + 1 } else { 0 };
+        }
+        world.seen.take();
+        exchange
+    };
+    let client = world.client();
+    let exchange = write(&client);
+    drop(client);
+    world.until(|| is_over(&world).then_some(()));
+    assert_eq!(world.seen.take(), ["Disconnected", "End true"]);
+    assert_eq!(exchange.write(Bytes::from_static(b"more")), Written::Gone);
+    exchange.handler_ends();
+
+    let client = world.client();
+    let exchange = write(&client);
+    world.advance(Settings::default().write_timeout);
+    world.until(|| is_over(&world).then_some(()));
+    assert_eq!(world.seen.take(), ["Disconnected", "End true"]);
+    exchange.handler_ends();
 }

@@ -221,6 +221,8 @@ fn connections_are_closed_where_what_follows_is_not_certain() {
     let cases = [
         post("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
         post("Transfer-Encoding: chunked\r\nContent-Length: 6\r\n", "0\r\n\r\n"),
+        b"CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n".to_vec(),
+        post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
         head("Connection: close\r\n"),
         head("Connection: Close\r\n"),
         b"GET / HTTP/1.0\r\n\r\n".to_vec(),
