@@ -423,7 +423,7 @@ fn a_client_that_takes_nothing_is_cut_off() {
         world.step();
     }
     world.advance(30 * SECOND);
-    assert_eq!(*world.seen.borrow(), ["Disconnected"]);
+    assert_eq!(*world.seen.borrow(), ["Disconnected", "woken"]);
     world.until(|| (world.server.stats().connections == 0).then_some(()));
     assert_eq!(exchange.write(Bytes::from_static(b"more")), Written::Gone);
 }
