@@ -327,8 +327,8 @@ impl Shared {
         self.ends.take().into_iter().for_each(Waker::wake);
     }
 
-    /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look again
-    /// that wait for a place.
+    /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look
+    /// again that wait for a place.
     pub fn close_idle(&self) {
         let connections = self.connections.borrow();
         let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
