@@ -29,7 +29,11 @@ $script = __DIR__ . '/doctor-script.inc';
 $ended = Doctor\json([$script, 'blocks', '--limit']);
 T\check('blocks', $ended['script']['spawned'] && $ended['script']['succeeded'] && $ended['works'], $ended);
 $found = array_column($ended['script']['blocks'], null, 'function');
-T\check('an internal function', ($found['hash_pbkdf2']['line'] ?? 0) === 6 && $found['hash_pbkdf2']['file'] === $script && $found['hash_pbkdf2']['times'] >= 1, $ended['script']);
+// an emulator of the processor does not let the watchdog see where: then only that it blocks is reported
+$seen = array_column($ended['kernel']['features'], 'works', 'name')['process_vm_readv']
+    ? ($found['hash_pbkdf2']['line'] ?? 0) === 6 && $found['hash_pbkdf2']['file'] === $script && $found['hash_pbkdf2']['times'] >= 1
+    : array_keys($found) === [''];
+T\check('an internal function', $seen, $ended['script']);
 T\check('arguments, errors and output', str_contains($ended['stderr'], 'blocks,--limit') && $ended['status'] === 1, $ended);
 $ended = Doctor\json(['--limit', '60000', $script, 'waits']);
 T\check('waiting', $ended['script']['spawned'] && $ended['script']['blocks'] === [] && $ended['status'] === 0, $ended);
