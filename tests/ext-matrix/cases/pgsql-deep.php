@@ -43,10 +43,13 @@ matrix('transactions that overlap, some rolled back', function (int $i) use ($le
 }, n: 6, ms: 300);
 
 scenario('a deadlock that the server resolves', function () use ($ledger): array {
-    $lock = function (string $mine, string $other, int $wait): string {
-        $db = pg(" options='-c deadlock_timeout=200ms'");
+    $lock = function (string $mine, string $other): string {
+        $db = pg(" options='-c deadlock_timeout=300ms'");
         \pg_query($db, "begin; select pg_advisory_xact_lock(hashtext('$mine'))");
-        \usleep($wait * 1000);
+        $held = "select count(*) from pg_locks where locktype = 'advisory' and objid::bigint = hashtext('$other')::bigint & 4294967295";
+        while (\pg_fetch_result(\pg_query($db, $held), 0, 0) == 0) {
+            \usleep(10_000);
+        }
         \pg_send_query($db, "select pg_advisory_xact_lock(hashtext('$other'))");
         $state = \pg_result_error_field(\pg_get_result($db), PGSQL_DIAG_SQLSTATE) ?? 'fine';
         \pg_query($db, 'rollback');
@@ -54,8 +57,8 @@ scenario('a deadlock that the server resolves', function () use ($ledger): array
     };
     $a = unique('a');
     $b = unique('b');
-    $other = beside(fn() => $lock($b, $a, 100));
-    $states = [$lock($a, $b, 100), $other()];
+    $other = beside(fn() => $lock($b, $a));
+    $states = [$lock($a, $b), $other()];
     \sort($states);
     return $states;
 }, ticks: 10);
