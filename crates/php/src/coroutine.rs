@@ -63,7 +63,7 @@ use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
-use crate::runtime::scope::{self, ScopeObject};
+use crate::runtime::scope;
 pub use crate::runtime::signal_waits::SignalWait;
 pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
@@ -178,7 +178,16 @@ impl From<Coroutine> for Value {
 
 /// A scope for coroutines of a part, below the current one. Coroutines that are still in it when this is dropped run on.
 #[derive(Clone)]
-pub struct Scope(Owned<ScopeObject>);
+pub struct Scope(Rc<HeldScope>);
+
+/// A scope that is let go when it is dropped.
+struct HeldScope(ScopeId);
+
+impl Drop for HeldScope {
+    fn drop(&mut self) {
+        scope::let_go(self.0);
+    }
+}
 
 impl Scope {
     /// Returns a new scope. A failure in it that no code has handled cancels its coroutines, is given to `on_failure`, which must
@@ -193,10 +202,9 @@ impl Scope {
             let core = rt.core.borrow();
             core.scope_of(core.running())
         };
-        let object = scope::make_inner(rt, parent);
-        let id = object.constructed()?;
-        *scope::record(rt, id).boundary.borrow_mut() = Some(Box::new(on_failure));
-        Ok(Scope(object))
+        let (id, record) = scope::make_inner(rt, parent);
+        *record.boundary.borrow_mut() = Some(Box::new(on_failure));
+        Ok(Scope(Rc::new(HeldScope(id))))
     }
 
     /// Spawns a coroutine in the scope, as the function `spawn` does.
@@ -205,8 +213,12 @@ impl Scope {
     /// The scope is closed.
     pub fn spawn(&self, body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
         let rt = runtime()?;
-        let id = self.0.constructed()?;
-        if rt.core.borrow().is_closed(id) {
+        let id = self.0.0;
+        let is_closed = {
+            let core = rt.core.borrow();
+            !core.scope_exists(id) || core.is_closed(id)
+        };
+        if is_closed {
             return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
         }
         Ok(Coroutine(spawn::spawn_body_in(rt, id, Box::new(body))))
@@ -232,7 +244,10 @@ impl Scope {
     /// # Errors
     /// There is no runtime any more.
     pub fn attach(&self, object: &Object, is_inert: fn(&Object) -> bool) -> Result<(), Thrown> {
-        scope::record(runtime()?, self.0.constructed()?).attach(object, is_inert);
+        let (rt, id) = (runtime()?, self.0.0);
+        if rt.core.borrow().scope_exists(id) {
+            scope::record(rt, id).attach(object, is_inert);
+        }
         Ok(())
     }
 
@@ -240,7 +255,7 @@ impl Scope {
     /// flight.
     pub fn cancel(&self, reason: &Object) {
         check_place();
-        let (Some(rt), Some(id)) = (scheduler::existing(), self.0.id()) else { return };
+        let (Some(rt), id) = (scheduler::existing(), self.0.0) else { return };
         if rt.core.borrow().scope_exists(id) {
             exception::put_aside(|| {
                 scope::cancel(rt, id, reason);

@@ -83,10 +83,11 @@ pub struct Record {
 }
 
 impl Record {
-    fn new(object: &ScopeObject) -> Record {
+    /// Returns that of a scope with this object; null if it has none.
+    fn new(object: *const ScopeObject, is_bounded: bool) -> Record {
         Record {
             object: Cell::new(object),
-            is_bounded: object.object().is_a(classes::bounded_scope()),
+            is_bounded,
             handler: ValueCell::new(),
             child_handler: ValueCell::new(),
             finally: ValueList::new(),
@@ -339,7 +340,7 @@ impl State for Scope {
         }
         record(rt, id).object.set(ptr::null());
         if !this.dead.replace(true) {
-            end_with_object(this); // its constructor has thrown: the engine calls no destructor then
+            end_with_object(id); // its constructor has thrown: the engine calls no destructor then
         }
         let record = record(rt, id);
         if record.object.get().is_null() {
@@ -369,7 +370,9 @@ impl State for Scope {
 /// Ends the scope's coroutines as its lifetime demands, when the last reference to the object is gone.
 fn destruct(this: &ScopeObject) {
     this.dead.set(true);
-    end_with_object(this);
+    if let Some(id) = this.id.get() {
+        end_with_object(id);
+    }
 }
 
 /// Drops the handle of a scope whose object is being freed. What is kept of the scope is released if no coroutine needs
@@ -420,15 +423,34 @@ pub fn default_lifetime() -> Lifetime {
 pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>, lifetime: Lifetime) {
     let id = rt.core.borrow_mut().add_scope(parent, lifetime);
     object.id.set(Some(id));
-    let record = keep_record(rt, id, object);
+    let is_bounded = object.object().is_a(classes::bounded_scope());
+    let record = keep_record(rt, id, Record::new(object, is_bounded));
     record.created_at.set_to_code_of(Frame::current());
 }
 
-/// Returns the object of a new scope below this one, for coroutines of a part: they may outlive the object.
-pub fn make_inner(rt: &'static Runtime, parent: ScopeId) -> Owned<ScopeObject> {
-    let object = SCOPE.create(classes::scope());
-    make(rt, &object, Some(parent), Lifetime::BottomUp);
-    object
+/// Creates a scope below this one for coroutines of a part, which may outlive it. It has no object, and is held until
+/// [`let_go`].
+pub fn make_inner(rt: &'static Runtime, parent: ScopeId) -> (ScopeId, Rc<Record>) {
+    let id = rt.core.borrow_mut().add_scope(Some(parent), Lifetime::BottomUp);
+    let record = keep_record(rt, id, Record::new(ptr::null(), false));
+    record.created_at.set_to_code_of(Frame::current());
+    (id, record)
+}
+
+/// A part has no more use for a scope that it has made. User code may have got an object for it, which holds it then.
+pub fn let_go(id: ScopeId) {
+    let Some(rt) = scheduler::existing() else { return };
+    let held = |rt: &'static Runtime| {
+        let exists = rt.core.borrow().scope_exists(id);
+        if exists { existing_record(rt, id).filter(|record| record.object.get().is_null()) } else { None }
+    };
+    if held(rt).is_none() {
+        return;
+    }
+    end_with_object(id);
+    if let Some(record) = held(rt) {
+        free_handle(rt, id, &record);
+    }
 }
 
 /// Gives a failure that ends a scope to what takes such failures. Returns `false` if nothing does.
@@ -438,8 +460,8 @@ pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> 
     boundary.as_ref().inspect(|boundary| boundary(failure)).is_some()
 }
 
-fn keep_record(rt: &'static Runtime, id: ScopeId, object: &ScopeObject) -> Rc<Record> {
-    let record = Rc::new(Record::new(object));
+fn keep_record(rt: &'static Runtime, id: ScopeId, record: Record) -> Rc<Record> {
+    let record = Rc::new(record);
     let mut scopes = rt.scopes.borrow_mut();
     if scopes.len() <= id.slot() {
         scopes.resize(id.slot() + 1, None);
@@ -468,7 +490,7 @@ pub fn existing_record(rt: &'static Runtime, id: ScopeId) -> Option<Rc<Record>> 
 /// Creates the record of the global scope. Its object stays until the request ends.
 fn global(rt: &'static Runtime) -> Rc<Record> {
     let object = new_object(classes::scope(), Core::GLOBAL);
-    let record = keep_record(rt, Core::GLOBAL, &object);
+    let record = keep_record(rt, Core::GLOBAL, Record::new(&*object, false));
     object.into_raw();
     record
 }
@@ -514,9 +536,9 @@ pub fn message_within(rt: &'static Runtime, id: ScopeId) -> String {
     format!("Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at {created}")
 }
 
-/// Ends the coroutines that do not outlive the object of their scope, which still exists.
-fn end_with_object(object: &ScopeObject) {
-    let (Some(id), Some(rt)) = (object.id.get(), scheduler::existing()) else { return };
+/// Ends the coroutines that do not outlive the object of their scope, or what has held it in its place, which still exists.
+fn end_with_object(id: ScopeId) {
+    let Some(rt) = scheduler::existing() else { return };
     let exits = exception::is_exit_in_flight();
     if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
         return;
@@ -584,7 +606,7 @@ pub fn collect_if_idle(rt: &'static Runtime, id: ScopeId) {
 
 /// Removes the record of a scope that is gone. Returns its values, which the caller releases.
 pub fn forget(rt: &'static Runtime, id: ScopeId) -> (Vec<Value>, KeyedValues) {
-    let record = rt.scopes.borrow_mut()[id.slot()].take();
+    let record = rt.scopes.borrow_mut()[id.slot()].take().filter(|record| record.keeps_any());
     record.map_or((Vec::new(), KeyedValues::default()), |record| record.take())
 }
 
