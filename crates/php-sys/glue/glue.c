@@ -613,17 +613,11 @@ HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval 
 
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv)
 {
-	/* A closure is what it is: the engine would find that out by more questions. */
-	if (EXPECTED(Z_TYPE_P(closure) == IS_OBJECT && Z_OBJCE_P(closure) == zend_ce_closure)) {
+	zend_fcall_info_cache resolved = {0};
+	if (EXPECTED(spindle_closure_resolve(closure, &resolved))) {
 		zend_fcall_info call = {.size = sizeof(call), .retval = result, .param_count = argc, .params = argv};
-		zend_fcall_info_cache resolved = {0};
-
 		ZVAL_COPY_VALUE(&call.function_name, closure);
-		if (EXPECTED(Z_OBJ_HANDLER_P(closure, get_closure)(Z_OBJ_P(closure), &resolved.calling_scope, &resolved.function_handler,
-				&resolved.object, false) == SUCCESS)) {
-			resolved.called_scope = resolved.calling_scope;
-			return zend_call_function(&call, &resolved) == SUCCESS;
-		}
+		return zend_call_function(&call, &resolved) == SUCCESS;
 	}
 	return call_user_function(NULL, NULL, closure, result, argc, argv) == SUCCESS;
 }
