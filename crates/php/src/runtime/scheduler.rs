@@ -803,8 +803,12 @@ impl Runtime {
     /// pending, which came meanwhile or during a call that could not be given up.
     pub fn maybe_yield(&'static self) -> bool {
         self.calls_without_park.set(0);
-        if !self.core.borrow().has_ready() && self.may_have_events() {
-            self.poll(Some(0));
+        if !self.core.borrow().has_ready() {
+            if self.may_have_events() {
+                self.poll(Some(0));
+            } else {
+                moments::run_ends(self); // it blocks nobody
+            }
         }
         if self.core.borrow().has_ready() {
             self.begin_wait();
