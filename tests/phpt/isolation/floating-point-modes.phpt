@@ -48,6 +48,12 @@ foreach ($all as [$modes, $coroutine]) {
     };
     T\check('the modes of ' . json_encode($modes), await($coroutine) === [$expected], [await($coroutine), $expected]);
 }
+// nor does one begin with those of one that has ended
+foreach ([$of_x87, $of_sse] as $modes) {
+    $ended = spawn($set, ...$modes);
+    $next = spawn($works, 1.0, 3.0);
+    T\check('one that begins after ' . json_encode($modes), await($next) === $nearest && $ended->isCompleted(), await($next));
+}
 T\check('those of main', $works(1.0, 3.0) === $nearest, $works(1.0, 3.0));
 --EXPECT--
 the modes of [0,0]: yes
@@ -57,4 +63,6 @@ the modes of [29,64]: yes
 the modes of [1,8]: yes
 the modes of [29,64]: yes
 the modes of [0,0]: yes
+one that begins after [1,8]: yes
+one that begins after [29,64]: yes
 those of main: yes

@@ -39,6 +39,7 @@ fn stack_loop(ctx: &'static Ctx) {
             // The previous coroutine has ended and left nothing in the engine's state. The bottom of this stack stays
             // the target of bailouts.
             To::Fresh(co) => {
+                arch::reset_modes();
                 let ended = observers::end();
                 let this = rt.object(co);
                 let fiber = observers::begin(ctx, this);

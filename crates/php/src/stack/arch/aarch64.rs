@@ -80,6 +80,18 @@ unsafe extern "C" {
     fn spindle_start_stack();
 }
 
+/// Gives the floating-point unit the modes with which a stack begins.
+#[inline(always)]
+pub fn reset_modes() {
+    let fpcr: u64;
+    // SAFETY: it reads a register.
+    unsafe { asm!("mrs {}, fpcr", out(reg) fpcr, options(nostack, nomem, preserves_flags)) };
+    if fpcr != 0 {
+        // SAFETY: the value that the ABI begins with.
+        unsafe { asm!("msr fpcr, xzr", options(nostack, preserves_flags)) };
+    }
+}
+
 /// The data that the switch stores on a stack.
 pub type Frame = [u64; 22];
 

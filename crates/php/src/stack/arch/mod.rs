@@ -3,6 +3,7 @@
 //!
 //! - `spindle_switch_stack` and `spindle_start_stack`: the switch, and the first code on a stack;
 //! - `Frame` and `first_frame`: what the first switch to a stack loads, as if a suspended stack had stored it;
+//! - `reset_modes`: the modes of floating-point arithmetic with which a stack begins;
 //! - `instruction`, `call_instead`, `prefetch` and `request_of_valgrind`.
 //!
 //! Switches are symmetric: a suspended stack is resumed by a switch to the stack pointer that was stored for it.
@@ -19,7 +20,7 @@ mod x86_64;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as processor;
 
-pub use processor::{call_instead, instruction, prefetch, request_of_valgrind};
+pub use processor::{call_instead, instruction, prefetch, request_of_valgrind, reset_modes};
 
 use crate::stack::stacks::Stack;
 

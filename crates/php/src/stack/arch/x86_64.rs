@@ -76,6 +76,30 @@ unsafe extern "C" {
     fn spindle_start_stack();
 }
 
+/// The ABI's initial mxcsr and x87 control word.
+static MXCSR: u32 = 0x1f80;
+static X87: u16 = 0x037f;
+/// The bits of mxcsr that say what has happened, and are no modes.
+const EXCEPTIONS: u32 = 0x3f;
+
+/// Gives the floating-point units the modes with which a stack begins.
+#[inline(always)]
+pub fn reset_modes() {
+    let (mut mxcsr, mut x87) = (0u32, 0u16);
+    // SAFETY: it stores a register in memory of its size.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
+    // SAFETY: as above.
+    unsafe { asm!("fnstcw [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags)) };
+    if mxcsr & !EXCEPTIONS != MXCSR {
+        // SAFETY: a value that the ABI names.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const MXCSR, options(nostack, preserves_flags)) };
+    }
+    if x87 != X87 {
+        // SAFETY: as above.
+        unsafe { asm!("fldcw [{}]", in(reg) &raw const X87, options(nostack, preserves_flags)) };
+    }
+}
+
 /// The data that the switch stores on a stack, and the two words above it.
 pub type Frame = [u64; 10];
 
@@ -83,9 +107,8 @@ pub type Frame = [u64; 10];
 /// multiple of 16: after the pops the stack pointer is 16 below, and the thunk's call makes it 8 less than a multiple
 /// of 16, as the ABI demands at a function's entry.
 pub fn first_frame(entry: extern "C" fn(*mut u8) -> !, argument: *mut u8) -> Frame {
-    let control: u64 = 0x1f80 | 0x037f << 32; // the ABI's initial mxcsr and x87 control word
     [
-        control,
+        u64::from(MXCSR) | u64::from(X87) << 32,
         0,                         // r15
         0,                         // r14
         0,                         // r13
