@@ -1,7 +1,7 @@
 --TEST--
 CORO-12 exit as a function, which it is since PHP 8.4, called in a coroutine or as one
 --SKIPIF--
-<?php if (PHP_VERSION_ID < 80400) die('skip exit became a function with PHP 8.4'); ?>
+<?php if (PHP_VERSION_ID < 80400) die('skip the function exit came with PHP 8.4'); ?>
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
