@@ -138,6 +138,14 @@ impl<X> Coroutine<X> {
         }
     }
 
+    /// Begins a wait: earlier tickets are void.
+    #[inline(always)]
+    fn begin_wait(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.woken_early = false;
+        self.wake_prioritized = false;
+    }
+
     /// Returns `true` if it was woken with something for it alone.
     fn wake_wins(&self) -> bool {
         self.wake_prioritized && self.reason != WakeReason::Cancelled
@@ -412,9 +420,7 @@ impl<X> Core<X> {
             if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
                 return None;
             }
-            coroutine.epoch = coroutine.epoch.wrapping_add(1);
-            coroutine.woken_early = false;
-            coroutine.wake_prioritized = false;
+            coroutine.begin_wait();
             coroutine.on = WaitReason::Yield;
             coroutine.parked_at = parks;
             coroutine.state = State::Ready;
@@ -443,9 +449,7 @@ impl<X> Core<X> {
         if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
             return None;
         }
-        coroutine.epoch = coroutine.epoch.wrapping_add(1);
-        coroutine.woken_early = false;
-        coroutine.wake_prioritized = false;
+        coroutine.begin_wait();
         Some(Ticket { co, epoch: coroutine.epoch })
     }
 
@@ -453,9 +457,7 @@ impl<X> Core<X> {
     pub fn begin_wait(&mut self) -> Ticket {
         let co = self.running;
         let coroutine = self.coroutine_mut(co);
-        coroutine.epoch = coroutine.epoch.wrapping_add(1);
-        coroutine.woken_early = false;
-        coroutine.wake_prioritized = false;
+        coroutine.begin_wait();
         Ticket { co, epoch: coroutine.epoch }
     }
 
