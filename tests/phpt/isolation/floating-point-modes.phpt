@@ -16,7 +16,7 @@ $libm = FFI::cdef('int fegetenv(void *); int fesetenv(const void *); int fegetro
 
 /** Sets bits of the environment: byte 1 is in the control word of x87, byte 29 in mxcsr. */
 $set = static function (int $byte, int $bits) use ($libm): void {
-    $environment = FFI::new('unsigned char[32]');
+    $environment = $libm->new('unsigned char[32]');
     $libm->fegetenv($environment);
     $environment[$byte] |= $bits;
     $libm->fesetenv($environment);
