@@ -545,15 +545,21 @@ fn a_server_that_does_not_drain_in_time_cancels_its_handlers() {
     world.until(|| world.server.is_drained().then_some(()));
 }
 
+/// Two connections that are idle, the first for longer.
+fn two_idle(world: &World) -> (world::Client, world::Client) {
+    let clients = (world.client(), world.client());
+    for client in [&clients.0, &clients.1] {
+        client.send(world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        client.expect(world, "[GET / ]");
+        world.advance(1);
+    }
+    clients
+}
+
 #[test]
 fn idle_connections_make_room_for_new_ones() {
     let world = World::echo(Settings { max_connections: 2, ..Settings::default() });
-    let (first, second) = (world.client(), world.client());
-    for client in [&first, &second] {
-        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        client.expect(&world, "[GET / ]");
-        world.advance(1);
-    }
+    let (first, second) = two_idle(&world);
     let third = std::net::TcpStream::connect(&world.address).unwrap();
     first.rest(&world);
     world.until(|| (world.server.stats().connections == 2).then_some(()));
@@ -564,12 +570,7 @@ fn idle_connections_make_room_for_new_ones() {
 #[test]
 fn a_connection_on_which_a_request_has_come_makes_no_room() {
     let world = World::echo(Settings { max_connections: 2, ..Settings::default() });
-    let (first, second) = (world.client(), world.client());
-    for client in [&first, &second] {
-        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        client.expect(&world, "[GET / ]");
-        world.advance(1);
-    }
+    let (first, second) = two_idle(&world);
     // The server learns first that there is a third client, and finds the request by itself.
     let third = world.client_without_wait();
     world.turn_after(|| first.send_meanwhile("GET /again HTTP/1.1\r\nHost: x\r\n\r\n"));
