@@ -38,7 +38,7 @@ matrix('a request within a callback of another', function (int $i): array {
         return \strlen($data);
     }]);
     return [\curl_exec($curl), \implode(',', $inner) === "a$i,b$i" || $inner === ["ab$i"]];
-}, n: 6, ms: 300, bound: 1.5);
+}, n: 6, ms: 300);
 
 matrix('a callback that breaks off', function (int $i): array {
     $write = curl(http('/' . ms(150) . '/never'), [CURLOPT_WRITEFUNCTION => function (): int {
@@ -52,7 +52,7 @@ matrix('a callback that breaks off', function (int $i): array {
     }]);
     \usleep(1000);
     return [\curl_exec($write), \curl_errno($write), \curl_exec($progress), \curl_errno($progress)];
-}, n: 5, ms: 300, bound: 6.0); // progress is told once a second when nothing happens
+}, n: 5, ms: 300); // progress is told once a second when nothing happens
 
 matrix('a callback that throws', function (int $i): array {
     $curl = curl(http('/' . ms(300) . '/text'), [CURLOPT_WRITEFUNCTION => function () use ($i): int {
@@ -73,7 +73,7 @@ matrix('an upload from a file', function (int $i): array {
     $file = \fopen($name, 'r');
     $curl = curl(http('/' . ms(300)), [CURLOPT_UPLOAD => true, CURLOPT_INFILE => $file, CURLOPT_INFILESIZE => \strlen($data)]);
     return [\curl_exec($curl) === $data, \curl_getinfo($curl, CURLINFO_SIZE_UPLOAD_T), \ftell($file)];
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);
 
 matrix('an upload from a pipe that is slow', function (int $i): array {
     $process = \popen('for n in 1 2 3; do sleep ' . seconds(100) . "; echo line \$n of $i; done", 'r');
@@ -104,7 +104,7 @@ matrix('TLS: who is trusted, and who is not', function (int $i): array {
         $codes[$what] = [\curl_exec($curl), \curl_errno($curl) === 0, \curl_getinfo($curl, CURLINFO_SSL_VERIFYRESULT)];
     }
     return $codes;
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);
 
 matrix('kept alive, on a pool that a multi handle keeps', function (int $i): array {
     $multi = \curl_multi_init();
@@ -145,7 +145,7 @@ matrix('fifty transfers in one multi handle', function (int $i): array {
     } while ($running);
     \sort($done);
     return [\array_map(\curl_multi_getcontent(...), $handles), $done === \range(0, 49)];
-}, n: 4, ms: 300, bound: 2.0);
+}, n: 4, ms: 300);
 
 matrix('a handle that joins while others run', function (int $i): array {
     $multi = \curl_multi_init();
@@ -216,7 +216,7 @@ matrix('pause and go on', function (int $i): array {
         \usleep(1000); // a paused transfer has nothing to wait for: select comes back at once
     } while ($running);
     return [$body, $resumed];
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);
 
 matrix('other protocols: file, telnet', function (int $i): array {
     \file_put_contents($name = scratch('file'), "a file $i");

@@ -7,7 +7,7 @@ require __DIR__ . '/../lib.php';
 matrix('GET', function (int $i): array {
     $curl = curl(http('/' . ms() . "/answer%20$i"));
     return [\curl_exec($curl), \curl_getinfo($curl, CURLINFO_RESPONSE_CODE)];
-}, n: 50, bound: 1.0);
+}, n: 50);
 
 matrix('POST', function (int $i): array {
     $curl = curl(http('/' . ms()), [CURLOPT_POSTFIELDS => $body = \str_repeat("body $i ", 1000 * ($i + 1))]);

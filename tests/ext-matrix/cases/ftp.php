@@ -74,7 +74,7 @@ matrix('ftp:// streams', function (int $i) use ($late): array {
 
 matrix('a server that does not answer in time', function (): bool {
     return @\ftp_connect('127.0.0.1', slowed(env('SPINDLE_FTP_PORT'), 20_000), 1) === false;
-}, n: 2, ms: 1000, bound: 1.6);
+}, n: 2, ms: 1000);
 
 // --- one connection in several coroutines ------------------------------------------------------------------------------
 

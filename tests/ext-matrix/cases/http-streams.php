@@ -10,7 +10,7 @@ function verified(array $http = [])
     return \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')], 'http' => $http]);
 }
 
-matrix('file_get_contents http', fn(int $i) => \file_get_contents(http('/' . ms() . "/text$i")), n: 50, bound: 3.0);
+matrix('file_get_contents http', fn(int $i) => \file_get_contents(http('/' . ms() . "/text$i")), n: 50);
 
 matrix('file_get_contents https', fn(int $i) => \file_get_contents(https('/' . ms() . "/text$i"), false, verified()));
 

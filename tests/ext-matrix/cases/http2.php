@@ -38,13 +38,13 @@ matrix('many requests multiplexed on one connection', function (int $i): array {
     } while ($running);
     $connects = \array_sum(\array_map(fn($curl) => \curl_getinfo($curl, CURLINFO_NUM_CONNECTS), $handles));
     return [\array_map(\curl_multi_getcontent(...), $handles), $connects];
-}, n: 3, ms: 300, bound: 3.0);
+}, n: 3, ms: 300);
 
 matrix('a big body, both ways', function (int $i): array {
     $body = \str_repeat("body of $i ", 200_000);
     $curl = http2('/' . ms(300), [CURLOPT_POSTFIELDS => $body]);
     return [\curl_exec($curl) === $body, \curl_getinfo($curl, CURLINFO_RESPONSE_CODE)];
-}, n: 5, ms: 300, bound: 3.0);
+}, n: 5, ms: 300);
 
 matrix('an upload and a download whose callbacks block', function (int $i): array {
     $left = $body = \str_repeat("upload $i ", 20_000);
@@ -70,7 +70,7 @@ matrix('an upload and a download whose callbacks block', function (int $i): arra
         },
     ]);
     return [\curl_exec($curl), $back === $body, $headers];
-}, n: 6, ms: 300, bound: 3.0);
+}, n: 6, ms: 300);
 
 matrix('a time limit, and the connection afterwards', function (int $i): array {
     $curl = http2('/20000/late', [CURLOPT_TIMEOUT_MS => ms(300)]);

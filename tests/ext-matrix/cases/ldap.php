@@ -79,7 +79,7 @@ matrix('a server that does not answer in time', function (): array {
     \ldap_set_option($ldap, LDAP_OPT_TIMEOUT, 1);
     \ldap_set_option($ldap, LDAP_OPT_NETWORK_TIMEOUT, 1);
     return [@\ldap_bind($ldap, env('SPINDLE_LDAP_USER'), env('SPINDLE_LDAP_PASSWORD')), \ldap_errno($ldap)];
-}, n: 2, ms: 1000, bound: 1.6);
+}, n: 2, ms: 1000);
 
 // --- one link in several coroutines ------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ require __DIR__ . '/../lib.php';
 
 matrix('query', function (int $i): array {
     return mysqli()->query("select $i * 2 as answer, sleep(" . seconds() . ') as slept')->fetch_all(MYSQLI_ASSOC);
-}, bound: 1.0);
+});
 
 matrix('query over a Unix socket', function (int $i): array {
     return mysqli(env('SPINDLE_MYSQL_SOCKET'))->query("select $i + 7 as answer, sleep(" . seconds() . ') as slept')->fetch_all(MYSQLI_ASSOC);

@@ -62,7 +62,7 @@ scenario('wait for any of three', function (): array {
     }
     \sort($order);
     return [$order, $pid, \pcntl_get_last_error() === PCNTL_ECHILD];
-}, ticks: 20);
+}, waits: 100);
 
 matrix('a child that works and answers through a pair', function (int $i): array {
     [$ours, $theirs] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -77,7 +77,7 @@ matrix('a child that works and answers through a pair', function (int $i): array
     $line = \fgets($ours);
     \pcntl_waitpid($pid, $status);
     return [$line, \pcntl_wexitstatus($status)];
-}, n: 8, bound: 2.0);
+}, n: 8);
 
 scenario('a signal handler while waiting', function (): array {
     \pcntl_async_signals(true);
@@ -95,4 +95,4 @@ scenario('a signal handler while waiting', function (): array {
     while (($result = \pcntl_waitpid($pid, $status)) === -1); // EINTR is the handler's doing
     \pcntl_signal(SIGUSR1, SIG_DFL);
     return [$result === $pid, \pcntl_wexitstatus($status), $handled];
-}, ticks: 10);
+}, waits: 50);

@@ -7,7 +7,7 @@ require __DIR__ . '/../lib.php';
 
 matrix('query', function (int $i): array {
     return pdo_mysql()->query("select $i * 2 as answer, sleep(" . seconds() . ') as slept')->fetchAll(\PDO::FETCH_ASSOC);
-}, bound: 1.5);
+});
 
 matrix('prepared statements in a transaction', function (int $i): array {
     $db = pdo_mysql([\PDO::ATTR_EMULATE_PREPARES => false]);

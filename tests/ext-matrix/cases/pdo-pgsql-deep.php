@@ -71,7 +71,7 @@ matrix('repeatable reads, one of two writers has to give up', function (int $i) 
     $first = $update($db);
     $db->exec("select pg_advisory_unlock($written)");
     return [$first, $other()];
-}, n: 5, ms: 300, bound: 1.2);
+}, n: 5, ms: 300);
 
 matrix('100,000 rows', function (int $i): array {
     $rows = pdo_pgsql()->query("select n + $i, md5((n + $i)::text) from generate_series(1, 100000) n")->fetchAll(\PDO::FETCH_NUM);

@@ -7,7 +7,7 @@ require __DIR__ . '/../lib.php';
 
 matrix('query', function (int $i): array {
     return pdo_pgsql()->query("select $i * 2 as answer from (select pg_sleep(" . seconds() . ')) s')->fetchAll(\PDO::FETCH_ASSOC);
-}, bound: 1.0);
+});
 
 matrix('prepared statements in a transaction', function (int $i): array {
     $db = pdo_pgsql();
@@ -79,4 +79,4 @@ scenario('listen and notify', function (): array {
     $notice = $db->pgsqlGetNotify(\PDO::FETCH_ASSOC, 5000);
     $other();
     return [$early, $notice['message'] === $channel, $notice['payload']];
-}, ticks: 10);
+}, waits: 50);

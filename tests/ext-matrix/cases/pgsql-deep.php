@@ -61,7 +61,7 @@ scenario('a deadlock that the server resolves', function () use ($ledger): array
     $states = [$lock($a, $b), $other()];
     \sort($states);
     return $states;
-}, ticks: 10);
+}, waits: 50);
 
 matrix('100,000 rows', function (int $i): array {
     $db = pg();

@@ -12,7 +12,7 @@ function pg()
 
 matrix('pg_query', function (int $i): array {
     return \pg_fetch_all(\pg_query(pg(), "select $i * 2 as answer from (select pg_sleep(" . seconds() . ')) s'));
-}, bound: 1.5);
+});
 
 matrix('pg_query_params and pg_execute', function (int $i): array {
     $db = pg();
@@ -91,4 +91,4 @@ scenario('pg_get_notify', function (): array {
     $notice = \pg_get_notify($db, PGSQL_ASSOC);
     $other();
     return [$ready, $notice['message'] === $channel, $notice['payload']];
-}, ticks: 5);
+}, waits: 25);

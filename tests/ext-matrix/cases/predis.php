@@ -41,7 +41,7 @@ matrix('pipeline', function (int $i): array {
         $pipe->del([$key]);
     });
     return [\count($answers), $answers[499], $answers[500], $answers[501]];
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);
 
 matrix('transaction with watch and a retry', function (int $i): array {
     $key = unique("key_$i");

@@ -91,7 +91,7 @@ matrix('transactions and confirms', function (int $i) use ($late): array {
         $got[] = $message->getBody();
     }
     return [$got, $confirmed];
-}, n: 5, ms: 800, bound: 4.0);
+}, n: 5, ms: 800);
 
 matrix('errors of the server', function () use ($late): array {
     try {

@@ -74,7 +74,7 @@ foreach (['streams' => AMQPStreamConnection::class, 'sockets' => AMQPSocketConne
         } catch (AMQPTimeoutException) {
             return 'nothing';
         }
-    }, n: 2, ms: 1000, bound: 1.7);
+    }, n: 2, ms: 1000);
 
     cancelled("wait; $name", function () use ($class): void {
         $channel = rabbit(null, $class)->channel();

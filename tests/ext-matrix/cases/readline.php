@@ -11,4 +11,4 @@ scenario('five lines', function (): array {
         \readline_add_history($lines[] = \readline());
     }
     return [$lines, \readline(), \readline_info('line_buffer') !== null];
-}, ticks: 10);
+}, waits: 50);

@@ -127,7 +127,7 @@ scenario('optimistic locking: no addition is lost', function (): array {
     }
     $tries = \array_map(fn($other) => $other(), $others);
     return [redis()->get($key), \array_sum($tries) > 40, redis()->del($key)];
-}, ticks: 5);
+}, waits: 25);
 
 matrix('brPopLPush, bzPopMin, blMove', function (int $i): array {
     $from = unique("from_$i");
@@ -269,4 +269,4 @@ scenario('the session handler, with its lock', function (): array {
     \session_start();
     $name = $_SESSION['name'];
     return [$started, $waited, $other(), $name, \session_destroy(), $redis->exists("PHPREDIS_SESSION:$id")];
-}, ticks: 10);
+}, waits: 50);

@@ -11,13 +11,13 @@ function slept(callable $sleep): array
     return [$result, (\hrtime(true) - $start) / 1e6 >= ms()];
 }
 
-matrix('usleep', fn() => slept(fn() => \usleep(ms() * 1000)), n: 100, bound: 2.0);
-matrix('time_nanosleep', fn() => slept(fn() => \time_nanosleep(0, ms() * 1_000_000)), n: 100, bound: 2.0);
+matrix('usleep', fn() => slept(fn() => \usleep(ms() * 1000)), n: 100);
+matrix('time_nanosleep', fn() => slept(fn() => \time_nanosleep(0, ms() * 1_000_000)), n: 100);
 matrix('time_sleep_until', function (): array {
     $until = \microtime(true) + seconds();
     return [\time_sleep_until($until), \microtime(true) >= $until];
-}, n: 100, bound: 2.0);
-matrix('sleep', fn() => slept(fn() => \sleep(1)), n: 2, ms: 1000, bound: 1.5);
+}, n: 100);
+matrix('sleep', fn() => slept(fn() => \sleep(1)), n: 2, ms: 1000);
 matrix('nothing to sleep', fn() => [\sleep(0), \usleep(0), \time_nanosleep(0, 0), @\time_sleep_until(\time() - 10)], evidence: 'none');
 matrix('wrong arguments', function (): array {
     $messages = [];

@@ -72,7 +72,7 @@ matrix('SO_SNDTIMEO', function (int $i): array {
     $first = @\socket_send($pair[0], $data, \strlen($data), 0);
     $second = @\socket_send($pair[0], $data, \strlen($data), 0);
     return [$first > 0 && $first < 4_000_000, $second, \socket_last_error($pair[0]) === SOCKET_EAGAIN];
-}, n: 5, bound: 2.4);
+}, n: 5);
 
 matrix('socket_select', function (int $i): array {
     $slow = tcp_socket();
@@ -106,7 +106,7 @@ matrix('a slow reader', function (int $i): array {
     \socket_write($socket, 'sink ' . ms(300) . ' ' . \strlen($data) . "\n");
     $sent = \socket_write($socket, $data);
     return [$sent === \strlen($data), \socket_read($socket, 100) === \md5($data) . "\n"];
-}, n: 4, ms: 300, bound: 5.0);
+}, n: 4, ms: 300);
 
 matrix('accept', function (int $i): array {
     $server = \socket_create_listen(0);

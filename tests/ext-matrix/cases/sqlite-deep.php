@@ -53,7 +53,7 @@ matrix('SQLite3: a WAL reader keeps its view while others write', function (int 
     \usleep(ms(300) * 1000);
     $reader->exec('commit');
     return [...$seen, $reader->querySingle($count)];
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);
 
 matrix('a transaction that cannot be upgraded', function (int $i): array {
     $db = sqlite($file = scratch('db'), 1);
@@ -186,4 +186,4 @@ matrix('backup of one that is written to', function (int $i): array {
     $done = $from->backup($to);
     $from->exec('insert into t select slow(-1)');
     return [$done, $to->querySingle('select count(*) from t'), $from->querySingle('select min(n) from t')];
-}, n: 6, ms: 300, bound: 2.0);
+}, n: 6, ms: 300);

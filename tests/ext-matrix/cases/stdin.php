@@ -14,4 +14,4 @@ scenario('five lines', function (): array {
     $lines[] = \stream_select($read, $write, $except, 5);
     $lines[] = \stream_get_contents(STDIN);
     return [$lines, \feof(STDIN)];
-}, ticks: 10);
+}, waits: 50);

@@ -48,7 +48,7 @@ foreach (['tcp', 'unix', 'tls'] as $transport) {
             return "you are $line";
         });
         return [$served, \array_map(fn($client) => $client(), $clients)];
-    }, ticks: 20);
+    }, waits: 100);
 }
 
 matrix('accept that times out', function (int $i): array {

@@ -37,7 +37,7 @@ foreach (['curl' => CurlHttpClient::class, 'native' => NativeHttpClient::class] 
         }
         \ksort($bodies);
         return $bodies;
-    }, n: 6, ms: 300, bound: 3.0); // the native transport opens one after another
+    }, n: 6, ms: 300); // the native transport opens one after another
 
     matrix("$transport: chunks as they come", function (int $i) use ($client): array {
         $http = $client();
@@ -91,4 +91,4 @@ matrix('curl: HTTP/2, several requests on one connection', function (int $i): ar
         $responses[] = $http->request('GET', 'https://localhost:' . env('MATRIX_HTTP2_PORT') . '/' . ms(300) . "/$i.$n");
     }
     return \array_map(fn($response) => [$response->getContent(), $response->getInfo('http_version')], $responses);
-}, n: 4, ms: 300, bound: 2.0);
+}, n: 4, ms: 300);

@@ -134,7 +134,7 @@ matrix('2 MB there and back', function (int $i) use ($certificates, $trusted): a
     $got = \stream_get_contents($stream, \strlen($data));
     $sent = \fwrite($stream, $got);
     return [$got === $data, $sent === \strlen($data), \fgets($stream), $other()];
-}, n: 4, ms: 250, bound: 2.0);
+}, n: 4, ms: 250);
 
 matrix('a session taken up again, protocols chosen by ALPN', function (int $i) use ($certificates, $trusted): array {
     [$server, $address] = server(['local_cert' => $certificates['one.example'], 'alpn_protocols' => 'spindle,other']);

@@ -11,4 +11,4 @@ require __DIR__ . '/../../lib.php';
 matrix('waits', fn() => \usleep(ms(200) * 1000), n: 4, ms: 200);
 matrix('ticks', fn() => \usleep(ms(200) * 1000), n: 4, ms: 200, evidence: 'ticks');
 matrix('switches', fn(int $i) => \gethostbyname("127.0.0.$i"), evidence: 'switch');
-scenario('one', fn() => \usleep(100_000), ticks: 5);
+scenario('one', fn() => \usleep(100_000), waits: 25);

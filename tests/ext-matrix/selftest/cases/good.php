@@ -18,7 +18,7 @@ function wait_ms(int $ms): void
 matrix('waits, all at once', function (int $i): string {
     wait_ms(ms(300));
     return "answer $i";
-}, ms: 300, bound: 1.0);
+}, ms: 300);
 matrix('ticks are enough', function (int $i): string {
     wait_ms(ms(10 * $i + 100));
     return "answer $i";
@@ -29,5 +29,5 @@ scenario('two sides', function (): array {
         return 'other';
     });
     return [$other(), 'this'];
-}, ticks: 5);
+}, waits: 25);
 cancelled('cancelled', fn() => wait_ms(5000), fn() => 'fine');
