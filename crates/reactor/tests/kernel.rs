@@ -1,14 +1,11 @@
 //! Features of the kernel, tried out.
 
-use spindle_reactor::{internal_fds, kernel};
+use spindle_reactor::kernel;
 use std::collections::BTreeSet;
 
 #[test]
-fn trying_leaves_no_descriptor_open() {
-    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let before = (open(), internal_fds());
+fn each_feature_has_a_name_of_its_own() {
     let features = kernel::try_features();
-    assert_eq!((open(), internal_fds()), before);
     let names: BTreeSet<_> = features.iter().map(|feature| feature.name).collect();
     assert_eq!(names.len(), features.len(), "{features:?}");
 }
