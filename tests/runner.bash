@@ -41,3 +41,11 @@ make_work() { # NAME
     trap 'exit 143' TERM HUP
 }
 cleanup() { rm -rf "$work"; }
+
+# Keeps what a run that has failed leaves to be read, in a folder of its suite in build/, where the next one replaces it.
+keep_outputs() { # SUITE FILE...
+    local kept=$root/build/failed/$1
+    shift
+    rm -rf "$kept"
+    mkdir -p "$kept" && mv -t "$kept" "$@" && echo "run: the outputs are in $kept" >&2
+}

@@ -39,17 +39,47 @@ function extension(?string $named = null): string
     return realpath($file) ?: fail("there is no $file; 'make build' makes it");
 }
 
-/** Makes a folder for the run, which servers that run as users of their own may enter. Signals end the run in order. */
-function work(string $name): string
+/**
+ * Makes a folder for the run, which servers that run as users of their own may enter. Signals end the run in order, and none
+ * of them its end. However the run ends, the folder is removed, if it is not to be kept, after all functions for its end.
+ */
+function work(string $name, bool $keep = false): string
 {
     $folder = sys_get_temp_dir() . "/spindle-$name." . bin2hex(random_bytes(4));
-    mkdir($folder);
-    chmod($folder, 0755);
+    $signals = [SIGINT, SIGTERM, SIGHUP];
     pcntl_async_signals(true);
-    foreach ([SIGINT, SIGTERM, SIGHUP] as $signal) {
+    foreach ($signals as $signal) {
         pcntl_signal($signal, static fn (int $signal) => exit(128 + $signal));
     }
+    $owner = getmypid();
+    register_shutdown_function(static function () use ($folder, $keep, $owner, $signals): void {
+        if (getmypid() !== $owner) {
+            return;
+        }
+        foreach ($signals as $signal) {
+            pcntl_signal($signal, SIG_IGN);
+        }
+        register_shutdown_function(static fn () => $keep ? fwrite(STDERR, "kept $folder\n") : remove($folder));
+    });
+    mkdir($folder);
+    chmod($folder, 0755);
     return $folder;
+}
+
+function remove(string ...$paths): bool
+{
+    exec('rm -rf ' . implode(' ', array_map(escapeshellarg(...), $paths)), result_code: $status);
+    return $status === 0;
+}
+
+/** Keeps what a run that has failed leaves to be read, in a folder of its suite in build/, where the next one replaces it. */
+function keep_outputs(string $suite, string $folder): void
+{
+    $kept = dirname(__DIR__) . "/build/failed/$suite";
+    remove($kept);
+    @mkdir(dirname($kept), recursive: true);
+    exec('mv ' . escapeshellarg($folder) . ' ' . escapeshellarg($kept), result_code: $status);
+    fwrite(STDERR, $status === 0 ? "$suite: the outputs are in $kept\n" : "$suite: the outputs could not be kept in $kept\n");
 }
 
 /** Prints the closing line and ends the run. */
