@@ -31,6 +31,7 @@ const PAGE = <<<'HTML'
     HTML;
 $done = new Async\FutureState();
 $gone = new Async\Future($done);
+$fifty = (object) ['count' => 0, 'all' => new Async\FutureState()];
 
 $begun = $ended = $reloads = 0;
 $tls = null;
@@ -39,7 +40,7 @@ foreach (array_slice($argv, 1) as $name) {
 }
 $server = (new Server(['max_body_size' => 4 << 20, 'max_concurrency' => 64, 'queue_timeout' => 0, 'compression' => true] + ($tls ? ['header_timeout' => 2] : [])))
     ->listen('127.0.0.1:0', $tls)->files('/files', getcwd(), ['cache_control' => 'max-age=60']);
-$server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads, $done, $gone) {
+$server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads, $done, $gone, $fifty) {
     switch ($r->path()) {
         case '/hello': return new Response('Hello', 200, ['Content-Type' => 'text/plain']);
         case '/protocol': return $r->protocol();
@@ -74,7 +75,14 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads,
         case '/wait':
             $begun++;
             try { sleep(1000); } finally { $ended++; }
-        case '/slow': delay(300); return 'slow';
+        case '/fifty': // answers fifty requests that wait at once
+            $all = $fifty->all;
+            if (++$fifty->count === 50) {
+                [$fifty->count, $fifty->all] = [0, new Async\FutureState()];
+                $all->complete(true);
+            }
+            await(new Async\Future($all));
+            return 'here';
         case '/page': return PAGE;
         case '/gate': await($gone); return 'open';
         case '/done': $done->complete(true); return 'done';
