@@ -67,7 +67,8 @@ start_http2() {
 
 # The C library asks who is named in /etc/resolv.conf, at port 53: root may have a file of its own there.
 start_dns() {
-    local tries=100 address=127.0.83.53
+    # An address of this run: PHP binds with SO_REUSEADDR, by which servers of runs at the same time would share their questions.
+    local tries=100 address=127.$((64 + $$ % 128)).$(($$ / 128 % 256)).$((1 + $$ / 32768 % 254))
     echo "nameserver $address" >"$work/resolv.conf"
     # shellcheck disable=SC2016  # these are the inner shell's
     with_dns=(unshare --mount sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf")
