@@ -207,6 +207,31 @@ function in_the_middle(Async\Coroutine $coroutine, int $wanted = 20): void
 }
 
 /**
+ * Cancels $call($handle) in the middle, and returns the handle, which $make() has made. Where twenty turns take longer than the
+ * call, it has ended before that: then it is another one, after fewer turns, on a handle that is as new.
+ */
+function cut_off(Check $check, callable $make, callable $call): mixed
+{
+    foreach ([20, 10, 5, 2, 1] as $turns) {
+        $handle = null;
+        $handle = $make();
+        $coroutine = Async\spawn($call, $handle);
+        in_the_middle($coroutine, $turns);
+        if (!$coroutine->isCompleted()) {
+            break;
+        }
+        finished($coroutine);
+    }
+    $coroutine->cancel();
+    try {
+        finished($coroutine);
+        $check->problem('it was not cancelled');
+    } catch (Async\CancellationException) {
+    }
+    return $handle;
+}
+
+/**
  * $work() blocks for long. It is cancelled in the middle: the cancellation is thrown out of it within $within
  * seconds, no descriptor is left, and $fresh(), the same thing in short, gives what it gave before.
  */
@@ -253,23 +278,7 @@ function cancelled(string $name, callable $work, ?callable $fresh = null, float 
 function after_cancellation(string $name, callable $make, callable $slow, callable $ask): void
 {
     with_coroutines($name, static function (Check $check) use ($make, $slow, $ask): void {
-        // Where twenty turns take longer than the call, it has ended before it was to be cancelled: it is another one then, after
-        // fewer turns, on a handle that is as new.
-        foreach ([20, 10, 5, 2, 1] as $turns) {
-            $handle = $make();
-            $coroutine = Async\spawn(static fn() => @$slow($handle));
-            in_the_middle($coroutine, $turns);
-            if (!$coroutine->isCompleted()) {
-                break;
-            }
-        }
-        $coroutine->cancel();
-        try {
-            finished($coroutine);
-            $check->problem('it was not cancelled');
-        } catch (Async\CancellationException) {
-        }
-        unset($coroutine);
+        $handle = cut_off($check, $make, static fn(mixed $handle) => @$slow($handle));
         $answers = [];
         for ($n = 0; $n < 3; $n++) {
             try {

@@ -36,15 +36,7 @@ $kinds = [
 foreach ($kinds as $kind => [$connect, $ask, $next]) {
     with_coroutines("$kind: cancelled", function (Check $check) use ($connect, $ask, $next): void {
         $cancel = function (int $later) use ($check, $connect, $ask, $next): void {
-            $connection = $connect();
-            $job = Async\spawn(fn() => $ask($connection));
-            in_the_middle($job);
-            $job->cancel();
-            try {
-                finished($job);
-                $check->problem('it was not cancelled');
-            } catch (Async\CancellationException) {
-            }
+            $connection = cut_off($check, $connect, $ask);
             Async\delay($later);
             for ($i = 0; $i < 3; $i++) {
                 $outcome = outcome(fn() => $next($connection));
