@@ -39,6 +39,20 @@ $two = spawn(function() use ($ssl, $raise, $reasons) {
 });
 $three = spawn(fn() => $ssl->ERR_peek_error());
 echo await($one), ' ', json_encode(await($two)), ' ', await($three), "\n";
+
+// After many switches with an empty queue, too.
+$ssl->ERR_clear_error();
+$rounds = function(int $reason) use ($raise, $reasons) {
+    for ($i = 0; $i < 20; $i++) usleep(100);
+    $raise($reason);
+    for ($i = 0; $i < 3; $i++) usleep(100);
+    $own = $reasons();
+    for ($i = 0; $i < 3; $i++) usleep(100);
+    return [$own, $reasons()];
+};
+$both = [spawn($rounds, 301), spawn($rounds, 302)];
+echo json_encode(array_map(fn($co) => await($co), $both)), "\n";
 ?>
 --EXPECT--
 [[20,101],[20,102]] [0,"[[20,201]]"] 0
+[["[[20,301]]","[]"],["[[20,302]]","[]"]]

@@ -1,7 +1,12 @@
 //! OpenSSL's error queue, which is per thread: errors of C code belong to its coroutine, and travel with it when it is
 //! suspended in C code. Without OpenSSL 3 in the process this does nothing.
+//!
+//! To ask OpenSSL whether the queue is empty takes longer than a switch. It finds the thread's queue, for each error that it
+//! adds as for the question, behind a `pthread_once`. While loaded objects have not called that since the queue was last seen
+//! empty, it is empty still. Whether this OpenSSL does so, and its entry is patched, is tried out with an error.
 
 use super::{SuspendedIn, foreign::foreign, parts::Part};
+use spindle_interpose::hooks::sync::once;
 use spindle_zend::{PhpStatic, Text};
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_ulong};
@@ -22,10 +27,16 @@ foreign! {
 
 static FUNCTIONS: PhpStatic<Cell<Option<Functions>>> = PhpStatic::new(Cell::new(None));
 
+/// An error that is added is noticed by the hook of `pthread_once`.
+static ADDING_IS_SEEN: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
 /// Looks up OpenSSL's functions, at activation and when a library was loaded.
 pub fn find() {
-    if FUNCTIONS.get().is_none() {
-        FUNCTIONS.set(Functions::find());
+    if FUNCTIONS.get().is_none()
+        && let Some(functions) = Functions::find()
+    {
+        FUNCTIONS.set(Some(functions));
+        ADDING_IS_SEEN.set(functions.is_adding_seen());
     }
 }
 
@@ -47,7 +58,7 @@ pub struct Errors(Vec<Error>);
 impl Part for Errors {
     #[inline(always)]
     fn is_in_use(place: SuspendedIn) -> bool {
-        place.in_c && FUNCTIONS.get().is_some_and(|functions| (functions.peek)() != 0)
+        place.in_c && (once::was_called() || !ADDING_IS_SEEN.get()) && FUNCTIONS.get().is_some_and(Functions::has_errors)
     }
 
     fn take() -> Errors {
@@ -66,6 +77,26 @@ impl Part for Errors {
 }
 
 impl Functions {
+    /// Returns `true` if there is an error in the queue.
+    fn has_errors(self) -> bool {
+        let any = (self.peek)() != 0;
+        if !any {
+            once::forget_calls(); // this one was among them
+        }
+        any
+    }
+
+    /// Adds an error to an empty queue, and takes it again. Returns `true` if the hook of `pthread_once` has noticed.
+    fn is_adding_seen(self) -> bool {
+        if self.has_errors() {
+            return false;
+        }
+        self.add(&Error { code: 1 << 23 | 1, file: None, line: 0, function: None, data: CString::default() });
+        let is_seen = once::was_called();
+        self.next();
+        is_seen
+    }
+
     /// Takes the first error.
     fn next(self) -> Option<Error> {
         let (mut file, mut function, mut data) = (None, None, null());

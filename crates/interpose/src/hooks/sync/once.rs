@@ -14,6 +14,7 @@ use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use libc::{c_int, c_void, pthread_once_t};
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -27,6 +28,20 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"__pthread_once" => pthread_once, ONCE;
         c"call_once" => call_once, ONCE;
     ]
+}
+
+/// Set by each call, on any thread.
+static WAS_CALLED: AtomicBool = AtomicBool::new(true);
+
+/// Returns `true` if a loaded object may have called `pthread_once` on this thread since [`forget_calls`].
+#[inline(always)]
+pub fn was_called() -> bool {
+    WAS_CALLED.load(Ordering::Relaxed)
+}
+
+/// Forgets the calls up to now.
+pub fn forget_calls() {
+    WAS_CALLED.store(false, Ordering::Relaxed);
 }
 
 type Routine = extern "C-unwind" fn();
@@ -107,6 +122,7 @@ impl CppCall {
 
 /// `pthread_once(3)`.
 pub unsafe extern "C-unwind" fn pthread_once(control: *mut pthread_once_t, routine: Routine) -> c_int {
+    WAS_CALLED.store(true, Ordering::Relaxed);
     let Some(here) = php_thread_host() else {
         // SAFETY: the caller's own.
         return unsafe { libc_once(control, routine) };
