@@ -283,6 +283,15 @@ impl Fds {
         Some(entry)
     }
 
+    /// Adds a waiter to a descriptor that epoll watches already. Returns `false` for any other.
+    #[inline]
+    pub(crate) fn add_waiter_if_registered(&mut self, fd: RawFd, interest: Interest, waiter: Waiter) -> bool {
+        let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get_mut(index));
+        let Some(entry) = entry.filter(|entry| entry.registered) else { return false };
+        entry.waiters.push((waiter, interest));
+        true
+    }
+
     pub(crate) fn register(&mut self, epoll: RawFd, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
         let Some(entry) = self.entry(fd) else { return Registration::Error(libc::EBADF) };
         match entry.add_to_epoll(epoll, fd) {

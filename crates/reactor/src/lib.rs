@@ -411,7 +411,16 @@ impl Reactor {
     }
 
     /// Registers `waiter` for `fd`.
+    #[inline]
     pub fn register(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
+        if self.fds.borrow_mut().add_waiter_if_registered(fd, interest, waiter) {
+            return Registration::Waiting;
+        }
+        self.register_first(fd, interest, waiter)
+    }
+
+    #[cold]
+    fn register_first(&self, fd: RawFd, interest: Interest, waiter: Waiter) -> Registration {
         match self.epoll() {
             Ok(epoll) => {
                 let answer = self.fds.borrow_mut().register(epoll, fd, interest, waiter);

@@ -58,7 +58,9 @@ pub struct Errors(Vec<Error>);
 impl Part for Errors {
     #[inline(always)]
     fn is_in_use(place: SuspendedIn) -> bool {
-        place.in_c && (once::was_called() || !ADDING_IS_SEEN.get()) && FUNCTIONS.get().is_some_and(Functions::has_errors)
+        place.in_c
+            && (once::was_called() || !ADDING_IS_SEEN.get())
+            && FUNCTIONS.get().is_some_and(Functions::has_errors)
     }
 
     fn take() -> Errors {
