@@ -1,8 +1,7 @@
 /*
  * The marks that the engine sets on objects and arrays while it is inside of them, against endless recursion: guards of
  * properties, set around __get() and its like (an access to the same property meanwhile is a plain one); a flag on
- * values that are being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep"); and one on class
- * constants.
+ * values that are being dumped, encoded or compared ("*RECURSION*", "Nesting level too deep"); and two on constants.
  *
  * They belong to the flow of control that has set them, so those of a coroutine are removed when it is suspended and
  * set again when it is resumed. The engine does not record who has set a mark. But a mark that is set when a coroutine
@@ -15,6 +14,7 @@
 typedef struct mark {
 	uint32_t *guard; /* NULL: the flag of `counted` is in its header */
 	uint32_t bits;
+	bool is_constant; /* `guard` is the flags of a constant, which have no room for a count */
 	zend_refcounted *counted; /* NULL: a guard that no flags are in */
 	zend_reference *place; /* the reference that contains it, if it is being changed in place */
 } mark;
@@ -312,6 +312,52 @@ void spindle_marks_remove_constants(void)
 	} ZEND_HASH_FOREACH_END();
 }
 
+#ifdef CONST_RECURSIVE
+/* Returns true for the frame of an error handler that is told of a deprecation: the engine marks a deprecated constant
+ * meanwhile, and does not tell of it again. If the handler has changed its first argument, the mark stays. */
+static zend_always_inline bool hears_of_deprecation(const zend_execute_data *frame)
+{
+	if (EXPECTED(!(ZEND_CALL_INFO(frame) & ZEND_CALL_TOP)) || ZEND_CALL_NUM_ARGS(frame) != 4) {
+		return false;
+	}
+	if (!frame->func || !ZEND_USER_CODE(frame->func->type) || frame->func->common.num_args == 0) {
+		return true; /* where the first argument is depends on the function */
+	}
+	const zval *level = ZEND_CALL_ARG(frame, 1);
+	return Z_TYPE_P(level) != IS_LONG || (Z_LVAL_P(level) & (E_DEPRECATED | E_USER_DEPRECATED));
+}
+
+static void take_constant(spindle_marks **marks, zval *value)
+{
+	uint32_t *flags = &Z_CONSTANT_FLAGS_P(value);
+	if ((*flags & CONST_RECURSIVE) && note(marks, (mark) {.guard = flags, .bits = CONST_RECURSIVE, .is_constant = true})) {
+		*flags &= ~CONST_RECURSIVE;
+	}
+}
+
+static void take_constants(spindle_marks **marks)
+{
+	zend_class_entry *class;
+	zend_class_constant *of_class;
+	zend_constant *constant;
+	ZEND_HASH_FOREACH_PTR(EG(class_table), class) {
+		ZEND_HASH_FOREACH_PTR(CE_CONSTANTS_TABLE(class), of_class) {
+			if (ZEND_CLASS_CONST_FLAGS(of_class) & ZEND_ACC_DEPRECATED) {
+				take_constant(marks, &of_class->value);
+			}
+		} ZEND_HASH_FOREACH_END();
+	} ZEND_HASH_FOREACH_END();
+	ZEND_HASH_FOREACH_PTR(EG(zend_constants), constant) {
+		if (ZEND_CONSTANT_FLAGS(constant) & CONST_DEPRECATED) {
+			take_constant(marks, &constant->value);
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+#else
+# define hears_of_deprecation(frame) false
+# define take_constants(marks)
+#endif
+
 /* --- all of them ----------------------------------------------------------------------------------------------- */
 
 typedef enum below {NOTHING, GUARDS, FLAGS, FLAGS_OF_A_COMPARISON} below;
@@ -333,7 +379,7 @@ static zend_always_inline below set_below(const zend_execute_data *frame, const 
 
 static zend_never_inline ZEND_COLD void take_all(spindle_marks **marks)
 {
-	bool has_flags = false;
+	bool has_flags = false, has_constants = false;
 	const zend_execute_data *above = NULL;
 	for (zend_execute_data *frame = EG(current_execute_data); frame; frame = frame->prev_execute_data) {
 		below what = set_below(frame, above);
@@ -347,10 +393,14 @@ static zend_never_inline ZEND_COLD void take_all(spindle_marks **marks)
 			take_flags_of_comparison(marks, frame);
 		}
 		has_flags |= what == FLAGS || what == FLAGS_OF_A_COMPARISON;
+		has_constants |= hears_of_deprecation(frame);
 		above = frame;
 	}
 	if (has_flags) {
 		take_flags(marks);
+	}
+	if (has_constants) {
+		take_constants(marks);
 	}
 }
 
@@ -359,7 +409,7 @@ void spindle_marks_remove(spindle_marks **marks)
 	zend_execute_data *frame = EG(current_execute_data);
 	const zend_execute_data *above = NULL;
 	for (; frame; frame = frame->prev_execute_data) {
-		if (UNEXPECTED(set_below(frame, above) != NOTHING)) {
+		if (UNEXPECTED(set_below(frame, above) != NOTHING || hears_of_deprecation(frame))) {
 			take_all(marks);
 			return;
 		}
@@ -389,7 +439,9 @@ void spindle_marks_restore(spindle_marks **marks)
 {
 	for (size_t index = (*marks)->count; index-- > 0;) {
 		mark one = (*marks)->list[index];
-		if (one.guard) {
+		if (one.is_constant) {
+			*one.guard |= one.bits;
+		} else if (one.guard) {
 			*one.guard = (*one.guard - ONE_IS_OFF) | one.bits;
 			if (one.counted) {
 				drop(one.counted);
