@@ -24,10 +24,12 @@ namespace Async\Http {
          *
          * @param bool $proxyProtocol clients are proxies of the option trusted_proxies, whose connections begin with a header of the
          *                            PROXY protocol; other connections are closed
+         * @param bool $reusePort other processes of the same user may listen on the port, too, in the same way (SO_REUSEPORT): the
+         *                        kernel distributes the connections
          * @throws ServerException if the system refuses it
-         * @throws \ValueError if it is no address, or no proxies are trusted that it is for
+         * @throws \ValueError if it is no address, none with a port that could be shared, or no proxies are trusted that it is for
          */
-        public function listen(string $address, ?Tls $tls = null, bool $proxyProtocol = false): Server {}
+        public function listen(string $address, ?Tls $tls = null, bool $proxyProtocol = false, bool $reusePort = false): Server {}
 
         /**
          * Sends files: GET and HEAD for a URL that begins with $prefix are answered with what $directory has there, before any handler

@@ -47,7 +47,7 @@ const STATIC: Type = Type::class(c"Async\\Http\\Server");
 function_table! {
     static METHODS = {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
-        c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null", proxyProtocol: Type::BOOL => c"false") -> STATIC => listen;
+        c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null", proxyProtocol: Type::BOOL => c"false", reusePort: Type::BOOL => c"false") -> STATIC => listen;
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
@@ -171,9 +171,9 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn listen(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 3)?;
+    let arguments = call.arguments(1, 4)?;
     let text = arguments.str(1)?.to_text();
-    let is_proxied = arguments.bool_or(3, false)?;
+    let (is_proxied, is_shared) = (arguments.bool_or(3, false)?, arguments.bool_or(4, false)?);
     let tls = arguments.object_or_null(2, TLS.class())?.map(tls::of).transpose()?;
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
@@ -187,7 +187,11 @@ fn listen(call: Call) -> PhpResult {
             "The PROXY protocol is for proxies that the option \"trusted_proxies\" lists, and it lists none",
         ));
     }
-    let mut listener = Listener::bind(&address).map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    if is_shared && !matches!(address, Address::Tcp(_)) {
+        return Err(value_error(&format!("Only a port can be shared by $reusePort, and \"{text}\" is none")));
+    }
+    let bound = if is_shared { Listener::bind_shared(&address) } else { Listener::bind(&address) };
+    let mut listener = bound.map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
     if is_proxied {
         listener.expect_proxies();
     }

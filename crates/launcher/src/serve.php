@@ -132,7 +132,7 @@ function main(array $arguments): never
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {
-            $server->listen($address, $tls, isset($one['proxied']));
+            $server->listen($address, $tls, isset($one['proxied']), isset($one['shared']));
         }
         $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
     } catch (ServerException | \ValueError $wrong) {

@@ -46,6 +46,7 @@ requests that have come are answered.
                     compression=true; lists are separated by commas; may be
                     repeated
   --proxy-protocol  expects the PROXY protocol, from --set trusted_proxies=…
+  --reuse-port      lets other processes that do so, too, listen on the same port
   --log FORMAT      'combined', 'json' or 'off'
   --grace SECONDS   how long requests may take when it is stopped; without it 30
   --php FILE        the PHP that serves; without it the php on the PATH
@@ -82,6 +83,7 @@ struct Request {
     grace: String,
     is_dev: bool,
     is_proxied: bool,
+    is_shared: bool,
     set: Vec<OsString>,
     php: OsString,
     extension: Option<PathBuf>,
@@ -133,6 +135,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
             }
             Arg::Long("dev") => request.is_dev = true,
             Arg::Long("proxy-protocol") => request.is_proxied = true,
+            Arg::Long("reuse-port") => request.is_shared = true,
             Arg::Long("set") => {
                 let set = arguments.value()?;
                 if !set.as_bytes().contains(&b'=') {
@@ -151,6 +154,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     }
     if request.app.is_empty() {
         return Err("no APP given, a PHP file".into());
+    }
+    if request.is_dev && request.is_shared {
+        return Err("--dev keeps its port, so it does not go with --reuse-port".into());
     }
     if request.listen.is_empty() {
         request.listen.push("127.0.0.1:8080".into());
@@ -253,7 +259,7 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         pass("certificate", certificate);
         pass("key", key);
     }
-    for (name, is_given) in [("dev", request.is_dev), ("proxied", request.is_proxied)] {
+    for (name, is_given) in [("dev", request.is_dev), ("proxied", request.is_proxied), ("shared", request.is_shared)] {
         if is_given {
             pass(name, OsStr::new("1"));
         }

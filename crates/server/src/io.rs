@@ -366,7 +366,7 @@ pub fn prepare_tcp_listener(fd: BorrowedFd<'_>) -> io::Result<()> {
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    // SAFETY: a socket that listens already; the system limits the number.
+    // SAFETY: a bound socket; the system limits the number.
     let listens = unsafe { libc::listen(fd.as_raw_fd(), 4096) };
     if set != 0 || listens != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -5,11 +5,12 @@ use crate::io::{self, Direction, Side, Socket};
 use crate::server::Shared;
 use crate::timer::Time;
 use crate::tls::Tls;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::Future;
 use std::io::ErrorKind;
-use std::net::{TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -84,6 +85,23 @@ impl Listener {
         Ok(Listener { kind, text, is_proxied: false })
     }
 
+    /// Binds a TCP socket and listens, on a port that other processes of the same user may listen on in the same way, too.
+    ///
+    /// # Errors
+    /// As for [`bind`](Listener::bind). Also one without this option listens there; or the address is no host and port.
+    pub fn bind_shared(address: &Address) -> std::io::Result<Listener> {
+        let Address::Tcp(text) = address else { return Err(ErrorKind::InvalidInput.into()) };
+        let mut result = Err(ErrorKind::AddrNotAvailable.into());
+        for address in text.to_socket_addrs()? {
+            result = shared_socket(&address).and_then(Listener::of_tcp);
+            if result.is_ok() {
+                break;
+            }
+        }
+        let (kind, text) = result?;
+        Ok(Listener { kind, text, is_proxied: false })
+    }
+
     fn of_tcp(socket: TcpListener) -> std::io::Result<(Kind, String)> {
         io::prepare_tcp_listener(socket.as_fd())?;
         let text = socket.local_addr()?.to_string();
@@ -149,6 +167,17 @@ impl Drop for Listener {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// Returns a socket with `SO_REUSEPORT`, in non-blocking mode, which does not listen yet.
+fn shared_socket(address: &SocketAddr) -> std::io::Result<TcpListener> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    sockopt::set_socket_reuseport(&socket, true)?;
+    net::bind(&socket, address)?;
+    Ok(TcpListener::from(socket))
 }
 
 /// Removes a socket that no process listens on any more.

@@ -210,7 +210,7 @@ final class Async\Http\Response
     public static function redirect(string $location, int $status = 302): Async\Http\Response
 final class Async\Http\Server
     public function __construct(array $options = [])
-    public function listen(string $address, ?Async\Http\Tls $tls = null, bool $proxyProtocol = false): Async\Http\Server
+    public function listen(string $address, ?Async\Http\Tls $tls = null, bool $proxyProtocol = false, bool $reusePort = false): Async\Http\Server
     public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler): Async\Http\Server

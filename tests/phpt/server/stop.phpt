@@ -65,6 +65,11 @@ echo S\refused(fn() => (new Server)->listen('127.0.0.1:0')->run()), "\n";
 echo S\refused(fn() => (new Server)->address()), "\n";
 $taken = (new Server)->listen('127.0.0.1:0');
 echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($taken->address()))), "\n";
+echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($taken->address(), reusePort: true))), "\n";
+$shared = (new Server)->listen('127.0.0.1:0', reusePort: true);
+var_dump((new Server)->listen($shared->address(), reusePort: true)->address() === $shared->address());
+echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($shared->address()))), "\n";
+echo S\refused(fn() => (new Server)->listen('unix:/tmp/x', reusePort: true)), "\n";
 foreach (['', 'x', '127.0.0.1', '127.0.0.1:99999', '::1:80', 'unix:', 'fd:x', 'fd:-1', '127.0.0.1:-1'] as $address) {
     echo S\refused(fn() => (new Server)->listen($address)), "\n";
 }
@@ -106,6 +111,10 @@ Async\Http\ServerException: The server listens nowhere: call listen() before
 Async\Http\ServerException: There is no handler: call handle() before
 Async\Http\ServerException: The server listens nowhere: call listen() before
 Async\Http\ServerException: Cannot listen at 127.0.0.1:N: Address already in use (os error 98)
+Async\Http\ServerException: Cannot listen at 127.0.0.1:N: Address already in use (os error 98)
+bool(true)
+Async\Http\ServerException: Cannot listen at 127.0.0.1:N: Address already in use (os error 98)
+ValueError: Only a port can be shared by $reusePort, and "unix:/tmp/x" is none
 ValueError: "" is no address to listen at: "host:port", "unix:/path" or "fd:3"
 ValueError: "x" is no address to listen at: "host:port", "unix:/path" or "fd:3"
 ValueError: "127.0.0.1" is no address to listen at: "host:port", "unix:/path" or "fd:3"
