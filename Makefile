@@ -198,6 +198,7 @@ test-server: build xtask
 # With as many clients and bytes as the documentation promises, and limits of time and memory: on a machine with little else to do.
 .PHONY: test-strain
 test-strain: build xtask
+	@scripts/setup strain
 	@echo "== the HTTP server under strain"
 	@$(suite) strain $(PHP) tests/server/strain --long
 
