@@ -212,13 +212,19 @@ pub fn carry_out(rt: &'static Runtime) {
                     Bound::Time => "cancelled because the time of its scope is over",
                     Bound::Constraint => "cancelled because what bounds its scope has completed",
                 };
-                if end_scope(rt, id, text) {
+                // Noted before: once cancelled, the scope may be gone.
+                if is_open(rt, id) {
                     scope::record(rt, id).reached.set(Some(which));
+                    end_scope(rt, id, text);
                 }
             }
             Event::DisposalDue(id) => {
-                if end_scope(rt, id, "cancelled because the time that its disposed Scope has left it is over") {
-                    rt.core.borrow_mut().make_zombies(id);
+                if is_open(rt, id) {
+                    end_scope(rt, id, "cancelled because the time that its disposed Scope has left it is over");
+                    let mut core = rt.core.borrow_mut();
+                    if core.scope_exists(id) {
+                        core.make_zombies(id);
+                    }
                 }
             }
             Event::Failed(set) => group::member_failed(rt, set),
@@ -248,16 +254,14 @@ pub fn release_later(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValue
     }
 }
 
-/// Cancels a scope that is still open, with a message of the runtime.
-fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) -> bool {
-    let open = {
-        let core = rt.core.borrow();
-        core.scope_exists(id) && !core.is_cancelled(id)
-    };
-    if open {
-        scope::cancel(rt, id, &cancellation::detached_cancellation(text));
-    }
-    open
+fn is_open(rt: &'static Runtime, id: ScopeId) -> bool {
+    let core = rt.core.borrow();
+    core.scope_exists(id) && !core.is_cancelled(id)
+}
+
+/// Cancels a scope, with a message of the runtime.
+fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) {
+    scope::cancel(rt, id, &cancellation::detached_cancellation(text));
 }
 
 /// How many times zombies are cancelled.
