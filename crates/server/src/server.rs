@@ -217,11 +217,20 @@ impl Shared {
         self.events.borrow_mut().push_back(event);
     }
 
-    /// Has the owner woken, if something is to be done.
+    /// Has the owner woken, if something is to be done, or the last thing has ended.
     pub fn notify(&self) {
-        if !self.is_in_turn.get() && (self.exec.has_ready() || !self.events.borrow().is_empty()) {
+        if !self.is_in_turn.get() && (self.has_work() || self.is_empty_while_draining()) {
             self.driver.wake();
         }
+    }
+
+    fn has_work(&self) -> bool {
+        self.exec.has_ready() || !self.events.borrow().is_empty()
+    }
+
+    /// Returns `true` if the server drains, and has neither connections nor handlers.
+    fn is_empty_while_draining(&self) -> bool {
+        self.is_draining() && self.connection_count() == 0 && self.running.get() == 0
     }
 
     /// Makes an event of a request that is over, if that is wanted.
@@ -468,7 +477,7 @@ impl Server {
 
     /// Returns `true` if the next turn has something to do.
     pub fn has_work(&self) -> bool {
-        self.0.exec.has_ready() || !self.0.events.borrow().is_empty()
+        self.0.has_work()
     }
 
     /// Returns the time of the next turn at the latest.
@@ -499,8 +508,7 @@ impl Server {
 
     /// Returns `true` if the server has drained, and has nothing left to do.
     pub fn is_drained(&self) -> bool {
-        let shared = &self.0;
-        shared.is_draining() && shared.connection_count() == 0 && shared.running.get() == 0 && !self.has_work()
+        self.0.is_empty_while_draining() && !self.0.has_work()
     }
 
     /// Returns how the server is doing.
