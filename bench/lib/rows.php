@@ -280,6 +280,8 @@ function serverRows(string $kind): array
             'c' => new Row('peers: handler beside C', 'µs', against: 'C'),
             'nginx' => new Row('peers: handler beside nginx', 'µs', against: 'nginx'),
             'node' => new Row("peers: handler beside Node's http", 'µs', against: 'node'),
+            'amphp' => new Row('peers: handler beside AMPHP', 'µs', against: 'amphp'),
+            'react' => new Row('peers: handler beside ReactPHP', 'µs', against: 'react'),
             'rate' => new Row('peers: requests per second', '/s'),
         ];
     }

@@ -15,7 +15,9 @@ final class Servers
         'Cookie: session=0123456789abcdef0123456789abcdef', 'Upgrade-Insecure-Requests: 1', 'Sec-Fetch-Dest: document', 'Sec-Fetch-Mode: navigate',
         'Sec-Fetch-Site: none', 'Sec-Fetch-User: ?1', 'Priority: u=0, i'];
     /** Servers of others, by the program that has to be there. */
-    private const PEERS = ['nginx', 'node'];
+    private const PEERS = ['nginx', 'node', 'amphp', 'react'];
+    /** The packages of those in PHP. */
+    private const PACKAGES = ['amphp' => 'amphp/http-server', 'react' => 'reactphp/http'];
 
     /** @var list<string> for the end of the report */
     public array $notes = [];
@@ -125,6 +127,14 @@ final class Servers
         $peers = [];
         $folder = $this->machine->scratch();
         foreach (self::PEERS as $name) {
+            if ($package = self::PACKAGES[$name] ?? null) {
+                if (is_dir(getenv('SPINDLE_SOURCES') . "/$package")) {
+                    $peers[$name] = [...$this->machine->php('plain'), dirname(__DIR__) . '/suite/peers.php', $name];
+                } else {
+                    $this->notes[] = "peers: no $package to compare with in the folder that SPINDLE_SOURCES names.";
+                }
+                continue;
+            }
             if (!$this->machine->has($name)) {
                 $this->notes[] = "peers: no $name to compare with, it is not installed.";
                 continue;
