@@ -130,9 +130,10 @@ pub struct Exchange {
     is_aborted: Cell<bool>,
     reply_waker: RefCell<Option<Waker>>,
     pipe: RefCell<Option<Rc<Pipe>>>,
-    /// A file that is sent, and since when the client has taken nothing of it.
+    /// A file that is sent.
     file: RefCell<Option<Rc<Sending>>>,
-    file_since: Cell<u64>,
+    /// Since when the client has taken nothing of it, or with HTTP/2 of a response that no handler writes to; else 0.
+    taken_since: Cell<u64>,
     /// Since when a handler has been waiting for room; 0 while none is.
     writes_since: Cell<u64>,
 
@@ -174,7 +175,7 @@ impl Exchange {
             reply_waker: RefCell::new(None),
             pipe: RefCell::new(None),
             file: RefCell::new(None),
-            file_since: Cell::new(0),
+            taken_since: Cell::new(0),
             writes_since: Cell::new(0),
             websocket: OnceCell::new(),
             data: OnceCell::new(),
@@ -255,6 +256,11 @@ impl Exchange {
                 State::Answered => {
                     if let Some(pipe) = &*self.pipe.borrow() {
                         pipe.fail(); // unless it is complete
+                    }
+                    // With HTTP/2 it may wait for room on its stream, where the socket is not blocked.
+                    if self.parts.version == Version::HTTP_2 && self.taken_since.get() == 0 {
+                        self.taken_since.set(self.shared.now.get().max(1));
+                        self.connection.limit_begins(self.shared.settings.write_timeout);
                     }
                 }
                 State::Upgraded => {
@@ -439,12 +445,17 @@ impl Exchange {
                     let source = Source::Full(bytes);
                     Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
                 }
-                None => Content::Full(bytes),
+                None => {
+                    if is_h2 {
+                        self.taken_since.set(self.shared.now.get().max(1));
+                    }
+                    Content::Full(bytes)
+                }
             },
             Body::File(file) if !has_none && !is_head && file.length() > 0 => {
                 let sending = Sending::new(Rc::clone(&self.shared), file);
                 *self.file.borrow_mut() = Some(Rc::clone(&sending));
-                self.file_since.set(self.shared.now.get().max(1));
+                self.taken_since.set(self.shared.now.get().max(1));
                 Content::File(sending)
             }
             Body::Stream { trailers } => {
@@ -480,7 +491,7 @@ impl Exchange {
         self.since.set(self.shared.now.get());
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
-        if self.file_since.get() > 0 {
+        if self.taken_since.get() > 0 {
             self.connection.reschedule();
         }
         self.shared.notify();
@@ -496,7 +507,7 @@ impl Exchange {
         response.body_mut().detach();
         *self.pipe.borrow_mut() = None;
         *self.file.borrow_mut() = None;
-        self.file_since.set(0);
+        self.taken_since.set(0);
         self.writes_since.set(0);
         self.state.set(State::Running);
         true
@@ -644,8 +655,8 @@ impl Exchange {
     /// hyper has taken so many bytes of the body.
     pub(crate) fn sends(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
-        if self.file_since.get() > 0 {
-            self.file_since.set(self.shared.now.get().max(1));
+        if self.taken_since.get() > 0 {
+            self.taken_since.set(self.shared.now.get().max(1));
         }
     }
 
@@ -665,7 +676,7 @@ impl Exchange {
             }
             self.drop_body();
             self.file.take();
-            self.file_since.set(0);
+            self.taken_since.set(0);
             self.wake_handler();
             self.connection.exchange_ends(self);
         }
@@ -682,7 +693,7 @@ impl Exchange {
             if self.response.take().is_some() {
                 self.status.set(None); // nobody has got it
                 self.file.take();
-                self.file_since.set(0);
+                self.taken_since.set(0);
             }
             self.cancel(Why::Disconnected);
             self.wake_handler();
@@ -747,7 +758,7 @@ impl Exchange {
         };
         let reads = limit(self.reads_since.get(), settings.body_timeout);
         let writes = limit(self.writes_since.get(), settings.write_timeout);
-        state.min(reads).min(writes).min(limit(self.file_since.get(), settings.write_timeout))
+        state.min(reads).min(writes).min(limit(self.taken_since.get(), settings.write_timeout))
     }
 
     /// Returns `true` if [`check`](Exchange::check) has something to do.
@@ -782,13 +793,13 @@ impl Exchange {
         if is_over(self.reads_since.get(), settings.body_timeout) {
             self.body_is_slow(now);
         }
-        if is_over(self.file_since.get(), settings.write_timeout) {
+        if is_over(self.taken_since.get(), settings.write_timeout) {
             // Its stream may stay, of which the client takes nothing, but not the open file.
-            self.file_since.set(0);
+            self.taken_since.set(0);
             if let Some(file) = self.file.take() {
                 file.give_up();
             }
-            self.connection.kill_unless_h2();
+            self.is_given_up();
         }
         if is_over(self.writes_since.get(), settings.write_timeout) {
             if let Some(pipe) = &*self.pipe.borrow() {
@@ -796,7 +807,16 @@ impl Exchange {
             }
             self.cancel(Why::Disconnected);
             self.wake_handler();
-            self.connection.kill_unless_h2();
+            self.is_given_up();
+        }
+    }
+
+    /// The client takes nothing of the response. A stream of HTTP/2 is there until its client takes something or the connection ends,
+    /// and must not keep that from being idle.
+    fn is_given_up(self: &Rc<Self>) {
+        self.connection.kill_unless_h2();
+        if self.parts.version == Version::HTTP_2 {
+            self.body_ends(false);
         }
     }
 

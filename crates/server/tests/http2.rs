@@ -298,6 +298,52 @@ fn a_handler_waits_for_a_stream_that_is_not_read() {
 }
 
 #[test]
+fn a_client_that_takes_nothing_of_its_streams_keeps_no_connection() {
+    for is_whole in [true, false] {
+        let (world, begun) =
+            held(Settings { write_window: 64 << 10, write_timeout: 30 * SECOND, ..Settings::default() });
+        let http = Http2::connect(&world);
+        let (request, _) = http.send("GET", "/", true);
+        http.until(|_| if begun.borrow().len() == 1 { Poll::Ready(()) } else { Poll::Pending });
+        let exchange = begun.borrow_mut().remove(0);
+        let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+        // The client's windows are 64 KiB, and it opens no more.
+        let piece = Bytes::from(vec![b'a'; 16 << 10]);
+        exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        for _ in 0..30 {
+            exchange.write(piece.clone());
+            http.step();
+            world.step();
+        }
+        let (_, _body) = http.response(request);
+        if is_whole {
+            exchange.complete(None);
+            exchange.handler_ends();
+            // So nothing of this one is taken.
+            let (_second, _) = http.send("GET", "/", true);
+            http.until(|_| if begun.borrow().len() == 1 { Poll::Ready(()) } else { Poll::Pending });
+            let second = begun.borrow_mut().remove(0);
+            let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+            second.respond(head, Body::Stream { trailers: Vec::new() });
+            second.write(Bytes::from_static(b"whole"));
+            second.complete(None);
+            second.handler_ends();
+            // Where the first one ends, hyper has room for the second, and takes it.
+            world.advance(30 * SECOND);
+            http.step();
+        } else {
+            assert!(!exchange.has_room());
+        }
+        world.advance(30 * SECOND);
+        for time in [75, 5] {
+            http.step();
+            world.advance(time * SECOND);
+        }
+        assert_eq!(world.server.stats().connections, 0, "{is_whole}");
+    }
+}
+
+#[test]
 fn streams_that_are_reset_at_once_close_the_connection() {
     let (world, _begun) = held(Settings::default());
     let http = Http2::connect(&world);
