@@ -17,7 +17,7 @@ namespace Matrix;
 use Async;
 
 const TICK = 5;              // milliseconds between two ticks of the ticker
-const STUCK = 60_000;        // milliseconds after which a coroutine is reported as stuck
+const STUCK = 200_000;       // milliseconds after which a coroutine is reported as stuck
 
 \error_reporting(E_ALL);
 \ini_set('display_errors', 'stderr');

@@ -8,7 +8,7 @@
  * programs never see); each call in turn failing in each way that it may (FAULTS). With --all every call (up to
  * MOST of each function), otherwise a few that the seed chooses. --plan plays one scene with one plan and prints all.
  */
-const LIMIT = 60;   // seconds, after which a scene hangs
+const LIMIT = 240;  // seconds, after which a scene hangs
 const MOST = 25;    // calls of one function that are made to fail, one after the other, spread over all of them
 
 /*

@@ -51,7 +51,7 @@ function left(array $allowed): array
         }
         return $found;
     };
-    $deadline = \hrtime(true) + 30_000_000_000;
+    $deadline = \hrtime(true) + 120_000_000_000;
     do {
         \gc_collect_cycles();
         $descriptors = \array_values(\array_map(same_for_all(...), open_descriptors()));

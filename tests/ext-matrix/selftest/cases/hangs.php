@@ -1,5 +1,5 @@
 <?php
-// limit: 1
+// limit: 10
 // expect: FAIL .* for ever: did not run to its end, the process ended by SIGKILL \(time limit\?\)
 namespace Matrix;
 
