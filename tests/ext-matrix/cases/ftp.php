@@ -11,7 +11,7 @@ $late = slowed(env('SPINDLE_FTP_PORT'), is_async() ? 30 : 1);
 
 function ftp(string|int $port, bool $tls = false): \FTP\Connection
 {
-    $ftp = $tls ? \ftp_ssl_connect('127.0.0.1', (int) $port, 10) : \ftp_connect('127.0.0.1', (int) $port, 10);
+    $ftp = $tls ? \ftp_ssl_connect('127.0.0.1', (int) $port, 240) : \ftp_connect('127.0.0.1', (int) $port, 240);
     \ftp_login($ftp, 'spindle', env('SPINDLE_FTP_PASSWORD'));
     \ftp_pasv($ftp, true);
     return $ftp;
