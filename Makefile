@@ -106,6 +106,7 @@ lint: rust
 	@$(CARGO) fmt --version >/dev/null && $(CARGO) clippy --version >/dev/null || \
 	    { echo "There is no rustfmt or no clippy: 'scripts/setup rust' installs them." >&2; exit 1; }
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path bench/hyper/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) xtask lint

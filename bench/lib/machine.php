@@ -126,6 +126,19 @@ final class Machine
         return $includes === '' ? null : $this->cc($name, "-shared -fPIC $includes");
     }
 
+    /** The binary of a crate next to `run`, built once; null where cargo or what it depends on cannot be had. */
+    public function crate(string $name): ?string
+    {
+        if (!array_key_exists($name, $this->compiled)) {
+            $target = dirname(__DIR__, 2) . "/target/bench-$name";
+            progress("building $name");
+            exec('cargo build --quiet --release --locked --target-dir ' . escapeshellarg($target)
+                . ' --manifest-path ' . escapeshellarg(dirname(__DIR__) . "/$name/Cargo.toml") . ' 2>&1', $out, $status);
+            $this->compiled[$name] = $status === 0 ? "$target/release/bench-$name" : null;
+        }
+        return $this->compiled[$name];
+    }
+
     private function cc(string $name, string $options): ?string
     {
         if (!array_key_exists($name, $this->compiled)) {

@@ -278,6 +278,7 @@ function serverRows(string $kind): array
         return [
             'cpu' => new Row('peers: CPU per request', 'µs'),
             'c' => new Row('peers: handler beside C', 'µs', against: 'C'),
+            'hyper' => new Row('peers: handler beside hyper', 'µs', against: 'hyper'),
             'nginx' => new Row('peers: handler beside nginx', 'µs', against: 'nginx'),
             'node' => new Row("peers: handler beside Node's http", 'µs', against: 'node'),
             'amphp' => new Row('peers: handler beside AMPHP', 'µs', against: 'amphp'),

@@ -15,7 +15,7 @@ final class Servers
         'Cookie: session=0123456789abcdef0123456789abcdef', 'Upgrade-Insecure-Requests: 1', 'Sec-Fetch-Dest: document', 'Sec-Fetch-Mode: navigate',
         'Sec-Fetch-Site: none', 'Sec-Fetch-User: ?1', 'Priority: u=0, i'];
     /** Servers of others, by the program that has to be there. */
-    private const PEERS = ['nginx', 'node', 'amphp', 'react'];
+    private const PEERS = ['hyper', 'nginx', 'node', 'amphp', 'react'];
     /** The packages of those in PHP. */
     private const PACKAGES = ['amphp' => 'amphp/http-server', 'react' => 'reactphp/http'];
 
@@ -132,6 +132,14 @@ final class Servers
                     $peers[$name] = [...$this->machine->php('plain'), dirname(__DIR__) . '/suite/peers.php', $name];
                 } else {
                     $this->notes[] = "peers: no $package to compare with in the folder that SPINDLE_SOURCES names.";
+                }
+                continue;
+            }
+            if ($name === 'hyper') {
+                if ($program = $this->machine->crate('hyper')) {
+                    $peers[$name] = [$program];
+                } else {
+                    $this->notes[] = 'peers: no hyper to compare with, cargo could not build it.';
                 }
                 continue;
             }
