@@ -46,7 +46,8 @@ requests that have come are answered.
                     compression=true; lists are separated by commas; may be
                     repeated
   --proxy-protocol  expects the PROXY protocol, from --set trusted_proxies=…
-  --reuse-port      lets other processes that do so, too, listen on the same port
+  --reuse-port      other processes may listen on the same port, if they have
+                    this option, too
   --log FORMAT      'combined', 'json' or 'off'
   --grace SECONDS   how long requests may take when it is stopped; without it 30
   --php FILE        the PHP that serves; without it the php on the PATH
