@@ -2,6 +2,8 @@
 SCOPE-12 a scope whose object has gone, and whose last coroutine is its bound
 --EXTENSIONS--
 spindle
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\{BoundedScope, Lifetime};
