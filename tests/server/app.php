@@ -75,6 +75,7 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads,
         case '/wait':
             $begun++;
             try { sleep(1000); } finally { $ended++; }
+        case '/slow': delay(300); return 'slow';
         case '/fifty': // answers fifty requests that wait at once
             $all = $fifty->all;
             if (++$fifty->count === 50) {
