@@ -75,7 +75,10 @@ $server->handle(function (Request $r) use ($server, &$begun, &$ended, &$reloads,
         case '/wait':
             $begun++;
             try { sleep(1000); } finally { $ended++; }
-        case '/slow': delay(300); return 'slow';
+        case '/slow': // until a signal has come, and then for a while, in which the server acts on it
+            Async\awaitAny([signal(SIGTERM), signal(SIGHUP)]);
+            delay(100);
+            return 'slow';
         case '/fifty': // answers fifty requests that wait at once
             $all = $fifty->all;
             if (++$fifty->count === 50) {
