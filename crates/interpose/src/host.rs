@@ -78,7 +78,7 @@ pub trait Host {
     }
     /// Wakes a waiter; a stale one is ignored.
     fn wake(&self, waiter: Waiter);
-    /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait.
+    /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait. Keeps `errno`.
     fn yield_if_due(&self);
     /// Yields if other coroutines are ready, at the latest when the running call returns to PHP code. Called after file
     /// reads that did not have to wait. `at_end`: at the end of the file, where only every so many calls count.

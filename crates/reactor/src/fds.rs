@@ -437,6 +437,22 @@ impl Fds {
         }
     }
 
+    /// As [`Fds::record_readiness`] where that takes no more than to note it. Returns `false` if it takes more.
+    #[inline(always)]
+    pub(crate) fn record_simple(&mut self, fd: RawFd, interest: Interest, readiness: Readiness) -> bool {
+        let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get_mut(index));
+        let Some(entry) = entry.filter(|entry| entry.waiters.is_empty()) else { return false };
+        let direction = direction(interest);
+        if readiness == Readiness::NotReady && (!entry.registered || entry.bits & STICKY != 0) {
+            return false;
+        }
+        entry.readiness[direction] = readiness;
+        if readiness != Readiness::Ready {
+            entry.bits &= !([libc::EPOLLIN, libc::EPOLLOUT][direction] as u32);
+        }
+        true
+    }
+
     /// Preserves `errno`.
     pub(crate) fn record_readiness(
         &mut self,

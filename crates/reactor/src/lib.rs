@@ -480,12 +480,28 @@ impl Reactor {
 
     /// Returns whether `fd` is ready, if that is known, once for an edge: the next time the kernel is to be asked, unless a call
     /// has used `fd` meanwhile. What uses it unseen would leave it ready for ever.
+    #[inline]
     pub fn answer(&self, fd: RawFd, interest: Interest) -> Option<bool> {
         self.fds.borrow_mut().answer(fd, interest)
     }
 
     /// Records what a call on `fd` has shown of its readiness. After a hang-up or an error it is never `NotReady`.
+    #[inline]
     pub fn record_readiness(&self, fd: RawFd, interest: Interest, readiness: Readiness) {
+        if !self.fds.borrow_mut().record_simple(fd, interest, readiness) {
+            self.record_any(fd, interest, readiness);
+        }
+    }
+
+    /// Records that a call has read less from `fd` than it had room for: that is all there was, if it is a TCP socket.
+    #[inline]
+    pub fn record_short_read(&self, fd: RawFd) {
+        let is_tcp = self.kind(fd) == FdKind::Tcp;
+        self.record_readiness(fd, Interest::READ, if is_tcp { Readiness::NotReady } else { Readiness::Unknown });
+    }
+
+    #[inline(never)]
+    fn record_any(&self, fd: RawFd, interest: Interest, readiness: Readiness) {
         let epoll = || self.epoll.borrow().as_ref().map(InternalFd::as_raw_fd);
         self.fds.borrow_mut().record_readiness(epoll, fd, interest, readiness);
     }

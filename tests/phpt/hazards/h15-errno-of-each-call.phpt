@@ -23,6 +23,13 @@ $fail = [
     'broken pipe' => function() { socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $p); socket_close($p[1]); return @socket_write($p[0], 'x') === false && socket_last_error($p[0]) === SOCKET_EPIPE; },
     'no process' => fn() => !posix_kill(999_999_999, 0) && posix_get_last_error() === 3,
     'not connected' => function() { $s = socket_create(AF_INET, SOCK_STREAM, SOL_TCP); return @socket_recv($s, $b, 1, 0) === false && socket_last_error($s) === SOCKET_ENOTCONN; },
+    'nothing yet, often' => function() {
+        socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $p);
+        for ($i = 0; $i < 200; $i++) {
+            if (@socket_recv($p[0], $b, 1, MSG_DONTWAIT) !== false || socket_last_error($p[0]) !== SOCKET_EAGAIN) return false;
+        }
+        return true;
+    },
 ];
 $jobs = [];
 foreach ($fail as $name => $call) {

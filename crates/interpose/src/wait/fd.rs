@@ -106,11 +106,12 @@ pub(crate) fn nonblocking_error(host: &dyn Host, error: i32) -> i32 {
     if error == libc::EAGAIN && host.has_pending_cancel() { libc::ECANCELED } else { error }
 }
 
-/// Yields if the time slice is used up, after a call that did not have to wait. Keeps `errno`, but see
+/// Yields if the time slice is used up, after a call that did not have to wait. Keeps `errno`, but for a call that has failed see
 /// [`nonblocking_error`].
 #[inline]
-pub(crate) fn yield_if_due(host: &dyn Host) {
-    let error = errno();
+pub(crate) fn yield_after(host: &dyn Host, has_failed: bool) {
     host.yield_if_due();
-    set_errno(nonblocking_error(host, error));
+    if has_failed {
+        set_errno(nonblocking_error(host, errno()));
+    }
 }

@@ -10,7 +10,7 @@ use crate::runtime::{
     scheduler::{self, CALLS_PER_LOOK, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason};
-use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake};
+use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
 use std::os::{fd::RawFd, unix::ffi::OsStrExt};
@@ -67,6 +67,16 @@ fn cancelled_between_calls(rt: &'static Runtime) {
         pending_cancel::throw_on_return(rt, reason);
         ends::announce_interrupt();
     }
+}
+
+/// Lets others run after so many calls that did not wait, where that is possible. Keeps `errno`.
+#[inline(never)]
+fn let_others_run(rt: &'static Runtime) {
+    let error = errno();
+    if !engine::is_writing() && rt.maybe_yield() {
+        cancelled_between_calls(rt);
+    }
+    set_errno(error);
 }
 
 impl Host for PhpHost {
@@ -126,8 +136,8 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.is_look_due(CALLS_PER_LOOK) && !self.writes_in_place() && rt.maybe_yield() {
-            cancelled_between_calls(rt);
+        if rt.is_look_due(CALLS_PER_LOOK) {
+            let_others_run(rt);
         }
     }
 

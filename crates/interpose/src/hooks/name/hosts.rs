@@ -8,7 +8,6 @@
 use super::config::{self, Version};
 use crate::host::{Host, errno, set_errno};
 use crate::php_cell::PhpCell;
-use crate::wait::yield_if_due;
 use libc::c_int;
 use spindle_reactor::Reactor;
 use std::collections::{HashMap, HashSet};
@@ -79,7 +78,7 @@ fn find(host: &dyn Host, is_in: impl FnOnce(&Entries) -> bool) -> bool {
     let saved = errno();
     let found = HOSTS.with(host, |kept| is_in(kept.get_or_insert_default().current(&PATHS, Reactor::now())));
     if found {
-        yield_if_due(host);
+        host.yield_if_due();
     }
     set_errno(saved);
     found

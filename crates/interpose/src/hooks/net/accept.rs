@@ -55,7 +55,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         let error = errno();
         taken(host, fd, new, flags);
         set_errno(error);
-        wait::yield_if_due(host);
+        wait::yield_after(host, new < 0);
         return new;
     }
     let shared = reactor.may_be_shared(fd);
@@ -85,7 +85,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
                     set_errno(before);
                 }
                 if !waited {
-                    wait::yield_if_due(host);
+                    wait::yield_after(host, new < 0);
                 }
                 return new;
             }

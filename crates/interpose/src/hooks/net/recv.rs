@@ -7,7 +7,7 @@ use crate::wait::time::{duration, timespec_of};
 use crate::wait::{self, WaitOutcome};
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
-use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
+use spindle_reactor::{Blocking, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
 /// Records the readiness that a call has shown.
@@ -17,8 +17,8 @@ fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t
         if errno() == libc::EAGAIN { Readiness::NotReady } else { Readiness::Unknown }
     } else if flags & MSG_PEEK != 0 || length == 0 {
         return; // nothing was consumed
-    } else if got > 0 && (got as usize) < length && reactor.kind(fd) == FdKind::Tcp {
-        Readiness::NotReady
+    } else if got > 0 && (got as usize) < length {
+        return reactor.record_short_read(fd);
     } else {
         Readiness::Unknown
     };
@@ -52,7 +52,7 @@ fn receive(
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
         let got = attempt(0, flags);
         learn(reactor, fd, flags, length, got);
-        wait::yield_if_due(host);
+        wait::yield_after(host, got < 0);
         return got;
     }
     let before = errno();
@@ -60,7 +60,7 @@ fn receive(
         let got = attempt(0, flags | MSG_DONTWAIT);
         learn(reactor, fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
-            wait::yield_if_due(host);
+            wait::yield_after(host, got < 0);
             return whole(host, call, fd, flags, length, got, &attempt);
         }
     }

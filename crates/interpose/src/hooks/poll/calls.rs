@@ -3,7 +3,7 @@
 use super::park::{Time, ZERO, ask, interest, letting_in, park_on};
 use crate::hooks::signal::pending::Pending;
 use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
-use crate::wait::{self, yield_if_due};
+use crate::wait::{self};
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, timespec};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
@@ -189,7 +189,7 @@ unsafe fn polling(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        yield_if_due(host);
+        host.yield_if_due();
         // SAFETY: the caller's own arguments.
         let ready = ask(mask, || unsafe { libc::ppoll(fds, count, &ZERO, mask) });
         if ready == 0 && count <= FEW {
@@ -224,7 +224,7 @@ unsafe fn poll_all(
     pending: Option<Pending>,
 ) -> c_int {
     let before = errno();
-    yield_if_due(host); // before polling, so that the result is not outdated
+    host.yield_if_due(); // before polling, so that the result is not outdated
     let is_few = count <= FEW && !fds.is_null() && mask.is_null();
     let (mut ask_kernel, mut is_woken) = (false, false);
     loop {

@@ -3,7 +3,6 @@
 use super::park::{Time, letting_in, park_on};
 use crate::hooks::signal::pending::{Pending, interrupting_one};
 use crate::host::{Host, current_host, errno, fail, set_errno};
-use crate::wait::yield_if_due;
 use libc::{c_int, epoll_event, sigset_t, timespec};
 use spindle_reactor::Interest;
 
@@ -19,7 +18,7 @@ unsafe fn wait_for_events(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        yield_if_due(host);
+        host.yield_if_due();
         // SAFETY: the caller's own arguments.
         return unsafe { libc::epoll_pwait(epoll, events, room, 0, mask) };
     }

@@ -3,7 +3,6 @@
 use super::park::{Time, ask, letting_in, park_on};
 use crate::hooks::signal::pending::Pending;
 use crate::host::{Host, current_host, errno, fail, set_errno};
-use crate::wait::yield_if_due;
 use libc::{c_int, fd_set, sigset_t, timespec, timeval};
 use spindle_reactor::{Interest, Reactor};
 
@@ -103,7 +102,7 @@ unsafe fn selecting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    yield_if_due(host); // before polling, so that the result is not outdated
+    host.yield_if_due(); // before polling, so that the result is not outdated
     if time == Time::Zero {
         // SAFETY: the caller's own arguments.
         return unsafe { look(count, sets, mask) };
