@@ -403,6 +403,8 @@ bool spindle_is_stream(zval *value);
 bool spindle_stream_has_buffered(zval *resource);
 /* The descriptor to be polled, or -1 if there is none, or if the stream is to be read from and has data in its buffer. */
 int spindle_stream_to_poll(zval *resource, bool reads);
+/* The same for sockets without TLS, by which no other code runs; false for all else. */
+bool spindle_socket_to_poll(zval *resource, bool reads, int *descriptor);
 /* Whether PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals itself. */
 bool spindle_signal_is_default(int signal);
 

@@ -51,8 +51,14 @@ static php_stream *stream_of(zval *resource)
 	if (Z_TYPE_P(resource) != IS_RESOURCE) {
 		return NULL;
 	}
+	/* Given out when PHP starts; asked for often. */
+	static int plain, persistent;
+	if (UNEXPECTED(!plain)) {
+		plain = php_file_le_stream();
+		persistent = php_file_le_pstream();
+	}
 	int type = Z_RES_TYPE_P(resource);
-	return type == php_file_le_stream() || type == php_file_le_pstream() ? Z_RES_VAL_P(resource) : NULL;
+	return type == plain || type == persistent ? Z_RES_VAL_P(resource) : NULL;
 }
 
 /* Returns the socket of a stream that only has its descriptor to tell, as its cast would; NULL if the cast is to be asked. */
@@ -93,14 +99,20 @@ int spindle_stream_descriptor(zval *resource)
 	return (int) descriptor;
 }
 
-int spindle_stream_to_poll(zval *resource, bool reads)
+bool spindle_socket_to_poll(zval *resource, bool reads, int *descriptor)
 {
 	php_stream *stream = stream_of(resource);
 	php_netstream_data_t *socket = stream ? plain_socket(stream) : NULL;
 
-	if (socket) {
-		return reads && has_buffered(stream) ? -1 : socket->socket;
+	if (!socket) {
+		return false;
 	}
+	*descriptor = reads && has_buffered(stream) ? -1 : socket->socket;
+	return true;
+}
+
+int spindle_stream_to_poll(zval *resource, bool reads)
+{
 	int descriptor = spindle_stream_descriptor(resource);
 	/* After that: data that TLS has decrypted is moved to the buffer there, and a wrapper's code may have closed the stream. */
 	return reads && spindle_stream_has_buffered(resource) ? -1 : descriptor;

@@ -15,7 +15,7 @@
 
 use crate::{fails, state};
 use rustc_hash::FxBuildHasher;
-use spindle_php::coroutine::{self, Asked, Direction, Key, SignalWait, WaitEnd, WaitSet, deadline_in};
+use spindle_php::coroutine::{self, Asked, Direction, Key, Known, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, ValueCell, argument_error,
     exception, function_table, object_class,
@@ -73,6 +73,8 @@ struct Watch {
     was_left: Cell<bool>,
     /// Its key, and the descriptor that is registered.
     registration: Cell<Option<(Key, i32)>>,
+    /// What is returned for the stream; empty for the stream itself.
+    value: ValueCell,
 }
 
 impl Side {
@@ -95,8 +97,8 @@ type PollObject = Instance<Poll>;
 
 function_table! {
     static METHODS = {
-        c"watchRead"(stream: Type::MIXED) -> Type::VOID => |call| watch(&call, Direction::Read);
-        c"watchWrite"(stream: Type::MIXED) -> Type::VOID => |call| watch(&call, Direction::Write);
+        c"watchRead"(stream: Type::MIXED, value: Type::MIXED => c"null") -> Type::VOID => |call| watch(&call, Direction::Read);
+        c"watchWrite"(stream: Type::MIXED, value: Type::MIXED => c"null") -> Type::VOID => |call| watch(&call, Direction::Write);
         c"unwatchRead"(stream: Type::MIXED) -> Type::VOID => |call| unwatch(&call, Direction::Read);
         c"unwatchWrite"(stream: Type::MIXED) -> Type::VOID => |call| unwatch(&call, Direction::Write);
         c"watchSignal"(signo: Type::INT) -> Type::VOID => watch_signal;
@@ -144,7 +146,9 @@ impl State for Poll {
     }
 
     fn collect(&self, values: &mut Collected) {
-        self.streams.borrow().values().for_each(|stream| values.cell(&stream.resource));
+        for stream in self.streams.borrow().values() {
+            [&stream.resource, &stream.read.value, &stream.write.value].into_iter().for_each(|cell| values.cell(cell));
+        }
     }
 }
 
@@ -164,9 +168,10 @@ fn nothing_in_flight() -> Result<(), Thrown> {
 
 fn watch(call: &Call, direction: Direction) -> PhpResult {
     let this = call.this_of(&POLL);
-    let arguments = call.arguments(1, 1)?;
+    let arguments = call.arguments(1, 2)?;
     let number = number_of(arguments.value(1))?;
     let resource = arguments.value(1).cloned().unwrap_or_default();
+    let value = arguments.value(2).filter(|value| !value.is_null()).cloned().unwrap_or(Value::UNDEF);
     // Code of a user wrapper may run here.
     let descriptor = resource.stream_descriptor();
     nothing_in_flight()?;
@@ -183,13 +188,15 @@ fn watch(call: &Call, direction: Direction) -> PhpResult {
     };
     let stream = Rc::clone(this.streams.borrow_mut().entry(number).or_insert_with(new));
     let side = Side { stream, direction };
+    let replaced = side.watch().value.replace(value);
     if !side.watch().is_watched.replace(true) {
         this.make_due(side);
         if this.is_waiting.get() {
             this.waits.wake();
         }
     }
-    Ok(Value::NULL)
+    drop(replaced); // code of a destructor may run here
+    nothing_in_flight().map(|()| Value::NULL)
 }
 
 fn unwatch(call: &Call, direction: Direction) -> PhpResult {
@@ -200,6 +207,7 @@ fn unwatch(call: &Call, direction: Direction) -> PhpResult {
     let side = Side { stream, direction };
     let watch = side.watch();
     watch.is_watched.set(false);
+    let value = watch.value.take();
     if let Some((key, descriptor)) = watch.registration.take() {
         this.registered.borrow_mut().remove(&key);
         this.waits.unwatch_descriptor(descriptor, key);
@@ -211,6 +219,7 @@ fn unwatch(call: &Call, direction: Direction) -> PhpResult {
         this.may_have_nothing_left();
         drop(resource); // if nothing else refers to it, it is closed, by code of a user wrapper perhaps
     }
+    drop(value);
     nothing_in_flight().map(|()| Value::NULL)
 }
 
@@ -318,8 +327,11 @@ impl Ready {
             Direction::Read => &mut self.read,
             Direction::Write => &mut self.write,
         };
-        array.set_at(side.stream.number as u64, side.stream.resource.get());
-        side.watch().was_left.set(false);
+        let watch = side.watch();
+        let is_itself = watch.value.is_empty() || !side.stream.resource.is_open_stream();
+        let value = if is_itself { &side.stream.resource } else { &watch.value };
+        array.set_at(side.stream.number as u64, value.get());
+        watch.was_left.set(false);
         true
     }
 }
@@ -401,12 +413,13 @@ impl Poll {
     /// looked at.
     fn take_reports(&self, due: &mut Vec<Side>) -> Vec<Side> {
         let mut reported = Vec::new();
+        let known = self.waits.known();
         while let Some(key) = self.waits.next() {
             let side = self.registered.borrow_mut().remove(&key);
             let Some(side) = side else { continue };
             let Some((_, descriptor)) = side.watch().registration.take() else { continue };
             self.waits.unwatch_descriptor(descriptor, key);
-            if self.waits.is_known(descriptor, side.direction) == Some(true) {
+            if known.is_ready(descriptor, side.direction) == Some(true) {
                 reported.push(side);
             } else if !side.watch().is_due.replace(true) {
                 due.push(side);
@@ -422,11 +435,12 @@ impl Poll {
         let mut due = self.due.replace(self.spare.take());
         let reported = self.take_reports(&mut due);
         let (mut asked, mut questions, mut failure) = (Vec::new(), Vec::new(), Ok(()));
+        let known = self.waits.known();
         due.retain(|side| {
             if failure.is_err() {
                 return true;
             }
-            let kept = match self.find(side) {
+            let kept = match self.find(side, known) {
                 _ if exception::is_in_flight() => {
                     failure = Err(Thrown::is_in_flight());
                     true
@@ -460,7 +474,7 @@ impl Poll {
                 continue; // by a wrapper's code
             }
             // It may have been closed by a wrapper's code, and the descriptor be another's.
-            let is_ready = |answer: &bool| *answer || !side.stream.resource.get().is_open_stream();
+            let is_ready = |answer: &bool| *answer || !side.stream.resource.is_open_stream();
             let is_due = match answers.get(at).map(is_ready) {
                 _ if failure.is_err() => true,
                 None => true,
@@ -500,16 +514,16 @@ impl Poll {
     }
 
     /// Returns what is known of a direction that is due. Code of a user wrapper may run, and throw.
-    fn find(&self, side: &Side) -> Found {
+    fn find(&self, side: &Side, known: Known) -> Found {
         if !side.watch().is_watched.get() || side.watch().registration.get().is_some() {
             return Found::Void;
         }
-        let found = side.stream.resource.get().descriptor_to_poll(side.direction == Direction::Read);
+        let found = side.stream.resource.descriptor_to_poll(side.direction == Direction::Read);
         match found {
             _ if !side.watch().is_watched.get() => Found::Void,
             // One that is closed or has no descriptor any more is ready as well: whoever uses it finds that.
             None => Found::Ready,
-            Some(fd) => match self.waits.is_known(fd, side.direction) {
+            Some(fd) => match known.is_ready(fd, side.direction) {
                 Some(true) => Found::Ready,
                 Some(false) => Found::NotReady(fd),
                 None => Found::Unknown(fd),

@@ -94,6 +94,7 @@ declare! {
     pub safe fn spindle_generator_end(generator: &Object);
     pub safe fn spindle_stream_descriptor(stream: &Value) -> c_int;
     pub safe fn spindle_stream_to_poll(stream: &Value, reads: bool) -> c_int;
+    pub safe fn spindle_socket_to_poll(stream: &Value, reads: bool, descriptor: &mut c_int) -> bool;
     pub safe fn spindle_is_stream(value: &Value) -> bool;
     pub safe fn spindle_stream_has_buffered(stream: &Value) -> bool;
     pub safe fn php_check_open_basedir_ex(path: Text<'_>, warns: c_int) -> c_int;

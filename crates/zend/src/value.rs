@@ -263,11 +263,6 @@ impl Value {
         Some(c::spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)
     }
 
-    /// As [`stream_descriptor`](Value::stream_descriptor); also `None` if it is to be read from, and has data in its buffer.
-    pub fn descriptor_to_poll(&self, reads: bool) -> Option<i32> {
-        Some(c::spindle_stream_to_poll(self, reads)).filter(|descriptor| *descriptor >= 0)
-    }
-
     /// Returns `true` if PHP code treats it as true.
     pub fn is_truthy(&self) -> bool {
         c::zend_is_true(self) != 0
@@ -462,6 +457,21 @@ impl ValueCell {
     #[inline(always)]
     pub fn is_counted(&self) -> bool {
         self.peek().is_counted()
+    }
+
+    /// Returns `true` if the value is a stream that has not been closed.
+    pub fn is_open_stream(&self) -> bool {
+        self.peek().is_open_stream()
+    }
+
+    /// As [`stream_descriptor`](Value::stream_descriptor) of the stream in the cell; also `None` if it is to be read from, and has
+    /// data in its buffer. Code of a user wrapper may change the cell.
+    pub fn descriptor_to_poll(&self, reads: bool) -> Option<i32> {
+        let mut descriptor = -1;
+        if !c::spindle_socket_to_poll(&self.peek(), reads, &mut descriptor) {
+            descriptor = c::spindle_stream_to_poll(&self.get(), reads); // whose reference keeps it alive
+        }
+        Some(descriptor).filter(|descriptor| *descriptor >= 0)
     }
 
     /// Takes the value out; `Value::UNDEF` if there is none.

@@ -372,17 +372,19 @@ namespace Async {
          * Watches whether data can be read from a stream, or a connection accepted.
          *
          * @param resource $stream
+         * @param mixed $value what wait() returns in place of the stream while it is open, if not null; a later call replaces it
          * @throws \ValueError if the stream has no descriptor that could be polled
          */
-        public function watchRead(mixed $stream): void {}
+        public function watchRead(mixed $stream, mixed $value = null): void {}
 
         /**
          * Watches whether data can be written to a stream.
          *
          * @param resource $stream
+         * @param mixed $value what wait() returns in place of the stream while it is open, if not null; a later call replaces it
          * @throws \ValueError if the stream has no descriptor that could be polled
          */
-        public function watchWrite(mixed $stream): void {}
+        public function watchWrite(mixed $stream, mixed $value = null): void {}
 
         /**
          * Ends watchRead(). The stream may have been closed.
@@ -410,8 +412,8 @@ namespace Async {
 
         /**
          * Waits until something that is watched is ready, and returns all that is: an array of three arrays, streams to read from,
-         * streams to write to, and signals. The keys of streams are the numbers of their resources. Suspends the current coroutine,
-         * also in a fiber, and at least once if others are ready.
+         * streams to write to, and signals. The keys of streams are the numbers of their resources; the values are the streams, or what
+         * was given for them. Suspends the current coroutine, also in a fiber, and at least once if others are ready.
          *
          * A stream is ready as long as a call on it would not block: also at its end, after an error, with data in its buffer, and
          * when it was closed, until it is unwatched. The arrays are empty when $seconds have passed, after wake(), when another
@@ -419,7 +421,7 @@ namespace Async {
          * wait.
          *
          * @param ?float $seconds at least 0; null waits without limit, which is a deadlock where nothing can end the wait
-         * @return array{0: array<int, resource>, 1: array<int, resource>, 2: list<int>}
+         * @return array{0: array<int, mixed>, 1: array<int, mixed>, 2: list<int>}
          * @throws \Error if another coroutine is in wait() of this object
          */
         public function wait(?float $seconds = null): array {}

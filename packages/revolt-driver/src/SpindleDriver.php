@@ -143,20 +143,33 @@ final class SpindleDriver extends AbstractDriver
                 $this->enqueueCallback($callback);
             }
         }
-        foreach ([[$readable, $this->readers], [$writable, $this->writers]] as [$streams, $callbacks]) {
-            foreach ($streams as $id => $stream) {
-                if (!\is_resource($stream)) {
-                    throw new \Error('A stream was closed while the event loop watched it: cancel all callbacks of a stream before closing it');
-                }
-                if (isset($callbacks[$id])) {
-                    foreach ($callbacks[$id] as $callback) {
-                        $this->enqueueCallback($callback);
-                    }
-                }
+        foreach ($readable as $found) {
+            if ($found instanceof StreamReadableCallback) {
+                $this->enqueueCallback($found);
+            } else {
+                $this->enqueueAll($found);
+            }
+        }
+        foreach ($writable as $found) {
+            if ($found instanceof StreamWritableCallback) {
+                $this->enqueueCallback($found);
+            } else {
+                $this->enqueueAll($found);
             }
         }
         $now = $this->now();
         while ($callback = $this->timers->extract($now)) {
+            $this->enqueueCallback($callback);
+        }
+    }
+
+    /** @param array<string, DriverCallback>|resource $found the callbacks of a stream, or a stream that was closed */
+    private function enqueueAll(mixed $found): void
+    {
+        if (!\is_array($found)) {
+            throw new \Error('A stream was closed while the event loop watched it: cancel all callbacks of a stream before closing it');
+        }
+        foreach ($found as $callback) {
             $this->enqueueCallback($callback);
         }
     }
@@ -168,15 +181,31 @@ final class SpindleDriver extends AbstractDriver
         return $expiration === null ? null : \max(0.0, $expiration - $this->now());
     }
 
+    /**
+     * Returns what is found for a stream that is ready. Most have one callback, which needs no loop.
+     *
+     * @template T
+     * @param array<string, T> $callbacks
+     * @return T|array<string, T>
+     */
+    private static function found(array $callbacks): DriverCallback|array
+    {
+        return \count($callbacks) === 1 ? \reset($callbacks) : $callbacks;
+    }
+
     protected function activate(array $callbacks): void
     {
         foreach ($callbacks as $callback) {
             if ($callback instanceof StreamReadableCallback) {
-                $this->poll->watchRead($callback->stream);
-                $this->readers[(int) $callback->stream][$callback->id] = $callback;
+                $id = (int) $callback->stream;
+                $callbacks = ($this->readers[$id] ?? []) + [$callback->id => $callback];
+                $this->poll->watchRead($callback->stream, self::found($callbacks));
+                $this->readers[$id] = $callbacks;
             } elseif ($callback instanceof StreamWritableCallback) {
-                $this->poll->watchWrite($callback->stream);
-                $this->writers[(int) $callback->stream][$callback->id] = $callback;
+                $id = (int) $callback->stream;
+                $callbacks = ($this->writers[$id] ?? []) + [$callback->id => $callback];
+                $this->poll->watchWrite($callback->stream, self::found($callbacks));
+                $this->writers[$id] = $callbacks;
             } elseif ($callback instanceof TimerCallback) {
                 $this->timers->insert($callback);
             } elseif ($callback instanceof SignalCallback) {
@@ -200,6 +229,8 @@ final class SpindleDriver extends AbstractDriver
             if (empty($this->readers[$id])) {
                 unset($this->readers[$id]);
                 $this->poll->unwatchRead($callback->stream);
+            } elseif (\is_resource($callback->stream)) {
+                $this->poll->watchRead($callback->stream, self::found($this->readers[$id]));
             }
         } elseif ($callback instanceof StreamWritableCallback) {
             $id = (int) $callback->stream;
@@ -207,6 +238,8 @@ final class SpindleDriver extends AbstractDriver
             if (empty($this->writers[$id])) {
                 unset($this->writers[$id]);
                 $this->poll->unwatchWrite($callback->stream);
+            } elseif (\is_resource($callback->stream)) {
+                $this->poll->watchWrite($callback->stream, self::found($this->writers[$id]));
             }
         } elseif ($callback instanceof TimerCallback) {
             $this->timers->remove($callback);

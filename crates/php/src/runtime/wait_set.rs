@@ -302,12 +302,11 @@ impl WaitSet {
         self.external.set(self.external.get().saturating_sub(1));
     }
 
-    /// Returns whether a descriptor is ready, if that is known without asking the kernel. That it is by its last event is said once;
-    /// if nothing has used it by the next time, it is not known: what uses it unseen would leave it ready for ever.
-    pub fn is_known(&self, fd: RawFd, direction: Direction) -> Option<bool> {
+    /// Returns what is known of descriptors here.
+    pub fn known(&self) -> Known {
         let rt = rt();
         activate(rt);
-        if rt.can_switch() { rt.reactor().answer(fd, direction.interest()) } else { None }
+        Known(rt.can_switch().then(|| rt.reactor()))
     }
 
     /// Asks the kernel for each descriptor whether it is ready or has failed, or is not open.
@@ -409,6 +408,19 @@ impl WaitSet {
             WakeReason::TimedOut => Ok(WaitEnd::TimedOut),
             _ => Ok(WaitEnd::Signalled),
         }
+    }
+}
+
+/// What is known of the readiness of descriptors without asking the kernel: nothing where the running code cannot be suspended.
+#[derive(Clone, Copy)]
+pub struct Known(Option<&'static Reactor>);
+
+impl Known {
+    /// Returns whether a descriptor is ready, if that is known. That it is by its last event is said once; if nothing has used
+    /// it by the next time, it is not known: what uses it unseen would leave it ready for ever.
+    #[inline]
+    pub fn is_ready(self, fd: RawFd, direction: Direction) -> Option<bool> {
+        self.0?.answer(fd, direction.interest())
     }
 }
 
