@@ -65,6 +65,42 @@ final class SpindleDriverTest extends DriverTest
         self::assertSame('x', Async\await($other));
     }
 
+    public function testSeveralCallbacksOfAStream(): void
+    {
+        [$stream, $peer] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+        foreach (['onReadable', 'onWritable'] as $watch) {
+            fwrite($peer, 'x');
+            $called = '';
+            $ids = [];
+            foreach (['a', 'b', 'c'] as $name) {
+                $ids[$name] = $this->loop->$watch($stream, static function () use (&$called, $name): void { $called .= $name; });
+            }
+            $turn = function () use (&$called): string {
+                $called = '';
+                $this->loop->defer(fn () => $this->loop->stop());
+                $this->loop->run();
+                return $called;
+            };
+            self::assertSame('abc', $turn());
+            $this->loop->disable($ids['b']);
+            self::assertSame('ac', $turn());
+            $this->loop->cancel($ids['a']);
+            self::assertSame('c', $turn());
+            $this->loop->enable($ids['b']);
+            self::assertSame('cb', $turn());
+            $this->loop->cancel($ids['c']);
+            self::assertSame('b', $turn());
+            $this->loop->cancel($ids['b']);
+            self::assertSame('', $turn());
+        }
+        // A stream that was closed can be left in any order.
+        $ids = [$this->loop->onReadable($stream, static fn () => null), $this->loop->onReadable($stream, static fn () => null)];
+        $turn();
+        fclose($stream);
+        array_map($this->loop->cancel(...), $ids);
+        self::assertSame('', $turn());
+    }
+
     public function testAStreamThatWasClosedIsAnError(): void
     {
         [$stream, $peer] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
