@@ -272,8 +272,8 @@ final class Async\Mutex
     public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
     public function isLocked(): bool
 final class Async\Poll
-    public function watchRead(mixed $stream): void
-    public function watchWrite(mixed $stream): void
+    public function watchRead(mixed $stream, mixed $value = null): void
+    public function watchWrite(mixed $stream, mixed $value = null): void
     public function unwatchRead(mixed $stream): void
     public function unwatchWrite(mixed $stream): void
     public function watchSignal(int $signo): void
