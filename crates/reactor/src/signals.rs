@@ -309,7 +309,9 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
     // SAFETY: filled by the call that succeeded.
     let real = unsafe { real.assume_init() };
     if let Some(new) = new {
-        let keep = is_function(new) && !is_fault(signal) || signal == libc::SIGCHLD && previous.is_some();
+        // Only where it is ignored does the kernel reap the children, and do programs that are executed ignore it too.
+        let watches = signal == libc::SIGCHLD && previous.is_some() && new.sa_sigaction != libc::SIG_IGN;
+        let keep = is_function(new) && !is_fault(signal) || watches;
         let result = if keep {
             install(signal, *new, false)
         } else {
