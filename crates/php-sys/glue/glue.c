@@ -640,21 +640,6 @@ void spindle_string_release(zend_string *string) { zend_string_release(string); 
 
 void spindle_print(const zend_string *text) { PHPWRITE(ZSTR_VAL(text), ZSTR_LEN(text)); }
 
-void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
-{
-	if (file) {
-		zend_error_at(E_WARNING, file, line, "%s", text);
-	} else {
-		zend_error(E_WARNING, "%s", text);
-	}
-}
-
-/* Raises a warning at the position of the running user code; at this position if none runs. */
-void spindle_warning_here(zend_string *file, uint32_t line, const char *text)
-{
-	spindle_warning_at(spindle_user_frame(EG(current_execute_data)) ? NULL : file, line, text);
-}
-
 /* Reports on the running code, ignoring its error handler, its @ and its error mode. The result of error_get_last()
  * does not change. */
 void spindle_report_at(const char *file, uint32_t line, const char *text, int reporting)
@@ -1100,6 +1085,30 @@ static uint32_t user_position(zend_execute_data *from, zend_string **file)
 		return EG(opline_before_exception)->lineno;
 	}
 	return from->opline->lineno;
+}
+
+/* Without a file it is raised at the position of the running code. */
+void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
+{
+	if (!file) {
+		zend_execute_data *frame = spindle_user_frame(EG(current_execute_data));
+
+		/* The frame is left by an exception that was put aside: without that PHP takes it for running at line 0. */
+		if (frame && !EG(exception) && frame->opline->opcode == ZEND_HANDLE_EXCEPTION) {
+			line = user_position(frame, &file);
+		}
+	}
+	if (file) {
+		zend_error_at(E_WARNING, file, line, "%s", text);
+	} else {
+		zend_error(E_WARNING, "%s", text);
+	}
+}
+
+/* Raises a warning at the position of the running user code; at this position if none runs. */
+void spindle_warning_here(zend_string *file, uint32_t line, const char *text)
+{
+	spindle_warning_at(spindle_user_frame(EG(current_execute_data)) ? NULL : file, line, text);
 }
 
 static zend_execute_data *code_at(zend_string *file, uint32_t line)
