@@ -30,8 +30,8 @@ pub(crate) enum CallKind {
     Stream = 4,
     /// A handle or a stream, which it closes.
     Closes = 5,
-    /// Nothing: it runs signal handlers, which are not suspended.
-    Signals = 6,
+    /// Nothing, and it is not suspended: it runs signal handlers, or would go on with what others leave of an array.
+    Unswitched = 6,
     /// The handles that it creates another one from: a constructor, or a request for a persistent connection.
     Makes = 7,
     /// Its whole extension, and all handles among its arguments: what it keeps is unknown.
@@ -397,7 +397,7 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
 }
 
 fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
-    if matches!(kind, CallKind::Plain | CallKind::Signals | CallKind::Fiber | CallKind::Loads) {
+    if matches!(kind, CallKind::Plain | CallKind::Unswitched | CallKind::Fiber | CallKind::Loads) {
         return;
     }
     let extension = extension_of_call(frame);
@@ -489,7 +489,7 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
         CallKind::Writes,
         CallKind::Stream,
         CallKind::Closes,
-        CallKind::Signals,
+        CallKind::Unswitched,
         CallKind::Makes,
         CallKind::Alone,
         CallKind::Watches,

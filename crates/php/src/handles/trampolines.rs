@@ -5,6 +5,7 @@
 //! They are installed once per process, at its first request, and stay: closures, compiled code and classes in
 //! opcache's memory have copies of the handlers that they were created with.
 
+use crate::c;
 use crate::handles::{
     calls,
     classify::{self, CallKind, Flags, Module, kind_of, name_has},
@@ -111,7 +112,7 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         // A write to a file never yields by itself, because `echo` must not. After the function it may.
         CallKind::Writes | CallKind::Stream => sys::spindle_trampoline_fair,
         CallKind::Fiber => handler, // see `SWITCH` in glue/fibers.c
-        CallKind::Signals => without_switch,
+        CallKind::Unswitched => without_switch,
         CallKind::Loads => loading_functions,
         _ if keeps => with_globals,
         CallKind::Makes => making_handles,
@@ -208,8 +209,15 @@ trampolines! {
     /// The trampoline of functions that must not be suspended.
     without_switch => |call: Trampolined| {
         let info = call.frame.function().and_then(CallInfo::of);
-        if let Some(handler) = info.and_then(CallInfo::handler) {
-            suspension::without_switch(|| call.call(handler));
+        let Some(handler) = info.and_then(CallInfo::handler) else { return };
+        // Nor do fibers switch: the code that they switch to could not be suspended.
+        let blocks = scheduler::existing().is_some();
+        if blocks {
+            c::zend_fiber_switch_block();
+        }
+        suspension::without_switch(|| call.call(handler));
+        if blocks {
+            c::zend_fiber_switch_unblock();
         }
     };
 
@@ -312,7 +320,7 @@ extern "C" fn spindle_fiber_suspends() {
 pub fn yield_after_call() -> bool {
     let function = Frame::current().and_then(Frame::function).filter(|function| function.is_internal());
     let has_trampoline = function.and_then(CallInfo::of).is_some_and(|info| info.handler().is_some());
-    if !has_trampoline || matches!(classify::kind_of_calls(function), CallKind::Signals | CallKind::Fiber) {
+    if !has_trampoline || matches!(classify::kind_of_calls(function), CallKind::Unswitched | CallKind::Fiber) {
         return false;
     }
     pending_cancel::check_for_yield();

@@ -84,7 +84,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
     let found = match (extension, class) {
         ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(CallKind::Fiber),
         ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(CallKind::Matches),
-        ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(CallKind::Signals),
+        ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(CallKind::Unswitched),
         ("mbstring", None) if name == "mb_send_mail" => Some(CallKind::Plain),
         // The current pattern is kept in globals.
         ("mbstring", None) if name.starts_with("mb_ereg") || name.starts_with("mb_regex") => Some(CallKind::Alone),
@@ -145,6 +145,7 @@ fn standard(name: &str) -> Option<Option<CallKind>> {
             (WRITES, Some(CallKind::Writes)),
             (BOTH, Some(CallKind::Stream)),
             (CLOSES, Some(CallKind::Closes)),
+            (IN_PLACE, Some(CallKind::Unswitched)),
             ("dl", Some(CallKind::Loads)),
             ("request_parse_body", Some(CallKind::Body)),
         ];
@@ -218,6 +219,9 @@ const WRITES: &str = "fwrite fputs fputcsv fprintf vfprintf stream_socket_sendto
 const BOTH: &str = "fflush fseek rewind ftell ftruncate fstat fsync fdatasync stream_copy_to_stream
     stream_socket_enable_crypto rewinddir flock file_put_contents proc_close stream_filter_append
     stream_filter_prepend stream_filter_remove socket_connect stream_set_write_buffer set_file_buffer stream_set_read_buffer";
+/// Functions that change an array in place, and run PHP code meanwhile (`__toString()`, destructors) without holding the
+/// array: code that writes to it lets them use freed memory. The engine's sorts hold it.
+const IN_PLACE: &str = "array_multisort array_splice";
 /// Functions that may return a stream that was opened before.
 const MAKES: &str = "pfsockopen stream_socket_client";
 const CLOSES: &str = "fclose pclose closedir socket_close";
@@ -247,7 +251,7 @@ const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob
     ob_implicit_flush output_reset_rewrite_vars output_add_rewrite_var stream_wrapper_register stream_register_wrapper
     stream_wrapper_unregister stream_wrapper_restore array_push count sizeof end prev next reset current pos key
     min max array_walk array_walk_recursive in_array array_search extract compact array_fill array_fill_keys
-    range shuffle array_pop array_shift array_unshift array_splice array_slice array_merge array_merge_recursive
+    range shuffle array_pop array_shift array_unshift array_slice array_merge array_merge_recursive
     array_replace array_replace_recursive array_keys array_key_first array_key_last array_values array_count_values
     array_column array_reverse array_pad array_flip array_change_key_case array_intersect_key array_diff_key array_rand
     array_sum array_product array_reduce array_filter array_map array_key_exists key_exists array_chunk array_combine
