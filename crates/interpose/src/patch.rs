@@ -72,6 +72,15 @@ pub struct Hook {
     pub replacement: usize,
 }
 
+/// What an object is recognised by, wherever it is and whatever its file is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// This address is in the object.
+    Contains(usize),
+    /// The object refers to a symbol of this name.
+    RefersTo(&'static CStr),
+}
+
 /// What [`Patcher::patch`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchReport {
@@ -123,8 +132,16 @@ struct Target {
     real: usize,
     /// False if a call of the original would come back to us.
     usable: bool,
-    /// Empty, or a prefix of the file names of the only objects in which it is hooked.
-    only_in: &'static str,
+    /// What the only objects in which it is hooked are recognised by, any of these. `None`: it is hooked in all.
+    only_in: Option<Vec<Mark>>,
+}
+
+impl Target {
+    /// Returns `true` if it is known, without a look at the names to which the object refers, that it is not hooked there.
+    fn is_elsewhere(&self, object: &Loaded) -> bool {
+        let cannot_be = |mark: &Mark| matches!(mark, Mark::Contains(address) if !object.contains(*address));
+        self.only_in.as_ref().is_some_and(|marks| marks.iter().all(cannot_be))
+    }
 }
 
 /// The undo record of one entry.
@@ -198,7 +215,7 @@ impl Patcher {
                 ours: ours.addr(),
                 real: real.addr(),
                 usable: true,
-                only_in: "",
+                only_in: None,
             });
         }
         let exe = std::env::current_exe().unwrap_or_default();
@@ -224,11 +241,11 @@ impl Patcher {
         self
     }
 
-    /// Restricts one hook to objects whose file names begin with `prefix`.
+    /// Restricts one hook to objects that have any of these marks.
     #[must_use]
-    pub fn only_in(mut self, name: &CStr, prefix: &'static str) -> Self {
+    pub fn only_in(mut self, name: &CStr, marks: &[Mark]) -> Self {
         if let Some(index) = self.by_name.get(name.to_bytes()) {
-            self.targets[*index].only_in = prefix;
+            self.targets[*index].only_in = Some(marks.to_vec());
         }
         self
     }
@@ -360,6 +377,7 @@ impl Patcher {
         if object.is_system()
             || object.contains(own_code())
             || self.targets.iter().any(|target| object.contains(target.replacement))
+            || self.targets.iter().all(|target| target.is_elsewhere(object))
         {
             return true;
         }

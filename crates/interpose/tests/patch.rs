@@ -6,7 +6,7 @@ mod patch_support;
 use std::path::Path;
 
 use patch_support::*;
-use spindle_interpose::patch::{Hook, Patcher};
+use spindle_interpose::patch::{Hook, Mark, Patcher};
 
 /// Both calls of `patch_calls.c` reach the hooks, or neither does.
 fn assert_hooked(library: &Library, hooked: bool) {
@@ -190,11 +190,31 @@ fn one_hook_can_be_for_some_objects_only() {
     isolated("one_hook_can_be_for_some_objects_only", |fixtures| {
         let first = Library::open(&fixtures.full_relro("libfirst.so.4"));
         let second = Library::open(&fixtures.full_relro("libsecond.so"));
-        let mut patcher = Patcher::new(&hooks(), Vec::new()).only_in(c"getuid", "libsecond");
+        let table = Library::open(&fixtures.shared("patch_table.c", "table.so", &[]));
+        let place = Mark::Contains(second.symbol(c"call_getuid"));
+        let mut patcher = Patcher::new(&hooks(), Vec::new()).only_in(c"getuid", &[Mark::RefersTo(c"geteuid"), place]);
         patcher.patch();
         assert_hooked(&second, true);
         assert_eq!(first.call(c"call_getppid"), getppid() + PPID);
         assert_eq!(first.call(c"call_getuid"), getuid());
+        assert_eq!(table.call_with(c"call_table", 1), getuid() + UID, "it refers to geteuid");
+    });
+}
+
+#[test]
+fn objects_that_no_hook_is_for_are_not_looked_at() {
+    isolated("objects_that_no_hook_is_for_are_not_looked_at", |fixtures| {
+        let first = Library::open(&fixtures.full_relro("libfirst.so.4"));
+        let second = Library::open(&fixtures.full_relro("libsecond.so"));
+        let place = [Mark::Contains(second.symbol(c"call_getuid"))];
+        let mut patcher =
+            Patcher::new(&hooks(), Vec::new()).only_in(c"getuid", &place).only_in(c"getppid", &[Mark::Contains(0)]);
+        patcher.patch();
+        assert_eq!(first.call(c"call_getuid"), getuid());
+        assert_eq!(second.call(c"call_getuid"), getuid() + UID);
+        assert_eq!(second.call(c"call_getppid"), getppid());
+        assert!(patcher.restore().may_unload());
+        assert_eq!(second.call(c"call_getuid"), getuid());
     });
 }
 

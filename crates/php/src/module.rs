@@ -140,6 +140,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     operators::register();
     syntax::install();
     linking::install();
+    interposition::module_starts();
     part::module_starts();
     sys::SUCCESS
 }

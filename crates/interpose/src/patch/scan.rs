@@ -6,7 +6,7 @@ use libdd_gotter::{DynamicInfo, elf64_r_sym, elf64_r_type, is_got_pointer_reloc}
 
 use super::loaded::{self, Loaded, Place};
 use super::pages::OpenPages;
-use super::{Entry, Known, PatchReport, Patcher, Target, file_name, message};
+use super::{Entry, Known, Mark, PatchReport, Patcher, Target, message};
 
 /// A pointer-sized relocation against a symbol.
 pub(super) struct Reference {
@@ -64,7 +64,7 @@ impl Scan<'_, '_> {
         for reference in references(&dynamic) {
             let Some(index) = self.patcher.target_of(&dynamic, reference.symbol) else { continue };
             let target = &self.patcher.targets[index];
-            if !target.usable || !file_name(&self.path).starts_with(target.only_in) {
+            if !target.usable || !self.is_for_this_object(target, &dynamic) {
                 continue;
             }
             let Reference { addr, .. } = reference;
@@ -108,6 +108,17 @@ impl Scan<'_, '_> {
         self.before.clear(); // none of them is an entry of ours any more
         self.report.entries += changed;
         self.report.objects += usize::from(changed > 0);
+    }
+
+    /// Returns `true` if the hook is for all objects, or this one has a mark of those that it is for.
+    fn is_for_this_object(&self, target: &Target, dynamic: &DynamicInfo) -> bool {
+        let has = |mark: &Mark| match *mark {
+            Mark::Contains(address) => self.object.contains(address),
+            Mark::RefersTo(name) => references(dynamic)
+                .filter_map(|reference| dynamic.sym_entry(reference.symbol))
+                .any(|(_, symbol)| symbol.to_bytes() == name.to_bytes()),
+        };
+        target.only_in.as_ref().is_none_or(|marks| marks.iter().any(has))
     }
 
     /// The table of the module's text.

@@ -1,4 +1,5 @@
-//! Patches the entries of loaded objects to lead to the hooks of libc calls, from the first `spawn` on.
+//! Patches the entries of loaded objects to lead to the hooks of libc calls, from the first `spawn` on; of FFI in PHP's
+//! program from the start of the module on.
 
 use crate::engine::no_throw;
 use crate::isolation::{globals, openssl, parts};
@@ -11,6 +12,24 @@ use std::ptr::{null, null_mut};
 
 /// The patcher of the process, created at the first `spawn`.
 static PATCHER: PhpStatic<RefCell<Option<Patcher>>> = PhpStatic::new(RefCell::new(None));
+
+/// What is patched before the first `spawn`.
+struct Early {
+    patcher: Patcher,
+    /// What could not be patched, until the first `spawn` reports it.
+    errors: Vec<String>,
+}
+
+static EARLY: PhpStatic<RefCell<Option<Early>>> = PhpStatic::new(RefCell::new(None));
+
+/// Patches what has to be patched before the first `spawn`.
+pub fn module_starts() {
+    if let Some(mut patcher) = no_throw::patcher_of_program() {
+        stay_loaded();
+        let errors = patcher.patch().errors;
+        EARLY.replace(Some(Early { patcher, errors }));
+    }
+}
 
 /// Returns each object in which entries were patched, with their number.
 pub fn objects() -> Vec<(String, usize)> {
@@ -26,6 +45,9 @@ pub fn objects() -> Vec<(String, usize)> {
 pub fn restore() {
     if let Some(patcher) = PATCHER.borrow_mut().as_mut() {
         patcher.restore();
+    }
+    if let Some(early) = EARLY.borrow_mut().as_mut() {
+        early.patcher.restore();
     }
 }
 
@@ -49,7 +71,10 @@ pub fn patch() -> Vec<String> {
         no_throw::patcher(spindle_interpose::hook_list(paths), excluded())
     });
     let before = patcher.passes();
-    let errors = patcher.patch().errors;
+    let mut errors = patcher.patch().errors;
+    if let Some(early) = EARLY.borrow_mut().as_mut() {
+        errors.append(&mut early.errors);
+    }
     if patcher.passes() != before {
         openssl::find();
         globals::find();

@@ -4,21 +4,100 @@
 //! allowed". In `__debugInfo()` the engine ends it with "__debuginfo() must return an array". So cancellations are
 //! deferred while such code runs, as by `Async\protect()`, and thrown when the call into C code has returned.
 //!
-//! `ffi.so` calls PHP code in one place, by `zend_call_function`, or by `zend_call_known_function` since PHP 8.4. Its
-//! entry for that is patched, and so is the debug-info handler in the table that all objects of PHP classes share.
+//! FFI calls PHP code in one place, by `zend_call_function`, or by `zend_call_known_function` since PHP 8.4. Where it is a
+//! shared object, its entry for that is patched with those of libc calls. Where it is a part of PHP's program, it calls the
+//! engine without such an entry. But it gives libffi the function that is called back, so its entry for
+//! `ffi_prep_closure_loc` is patched then, at the start of the module: a callback may be older than the first `spawn`.
+//!
+//! The debug-info handler is patched in the table that all objects of PHP classes share.
 
+use crate::c;
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::scheduler;
-use spindle_interpose::patch::{self, Hook, Patcher};
-use spindle_zend::{Object, declare, engine, exception, hooks::Passed, sys};
+use spindle_interpose::patch::{self, Hook, Mark, Patcher};
+use spindle_zend::{Extension, Object, declare, engine, exception, hooks::Passed, sys};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::offset_of;
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
 
-/// Returns a patcher of these hooks and of the entry of `ffi.so`.
+/// The function of libffi that makes a function of C that calls back.
+const PREPARE: &CStr = c"ffi_prep_closure_loc";
+
+/// Returns a patcher of these hooks and of the entry of FFI.
 pub fn patcher(mut hooks: Vec<Hook>, excluded: Vec<String>) -> Patcher {
     let (by_description, directly) = (c"zend_call_function", c"zend_call_known_function");
     hooks.push(Hook { name: by_description, replacement: call_back as *const () as usize });
     hooks.push(Hook { name: directly, replacement: call_back_directly as *const () as usize });
-    Patcher::new(&hooks, excluded).only_in(by_description, "ffi.so").only_in(directly, "ffi.so")
+    let mut marks = vec![Mark::RefersTo(PREPARE)];
+    marks.extend(code_of_ffi().map(Mark::Contains));
+    Patcher::new(&hooks, excluded).only_in(by_description, &marks).only_in(directly, &marks)
+}
+
+/// Returns a patcher of the entry by which FFI reaches libffi, if FFI is a part of PHP's program.
+pub fn patcher_of_program() -> Option<Patcher> {
+    let code = code_of_ffi()?;
+    if object_of(code)? != object_of(zend_call_function as *const () as usize)? {
+        return None;
+    }
+    // SAFETY: a terminated name, looked up among all loaded objects.
+    let original = unsafe { libc::dlsym(libc::RTLD_DEFAULT, PREPARE.as_ptr()) };
+    if original.is_null() || object_of(original.addr())? == object_of(code)? {
+        return None; // libffi is a part of the program, too: its calls have no entries
+    }
+    // SAFETY: libffi's function, which has this type.
+    let original = unsafe { std::mem::transmute::<*mut c_void, Prepare>(original) };
+    let _ = FFI_PREPARES.set(original);
+    let hook = Hook { name: PREPARE, replacement: prepare as *const () as usize };
+    Some(Patcher::new(&[hook], Vec::new()).only_in(PREPARE, &[Mark::Contains(code)]))
+}
+
+/// Returns an address in the code of FFI, if it is loaded.
+fn code_of_ffi() -> Option<usize> {
+    Extension::find("ffi")?.raw().module_startup_func.map(|code| code as usize)
+}
+
+/// Returns what identifies the object that contains an address.
+fn object_of(address: usize) -> Option<usize> {
+    let mut object =
+        libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
+    (c::dladdr(address as *const c_void, &mut object) != 0).then(|| object.dli_fbase.addr())
+}
+
+/// What libffi calls for a call from C: the description of the call, its result, its arguments, and data of the callee.
+type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void, *mut c_void);
+type Prepare = unsafe extern "C" fn(*mut c_void, *mut c_void, Callback, *mut c_void, *mut c_void) -> c_int;
+
+/// libffi's function.
+static FFI_PREPARES: OnceLock<Prepare> = OnceLock::new();
+/// FFI's function, which it passes for every callback.
+static FFI_CALLS_BACK: OnceLock<Callback> = OnceLock::new();
+
+/// Makes our function what libffi calls, in the place of FFI's.
+unsafe extern "C" fn prepare(
+    closure: *mut c_void,
+    description: *mut c_void,
+    callback: Callback,
+    data: *mut c_void,
+    code: *mut c_void,
+) -> c_int {
+    const FFI_BAD_ABI: c_int = 2;
+    let Some(original) = FFI_PREPARES.get() else { return FFI_BAD_ABI };
+    let is_known = *FFI_CALLS_BACK.get_or_init(|| callback) as usize == callback as usize;
+    let callback = if is_known { call_back_from_libffi } else { callback };
+    // SAFETY: the caller's arguments. Our function has the type of the one that it replaces.
+    unsafe { original(closure, description, callback, data, code) }
+}
+
+unsafe extern "C" fn call_back_from_libffi(
+    description: *mut c_void,
+    result: *mut c_void,
+    arguments: *mut *mut c_void,
+    data: *mut c_void,
+) {
+    let Some(callback) = FFI_CALLS_BACK.get() else { return };
+    // SAFETY: libffi's arguments, which it passes to the function that was given to it for them.
+    without_cancellation(|| unsafe { callback(description, result, arguments, data) });
 }
 
 /// Replaces the handler of objects, once per process. Returns the reason if it cannot be replaced.
