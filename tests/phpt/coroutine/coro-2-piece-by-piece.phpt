@@ -6,7 +6,16 @@ readline
 <?php
 require __DIR__ . '/kit.inc';
 
-echo T\command(T\interpreter('-a'), <<<'INPUT'
+// GNU's readline prints prompts and the input, Debian's PHP does not.
+function without_echo(string $output, string $input): string
+{
+    foreach (explode("\n", rtrim($input)) as $line) {
+        $output = preg_replace('/^(php > )*' . preg_quote($line, '/') . '\n/m', '', $output, 1);
+    }
+    return preg_replace('/^(php > )+\n?/m', '', $output);
+}
+
+$input = <<<'INPUT'
     function f($text) { while (!isset($GLOBALS['goes_on'])) Async\suspend(); throw new Exception($text); }
     $first = Async\spawn(function() { Async\delay(5); return 'awaited'; });
     echo Async\await($first), "\n";
@@ -18,15 +27,16 @@ echo T\command(T\interpreter('-a'), <<<'INPUT'
     register_shutdown_function(function() { echo "shutdown function\n"; });
     $goes_on = true;
 
-    INPUT), "\n";
+    INPUT;
+echo without_echo(T\command(T\interpreter('-a'), $input), $input), "\n";
 
 echo "--- while it waits for input\n";
 $shell = proc_open('exec ' . T\interpreter('-a'), [['pipe', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
 fwrite($pipes[0], "Async\\spawn(function() { for (\$i = 0; \$i < 3; \$i++) { Async\\delay(1); echo \"tick\\n\"; } });\n");
-for ($ticks = 0; $ticks < 3 && ($line = fgets($pipes[1])) !== false; $ticks += trim($line) === 'tick');
-fwrite($pipes[0], "echo \"typed\\n\";\n");
+for ($ticks = 0; $ticks < 3 && ($line = fgets($pipes[1])) !== false; $ticks += trim(without_echo($line, '')) === 'tick');
+fwrite($pipes[0], $input = "echo \"typed\\n\";\n");
 fclose($pipes[0]);
-echo "$ticks ", trim(stream_get_contents($pipes[1])), ' ', proc_close($shell), "\n";
+echo "$ticks ", trim(without_echo(stream_get_contents($pipes[1]), $input)), ' ', proc_close($shell), "\n";
 
 $spawns = ' -R ' . escapeshellarg('Async\spawn(function() use ($argn) { Async\delay(1); echo "$argn\n"; });');
 $awaits = ' -R ' . escapeshellarg('Async\await(Async\spawn(f(...), $argn));');
