@@ -565,16 +565,16 @@ void spindle_class_forward_properties(zend_class_entry *ce, spindle_forwarded_pr
 	forwarded.property = property;
 }
 
-/* Declares a public property that is set once, to an object of a class. */
+/* Declares a public property that is set once, to an object of a class. The name is not freed: free() need not be that of
+ * the allocator that PHP has, see scripts/gen-stub. */
 void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class)
 {
-	zend_string *key = zend_string_init(name, length, true);
+	zend_string *key = zend_string_init_interned(name, length, true);
 	zval none;
 
 	ZVAL_UNDEF(&none);
 	zend_declare_typed_property(ce, key, &none, ZEND_ACC_PUBLIC | ZEND_ACC_READONLY, NULL,
 		(zend_type) ZEND_TYPE_INIT_CLASS(zend_string_init(class, strlen(class), true), 0, 0));
-	zend_string_release(key);
 }
 
 /* Hides the argument at this index, from 0 on, in traces. */
