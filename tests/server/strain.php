@@ -30,7 +30,12 @@ $server->handle(function (Request $r) use ($server, &$waited, &$begun, &$ended) 
         case '/upload':
             for ($n = 0; ($piece = $r->read()) !== null; $n += strlen($piece)) if ($n === 0) $begun++;
             return "$n";
-        case '/body': return strlen($r->body());
+        case '/body': return (string) strlen($r->body());
+        case '/large': return str_repeat('x', 1 << 20);
+        case '/headers': return new Response('', 200, ['X-Target' => str_repeat($r->target(), 100)]);
+        case '/echo':
+            foreach ($socket = $r->upgrade() as $message) $socket->send($message);
+            return null;
         case '/download': return new Response(function (Writer $w) {
             $piece = str_repeat('x', 1 << 16);
             for ($i = 0; $i < 1 << 15; $i++) $w->write($piece);

@@ -44,6 +44,12 @@ const CLOSING: u64 = 5_000_000_000;
 pub const LINGER: u64 = 2_000_000_000;
 pub const LINGER_BYTES: usize = 256 << 10;
 
+/// How many bytes are read of a connection in one turn of its task, if no head is larger: so others have theirs, however quickly
+/// a client sends.
+const READABLE: usize = 64 << 10;
+/// What a call that reads counts besides its bytes.
+const READ_CALL: usize = 1024;
+
 /// The code with which WebSockets are closed when the server stops.
 const GOING_AWAY: u16 = 1001;
 
@@ -90,6 +96,8 @@ pub struct Connection {
     is_http10: Cell<bool>,
     /// All that was to be sent is sent, and the client was told that it is all.
     is_shut: Cell<bool>,
+    /// How much may still be read in this turn of its task.
+    readable: Cell<usize>,
 }
 
 impl Connection {
@@ -118,6 +126,7 @@ impl Connection {
             is_pinged: Cell::new(false),
             is_http10: Cell::new(false),
             is_shut: Cell::new(false),
+            readable: Cell::new(0),
             shared,
         });
         connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
@@ -232,6 +241,21 @@ impl Connection {
         {
             hangup.resets();
         }
+    }
+
+    /// Begins a turn of its task. A head that has come as a whole is read in one.
+    fn turn_begins(&self) {
+        self.readable.set(READABLE.max(self.shared.settings.max_header_size));
+    }
+
+    /// Returns `true` if more may be read in this turn.
+    pub fn may_read(&self) -> bool {
+        self.readable.get() > 0
+    }
+
+    /// A call has read so many bytes of the socket.
+    pub fn counts_read(&self, count: usize) {
+        self.readable.set(self.readable.get().saturating_sub(count + READ_CALL));
     }
 
     /// Bytes were read.
@@ -792,6 +816,7 @@ impl Future for Task {
                 *waker = Some(cx.waker().clone());
             }
         }
+        connection.turn_begins();
         let now = connection.shared.now.get();
         let is_to_drain = connection.drains.get() && !this.is_draining;
         if is_to_drain || connection.has_limit_passed(now) {

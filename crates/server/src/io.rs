@@ -158,14 +158,22 @@ impl Socket {
         *ahead = if ahead.is_empty() { bytes } else { [bytes, ahead.split_off(0)].concat().into() };
     }
 
-    /// Reads into a buffer of `length` bytes at `place`. Returns how many were read.
+    /// Reads into a buffer of `length` bytes at `place`. Returns how many were read. When enough was read in this turn of the task, it
+    /// has another one.
     fn poll_recv(&self, cx: &mut Context<'_>, place: *mut u8, length: usize) -> Poll<io::Result<usize>> {
+        if !self.connection.may_read() {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let fd = self.fd.as_raw_fd();
         let read = self.read.poll(&self.shared, self.fd.as_fd(), cx, || {
             // SAFETY: an open descriptor, and memory of this length, which the caller has borrowed for writing.
             let count = unsafe { libc::recv(fd, place.cast(), length, 0) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
         });
+        if let Poll::Ready(Ok(count)) = read {
+            self.connection.counts_read(count);
+        }
         // Only for TCP: a read of another socket ends where data of another kind begins.
         if let Poll::Ready(Ok(count)) = read
             && self.is_tcp

@@ -80,6 +80,9 @@ impl Service {
         if request.version() == Version::HTTP_11 && host.is_none() || hosts.next().is_some() {
             return Some(StatusCode::BAD_REQUEST);
         }
+        if request.version() == Version::HTTP_2 && lines(headers) > self.shared.settings.max_headers {
+            return Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        }
         if request.method() == Method::CONNECT {
             return Some(StatusCode::NOT_IMPLEMENTED);
         }
@@ -92,6 +95,12 @@ impl Service {
         let length = http_body::Body::size_hint(request.body()).lower();
         (length > self.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
     }
+}
+
+/// Returns the number of header lines. With HTTP/2 each cookie may have a line of its own; these are one.
+fn lines(headers: &HeaderMap) -> usize {
+    let cookies = headers.get_all(header::COOKIE).iter().count();
+    headers.len() - cookies.saturating_sub(1)
 }
 
 /// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.

@@ -367,6 +367,61 @@ fn streams_that_are_reset_at_once_close_the_connection() {
     assert!(world.server.stats().requests < 1500, "{:?}", world.server.stats());
 }
 
+/// Bytes of frames that have no payload but these few, as many as the system takes at once.
+fn flood(world: &World, kind: u8, payload: &[u8]) -> Client {
+    let client = world.client();
+    client.send(world, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    let mut frame = vec![0, 0, u8::try_from(payload.len()).unwrap(), kind, 0, 0, 0, 0, 0];
+    frame.extend_from_slice(payload);
+    let bytes = frame.repeat(1 << 14);
+    let mut sent = 0;
+    while sent < 1 << 20 {
+        match client.stream().write(&bytes[sent % frame.len()..]) {
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(sent > 300 << 10, "only {sent} bytes have room");
+    client
+}
+
+/// What is sent as quickly as it is read would otherwise be all that the server does.
+#[test]
+fn a_client_that_sends_without_end_leaves_turns_to_others() {
+    let pong = [b'x'; 8];
+    for (kind, payload) in [(0xbe, &[][..]), (0x06, &pong), (0x08, &[0, 0, 0, 1])] {
+        let world = World::echo(Settings::default());
+        let flooding = flood(&world, kind, payload);
+        let mut interrupted = 0;
+        for _ in 0..100 {
+            world.turn();
+            interrupted += u32::from(world.server.has_work());
+            flooding.fill(); // the answers to pings
+        }
+        assert!(interrupted > 3, "what has come is read in {interrupted} turns and one");
+        assert_eq!(world.server.stats().connections, 1);
+    }
+}
+
+#[test]
+fn a_request_has_so_many_header_lines() {
+    let world = World::echo(Settings { max_headers: 10, ..Settings::default() });
+    let http = Http2::connect(&world);
+    let ask = |name: &str, count: usize| {
+        http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+        let mut request = Request::builder().uri("http://test/");
+        for number in 0..count {
+            request = request.header(name, format!("a={number}"));
+        }
+        let (response, _) = http.sender.borrow_mut().send_request(request.body(()).unwrap(), true).unwrap();
+        http.response(response).0.as_u16()
+    };
+    assert_eq!([ask("a", 10), ask("a", 11)], [200, 431]);
+    // Clients make a line of each cookie.
+    assert_eq!(ask("cookie", 30), 200);
+}
+
 #[test]
 fn a_head_that_is_too_large_never_reaches_a_handler() {
     let world = World::echo(Settings::default());
