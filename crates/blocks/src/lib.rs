@@ -185,6 +185,14 @@ unsafe impl GlobalAlloc for Blocks {
             }
             // The alignment is that of all blocks: else there was no class.
             _ => {
+                // A kept block first: otherwise classes to which others grow would only ever get more.
+                if let Some(new) = after.and_then(Blocks::take) {
+                    // SAFETY: two blocks, each as large as this at least.
+                    unsafe { ptr::copy_nonoverlapping(block, new, size.min(layout.size())) };
+                    // SAFETY: the caller's block and layout.
+                    unsafe { self.dealloc(block, layout) };
+                    return new;
+                }
                 let had = before.map_or(layout, whole);
                 // SAFETY: what it was allocated with, and the size of a class or that which the caller wants.
                 unsafe { System.realloc(block, had, after.map_or(size, size_of_class)) }
@@ -276,6 +284,16 @@ mod tests {
         assert_eq!(kept(small), before);
         free(block, small);
         assert_eq!(kept(small), before + 1);
+
+        // What grows into a class uses what is kept of it.
+        let grown = 600;
+        for _ in 0..10 {
+            let block = allocate(30);
+            // SAFETY: allocated with this size.
+            let block = unsafe { Blocks.realloc(block, layout(30), grown) };
+            free(block, grown);
+        }
+        assert_eq!(kept(grown), 1);
 
         // A block grows and shrinks through all kinds of sizes, and keeps what is in it.
         let (mut block, mut size) = (allocate(10), 10);
