@@ -50,6 +50,14 @@ const READABLE: usize = 64 << 10;
 /// What a call that reads counts besides its bytes.
 const READ_CALL: usize = 1024;
 
+/// How long a connection of HTTP/1.1 has to be idle to lose its buffers, in nanoseconds: they are most of its memory, and are made
+/// anew for the next request.
+const LIGHT: u64 = 1_000_000_000;
+/// If more connections than these have buffers, it loses them at once.
+const BUFFERED: usize = 1024;
+/// How much of that request is read before they are.
+const FIRST_READ: usize = 4096;
+
 /// The code with which WebSockets are closed when the server stops.
 const GOING_AWAY: u16 = 1001;
 
@@ -98,6 +106,10 @@ pub struct Connection {
     is_shut: Cell<bool>,
     /// How much may still be read in this turn of its task.
     readable: Cell<usize>,
+    /// The last request has come as a whole, so that what follows is the begin of another one.
+    is_between: Cell<bool>,
+    /// It is idle, and has no buffers.
+    is_light: Cell<bool>,
 }
 
 impl Connection {
@@ -127,6 +139,8 @@ impl Connection {
             is_http10: Cell::new(false),
             is_shut: Cell::new(false),
             readable: Cell::new(0),
+            is_between: Cell::new(false),
+            is_light: Cell::new(false),
             shared,
         });
         connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
@@ -171,6 +185,11 @@ impl Connection {
     /// Returns where it has come in.
     pub fn local(&self) -> &Local {
         &self.local
+    }
+
+    /// Returns what it shares with the others.
+    pub fn shared(&self) -> &Rc<Shared> {
+        &self.shared
     }
 
     /// Returns the waker of its task.
@@ -347,6 +366,7 @@ impl Connection {
     /// A request has come, and is refused without a handler.
     pub fn is_answered_here(&self) {
         if self.active.borrow().is_empty() {
+            self.is_between.set(false);
             self.is_idle_now();
         }
     }
@@ -354,6 +374,7 @@ impl Connection {
     /// A request is over.
     pub fn exchange_ends(&self, exchange: &Rc<Exchange>) {
         self.shared.log(|| exchange.log_entry());
+        self.is_between.set(exchange.is_received());
         let left = {
             let mut active = self.active.borrow_mut();
             active.retain(|other| !Rc::ptr_eq(other, exchange));
@@ -366,9 +387,19 @@ impl Connection {
                 self.limit_begins(settings.header_timeout);
             } else {
                 self.is_idle_now();
-                self.limit_begins(settings.keep_alive);
+                self.wake_at(self.due());
             }
         }
+    }
+
+    fn can_be_light(&self) -> bool {
+        self.is_between.get() && !self.is_light.get() && !self.is_h2.get()
+    }
+
+    /// Returns `true` if it has been idle for long enough to lose its buffers.
+    fn is_heavy(&self, now: u64) -> bool {
+        let time = if self.shared.services.get() > BUFFERED { 0 } else { LIGHT };
+        self.can_be_light() && self.idle_since().is_some_and(|since| now >= since.saturating_add(time))
     }
 
     /// Returns when a limit passes; `NEVER` if there is none.
@@ -376,7 +407,10 @@ impl Connection {
         let settings = &self.shared.settings;
         let phase = match self.phase.get() {
             Phase::Head(since) => limit(since, settings.header_timeout),
-            Phase::Idle(since) if self.blocked_since.get() == 0 => limit(since, settings.keep_alive),
+            Phase::Idle(since) if self.blocked_since.get() == 0 => {
+                let light = if self.can_be_light() { limit(since, LIGHT) } else { NEVER };
+                light.min(limit(since, settings.keep_alive))
+            }
             Phase::Idle(_) | Phase::Busy => NEVER, // the rest of the response has a limit of its own
             Phase::Closing(since) => limit(since, CLOSING),
             Phase::Socket(since) => {
@@ -495,6 +529,8 @@ enum Protocol {
     /// So many bytes of the preface of HTTP/2 have come.
     Unknown(Socket, [u8; PREFACE.len()], usize),
     Http1(http1::Connection<Stream, Service>),
+    /// Nothing is there but what is needed until the next request of HTTP/1.1 begins to come.
+    Idle(Stream),
     Http2(Pin<Box<http2::Connection<Stream, Service, Executor>>>),
     WebSocket(Link),
     /// What was encrypted is sent before the socket is shut down.
@@ -523,11 +559,6 @@ impl Task {
             Protocol::Closed
         };
         Task { connection, protocol, is_draining: false }
-    }
-
-    fn service(&self) -> Service {
-        let connection = Rc::clone(&self.connection);
-        Service { shared: Rc::clone(&connection.shared), connection }
     }
 
     /// Reads what a proxy says of the client. Ready: it is known, or what was sent is something else.
@@ -628,7 +659,7 @@ impl Task {
             .keep_alive(true)
             .max_headers(settings.max_headers)
             .max_buf_size(settings.max_header_size.max(8192));
-        Protocol::Http1(builder.serve_connection(stream, self.service()))
+        Protocol::Http1(builder.serve_connection(stream, Service::new(&self.connection)))
     }
 
     fn http2(&self, stream: Stream) -> Protocol {
@@ -644,7 +675,7 @@ impl Task {
             .max_header_list_size(settings.h2_header_list)
             .initial_stream_window_size(256 << 10)
             .initial_connection_window_size(1 << 20);
-        Protocol::Http2(Box::pin(builder.serve_connection(stream, self.service())))
+        Protocol::Http2(Box::pin(builder.serve_connection(stream, Service::new(&self.connection))))
     }
 
     fn begin_drain(&mut self) {
@@ -656,10 +687,52 @@ impl Task {
             Protocol::Proxied(..) | Protocol::Handshaking(_) | Protocol::Unknown(..) => {
                 self.protocol = Protocol::Closed
             }
-            Protocol::Http1(http) => Pin::new(http).graceful_shutdown(),
+            Protocol::Idle(_) => {
+                self.resume();
+                self.shut_down();
+            }
+            Protocol::Http1(_) => self.shut_down(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
             Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
             Protocol::Finishing(_) | Protocol::Lingering(..) | Protocol::Closed => {}
+        }
+    }
+
+    /// Ends a connection of HTTP/1.1 when its request is answered, if it has one.
+    fn shut_down(&mut self) {
+        if let Protocol::Http1(http) = &mut self.protocol {
+            Pin::new(http).graceful_shutdown();
+        }
+    }
+
+    /// Drops the buffers of a connection that has been idle for long enough.
+    fn lighten(&mut self, now: u64) {
+        if !self.connection.is_heavy(now) {
+            return;
+        }
+        self.connection.is_light.set(true); // whatever comes of it, this is not tried again and again
+        if !matches!(self.protocol, Protocol::Http1(_)) {
+            return;
+        }
+        let Protocol::Http1(http) = std::mem::replace(&mut self.protocol, Protocol::Closed) else { return };
+        let http1::Parts { mut io, read_buf, .. } = http.into_parts();
+        if read_buf.is_empty() {
+            self.protocol = Protocol::Idle(io);
+        } else {
+            // It came together with the last request.
+            self.connection.is_light.set(false);
+            self.connection.has_read(read_buf.len());
+            io.put_back(read_buf);
+            self.protocol = self.http1(io);
+            self.connection.wake();
+        }
+    }
+
+    /// Gives an idle connection the buffers for the next request, or for its end.
+    fn resume(&mut self) {
+        if let Protocol::Idle(stream) = std::mem::replace(&mut self.protocol, Protocol::Closed) {
+            self.connection.is_light.set(false);
+            self.protocol = self.http1(stream);
         }
     }
 
@@ -680,9 +753,12 @@ impl Task {
 
     /// Tells the client of an idle connection that it is closed, if that can be done at once.
     fn take_leave(&mut self, cx: &mut Context<'_>) {
-        if let Protocol::Http1(http) = std::mem::replace(&mut self.protocol, Protocol::Closed)
-            && let Stream::Tls(mut session) = http.into_parts().io
-        {
+        let stream = match std::mem::replace(&mut self.protocol, Protocol::Closed) {
+            Protocol::Http1(http) => http.into_parts().io,
+            Protocol::Idle(stream) => stream,
+            _ => return,
+        };
+        if let Stream::Tls(mut session) = stream {
             session.close();
             let _ = session.poll_flush(cx);
         }
@@ -714,6 +790,13 @@ impl Task {
                     if self.detect(cx).is_pending() {
                         return Poll::Pending;
                     }
+                }
+                Protocol::Idle(stream) => {
+                    let mut first = [0; FIRST_READ];
+                    let read = ready!(stream.poll_fill(cx, &mut first));
+                    // An end, or an error, is found again.
+                    stream.put_back(Bytes::copy_from_slice(&first[..read.unwrap_or(0)]));
+                    self.resume();
                 }
                 Protocol::Http1(http) => {
                     let Poll::Ready(ended) = Pin::new(http).poll(cx) else { return Poll::Pending };
@@ -849,6 +932,7 @@ impl Future for Task {
         if matches!(this.protocol, Protocol::Http1(_)) && connection.reads_nothing() && connection.has_hung_up(cx) {
             return Poll::Ready(());
         }
+        this.lighten(now);
         connection.reschedule();
         Poll::Pending
     }

@@ -120,6 +120,8 @@ pub struct Exchange {
     incoming: RefCell<Option<hyper::body::Incoming>>,
     ahead: RefCell<Option<Incoming>>,
     received: Cell<u64>,
+    /// All of the body has come.
+    is_received: Cell<bool>,
     request_trailers: RefCell<Option<HeaderMap>>,
     /// Since when a handler has been waiting for data of the body; 0 while none is.
     reads_since: Cell<u64>,
@@ -148,7 +150,8 @@ impl Exchange {
         parts: Parts,
         incoming: hyper::body::Incoming,
     ) -> Rc<Exchange> {
-        let incoming = (!incoming.is_end_stream()).then_some(incoming);
+        let is_received = incoming.is_end_stream();
+        let incoming = (!is_received).then_some(incoming);
         let now = shared.now.get();
         let origin = origin(&shared, &connection, &parts);
         Rc::new(Exchange {
@@ -167,6 +170,7 @@ impl Exchange {
             incoming: RefCell::new(incoming),
             ahead: RefCell::new(None),
             received: Cell::new(0),
+            is_received: Cell::new(is_received),
             request_trailers: RefCell::new(None),
             reads_since: Cell::new(0),
             waited: Cell::new(0),
@@ -321,6 +325,11 @@ impl Exchange {
         self.incoming.borrow().is_some()
     }
 
+    /// Returns `true` if all of the body has come.
+    pub(crate) fn is_received(&self) -> bool {
+        self.is_received.get()
+    }
+
     /// Returns `true` if a handler waits for data of the body.
     pub(crate) fn is_reading(&self) -> bool {
         self.reads_since.get() > 0
@@ -346,6 +355,7 @@ impl Exchange {
                 Poll::Pending => return Incoming::Pending,
                 Poll::Ready(None) => {
                     *incoming = None;
+                    self.is_received.set(true);
                     return Incoming::End;
                 }
                 Poll::Ready(Some(Err(error))) => {
@@ -713,6 +723,7 @@ impl Exchange {
     /// Gives the rest of the body up. Who reads on finds that it is incomplete.
     fn drop_body(&self) {
         let Some(body) = self.incoming.take() else { return };
+        self.is_received.set(body.is_end_stream());
         self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
         // With HTTP/1, hyper reads it, or closes the connection.
         if self.parts.version == Version::HTTP_2 {

@@ -150,6 +150,8 @@ pub struct Shared {
     pub jobs: RefCell<HashMap<Key, Rc<job::Wait>>>,
     pub roots: RefCell<Vec<Arc<Root>>>,
     pub connections: RefCell<Slab<Rc<Connection>>>,
+    /// How many connections have hyper's buffers.
+    pub services: Cell<usize>,
     pub accepted: Cell<u64>,
     pub requests: Cell<u64>,
     pub files: Cell<u64>,
@@ -390,6 +392,7 @@ impl Server {
             jobs: RefCell::default(),
             roots: RefCell::default(),
             connections: RefCell::default(),
+            services: Cell::new(0),
             accepted: Cell::new(0),
             requests: Cell::new(0),
             files: Cell::new(0),

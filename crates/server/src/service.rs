@@ -15,10 +15,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// The service of one connection.
+/// The service of one connection, which has hyper's buffers for as long as there is one.
 pub struct Service {
-    pub shared: Rc<Shared>,
-    pub connection: Rc<Connection>,
+    shared: Rc<Shared>,
+    connection: Rc<Connection>,
 }
 
 /// A request that will not be answered: its connection is closed, or its stream reset.
@@ -70,7 +70,19 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
     }
 }
 
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shared.services.set(self.shared.services.get() - 1);
+    }
+}
+
 impl Service {
+    pub fn new(connection: &Rc<Connection>) -> Service {
+        let shared = Rc::clone(connection.shared());
+        shared.services.set(shared.services.get() + 1);
+        Service { shared, connection: Rc::clone(connection) }
+    }
+
     /// Returns the status with which a request is refused that no handler is to see.
     fn refused(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
         let headers = request.headers();

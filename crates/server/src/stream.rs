@@ -1,7 +1,7 @@
 //! What hyper and WebSockets read and write: a socket, or a TLS session on one.
 
 use crate::io::Socket;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{self, BufRead, ErrorKind, IoSlice};
@@ -32,6 +32,14 @@ impl Stream {
                 buffer[..count].copy_from_slice(&decrypted[..count]);
                 count
             }),
+        }
+    }
+
+    /// Returns bytes that were read, to be read next.
+    pub fn put_back(&mut self, bytes: Bytes) {
+        match self {
+            Stream::Plain(socket) => socket.put_back(bytes),
+            Stream::Tls(session) => session.ahead = bytes,
         }
     }
 
@@ -106,6 +114,8 @@ pub struct Session {
     first: Option<u8>,
     /// What was read from the socket, and not yet decrypted because there is enough of that.
     rest: Bytes,
+    /// What was decrypted and taken, and then returned.
+    ahead: Bytes,
 }
 
 /// How a handshake has failed.
@@ -128,7 +138,13 @@ impl Session {
     /// # Errors
     /// There are no random numbers.
     pub fn new(socket: Socket, config: Arc<ServerConfig>) -> Result<Session, rustls::Error> {
-        Ok(Session { socket, tls: ServerConnection::new(config)?, first: None, rest: Bytes::new() })
+        Ok(Session {
+            socket,
+            tls: ServerConnection::new(config)?,
+            first: None,
+            rest: Bytes::new(),
+            ahead: Bytes::new(),
+        })
     }
 
     /// Goes on with the handshake. Ready: it is complete, or has failed.
@@ -198,6 +214,11 @@ impl Session {
 
     /// Gives decrypted data to `take`, which returns how much of it it has taken. Nothing is given at their end.
     fn poll_take(&mut self, cx: &mut Context<'_>, take: &mut dyn FnMut(&[u8]) -> usize) -> Poll<io::Result<usize>> {
+        if !self.ahead.is_empty() {
+            let count = take(&self.ahead);
+            self.ahead.advance(count);
+            return Poll::Ready(Ok(count));
+        }
         for _ in 0..READS {
             // The socket may have nothing more, while there still is what was decrypted.
             let mut reader = self.tls.reader();

@@ -367,6 +367,12 @@ impl Client {
         }
     }
 
+    /// Drops what has come.
+    pub fn forget(&self) {
+        self.fill();
+        self.buffer.take();
+    }
+
     pub fn text(&self) -> String {
         self.fill();
         String::from_utf8_lossy(&self.buffer.borrow()).into_owned()
