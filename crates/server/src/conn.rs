@@ -47,8 +47,9 @@ pub const LINGER_BYTES: usize = 256 << 10;
 /// How many bytes are read of a connection in one turn of its task, if no head is larger: so others have theirs, however quickly
 /// a client sends.
 const READABLE: usize = 64 << 10;
-/// What a call that reads counts besides its bytes.
+/// What a call that reads counts besides its bytes, and what one that sends does: there may be an answer to each few bytes.
 const READ_CALL: usize = 1024;
+const SEND_CALL: usize = 256;
 
 /// How long a connection of HTTP/1.1 has to be idle to lose its buffers, in nanoseconds: they are most of its memory, and are made
 /// anew for the next request.
@@ -56,7 +57,7 @@ const LIGHT: u64 = 1_000_000_000;
 /// If more connections than these have buffers, it loses them at once.
 const BUFFERED: usize = 1024;
 /// How much of that request is read before they are.
-const FIRST_READ: usize = 4096;
+const FIRST_READ: usize = 1024;
 
 /// The code with which WebSockets are closed when the server stops.
 const GOING_AWAY: u16 = 1001;
@@ -275,6 +276,11 @@ impl Connection {
     /// A call has read so many bytes of the socket.
     pub fn counts_read(&self, count: usize) {
         self.readable.set(self.readable.get().saturating_sub(count + READ_CALL));
+    }
+
+    /// A call has sent something.
+    pub fn counts_send(&self) {
+        self.readable.set(self.readable.get().saturating_sub(SEND_CALL));
     }
 
     /// Bytes were read.

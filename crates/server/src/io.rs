@@ -214,6 +214,7 @@ impl Socket {
 
     /// Writes some of the buffers. Returns how many bytes were written.
     pub fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.connection.counts_send();
         let length = buffers.iter().map(|buffer| buffer.len()).sum();
         let mut joined = [0; MAX_JOINED];
         let written = if let [one] = buffers {
