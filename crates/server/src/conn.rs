@@ -393,7 +393,8 @@ impl Connection {
                 self.limit_begins(settings.header_timeout);
             } else {
                 self.is_idle_now();
-                self.wake_at(self.due());
+                let is_light_first = self.can_be_light() && (settings.keep_alive == 0 || settings.keep_alive > LIGHT);
+                self.limit_begins(if is_light_first { LIGHT } else { settings.keep_alive });
             }
         }
     }
