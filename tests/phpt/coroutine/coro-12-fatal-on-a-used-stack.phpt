@@ -11,7 +11,7 @@ $code = <<<'PHP'
         WAIT
         eval('function strlen() {}');
     });
-    Async\delay(100);
+    Async\delay(600_000);
     echo "not reached\n";
     PHP;
 foreach (['', 'Async\delay(1);'] as $wait) {

@@ -40,8 +40,9 @@ $client = W\open($server);
 W\send($client, 'häuser');
 echo W\receive($client), "\n";
 fwrite($client, W\frame(2, 'bytes'));
+echo W\receive($client), "\n"; // a pong does not wait for the handler: it may overtake a message
 fwrite($client, W\frame(1, 'in ', false) . W\frame(9, 'a ping') . W\frame(0, 'parts'));
-echo W\receive($client), "\n", W\receive($client), "\n", W\receive($client), "\n";
+echo W\receive($client), "\n", W\receive($client), "\n";
 foreach (['binary', 'ping'] as $what) {
     W\send($client, $what);
     echo bin2hex(W\receive($client)), "\n";
