@@ -6,6 +6,7 @@ posix
 --SKIPIF--
 <?php
 if (trim((string) shell_exec('command -v cc')) === '') die('skip no C compiler');
+require __DIR__ . '/reads-memory.inc';
 ?>
 --FILE--
 <?php

@@ -3,6 +3,8 @@ IO-6 what blocks is named by its coroutine, file and line: loops, internal funct
 --EXTENSIONS--
 ffi
 hash
+--SKIPIF--
+<?php require __DIR__ . '/reads-memory.inc'; ?>
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
