@@ -292,15 +292,16 @@ impl Subject for PhpThread {
     }
 
     fn too_long(&self, finding: &Finding<Place>, elapsed: u64) -> String {
-        let id = field(word(self.context).unwrap_or(0), offset_of!(Ctx, id));
+        // Where process_vm_readv is not allowed, neither the coroutine nor the line can be read.
+        let who = match field(word(self.context).unwrap_or(0), offset_of!(Ctx, id)) {
+            0 => "a coroutine".to_owned(),
+            id => format!("coroutine #{id}"),
+        };
         let place = &finding.place;
-        format!(
-            "Spindle: coroutine #{id} has been blocking the event loop for {} seconds and still does{} in {} on line {}\n",
-            elapsed / 1_000_000_000,
-            in_what(place, &finding.native),
-            if place.file.is_empty() { "Unknown" } else { &place.file },
-            place.line,
-        )
+        let at =
+            if place.file.is_empty() { String::new() } else { format!(" in {} on line {}", place.file, place.line) };
+        let (seconds, what) = (elapsed / 1_000_000_000, in_what(place, &finding.native));
+        format!("Spindle: {who} has been blocking the event loop for {seconds} seconds and still does{what}{at}\n")
     }
 }
 
