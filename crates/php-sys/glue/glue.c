@@ -30,6 +30,7 @@
 int spindle_reserved_slot = -1;
 uint32_t spindle_check_before = 0;
 uint32_t spindle_check_after = 0;
+uint32_t spindle_calls_without_park = 0;
 spindle_ini spindle_settings;
 spindle_classes spindle_ce;
 
@@ -182,8 +183,8 @@ static bool may_be_made(spindle_call *call, zval *return_value)
 	}
 }
 
-/* For functions that use handles, or state of their extension outside of any handle. */
-void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
+/* Makes a call that may use handles. Inlined, since returns through frames that were there before a system call are slow. */
+static zend_always_inline void hold(INTERNAL_FUNCTION_PARAMETERS)
 {
 	spindle_call call = { .frame = execute_data };
 	if (UNEXPECTED(spindle_check_before) && !may_be_made(&call, return_value)) {
@@ -203,17 +204,25 @@ void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
+/* For functions that use handles, or state of their extension outside of any handle. */
+void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
+{
+	hold(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+}
+
 /* The same for functions after which the coroutine yields now and then, even if they did not wait. */
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 {
-	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	spindle_call_was_fair();
+	hold(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (UNEXPECTED(++spindle_calls_without_park >= SPINDLE_CALLS_PER_LOOK)) {
+		spindle_look_is_due();
+	}
 }
 
 /* The same for functions whose result may be another handle on the same connection. */
 void spindle_trampoline_linking(INTERNAL_FUNCTION_PARAMETERS)
 {
-	spindle_trampoline_holding(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	hold(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	if (Z_TYPE_P(return_value) == IS_OBJECT || Z_TYPE_P(return_value) == IS_RESOURCE) {
 		spindle_call_made(execute_data, return_value);
 	}

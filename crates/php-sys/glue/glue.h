@@ -81,6 +81,10 @@ extern int spindle_reserved_slot;
 extern uint32_t spindle_check_before;
 /* Not 0 if an exception has to be thrown, or the coroutine has to yield, when the current internal function returns. */
 extern uint32_t spindle_check_after;
+/* How many calls have not waited since the coroutine was last suspended. */
+extern uint32_t spindle_calls_without_park;
+/* How many such calls a coroutine makes before it looks for events. */
+#define SPINDLE_CALLS_PER_LOOK 32
 
 typedef struct spindle_ini {
 	zend_long stack_size;
@@ -283,7 +287,7 @@ spindle_before spindle_before_call(spindle_call *call);
 void spindle_release_locks(spindle_call *call);
 void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
-void spindle_call_was_fair(void);
+void spindle_look_is_due(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
 
 /* --- the end of a request: request_end.c --- */

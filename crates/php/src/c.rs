@@ -83,6 +83,8 @@ unsafe extern "C" {
     pub safe static spindle_check_before: PhpStatic<Cell<u32>>;
     /// Not 0 if an exception is to be thrown when the current internal function returns.
     pub safe static spindle_check_after: PhpStatic<Cell<u32>>;
+    /// How many calls have not waited since the coroutine was last suspended.
+    pub safe static spindle_calls_without_park: PhpStatic<Cell<u32>>;
 }
 
 declare! {

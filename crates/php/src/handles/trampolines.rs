@@ -16,7 +16,7 @@ use crate::runtime::{
     ctx::{Ctx, Failing},
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
-    scheduler::{self, CALLS_PER_LOOK, Core, Runtime},
+    scheduler::{self, Core, Runtime},
     suspension,
 };
 use spindle_interpose::hooks::sync::mutex as locks;
@@ -369,11 +369,10 @@ extern "C" fn spindle_after_call(frame: Frame) {
     let _ = exception::throw(cancellation);
 }
 
-/// Yields now and then after writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
+/// Yields after so many writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
-extern "C" fn spindle_call_was_fair() {
+extern "C" fn spindle_look_is_due() {
     if let Some(rt) = scheduler::existing()
-        && rt.is_look_due(CALLS_PER_LOOK)
         && !exception::is_in_flight()
         && rt.can_switch()
         && rt.maybe_yield()

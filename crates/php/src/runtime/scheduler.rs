@@ -28,7 +28,7 @@ use crate::stack::stacks::{self, Stacks};
 use spindle_core::sched::{self, CoroutineId, Next, Order, ScopeId, Ticket, WaitReason, WakeReason};
 use spindle_interpose::host;
 use spindle_reactor::{Reactor, Waiter};
-use spindle_zend::{FiberContext, Frame, Object, Owned, OwnedCell, PhpStatic, Text, engine, exception};
+use spindle_zend::{FiberContext, Frame, Object, Owned, OwnedCell, PhpStatic, Text, engine, exception, sys};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -68,7 +68,7 @@ pub(crate) enum Leaving {
 const PICKS_PER_POLL: u32 = 64;
 
 /// How many calls that did not wait a coroutine makes before it looks for events.
-pub const CALLS_PER_LOOK: u32 = 32;
+pub const CALLS_PER_LOOK: u32 = sys::SPINDLE_CALLS_PER_LOOK;
 
 /// How far ahead in the run queue memory is prefetched.
 const AHEAD: usize = 3;
@@ -100,7 +100,6 @@ pub struct Runtime {
     main: Box<Ctx>,
     no_switch: Cell<u32>,
     picks: Cell<u32>,
-    calls_without_park: Cell<u32>,
     main_gone: Cell<bool>,
     /// The id of the coroutine whose cancellation was deferred because it ran in a callback of C code; 0 if there is none.
     pub(crate) cancelled_in_callback: Cell<u64>,
@@ -142,6 +141,7 @@ fn begin() -> &'static Runtime {
     // SAFETY: just made.
     let rt: &'static Runtime = unsafe { &*made };
     stacks::set_running(Some(&*rt.main));
+    c::spindle_calls_without_park.set(0);
     rt.begin_request();
     rt
 }
@@ -216,7 +216,6 @@ impl Runtime {
             main: Box::new(Ctx::of_main()),
             no_switch: Cell::new(0),
             picks: Cell::new(0),
-            calls_without_park: Cell::new(0),
             main_gone: Cell::new(false),
             cancelled_in_callback: Cell::new(0),
             leaving: Cell::new(None),
@@ -510,7 +509,7 @@ impl Runtime {
             return reason;
         }
         let this = self.running();
-        self.calls_without_park.set(0);
+        c::spindle_calls_without_park.set(0);
         this.suspended_at.set_to_code_of(Frame::current());
         this.waits(info);
         moments::suspending(self);
@@ -536,7 +535,7 @@ impl Runtime {
             self.poll(Some(0));
         }
         let this = self.running();
-        self.calls_without_park.set(0);
+        c::spindle_calls_without_park.set(0);
         this.suspended_at.set_to_code_of(Frame::current());
         moments::suspending(self);
         if self.zombies_given_up.get() && self.is_over() {
@@ -788,8 +787,8 @@ impl Runtime {
 
     /// Counts a call that did not wait. Returns how many there were since the last park.
     pub fn count_call(&self) -> u32 {
-        let calls = self.calls_without_park.get() + 1;
-        self.calls_without_park.set(calls);
+        let calls = c::spindle_calls_without_park.get().wrapping_add(1);
+        c::spindle_calls_without_park.set(calls);
         calls
     }
 
@@ -802,7 +801,7 @@ impl Runtime {
     /// Yields if others are ready, after a look at the reactor if none is but something may come. Returns `true` if a cancellation is
     /// pending, which came meanwhile or during a call that could not be given up.
     pub fn maybe_yield(&'static self) -> bool {
-        self.calls_without_park.set(0);
+        c::spindle_calls_without_park.set(0);
         if !self.core.borrow().has_ready() {
             if self.may_have_events() {
                 self.poll(Some(0));
