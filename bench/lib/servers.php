@@ -54,7 +54,8 @@ final class Servers
             return [];
         }
         for ($round = 1; $round <= $this->rounds; $round++) {
-            foreach ($servers as $name => $command) {
+            // Each side is as often the first as the other.
+            foreach ($round % 2 ? $servers : array_reverse($servers) as $name => $command) {
                 progress("$kind server, round $round of $this->rounds, $name");
                 $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'echo' ? 2 : 3));
                 if ($got === null) {
