@@ -22,7 +22,8 @@ foreach (['sort', 'rsort', 'asort', 'arsort'] as $sort) {
 check('array_unique', static fn($_, int $n) => \array_map(strval(...), \array_unique($words($n))), in: 'array_unique');
 check('natsort', static function ($_, int $n) use ($words) { $a = $words($n); \natsort($a); return \array_map(strval(...), $a); }, in: 'natsort');
 check('natcasesort', static function ($_, int $n) use ($words) { $a = $words($n); \natcasesort($a); return \array_map(strval(...), $a); }, in: 'natcasesort');
-check('array_multisort', static function ($_, int $n) use ($words) { $a = $words($n); $way = [1 => SORT_ASC, 2 => SORT_DESC][$n]; \array_multisort($a, $way, SORT_STRING); return \array_map(strval(...), $a); }, in: 'array_multisort');
+// It is not suspended: both have begun before.
+check('array_multisort', static function ($_, int $n) use ($words) { pause(); $a = $words($n); $way = [1 => SORT_ASC, 2 => SORT_DESC][$n]; \array_multisort($a, $way, SORT_STRING); return \array_map(strval(...), $a); }, anywhere: true);
 
 /** Functions of two arrays that compare by callbacks: their number. */
 $both = ['array_udiff' => 1, 'array_udiff_assoc' => 1, 'array_udiff_uassoc' => 2, 'array_diff_ukey' => 1, 'array_diff_uassoc' => 1,
