@@ -3,7 +3,7 @@
 use super::park::{Time, ZERO, ask, interest, letting_in, park_on};
 use crate::hooks::signal::pending::Pending;
 use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
-use crate::wait::{self};
+use crate::wait;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, timespec};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
