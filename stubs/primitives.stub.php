@@ -409,17 +409,17 @@ namespace Async {
         public function unwatchSignal(int $signo): void {}
 
         /**
-         * Waits until something that is watched is ready, and returns all that is: an array of three arrays, streams to read from,
-         * streams to write to, and signals. The keys of streams are the numbers of their resources; the values are the streams, or what
-         * was given for them. Suspends the current coroutine, also in a fiber, and at least once if others are ready.
+         * Waits until something that is watched is ready, and returns all that is: an array of three lists, of streams to read from,
+         * streams to write to, and signals. In place of a stream there is the value that was given for it. Suspends the current
+         * coroutine, also in a fiber, and at least once if others are ready.
          *
          * A stream is ready as long as a call on it would not block: also at its end, after an error, with data in its buffer, and
-         * when it was closed, until it is unwatched. The arrays are empty when $seconds have passed, after wake(), when another
+         * when it was closed, until it is unwatched. The lists are empty when $seconds have passed, after wake(), when another
          * coroutine has removed the last watch, and when a handler of a signal has run. What is watched may be changed during the
          * wait.
          *
          * @param ?float $seconds at least 0; null waits without limit, which is a deadlock where nothing can end the wait
-         * @return array{0: array<int, mixed>, 1: array<int, mixed>, 2: list<int>}
+         * @return array{0: list<mixed>, 1: list<mixed>, 2: list<int>}
          * @throws \Error if another coroutine is in wait() of this object
          */
         public function wait(?float $seconds = null): array {}

@@ -402,6 +402,7 @@ void spindle_generator_end(zend_object *object);
 bool spindle_is_generator(zend_object *object);
 
 /* streams.c */
+void spindle_streams_end_request(void);
 int spindle_stream_descriptor(zval *resource); /* -1: it has none, or is no open stream */
 bool spindle_is_stream(zval *value);
 bool spindle_stream_has_buffered(zval *resource);

@@ -10,6 +10,27 @@ typedef struct tls_socket {
 	void *handle;
 } tls_socket;
 
+/* Returns whether a stream is one of ext/openssl. Its operations are found by their label once. They stay where they are until a
+ * request ends: then modules that it has loaded are unloaded. */
+static const php_stream_ops *tls_ops;
+
+static bool is_of_openssl(const php_stream *stream)
+{
+	if (stream->ops == tls_ops) {
+		return true;
+	}
+	if (strcmp(stream->ops->label, "tcp_socket/ssl") != 0) {
+		return false;
+	}
+	tls_ops = stream->ops;
+	return true;
+}
+
+void spindle_streams_end_request(void)
+{
+	tls_ops = NULL;
+}
+
 /* Returns the encrypted stream that is the first argument of a call, or NULL. */
 static php_netstream_data_t *tls_of(zend_execute_data *execute_data)
 {
@@ -22,7 +43,7 @@ static php_netstream_data_t *tls_of(zend_execute_data *execute_data)
 		return NULL;
 	}
 	php_stream *stream = Z_RES_VAL_P(first);
-	if (strcmp(stream->ops->label, "tcp_socket/ssl") != 0) {
+	if (!is_of_openssl(stream)) {
 		return NULL;
 	}
 	tls_socket *socket = stream->abstract;
@@ -67,7 +88,7 @@ static php_netstream_data_t *plain_socket(php_stream *stream)
 	if (stream->ops == &php_stream_socket_ops) {
 		return stream->abstract;
 	}
-	if (strcmp(stream->ops->label, "tcp_socket/ssl") != 0) {
+	if (!is_of_openssl(stream)) {
 		return NULL;
 	}
 	tls_socket *socket = stream->abstract;

@@ -139,6 +139,7 @@ declare! {
     pub safe fn spindle_parameters_of(callable: &Value) -> u32;
     pub safe fn spindle_signal_is_taken(signal: c_int) -> bool;
     pub safe fn spindle_signals_held() -> *const c_int;
+    pub safe fn spindle_streams_end_request();
     pub safe fn spindle_vm_interrupt_take() -> bool;
     pub safe fn php_le_stream_context() -> c_int;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;

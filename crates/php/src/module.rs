@@ -178,6 +178,7 @@ extern "C" fn spindle_post_deactivate() -> sys::zend_result {
     persistent::forget_all();
     operators::forget_all();
     scheduler::give_back();
+    c::spindle_streams_end_request();
     suspension::end_request();
     sys::SUCCESS
 }

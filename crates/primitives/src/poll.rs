@@ -56,8 +56,6 @@ struct Side {
 }
 
 struct Stream {
-    /// The number of its resource.
-    number: i64,
     /// Empty when it is not watched any more.
     resource: ValueCell,
     read: Watch,
@@ -182,7 +180,7 @@ fn watch(call: &Call, direction: Direction) -> PhpResult {
         return Err(argument_error(1, false, "must be a stream that has a descriptor, which can be polled"));
     }
     let new = || {
-        let stream = Stream { number, resource: ValueCell::new(), read: Watch::default(), write: Watch::default() };
+        let stream = Stream { resource: ValueCell::new(), read: Watch::default(), write: Watch::default() };
         stream.resource.set(resource);
         Rc::new(stream)
     };
@@ -301,7 +299,7 @@ fn wait(call: Call) -> PhpResult {
     Ok(Array::list([ready.read.into(), ready.write.into(), Value::from(signals)].into_iter()).into())
 }
 
-/// What `wait()` returns, by the numbers of resources.
+/// What `wait()` returns.
 struct Ready {
     read: Owned<Array>,
     write: Owned<Array>,
@@ -323,15 +321,23 @@ impl Ready {
 
     /// Adds a direction; returns `true`, for it is due.
     fn add(&mut self, side: &Side) -> bool {
+        if side.stream.resource.is_open_stream() { self.add_open(side) } else { self.put(side, &side.stream.resource) }
+    }
+
+    /// As [`Ready::add`], of a stream that is open.
+    fn add_open(&mut self, side: &Side) -> bool {
+        let value = &side.watch().value;
+        self.put(side, if value.is_empty() { &side.stream.resource } else { value })
+    }
+
+    #[inline]
+    fn put(&mut self, side: &Side, value: &ValueCell) -> bool {
         let array = match side.direction {
             Direction::Read => &mut self.read,
             Direction::Write => &mut self.write,
         };
-        let watch = side.watch();
-        let is_itself = watch.value.is_empty() || !side.stream.resource.is_open_stream();
-        let value = if is_itself { &side.stream.resource } else { &watch.value };
-        array.set_at(side.stream.number as u64, value.get());
-        watch.was_left.set(false);
+        array.push(value.get());
+        side.watch().was_left.set(false);
         true
     }
 }
@@ -340,6 +346,8 @@ impl Ready {
 enum Found {
     /// It is not watched any more, or is registered.
     Void,
+    /// It is closed, or has no descriptor, or has data in its buffer.
+    WithoutDescriptor,
     Ready,
     /// It is not ready; the descriptor.
     NotReady(i32),
@@ -446,7 +454,8 @@ impl Poll {
                     true
                 }
                 Found::Void => false,
-                Found::Ready => ready.add(side),
+                Found::WithoutDescriptor => ready.add(side),
+                Found::Ready => ready.add_open(side),
                 Found::NotReady(_) if unready == Unready::Left && !side.watch().was_left.replace(true) => true,
                 Found::NotReady(fd) => self.register(side, fd, ready, &mut failure),
                 Found::Unknown(fd) => {
@@ -522,7 +531,7 @@ impl Poll {
         match found {
             _ if !side.watch().is_watched.get() => Found::Void,
             // One that is closed or has no descriptor any more is ready as well: whoever uses it finds that.
-            None => Found::Ready,
+            None => Found::WithoutDescriptor,
             Some(fd) => match known.is_ready(fd, side.direction) {
                 Some(true) => Found::Ready,
                 Some(false) => Found::NotReady(fd),

@@ -453,6 +453,14 @@ impl Fds {
         true
     }
 
+    /// As [`record_simple`](Fds::record_simple) of a TCP socket that was emptied.
+    #[inline(always)]
+    pub(crate) fn record_emptied_tcp(&mut self, fd: RawFd) -> bool {
+        let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get(index));
+        entry.is_some_and(|entry| entry.kind == Some(FdKind::Tcp))
+            && self.record_simple(fd, Interest::READ, Readiness::NotReady)
+    }
+
     /// Preserves `errno`.
     pub(crate) fn record_readiness(
         &mut self,

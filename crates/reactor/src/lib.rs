@@ -494,8 +494,15 @@ impl Reactor {
     }
 
     /// Records that a call has read less from `fd` than it had room for: that is all there was, if it is a TCP socket.
-    #[inline]
+    #[inline(always)]
     pub fn record_short_read(&self, fd: RawFd) {
+        if !self.fds.borrow_mut().record_emptied_tcp(fd) {
+            self.record_any_short_read(fd);
+        }
+    }
+
+    #[inline(never)]
+    fn record_any_short_read(&self, fd: RawFd) {
         let is_tcp = self.kind(fd) == FdKind::Tcp;
         self.record_readiness(fd, Interest::READ, if is_tcp { Readiness::NotReady } else { Readiness::Unknown });
     }

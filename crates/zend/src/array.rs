@@ -171,8 +171,34 @@ impl Owned<Array> {
     /// Appends a value with the next integer key. The array must not be shared.
     pub fn push(&mut self, value: Value) {
         let mut value = ManuallyDrop::new(value);
+        if let Some(place) = self.next_place() {
+            // SAFETY: a place for a value, in which there is none.
+            unsafe { place.write(*value.as_mut_raw()) };
+            return;
+        }
         // SAFETY: our own array, and a value that it takes over.
         unsafe { sys::zend_hash_next_index_insert(self.as_raw(), value.as_mut_raw()) };
+    }
+
+    /// Adds the place after the last one of a packed table with room for it, where a value has to be written.
+    #[inline]
+    fn next_place(&mut self) -> Option<*mut sys::zval> {
+        // SAFETY: our own array: nothing else refers to its table now.
+        let table = unsafe { &mut *self.as_raw() };
+        // SAFETY: a number, in all representations.
+        let flags = unsafe { table.u.flags };
+        let has_room = table.nNumUsed < table.nTableSize && table.nNextFreeElement == i64::from(table.nNumUsed);
+        if flags & sys::SPINDLE_TABLE_IS_PACKED == 0 || !has_room {
+            return None;
+        }
+        // SAFETY: the representation of a packed table.
+        let places = unsafe { table.__bindgen_anon_1.arPacked };
+        // SAFETY: there is room for one more than are used.
+        let place = unsafe { places.add(table.nNumUsed as usize) };
+        table.nNumUsed += 1;
+        table.nNumOfElements += 1;
+        table.nNextFreeElement += 1;
+        Some(place)
     }
 
     /// Sets the value with this integer key. The array must not be shared.

@@ -282,13 +282,15 @@ final class SpindleLoop implements LoopInterface
                 $listener($signal);
             }
         }
-        foreach ($readable as $id => $stream) {
+        foreach ($readable as $stream) {
+            $id = (int) $stream;
             if (isset($this->readers[$id])) {
                 \is_resource($stream) || self::throwClosed();
                 ($this->readers[$id])($stream);
             }
         }
-        foreach ($writable as $id => $stream) {
+        foreach ($writable as $stream) {
+            $id = (int) $stream;
             if (isset($this->writers[$id])) {
                 \is_resource($stream) || self::throwClosed();
                 ($this->writers[$id])($stream);

@@ -144,14 +144,14 @@ final class SpindleDriver extends AbstractDriver
             }
         }
         foreach ($readable as $found) {
-            if ($found instanceof StreamReadableCallback) {
+            if (\is_object($found)) {
                 $this->enqueueCallback($found);
             } else {
                 $this->enqueueAll($found);
             }
         }
         foreach ($writable as $found) {
-            if ($found instanceof StreamWritableCallback) {
+            if (\is_object($found)) {
                 $this->enqueueCallback($found);
             } else {
                 $this->enqueueAll($found);

@@ -19,10 +19,6 @@ foreach ([pair(...), fn() => accepted('tcp://127.0.0.1:0')] as $pair) {
     $write = function (int ...$which) use ($peers): void {
         foreach ($which as $i) fwrite($peers[$i], 'x');
     };
-    $which = function (array $result) use ($names): string {
-        ksort($result[0]);
-        return found($result, $names);
-    };
     $read = fn(array $result) => implode('', array_map(fn($stream) => fread($stream, 10), $result[0]));
     $all = range(0, 9);
 
@@ -49,9 +45,9 @@ foreach ([pair(...), fn() => accepted('tcp://127.0.0.1:0')] as $pair) {
     $result = $poll->wait();
     fread($ours[4], 10);
     fread($ours[7], 10);
-    echo $which($poll->wait()), "\n";
+    echo found($poll->wait(), $names), "\n";
     foreach ($all as $i) $i === 2 || fread($ours[$i], 10);
-    echo $which($poll->wait()), "\n";
+    echo found($poll->wait(), $names), "\n";
     fread($ours[2], 10);
     // Of the busy loop, one that is closed, and one that is not watched any more.
     $write(...$all);
@@ -59,7 +55,7 @@ foreach ([pair(...), fn() => accepted('tcp://127.0.0.1:0')] as $pair) {
     fclose($peers[5]);
     $poll->unwatchRead($ours[6]);
     foreach ($all as $i) fread($ours[$i], 10);
-    echo $which($poll->wait()), "\n";
+    echo found($poll->wait(), $names), "\n";
 }
 ?>
 --EXPECT--

@@ -30,7 +30,7 @@ stream_wrapper_register('user', Wrapper::class);
 [$a, $b] = pair();
 [$c, $d] = pair();
 $s = fopen('user://a', 'r');
-$names = ['a' => $a, 'c' => $c, 's' => $s];
+$names = ['a' => $a, 's' => $s, 'c' => $c];
 $poll = new Async\Poll;
 $poll->watchRead($s);
 $poll->watchRead($c);
@@ -117,6 +117,6 @@ unwatches itself: read [c] write [] signals []
 read [s] write [] signals []
 unwatches what was reported: read [s] write [] signals []
 read [s] write [] signals []
-closes another: read [c s] write [] signals []
+closes another: read [s c] write [] signals []
 close: returned "read [] write [] signals []"
 Exception: from close

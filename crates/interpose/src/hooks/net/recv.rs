@@ -1,7 +1,7 @@
 //! `recv` and its relatives.
 
 use super::message::{self, Rest};
-use super::socket::{SocketWait, forget_readiness, is_stream, poll_events};
+use super::socket::{SocketWait, forget_readiness, is_stream, not_suspended, poll_events};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
 use crate::wait::time::{duration, timespec_of};
 use crate::wait::{self, WaitOutcome};
@@ -11,22 +11,26 @@ use spindle_reactor::{Blocking, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
 /// Records the readiness that a call has shown.
-#[inline]
+#[inline(always)]
 fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
-    let level = if got < 0 {
-        if errno() == libc::EAGAIN { Readiness::NotReady } else { Readiness::Unknown }
-    } else if flags & MSG_PEEK != 0 || length == 0 {
-        return; // nothing was consumed
-    } else if got > 0 && (got as usize) < length {
-        return reactor.record_short_read(fd);
+    if got > 0 && (got as usize) < length && flags & MSG_PEEK == 0 {
+        reactor.record_short_read(fd);
     } else {
-        Readiness::Unknown
-    };
-    reactor.record_readiness(fd, Interest::READ, level);
+        learn_else(reactor, fd, flags, length, got);
+    }
+}
+
+#[inline(never)]
+fn learn_else(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
+    if got >= 0 && (flags & MSG_PEEK != 0 || length == 0) {
+        return; // nothing was consumed
+    }
+    let is_empty = got < 0 && errno() == libc::EAGAIN;
+    reactor.record_readiness(fd, Interest::READ, if is_empty { Readiness::NotReady } else { Readiness::Unknown });
 }
 
 /// Receives. `attempt(offset, flags)` calls the original for what follows `offset` bytes.
-#[inline]
+#[inline(always)]
 fn receive(
     call: &'static str,
     fd: RawFd,
@@ -34,19 +38,9 @@ fn receive(
     length: usize,
     attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
-    let Some(host) = current_host() else {
-        let got = attempt(0, flags);
-        forget_readiness(fd, Interest::READ);
-        return got;
-    };
-    // Urgent data and the error queue are never waited for.
-    if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 {
-        return attempt(0, flags);
-    }
-    if host.has_pending_cancel() {
-        let got = if host.is_shut_down(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
-        // What a cancelled call received now would be lost with its result.
-        return if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() };
+    let Some(host) = current_host() else { return not_suspended(fd, Interest::READ, || attempt(0, flags)) };
+    if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 || host.has_pending_cancel() {
+        return refuse(host, fd, flags, attempt);
     }
     let reactor = host.reactor();
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
@@ -61,9 +55,34 @@ fn receive(
         learn(reactor, fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
             wait::yield_after(host, got < 0);
-            return whole(host, call, fd, flags, length, got, &attempt);
+            return if flags & MSG_WAITALL == 0 { got } else { whole(host, call, fd, flags, length, got, attempt) };
         }
     }
+    wait_and_receive(host, call, fd, flags, length, before, attempt)
+}
+
+/// Urgent data and the error queue are never waited for, and a cancelled coroutine does not receive.
+#[cold]
+#[inline(never)]
+fn refuse(host: &dyn Host, fd: RawFd, flags: c_int, attempt: impl Fn(usize, c_int) -> ssize_t) -> ssize_t {
+    if flags & (MSG_OOB | MSG_ERRQUEUE) != 0 {
+        return attempt(0, flags);
+    }
+    let got = if host.is_shut_down(fd) { attempt(0, flags | MSG_DONTWAIT) } else { -1 };
+    // What a cancelled call received now would be lost with its result.
+    if got >= 0 { got } else { fail::<i8>(libc::ECANCELED).into() }
+}
+
+#[inline(never)]
+fn wait_and_receive(
+    host: &dyn Host,
+    call: &'static str,
+    fd: RawFd,
+    flags: c_int,
+    length: usize,
+    before: c_int,
+    attempt: impl Fn(usize, c_int) -> ssize_t,
+) -> ssize_t {
     let mut limit = SocketWait::new(fd, Interest::READ, call);
     loop {
         match limit.wait(host) {
@@ -76,7 +95,7 @@ fn receive(
             if got >= 0 {
                 set_errno(before);
             }
-            return whole(host, call, fd, flags, length, got, &attempt);
+            return whole(host, call, fd, flags, length, got, attempt);
         }
     }
 }
@@ -89,7 +108,7 @@ fn whole(
     flags: c_int,
     length: usize,
     got: ssize_t,
-    attempt: &impl Fn(usize, c_int) -> ssize_t,
+    attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
     if flags & MSG_WAITALL == 0 || got <= 0 || got as usize >= length || !is_stream(host.reactor(), fd) {
         return got;
@@ -143,7 +162,7 @@ fn queued(fd: RawFd) -> usize {
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, length: size_t, flags: c_int) -> ssize_t {
-    receive("recv", fd, flags, length, |offset, flags| {
+    receive("recv", fd, flags, length, move |offset, flags| {
         // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been filled already.
         unsafe { libc::recv(fd, buffer.byte_add(offset), length - offset, flags) }
     })
@@ -161,7 +180,7 @@ pub unsafe extern "C" fn recvfrom(
     from: *mut sockaddr,
     from_length: *mut socklen_t,
 ) -> ssize_t {
-    receive("recvfrom", fd, flags, length, |offset, flags| {
+    receive("recvfrom", fd, flags, length, move |offset, flags| {
         // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been filled already.
         unsafe { libc::recvfrom(fd, buffer.byte_add(offset), length - offset, flags, from, from_length) }
     })

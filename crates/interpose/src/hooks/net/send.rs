@@ -1,18 +1,18 @@
 //! `send` and its relatives.
 
 use super::message::{self, Rest};
-use super::socket::{SocketWait, forget_readiness, poll_events, socket_option};
+use super::socket::{SocketWait, forget_readiness, not_suspended, poll_events, socket_option};
 use crate::host::{Host, current_host, errno, fail, set_errno};
 use crate::wait::{self, WaitOutcome};
 use libc::{
     MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
 };
-use spindle_reactor::{Blocking, FdKind, Interest, Readiness};
+use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
 /// Sends. `attempt(offset, flags)` calls the original for what follows `offset` bytes. `named`: the call gives the
 /// destination.
-#[inline]
+#[inline(always)]
 fn transmit(
     call: &'static str,
     fd: RawFd,
@@ -21,29 +21,38 @@ fn transmit(
     named: bool,
     attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
-    let Some(host) = current_host() else {
-        let sent = attempt(0, flags);
-        forget_readiness(fd, Interest::WRITE);
-        return sent;
-    };
+    let Some(host) = current_host() else { return not_suspended(fd, Interest::WRITE, || attempt(0, flags)) };
     let reactor = host.reactor();
     let waits = flags & (MSG_DONTWAIT | MSG_FASTOPEN) == 0 && reactor.blocking(fd) == Blocking::Yes;
-    let before = errno();
-    let sent = attempt(0, if waits { flags | MSG_DONTWAIT } else { flags });
-    let full = sent < 0 && errno() == libc::EAGAIN;
-    reactor.record_readiness(fd, Interest::WRITE, if full { Readiness::NotReady } else { Readiness::Unknown });
-    if !waits && full {
-        set_errno(wait::nonblocking_error(host, libc::EAGAIN));
-    }
-    if !waits || !full && (sent < 0 || sent as usize >= length) {
+    if !waits {
+        let sent = attempt(0, flags);
+        let full = sent < 0 && errno() == libc::EAGAIN;
+        record(reactor, fd, full);
+        if full {
+            set_errno(wait::nonblocking_error(host, libc::EAGAIN));
+        }
         return sent;
     }
-    rest(host, call, fd, flags, length, named, sent, before, &attempt)
+    let before = errno();
+    let sent = attempt(0, flags | MSG_DONTWAIT);
+    let full = sent < 0 && errno() == libc::EAGAIN;
+    record(reactor, fd, full);
+    if !full && (sent < 0 || sent as usize >= length) {
+        return sent;
+    }
+    rest(host, call, fd, flags, length, named, sent, before, attempt)
+}
+
+/// Records the readiness that a call has shown.
+#[inline]
+fn record(reactor: &Reactor, fd: RawFd, full: bool) {
+    reactor.record_readiness(fd, Interest::WRITE, if full { Readiness::NotReady } else { Readiness::Unknown });
 }
 
 /// Continues until everything is sent, once the buffer is full.
 #[allow(clippy::too_many_arguments)] // the cold half of `transmit`
 #[cold]
+#[inline(never)]
 fn rest(
     host: &dyn Host,
     call: &'static str,
@@ -53,7 +62,7 @@ fn rest(
     named: bool,
     sent: ssize_t,
     before: c_int,
-    attempt: &impl Fn(usize, c_int) -> ssize_t,
+    attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
     let mut done = sent.max(0) as usize;
     let mut full = sent < 0;
@@ -84,11 +93,7 @@ fn rest(
         let quiet = if done > 0 { MSG_NOSIGNAL } else { 0 };
         let sent = attempt(done, flags | MSG_DONTWAIT | quiet);
         full = sent < 0 && errno() == libc::EAGAIN;
-        host.reactor().record_readiness(
-            fd,
-            Interest::WRITE,
-            if full { Readiness::NotReady } else { Readiness::Unknown },
-        );
+        record(host.reactor(), fd, full);
         if sent < 0 && !full {
             break if done > 0 { 0 } else { errno() };
         }
@@ -109,7 +114,7 @@ fn rest(
 /// # Safety
 /// As the original.
 pub unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, length: size_t, flags: c_int) -> ssize_t {
-    transmit("send", fd, flags, length, false, |offset, flags| {
+    transmit("send", fd, flags, length, false, move |offset, flags| {
         // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been sent already.
         unsafe { libc::send(fd, buffer.byte_add(offset), length - offset, flags) }
     })
@@ -127,7 +132,7 @@ pub unsafe extern "C" fn sendto(
     to: *const sockaddr,
     to_length: socklen_t,
 ) -> ssize_t {
-    transmit("sendto", fd, flags, length, !to.is_null(), |offset, flags| {
+    transmit("sendto", fd, flags, length, !to.is_null(), move |offset, flags| {
         // SAFETY: the caller's own arguments; `offset` bytes of the buffer have been sent already.
         unsafe { libc::sendto(fd, buffer.byte_add(offset), length - offset, flags, to, to_length) }
     })

@@ -65,6 +65,15 @@ impl SocketWait {
     }
 }
 
+/// Makes a call while suspension is disabled.
+#[cold]
+#[inline(never)]
+pub(super) fn not_suspended(fd: RawFd, interest: Interest, attempt: impl FnOnce() -> isize) -> isize {
+    let result = attempt();
+    forget_readiness(fd, interest);
+    result
+}
+
 /// Forgets the readiness of `fd` after a call made while suspension is disabled.
 #[inline]
 pub(super) fn forget_readiness(fd: RawFd, interest: Interest) {
