@@ -54,10 +54,9 @@ final class Servers
             return [];
         }
         for ($round = 1; $round <= $this->rounds; $round++) {
+            progress("$kind servers, round $round of $this->rounds");
             // Each side is as often the first as the other.
-            foreach ($round % 2 ? $servers : array_reverse($servers) as $name => $command) {
-                progress("$kind server, round $round of $this->rounds, $name");
-                $got = $this->underLoad($command, $kind, $name, $this->quick ? 1 : ($kind === 'echo' ? 2 : 3));
+            foreach ($this->round($round % 2 ? $servers : array_reverse($servers), $kind) as $name => $got) {
                 if ($got === null) {
                     unset($servers[$name]); // it will not do better next time
                 } elseif ($name === 'c' || in_array($name, self::PEERS, true)) {
@@ -169,18 +168,56 @@ final class Servers
         return $peers;
     }
 
-    /** @return ?array{cpu: float, rate: float} µs of CPU per request, requests per second */
-    private function underLoad(array $command, string $kind, string $name, int $seconds): ?array
+    /**
+     * All servers run, and are under load in turn, a short while each: what else the machine does changes slower than that.
+     *
+     * @return array<string, ?array{cpu: float, rate: float}> µs of CPU per request and requests per second, by the name of the server
+     */
+    private function round(array $servers, string $kind): array
     {
-        return $this->with($command, "$kind server ($name)", function (int $port, int $pid) use ($kind, $name, $seconds): ?array {
-            $cpu = $this->machine->cpuSeconds($pid);
-            $start = hrtime(true);
-            $requests = $this->load($port, $kind, $seconds, [], $name);
-            return $requests === null ? null : [
-                'cpu' => 1e6 * ($this->machine->cpuSeconds($pid) - $cpu) / $requests,
-                'rate' => 1e9 * $requests / (hrtime(true) - $start),
-            ];
-        });
+        [$slices, $seconds] = $this->slices($kind);
+        $running = $got = [];
+        foreach ($servers as $name => $command) {
+            $running[$name] = $this->begin($command);
+            $got[$name] = ['cpu' => 0.0, 'time' => 0, 'requests' => 0];
+            // What a server does once is not measured, where there is a load that is short enough.
+            if ($running[$name]->pid === null || !self::speaksHttp($kind) && $this->load($running[$name]->port, $kind, 0.25, [], $name) === null) {
+                $got[$name] = null;
+            }
+        }
+        for ($slice = 0; $slice < $slices; $slice++) {
+            foreach ($slice % 2 ? array_reverse($running) : $running as $name => $server) {
+                if ($got[$name] === null) {
+                    continue;
+                }
+                $cpu = $this->machine->cpuSeconds($server->pid);
+                $start = hrtime(true);
+                $requests = $this->load($server->port, $kind, $seconds, [], $name);
+                $got[$name] = $requests === null ? null : [
+                    'cpu' => $got[$name]['cpu'] + $this->machine->cpuSeconds($server->pid) - $cpu,
+                    'time' => $got[$name]['time'] + hrtime(true) - $start,
+                    'requests' => $got[$name]['requests'] + $requests,
+                ];
+            }
+        }
+        foreach ($running as $name => $server) {
+            $this->end($server, "$kind server ($name)", $got[$name] !== null);
+        }
+        return array_map(static fn(?array $sums): ?array => $sums === null ? null : [
+            'cpu' => 1e6 * $sums['cpu'] / $sums['requests'],
+            'rate' => 1e9 * $sums['requests'] / $sums['time'],
+        ], $got);
+    }
+
+    /** @return array{int, float} how often a server is under load in a round, and for how many seconds each time; wrk takes whole ones */
+    private function slices(string $kind): array
+    {
+        return match (true) {
+            $this->quick => [1, 1.0],
+            str_ends_with($kind, '-idle') => [1, 3.0], // that it takes the idle connections is not to weigh
+            self::speaksHttp($kind) => [3, 1.0],
+            default => [12, 0.25],
+        };
     }
 
     /** In runs of their own: counting costs time. */
@@ -258,7 +295,7 @@ final class Servers
     }
 
     /** @return ?int requests answered */
-    private function load(int $port, string $kind, int $seconds, array $wrapper = [], string $name = 'spindle'): ?int
+    private function load(int $port, string $kind, float $seconds, array $wrapper = [], string $name = 'spindle'): ?int
     {
         $connections = self::CONNECTIONS[$kind];
         $client = self::speaksHttp($kind)
@@ -279,13 +316,25 @@ final class Servers
     /** Starts a server, calls $do(port, pid), ends the server. */
     private function with(array $command, string $what, Closure $do): mixed
     {
-        $server = $this->machine->start([...$this->machine->onCpu(0), ...$command]);
-        $line = trim((string) fgets($server->out));
-        $result = preg_match('/^(\d+) (\d+)$/', $line, $m) ? $do((int) $m[1], (int) $m[2]) : null;
-        $this->machine->stop($server, 15);
-        if ($result === null) {
-            $this->machine->failures[] = "$what: " . ($server->errors() ?: ($m ? 'no figure' : 'did not start'));
-        }
+        $server = $this->begin($command);
+        $result = $server->pid === null ? null : $do($server->port, $server->pid);
+        $this->end($server, $what, $result !== null);
         return $result;
+    }
+
+    /** @return object{process: object, port: ?int, pid: ?int} none if it did not start */
+    private function begin(array $command): object
+    {
+        $process = $this->machine->start([...$this->machine->onCpu(0), ...$command]);
+        $has = preg_match('/^(\d+) (\d+)$/', trim((string) fgets($process->out)), $m);
+        return (object) ['process' => $process, 'port' => $has ? (int) $m[1] : null, 'pid' => $has ? (int) $m[2] : null];
+    }
+
+    private function end(object $server, string $what, bool $hasFigure): void
+    {
+        $this->machine->stop($server->process, 15);
+        if (!$hasFigure) {
+            $this->machine->failures[] = "$what: " . ($server->process->errors() ?: ($server->pid === null ? 'did not start' : 'no figure'));
+        }
     }
 }
