@@ -27,26 +27,28 @@ const NO_ADVICE: u8 = 2;
 /// What is known of the kernel's support.
 static ADVICE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Guards the zones at `start` of a writable mapping. `mapped` is the number of guards that are mappings already.
+/// Guards a stack that begins at `low`, above its zones, in a writable mapping. `mapped` is the number of guards that are
+/// mappings already.
 ///
 /// # Errors
 /// An `errno`: the kernel has no mappings left for it, or hardly any.
-pub fn install(start: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
-    let (floor, reserve, wire) = (zones.floor as usize, zones.reserve as usize, zones.wire as usize);
-    if advise(start, floor) && advise(start + floor + reserve, wire) {
+pub fn install(low: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
+    let guard = zones.guard as usize;
+    if advise(low - guard, guard) {
         return Ok(Kind::Advised);
     }
     // The heap needs mappings as well, without which PHP cannot run.
     if mapped >= max_mapped() {
         return Err(libc::ENOMEM);
     }
-    // All of them as one: the number of mappings is limited.
-    if map(start, floor + reserve + wire) { Ok(Kind::Mapped) } else { Err(errno()) }
+    // All zones, which costs no more; and the mapping need not be split again when the stack overflows.
+    if map(low - zones.bytes(), zones.bytes()) { Ok(Kind::Mapped) } else { Err(errno()) }
 }
 
-/// Guards pages again that [`open`] has opened. Has no effect if the kernel refuses.
-pub fn close(start: usize, bytes: usize) {
-    let _ = advise(start, bytes) || map(start, bytes);
+/// Guards pages, of which some may be guarded already. Returns `false` if the kernel refuses. Can be called in a signal
+/// handler, after [`install`].
+pub fn close(start: usize, bytes: usize) -> bool {
+    advise(start, bytes) || map(start, bytes)
 }
 
 /// Opens pages, however they were guarded. Can be called in a signal handler.
@@ -75,10 +77,10 @@ fn map(start: usize, bytes: usize) -> bool {
 /// An `errno`: it cannot be tried, or no guard can be installed.
 pub fn try_out() -> Result<Kind, i32> {
     let page = memory::page_size();
-    let start = memory::map(3 * page, libc::MAP_NORESERVE)?;
-    let zones = Zones { floor: page as u32, reserve: page as u32, wire: page as u32 };
-    let kind = install(start, zones, 0);
-    memory::unmap(start, 3 * page);
+    let zones = Zones { reserve: page as u32, guard: page as u32 };
+    let start = memory::map(zones.bytes(), libc::MAP_NORESERVE)?;
+    let kind = install(start + zones.bytes(), zones, 0);
+    memory::unmap(start, zones.bytes());
     kind
 }
 

@@ -1,14 +1,14 @@
 //! Turns an overflow of a coroutine's C stack into a PHP fatal error instead of a crash.
 //!
-//! Below each stack are three zones ([`crate::stack::stacks::Zones`]). A fault in the uppermost one, the *wire*, may
-//! have interrupted anything: a library that holds a lock, `malloc`. So the handler opens the wire, and the interrupted
-//! code continues in it and in the *reserve* below, as on a deeper stack. The handler requests an interrupt of PHP
-//! code, at which the fatal error is raised, because errors are safe there ([`at_interrupt`]). If the stack has shrunk
-//! by then, the wire is closed again.
+//! Below each stack is a guard ([`crate::stack::stacks::Zones`]). A fault in it may have interrupted anything: a library
+//! that holds a lock, `malloc`. So the handler opens its upper part, the *reserve*, guards as much again below that, and the
+//! interrupted code continues in the reserve, as on a deeper stack. The handler requests an interrupt of PHP code, at which
+//! the fatal error is raised, because errors are safe there ([`at_interrupt`]). If the stack has shrunk by then, the reserve
+//! is closed again.
 //!
-//! C code that recurses by itself (a parser, `serialize`) does not get to such a place, and reaches the *floor*. If
-//! that happens in PHP's own code, the error is raised at once: the coroutine continues in [`raise`], below all that is
-//! on its stack. PHP expects an error to leave any of its functions that allocates; its heap and its tables call
+//! C code that recurses by itself (a parser, `serialize`) does not get to such a place, and reaches what is below the
+//! reserve. If that happens in PHP's own code, the error is raised at once: the coroutine continues in [`raise`], below
+//! all that is on its stack. PHP expects an error to leave any of its functions that allocates; its heap and its tables call
 //! nothing while they are being changed, and only calls overflow a stack. In other code it is unknown what is half done
 //! and which locks are held, and the end of the request would run into that: the process ends at once, with the same
 //! message.
@@ -29,10 +29,10 @@ use std::mem::transmute;
 use std::ptr::{null, null_mut};
 use std::slice;
 
-/// A stack within this distance of its wire still counts as overflowed: the code that closes the wire must not need it.
-const NEAR_WIRE: usize = 16 * 1024;
+/// A stack that is left with so little still counts as overflowed: the code that closes the reserve must not need it.
+const NEAR_END: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
-/// The part of the floor that is opened for PHP's error handling.
+/// What is opened below the reserve for PHP's error handling.
 const ERROR_ROOM: usize = 64 * 1024;
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
@@ -62,7 +62,7 @@ static PREPARED: Prepared = Prepared {
     before: [const { Cell::new(DEFAULT) }; 2],
     text: Cell::new([0; 160]),
     code: Cell::new((0, 0)),
-    zones: Cell::new(Zones { wire: 0, reserve: 0, floor: 0 }),
+    zones: Cell::new(Zones { reserve: 0, guard: 0 }),
     is_whole: Cell::new(|| false),
 };
 
@@ -171,8 +171,8 @@ fn code_around(address: usize) -> (usize, usize) {
 /// The zone below the running stack that contains an address.
 enum Zone {
     Elsewhere,
-    Wire,
-    Floor,
+    Reserve,
+    BelowReserve,
 }
 
 fn zone(stack: &Stack, address: usize) -> Zone {
@@ -181,11 +181,9 @@ fn zone(stack: &Stack, address: usize) -> Zone {
         return Zone::Elsewhere;
     }
     let depth = low - address;
-    let open = zones.above_floor();
     match depth {
-        // If guards are mappings, the reserve is part of them.
-        _ if depth <= open => Zone::Wire,
-        _ if depth <= open + zones.floor as usize => Zone::Floor,
+        _ if depth <= zones.reserve as usize => Zone::Reserve,
+        _ if depth <= zones.bytes() => Zone::BelowReserve,
         _ => Zone::Elsewhere,
     }
 }
@@ -200,16 +198,16 @@ extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc
         let address = unsafe { fault.si_addr() } as usize;
         match zone(stack, address) {
             Zone::Elsewhere => {}
-            Zone::Wire if !stack.overflowed.get() && open(stack) => return,
-            Zone::Wire => abort_with_message(),
-            Zone::Floor => {
+            Zone::Reserve if !stack.overflowed.get() && overflows(stack) => return,
+            Zone::Reserve => abort_with_message(),
+            Zone::BelowReserve => {
                 let code = PREPARED.code.get();
                 let in_php = (code.0..code.1).contains(&arch::instruction(registers)); // of the PHP thread, on this stack
-                let floor = stack.low as usize - PREPARED.zones.get().above_floor();
-                if !in_php || !PREPARED.is_whole.get()() || !guard::open(floor - ERROR_ROOM, ERROR_ROOM) {
+                let reserve = PREPARED.zones.get().reserve as usize;
+                if !in_php || !PREPARED.is_whole.get()() || !open(stack, reserve, reserve + ERROR_ROOM) {
                     abort_with_message();
                 }
-                arch::call_instead(registers, floor, raise);
+                arch::call_instead(registers, stack.low as usize - reserve, raise);
                 return;
             }
         }
@@ -217,11 +215,16 @@ extern "C" fn handler(signal: i32, fault: &libc::siginfo_t, registers: &mut libc
     pass_on(signal, fault, registers, is_sent);
 }
 
-/// Opens the wire of the running stack, and requests an interrupt of PHP code.
-fn open(stack: &Stack) -> bool {
+/// Opens what lies between two depths below a stack, once all below that is guarded. Returns `false` if the kernel refuses.
+fn open(stack: &Stack, from: usize, to: usize) -> bool {
+    let (low, all) = (stack.low as usize, PREPARED.zones.get().bytes());
+    guard::close(low - all, all - to) && guard::open(low - to, to - from)
+}
+
+/// Opens the reserve of the running stack, and requests an interrupt of PHP code.
+fn overflows(stack: &Stack) -> bool {
     let before = memory::errno();
-    let room = PREPARED.zones.get().above_floor();
-    let opened = guard::open(stack.low as usize - room, room);
+    let opened = open(stack, 0, PREPARED.zones.get().reserve as usize);
     memory::set_errno(before);
     stack.overflowed.set(opened);
     engine::request_interrupt();
@@ -256,7 +259,7 @@ extern "C" fn raise() -> ! {
     std::process::abort()
 }
 
-/// Raises the error at an interrupt of PHP code, if the running stack still reaches its wire or nearly does.
+/// Raises the error at an interrupt of PHP code, if the running stack still reaches its end or nearly does.
 #[inline(always)]
 pub fn at_interrupt() {
     if let Some(stack) = stacks::current().filter(|stack| stack.overflowed.get()) {
@@ -269,12 +272,12 @@ pub fn at_interrupt() {
 fn raise_or_close(stack: &Stack) {
     let here = 0u8;
     let low = stack.low as usize;
-    if (&raw const here).addr() < low + NEAR_WIRE {
+    if (&raw const here).addr() < low + NEAR_END {
         raise();
     }
-    stack.overflowed.set(false);
-    let room = PREPARED.zones.get().above_floor();
-    guard::close(low - room, room); // nothing alive is there
+    let reserve = PREPARED.zones.get().reserve as usize;
+    let closed = guard::close(low - reserve, reserve); // nothing alive is there
+    stack.overflowed.set(!closed);
 }
 
 /// Writes the error message, and ends the process: nothing else is safe.

@@ -1,9 +1,9 @@
 //! C stacks for coroutines, each with the first page of a VM stack, in slots of large mappings.
 //!
 //! ```text
-//!   low                                                                                high
-//!   │ floor │ reserve │ wire │ C stack, grows down ◄──────── │ Ctx │ VM stack page, grows up ──► │
-//!   └guarded┘         └guard.┘                             one 4K page
+//!   low                                                                            high
+//!   │        │ guard │ C stack, grows down ◄──────────── │ Ctx │ VM stack page, grows up ──► │
+//!   │ guard │ reserve │ after an overflow                    one 4K page
 //! ```
 //! What a parked coroutine uses of both stacks is usually in one page. Its offset in the page varies by slot, so that
 //! thousands of coroutines do not compete for the same cache sets.
@@ -11,11 +11,11 @@
 //! A deep stack costs address space, and page tables: 4 KiB for each 2 MiB in which anything is touched or guarded.
 //! Large slots are therefore placed so that the guard of one and the top of the one below it share 2 MiB.
 //!
-//! A guard costs 10 to 30 ns for each of its pages when the stack is created. Slots do not begin at multiples of their
-//! size, because the processor's entries for the pages of a thousand stacks would then all be in the same few sets of
-//! its caches.
+//! A guard costs 10 to 30 ns for each of its pages when the stack is created, so what is to be guarded only after an
+//! overflow is guarded then. Slots do not begin at multiples of their size, because the processor's entries for the
+//! pages of a thousand stacks would then all be in the same few sets of its caches.
 //!
-//! For the floor, the reserve and the wire see `overflow`.
+//! For the guard and the reserve see `overflow`.
 
 use crate::stack::{arch, guard, memory};
 use crate::{c, settings};
@@ -63,13 +63,13 @@ const MAX_KEPT: usize = 64;
 pub struct Stack {
     /// The stack pointer while the stack is suspended.
     pub sp: Cell<*mut u8>,
-    /// The lowest address of the C stack, above the wire; null for main.
+    /// The lowest address of the C stack, above the guard; null for main.
     pub low: *mut u8,
     /// The first page of the VM stack; null for main.
     pub vm_page: sys::zend_vm_stack,
     /// The end of the VM page.
     pub vm_end: *mut u8,
-    /// Set while its wire is open, because it has overflowed.
+    /// Set while its reserve is open, because it has overflowed.
     pub overflowed: Cell<bool>,
 }
 
@@ -130,28 +130,23 @@ pub fn running_at() -> usize {
 /// The bytes below a C stack.
 #[derive(Clone, Copy)]
 pub struct Zones {
-    /// Guarded until the stack overflows. A large frame that steps over it gets into the reserve or the floor.
-    pub wire: u32,
-    /// Room for the interrupted code to complete. Not guarded, because guards have a cost.
+    /// The upper part, into which the stack grows when it overflows: room for the interrupted code to complete.
     pub reserve: u32,
-    /// Guarded. No frame steps over it: the largest known one has 262,168 bytes (LZF in phpredis).
-    pub floor: u32,
+    /// Inaccessible: below the stack, and after an overflow below the reserve. No frame steps over it: the largest known one
+    /// has 262,168 bytes (LZF in phpredis).
+    pub guard: u32,
 }
 
 impl Zones {
     fn of(size: usize, page: usize) -> Zones {
-        let reserve = if size >= LARGE { 240 << 10 } else { 48 << 10 };
+        let reserve = if size >= LARGE { 256 << 10 } else { 64 << 10 };
         let round = |bytes: usize| bytes.next_multiple_of(page) as u32;
-        Zones { wire: round(16 << 10), reserve: round(reserve), floor: round(384 << 10) }
+        Zones { reserve: round(reserve), guard: round(384 << 10) }
     }
 
-    /// Returns the number of bytes above the floor.
-    pub fn above_floor(self) -> usize {
-        self.wire as usize + self.reserve as usize
-    }
-
-    fn bytes(self) -> usize {
-        self.above_floor() + self.floor as usize
+    /// Returns the number of bytes in all.
+    pub fn bytes(self) -> usize {
+        self.reserve as usize + self.guard as usize
     }
 }
 
@@ -352,11 +347,11 @@ impl<T: AtTop> Stacks<T> {
             self.map()?;
         }
         let start = self.start_of(self.slot);
-        let kind = guard::install(start, self.zones, self.mapped).map_err(NoStack::Guard)?;
+        let low = start + self.zones.bytes();
+        let kind = guard::install(low, self.zones, self.mapped).map_err(NoStack::Guard)?;
         self.mapped += usize::from(kind == guard::Kind::Mapped);
         self.slot += 1;
         let end = self.start_of(self.slot);
-        let low = start + self.zones.bytes();
         let colour = (self.made % 8) * 64;
         self.made += 1;
         let ctx = (end - VM_AREA - CTX_AREA + CTX_OFFSET + colour) as *mut T;
@@ -366,7 +361,7 @@ impl<T: AtTop> Stacks<T> {
         unsafe { ctx.write(T::new()) };
         // SAFETY: what lies there begins with its stack.
         unsafe { ctx.cast::<Stack>().write(stack) };
-        announce_to_valgrind(start + self.zones.floor as usize, ctx as usize);
+        announce_to_valgrind(low - self.zones.reserve as usize, ctx as usize);
         // SAFETY: just made. It lasts as long as `self`, see `take`.
         Ok(unsafe { &*ctx })
     }
