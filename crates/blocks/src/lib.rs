@@ -78,6 +78,21 @@ pub fn keep() {
     }
 }
 
+/// Gives the blocks that this thread keeps to malloc, and free pages to the system.
+pub fn release() {
+    for class in 0..CLASSES {
+        while let Some(block) = Blocks::take(class) {
+            // SAFETY: a block of this class, which nobody uses.
+            unsafe { System.dealloc(block, whole(class)) };
+        }
+    }
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it changes nothing that is used.
+    unsafe {
+        libc::malloc_trim(0)
+    };
+}
+
 /// Returns the lists, if they are those of this thread.
 #[inline(always)]
 fn lists() -> Option<&'static [List; CLASSES]> {
@@ -307,6 +322,13 @@ mod tests {
             size = next;
         }
         free(block, size);
+
+        // All of them go to malloc, which has them for other sizes, too.
+        let all: Vec<_> = (0..LARGE_KEPT).map(|_| allocate(large)).collect();
+        all.iter().for_each(|block| free(*block, large));
+        release();
+        assert_eq!(LISTS.0.iter().map(|list| list.count.get()).sum::<u32>(), 0);
+        assert!(LISTS.0.iter().all(|list| list.first.get().is_null()));
 
         let aligned = Layout::from_size_align(100, 64).unwrap();
         // SAFETY: a size that is not zero.

@@ -61,4 +61,8 @@ impl Driver for Events {
             self.set.wake();
         }
     }
+
+    fn release_memory(&self) {
+        spindle_blocks::release();
+    }
 }

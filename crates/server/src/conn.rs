@@ -144,7 +144,7 @@ impl Connection {
             is_light: Cell::new(false),
             shared,
         });
-        connection.id.set(connection.shared.connections.borrow_mut().insert(Rc::clone(&connection)));
+        connection.id.set(connection.shared.connection_begins(Rc::clone(&connection)));
         connection
     }
 

@@ -28,6 +28,7 @@ mod job;
 mod link;
 mod listen;
 mod log;
+mod memory;
 mod proxied;
 mod server;
 mod service;

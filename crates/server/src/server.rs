@@ -2,13 +2,14 @@
 
 use crate::compress::Compressing;
 use crate::conn::Connection;
-use crate::exchange::{Exchange, Why};
+use crate::exchange::{Exchange, NEVER, Why};
 use crate::exec::Executor;
 use crate::files::Root;
 use crate::io::{Direction, Side};
 use crate::job;
 use crate::listen::{Accepting, Listener};
 use crate::log::Entry;
+use crate::memory::Memory;
 use crate::settings::Settings;
 use crate::timer::Timers;
 use crate::tls::Tls;
@@ -63,6 +64,9 @@ pub trait Driver {
 
     /// There is something to do: [`Server::turn`] is to be called soon. Called by what handlers do.
     fn wake(&self);
+
+    /// Many connections have ended: memory that is free is to be given back to the system. Called once in a second at most.
+    fn release_memory(&self);
 }
 
 /// Something that concerns a handler.
@@ -150,6 +154,7 @@ pub struct Shared {
     pub jobs: RefCell<HashMap<Key, Rc<job::Wait>>>,
     pub roots: RefCell<Vec<Arc<Root>>>,
     pub connections: RefCell<Slab<Rc<Connection>>>,
+    memory: Memory,
     /// How many connections have hyper's buffers.
     pub services: Cell<usize>,
     pub accepted: Cell<u64>,
@@ -327,9 +332,17 @@ impl Shared {
         }
     }
 
+    /// Adds a connection. Returns its number.
+    pub fn connection_begins(&self, connection: Rc<Connection>) -> usize {
+        let id = self.connections.borrow_mut().insert(connection);
+        self.memory.grows(self.connection_count());
+        id
+    }
+
     pub fn connection_ends(&self, id: usize) {
         let connection = self.connections.borrow_mut().try_remove(id);
         drop(connection);
+        self.memory.shrinks(self.connection_count(), self.now.get());
         self.one_is_idle();
     }
 
@@ -392,6 +405,7 @@ impl Server {
             jobs: RefCell::default(),
             roots: RefCell::default(),
             connections: RefCell::default(),
+            memory: Memory::default(),
             services: Cell::new(0),
             accepted: Cell::new(0),
             requests: Cell::new(0),
@@ -470,6 +484,9 @@ impl Server {
         shared.compressing.turn_begins();
         shared.exec.run(TASKS);
         shared.compressing.turn_ends();
+        if shared.memory.is_due(shared.connection_count(), now) {
+            shared.driver.release_memory();
+        }
         shared.is_in_turn.set(false);
     }
 
@@ -490,7 +507,8 @@ impl Server {
             Life::Cancelling(until) => Some(until),
             Life::Serving | Life::Closed => None,
         };
-        [self.0.timers.next(), end].into_iter().flatten().min()
+        let memory = self.0.memory.due();
+        [self.0.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
     }
 
     /// Accepts no more connections, and closes those that there are when their requests are answered. After `grace`

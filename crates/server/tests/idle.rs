@@ -189,6 +189,47 @@ fn it_makes_room() {
 }
 
 #[test]
+fn connections_with_tls_leave_nothing() {
+    let (world, _folder) = secure::world(Settings::default());
+    let mut live = Vec::new();
+    for _ in 0..4 {
+        let clients: Vec<_> = (0..50).map(|_| Secure::connect(&world, &[])).collect();
+        for client in &clients {
+            client.send(&world, GET);
+            client.expect(&world, "[GET /a ]");
+        }
+        drop(clients);
+        world.until(|| (world.server.stats().connections == 0).then_some(()));
+        world.advance(SECOND);
+        world.seen.take();
+        live.push(LIVE.get());
+    }
+    // In the first rounds tables grow.
+    assert_eq!(live[2], live[3], "{live:?}");
+}
+
+#[test]
+fn memory_is_given_back_when_many_have_left() {
+    let world = World::echo(Settings::default());
+    let left = |count: usize| {
+        let clients: Vec<_> = (0..count).map(|_| world.client()).collect();
+        drop(clients);
+        world.until(|| (world.server.stats().connections == 0).then_some(()));
+    };
+    left(255);
+    world.advance(SECOND);
+    assert_eq!(world.releases(), 0);
+    left(300);
+    assert_eq!(world.releases(), 1);
+    left(300);
+    assert_eq!(world.releases(), 1, "once in a second");
+    assert!(world.server.next_deadline().is_some());
+    world.advance(SECOND);
+    assert_eq!(world.releases(), 2);
+    assert_eq!(world.server.next_deadline(), None);
+}
+
+#[test]
 fn with_tls_it_is_as_without() {
     let (world, _folder) = secure::world(Settings { keep_alive: 75 * SECOND, ..Settings::default() });
     let client = Secure::connect(&world, &[]);

@@ -20,6 +20,7 @@ struct Loop {
     next: Cell<Key>,
     waits: RefCell<HashMap<Key, (RawFd, Direction)>>,
     wakes: Cell<u64>,
+    releases: Cell<u64>,
     open: Cell<i64>,
     jobs: RefCell<Vec<(Key, Job)>>,
     holds_jobs: Cell<bool>,
@@ -76,6 +77,10 @@ impl Driver for Shared {
 
     fn wake(&self) {
         self.0.wakes.set(self.0.wakes.get() + 1);
+    }
+
+    fn release_memory(&self) {
+        self.0.releases.set(self.0.releases.get() + 1);
     }
 }
 
@@ -162,6 +167,11 @@ impl World {
 
     pub fn wakes(&self) -> u64 {
         self.events.wakes.get()
+    }
+
+    /// Returns how often memory was to be given back to the system.
+    pub fn releases(&self) -> u64 {
+        self.events.releases.get()
     }
 
     /// One turn of the server. Events stay.
