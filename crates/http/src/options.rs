@@ -117,6 +117,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "cancel_grace" => settings.cancel_grace = seconds(&name, value)?,
             "write_timeout" => settings.write_timeout = seconds(&name, value)?,
             "write_window" => settings.write_window = size(&name, value, 1)?,
+            "max_buffered" => settings.max_buffered = size(&name, value, 0)?,
             "max_header_size" => settings.max_header_size = size(&name, value, 8192)?,
             "max_headers" => settings.max_headers = size(&name, value, 1)?,
             "max_body_size" => settings.max_body_size = count(&name, value, 0)?,

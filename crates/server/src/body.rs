@@ -173,6 +173,14 @@ impl Outgoing {
     }
 }
 
+/// Counts bytes while they wait for the client.
+fn counted(exchange: Option<&Rc<Exchange>>, bytes: Bytes) -> Bytes {
+    match exchange {
+        Some(exchange) => exchange.counts(bytes),
+        None => bytes,
+    }
+}
+
 impl Drop for Outgoing {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange.take() {
@@ -204,9 +212,11 @@ impl Body for Outgoing {
                 }
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
-            Content::File(file) => file.poll(cx).map_ok(Frame::data),
+            Content::File(file) => file.poll(cx).map_ok(|bytes| Frame::data(counted(this.exchange.as_ref(), bytes))),
             Content::Stream(pipe) => pipe.poll(cx),
-            Content::Compressed(body) => body.poll(cx),
+            Content::Compressed(body) => {
+                body.poll(cx).map_ok(|frame| frame.map_data(|bytes| counted(this.exchange.as_ref(), bytes)))
+            }
         };
         if let Some(exchange) = &this.exchange {
             if let Poll::Ready(Some(Ok(frame))) = &piped {

@@ -12,6 +12,7 @@ use crate::service::Service;
 use crate::stream::{Failed, Session, Stream};
 use crate::timer::Time;
 use crate::tls::Tls;
+use crate::waiting::Waiting;
 use bytes::Bytes;
 use http::Version;
 use hyper::server::conn::{http1, http2};
@@ -20,6 +21,7 @@ use std::future::Future;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 /// What a connection does, as far as its time limits are concerned, and since when.
@@ -95,6 +97,10 @@ pub struct Connection {
     drains: Cell<bool>,
     /// Since when the client has taken no data; 0 if it takes them.
     blocked_since: Cell<u64>,
+    /// When the client has last taken data, or when the first came that waits for it.
+    taken_at: Cell<u64>,
+    /// The bytes of responses that wait for the client.
+    waiting: OnceCell<Arc<Waiting>>,
     /// By which it is seen that the client leaves while what it has sent is not read, and that something has come.
     hangup: RefCell<Option<Hangup>>,
     /// The exchange whose handler has made it a WebSocket.
@@ -134,6 +140,8 @@ impl Connection {
             makes_room: Cell::new(false),
             drains: Cell::new(false),
             blocked_since: Cell::new(0),
+            taken_at: Cell::new(0),
+            waiting: OnceCell::new(),
             hangup: RefCell::default(),
             upgraded: RefCell::default(),
             is_pinged: Cell::new(false),
@@ -310,8 +318,37 @@ impl Connection {
         }
     }
 
+    /// Counts bytes of a response until they are sent or dropped.
+    pub fn counts(&self, bytes: Bytes) -> Bytes {
+        if bytes.is_empty() {
+            return bytes;
+        }
+        let waiting = self.waiting.get_or_init(|| Waiting::new(&self.shared.waiting));
+        if waiting.bytes() == 0 {
+            self.taken_at.set(self.shared.now.get());
+        }
+        waiting.count(bytes)
+    }
+
+    /// Returns how much it costs that the client takes nothing: bytes, times the time for which it has taken none. It is 0 if
+    /// that time is less than `least`, or if there are none.
+    pub fn burden(&self, now: u64, least: u64) -> u128 {
+        let bytes = self.waiting.get().map_or(0, |waiting| waiting.bytes());
+        let time = now.saturating_sub(self.taken_at.get());
+        if time < least { 0 } else { bytes as u128 * (u128::from(time) + 1) }
+    }
+
+    /// Closes the connection, because its client takes too little of what waits for it.
+    pub fn takes_too_little(&self) {
+        if let Some(waiting) = self.waiting.get() {
+            waiting.leaves();
+        }
+        self.kill();
+    }
+
     /// The client has taken data.
     pub fn has_written(&self) {
+        self.taken_at.set(self.shared.now.get());
         if self.blocked_since.replace(0) > 0
             && let Phase::Idle(_) = self.phase.get()
         {
@@ -520,6 +557,9 @@ impl Connection {
         self.upgraded.take();
         self.waker.take();
         self.unschedule();
+        if let Some(waiting) = self.waiting.get() {
+            waiting.leaves();
+        }
         self.shared.connection_ends(self.id.get());
     }
 }
@@ -940,6 +980,7 @@ impl Future for Task {
             return Poll::Ready(());
         }
         this.lighten(now);
+        connection.shared.limit_waiting();
         connection.reschedule();
         Poll::Pending
     }

@@ -450,12 +450,12 @@ impl Exchange {
             set_length(&mut headers, length);
         }
         let content = match body {
-            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match compressed {
-                Some(chosen) => {
+            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.counts(bytes)) {
+                (Some(chosen), bytes) => {
                     let source = Source::Full(bytes);
                     Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
                 }
-                None => {
+                (None, bytes) => {
                     if is_h2 {
                         self.taken_since.set(self.shared.now.get().max(1));
                     }
@@ -580,7 +580,7 @@ impl Exchange {
         if self.has_no_reader() {
             return if is_head_only { Written::Ok } else { Written::Gone };
         }
-        if !pipe.write(bytes) && !is_head_only {
+        if !pipe.write(self.connection.counts(bytes)) && !is_head_only {
             return Written::TooMuch;
         }
         self.shared.notify();
@@ -589,8 +589,8 @@ impl Exchange {
 
     /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Event::Wake`] follows.
     pub fn has_room(&self) -> bool {
-        let is_full =
-            self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= self.shared.settings.write_window);
+        let window = if self.shared.is_overfull() { 1 } else { self.shared.settings.write_window };
+        let is_full = self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= window);
         if !is_full || self.has_no_reader() {
             self.writes_since.set(0);
             return true;
@@ -660,6 +660,12 @@ impl Exchange {
         if self.writes_since.get() > 0 && self.has_room() {
             self.shared.push(Event::Wake(Rc::clone(self)));
         }
+    }
+
+    /// Counts a body, or what is read or made of it piece by piece, while it waits for the client. A small one is no more than
+    /// what a request takes anyway.
+    pub(crate) fn counts(&self, bytes: Bytes) -> Bytes {
+        if bytes.len() < COUNTED { bytes } else { self.connection.counts(bytes) }
     }
 
     /// hyper has taken so many bytes of the body.
@@ -860,6 +866,9 @@ impl Exchange {
         }
     }
 }
+
+/// Bodies of this size are counted.
+const COUNTED: usize = 1024;
 
 /// A time that does not come.
 pub const NEVER: u64 = u64::MAX;

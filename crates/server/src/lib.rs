@@ -37,6 +37,7 @@ mod stream;
 mod targets;
 mod timer;
 mod tls;
+mod waiting;
 mod waker;
 mod ws;
 

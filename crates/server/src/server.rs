@@ -22,6 +22,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 
 /// The number of a wait for a descriptor.
@@ -105,6 +106,8 @@ pub struct Stats {
     pub cancelled: u64,
     /// Handshakes of TLS that have failed, or were not complete in time.
     pub handshakes_failed: u64,
+    /// Bytes of responses that wait for their clients.
+    pub waiting: usize,
 }
 
 /// Hashes keys, which are different numbers already.
@@ -155,6 +158,9 @@ pub struct Shared {
     pub roots: RefCell<Vec<Arc<Root>>>,
     pub connections: RefCell<Slab<Rc<Connection>>>,
     memory: Memory,
+    /// How many bytes of responses wait for their clients, and when it is looked for one that takes nothing.
+    pub waiting: Arc<AtomicUsize>,
+    relieves_at: Cell<u64>,
     /// How many connections have hyper's buffers.
     pub services: Cell<usize>,
     pub accepted: Cell<u64>,
@@ -361,6 +367,40 @@ impl Shared {
         }
     }
 
+    /// Returns `true` if too much waits for clients.
+    #[inline]
+    pub fn is_overfull(&self) -> bool {
+        let most = self.settings.max_buffered;
+        most > 0 && self.waiting.load(Ordering::Relaxed) > most
+    }
+
+    /// Closes connections if too much waits for their clients. It is called when one of them has sent what it could.
+    #[inline]
+    pub fn limit_waiting(&self) {
+        if self.is_overfull() {
+            self.relieve(self.settings.max_buffered);
+        }
+    }
+
+    #[cold]
+    fn relieve(&self, most: usize) {
+        let now = self.now.get();
+        loop {
+            let waiting = self.waiting.load(Ordering::Relaxed);
+            let is_far_beyond = waiting > most.saturating_mul(2);
+            if waiting <= most || now < self.relieves_at.get() && !is_far_beyond {
+                return;
+            }
+            let connections = self.connections.borrow();
+            let least = if is_far_beyond { 0 } else { PATIENCE };
+            let worst = connections.iter().map(|(_, it)| (it.burden(now, least), it)).max_by_key(|(burden, _)| *burden);
+            match worst {
+                Some((burden, connection)) if burden > 0 => connection.takes_too_little(),
+                _ => return self.relieves_at.set(now.saturating_add(PATIENCE / 8)),
+            }
+        }
+    }
+
     fn each_connection(&self, what: impl Fn(&Connection)) {
         let all: Vec<_> = self.connections.borrow().iter().map(|(_, connection)| Rc::clone(connection)).collect();
         all.iter().for_each(|connection| what(connection));
@@ -388,6 +428,9 @@ pub struct Server(Rc<Shared>);
 /// The size of the largest record of TLS, and some of the next one.
 const SCRATCH: usize = 17 << 10;
 
+/// How long a client may take nothing, in nanoseconds, where too much waits for all of them.
+const PATIENCE: u64 = 1_000_000_000;
+
 /// How many tasks are polled in a turn.
 const TASKS: usize = 64;
 
@@ -406,6 +449,8 @@ impl Server {
             roots: RefCell::default(),
             connections: RefCell::default(),
             memory: Memory::default(),
+            waiting: Arc::default(),
+            relieves_at: Cell::new(0),
             services: Cell::new(0),
             accepted: Cell::new(0),
             requests: Cell::new(0),
@@ -546,6 +591,7 @@ impl Server {
             refused: shared.refused.get(),
             cancelled: shared.cancelled.get(),
             handshakes_failed: shared.handshakes_failed.get(),
+            waiting: shared.waiting.load(Ordering::Relaxed),
         }
     }
 

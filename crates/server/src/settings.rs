@@ -27,6 +27,9 @@ pub struct Settings {
     pub write_timeout: u64,
     /// How many bytes of a response are buffered before its handler has to wait.
     pub write_window: usize,
+    /// How many bytes of responses may wait for their clients, of all connections together. Beyond it those are closed that take
+    /// nothing.
+    pub max_buffered: usize,
     /// The size of a request's head; more is refused with status 431.
     pub max_header_size: usize,
     /// The number of a request's header lines; more are refused with status 431.
@@ -74,6 +77,7 @@ impl Default for Settings {
             cancel_grace: 5 * SECOND,
             write_timeout: 30 * SECOND,
             write_window: 256 << 10,
+            max_buffered: 256 << 20,
             max_header_size: 64 << 10,
             max_headers: 100,
             max_body_size: 8 << 20,

@@ -429,6 +429,22 @@ fn a_client_that_takes_nothing_is_cut_off() {
 }
 
 #[test]
+fn where_too_much_waits_a_client_is_closed() {
+    for limit in [8 << 20, 0] {
+        let (world, begun) = held(Settings { max_buffered: limit, ..Settings::default() });
+        let client = world.client();
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        let exchange = world.until(|| begun.borrow_mut().pop());
+        let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+        exchange.respond(head, Body::Full(Bytes::from(vec![0; 32 << 20])));
+        exchange.handler_ends();
+        world.step();
+        assert_eq!(world.server.stats().connections, usize::from(limit == 0));
+        assert_eq!(world.server.stats().waiting, if limit == 0 { 32 << 20 } else { 0 });
+    }
+}
+
+#[test]
 fn trailers_follow_a_body() {
     let (world, begun) = held(Settings::default());
     let client = world.client();

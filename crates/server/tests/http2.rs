@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, StatusCode};
-use spindle_server::{Body, Event, Exchange, FileOptions, Head, Root, Settings};
+use spindle_server::{Body, Event, Exchange, FileOptions, Head, Root, Settings, Written};
 use std::cell::RefCell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
@@ -341,6 +341,76 @@ fn a_client_that_takes_nothing_of_its_streams_keeps_no_connection() {
         }
         assert_eq!(world.server.stats().connections, 0, "{is_whole}");
     }
+}
+
+/// Answers the next request with so many bytes.
+fn answer_with(http: &Http2<'_>, begun: &Begun, count: usize, is_stream: bool) -> ResponseFuture {
+    let (request, _) = http.send("GET", "/", true);
+    http.until(|_| if begun.borrow().is_empty() { Poll::Pending } else { Poll::Ready(()) });
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    let bytes = Bytes::from(vec![b'a'; count]);
+    if is_stream {
+        exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        exchange.write(bytes);
+        exchange.complete(None);
+    } else {
+        exchange.respond(head, Body::Full(bytes));
+    }
+    exchange.handler_ends();
+    request
+}
+
+#[test]
+fn where_too_much_waits_the_client_is_closed_that_takes_nothing() {
+    for is_stream in [false, true] {
+        let (world, begun) = held(Settings { max_buffered: 1 << 20, ..Settings::default() });
+        let (slow, other) = (Http2::connect(&world), Http2::connect(&world));
+        // Its windows are 64 KiB, and it opens no more.
+        let _requests: Vec<_> = (0..3).map(|_| answer_with(&slow, &begun, 320 << 10, is_stream)).collect();
+        world.step();
+        let waiting = world.server.stats().waiting;
+        assert!((800 << 10..1 << 20).contains(&waiting), "{waiting}");
+        world.hold_up(2 * SECOND);
+        let request = answer_with(&other, &begun, 320 << 10, is_stream);
+        let (_, body) = other.response(request);
+        assert_eq!(other.text(body).len(), 320 << 10);
+        assert_eq!((world.server.stats().connections, world.server.stats().waiting), (1, 0));
+    }
+}
+
+#[test]
+fn where_too_much_waits_handlers_wait() {
+    let (world, begun) = held(Settings { max_buffered: 1 << 20, ..Settings::default() });
+    let (slow, other) = (Http2::connect(&world), Http2::connect(&world));
+    let _requests: Vec<_> = (0..3).map(|_| answer_with(&slow, &begun, 320 << 10, false)).collect();
+    let (_request, _) = other.send("GET", "/", true);
+    other.until(|_| if begun.borrow().is_empty() { Poll::Pending } else { Poll::Ready(()) });
+    let exchange = begun.borrow_mut().remove(0);
+    let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
+    exchange.respond(head, Body::Stream { trailers: Vec::new() });
+    assert_eq!(exchange.write(Bytes::from(vec![b'a'; 10 << 10])), Written::Ok);
+    assert_eq!(exchange.write(Bytes::from(vec![b'a'; 100 << 10])), Written::Full);
+    assert!(world.seen.borrow().is_empty());
+    // When what it has written is taken, it may write more.
+    world.until(|| (*world.seen.borrow() == ["woken"]).then_some(()));
+    assert!(exchange.has_room());
+}
+
+#[test]
+fn a_client_that_takes_what_waits_is_not_closed() {
+    let (world, begun) = held(Settings { max_buffered: 1 << 20, ..Settings::default() });
+    let http = Http2::connect(&world);
+    let request = answer_with(&http, &begun, 1536 << 10, false);
+    world.step();
+    assert!(world.server.stats().waiting > 1 << 20);
+    let (_, body) = http.response(request);
+    assert_eq!(http.text(body).len(), 1536 << 10);
+    // But if it is twice as much, one has to leave.
+    let other = Http2::connect(&world);
+    let _request = answer_with(&other, &begun, 3 << 20, false);
+    world.step();
+    assert_eq!((world.server.stats().connections, world.server.stats().waiting), (1, 0));
 }
 
 #[test]
