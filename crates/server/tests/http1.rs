@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Why, Written};
 use std::cell::RefCell;
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use world::{SECOND, World, answer};
 
@@ -442,6 +443,36 @@ fn where_too_much_waits_a_client_is_closed() {
         assert_eq!(world.server.stats().connections, usize::from(limit == 0));
         assert_eq!(world.server.stats().waiting, if limit == 0 { 32 << 20 } else { 0 });
     }
+}
+
+#[test]
+fn a_client_that_resets_is_noticed_behind_a_body_that_nobody_reads() {
+    let (world, begun) = held(Settings { max_body_size: 1 << 40, ..Settings::default() });
+    let client = world.client();
+    client.send(&world, format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", 1_u64 << 40));
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    // Until the system takes no more.
+    let mut refused = 0;
+    while refused < 50 {
+        let taken = std::io::Write::write(&mut client.stream(), &[0; 65536]);
+        refused = if taken.is_ok() { 0 } else { refused + 1 };
+        world.step();
+    }
+    assert!(world.seen.borrow().is_empty());
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: an open descriptor, and an option of this size.
+    let set = unsafe {
+        libc::setsockopt(
+            client.stream().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const at_once).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    };
+    assert_eq!(set, 0);
+    drop(client);
+    world.until(|| (*world.seen.borrow() == ["Disconnected"]).then_some(()));
 }
 
 #[test]
