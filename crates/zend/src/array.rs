@@ -170,12 +170,12 @@ impl Owned<Array> {
 
     /// Appends a value with the next integer key. The array must not be shared.
     pub fn push(&mut self, value: Value) {
-        let mut value = ManuallyDrop::new(value);
         if let Some(place) = self.next_place() {
             // SAFETY: a place for a value, in which there is none.
-            unsafe { place.write(*value.as_mut_raw()) };
+            unsafe { place.write(value.into_raw()) };
             return;
         }
+        let mut value = ManuallyDrop::new(value);
         // SAFETY: our own array, and a value that it takes over.
         unsafe { sys::zend_hash_next_index_insert(self.as_raw(), value.as_mut_raw()) };
     }
