@@ -2,6 +2,14 @@
 H6 code of the JIT that has waited leaves its trace where that trace's own exits say
 --EXTENSIONS--
 opcache
+--SKIPIF--
+<?php
+$options = '-n -d zend_extension=opcache -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_hot_loop=8';
+$code = 'function f() { for ($i = $sum = 0; $i < 1000; $i++) $sum += $i; return $sum; } echo f();';
+$output = shell_exec(PHP_BINARY . " $options -r " . escapeshellarg($code) . ' 2>&1');
+if (preg_match('/Cannot load|Failed loading/', (string) $output)) $output = '499500'; // it is in the executable
+if ($output !== '499500') die('skip the JIT of this PHP does not work without Spindle either');
+?>
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
