@@ -15,11 +15,11 @@ $seen = T\php(<<<'PHP'
     spawn(fn() => fgets($a));
     delay(20);
     $list = function(string $name, string $fds) { echo "$name: ", preg_match_all('~anon_inode|eventfd|eventpoll|timerfd|signalfd~', $fds), "\n"; };
-    $list('shell_exec', shell_exec('ls -l /proc/self/fd'));
-    $p = proc_open(['ls', '-l', '/proc/self/fd'], [1 => ['pipe', 'w']], $pipes);
+    $list('shell_exec', shell_exec('ls -l /proc/self/fd 2>/dev/null'));
+    $p = proc_open(['ls', '-l', '/proc/self/fd'], [1 => ['pipe', 'w'], 2 => ['null']], $pipes);
     $list('proc_open', stream_get_contents($pipes[1]));
     await(spawn(function() use ($list) {
-        $p = popen('ls -l /proc/self/fd', 'r');
+        $p = popen('ls -l /proc/self/fd 2>/dev/null', 'r');
         $list('popen', stream_get_contents($p));
     }));
     flush();

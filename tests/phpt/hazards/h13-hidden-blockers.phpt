@@ -11,7 +11,7 @@ require __DIR__ . '/kit.inc';
 T\same_inside([
     'users' => fn() => [posix_getpwnam('root'), posix_getpwuid(0), posix_getpwnam('no such user'), posix_getgrnam('root'), posix_getgrgid(0), posix_getgrnam('no such group')],
     'groups of a user' => fn() => [posix_initgroups('no such user', 12), posix_getgroups(), posix_initgroups('root', 0), posix_getgroups()],
-    'what went wrong' => fn() => [posix_getpwnam('no such user'), posix_get_last_error()],
+    'what went wrong' => fn() => [posix_access('/nowhere'), posix_getpwnam('no such user'), posix_get_last_error()],
     'syslog' => fn() => [openlog('spindle', LOG_PID, LOG_USER), syslog(LOG_DEBUG, 'a test'), closelog()],
     'pclose of one who takes its time' => fn() => pclose(popen('sleep 0.03; exit 5', 'r')),
     'popen for writing' => function() { $p = popen('cat > /dev/null; exit 2', 'w'); fwrite($p, str_repeat('x', 200_000)); return pclose($p); },

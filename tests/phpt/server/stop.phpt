@@ -64,11 +64,13 @@ echo S\refused(fn() => (new Server)->handle(fn() => '')->run()), "\n";
 echo S\refused(fn() => (new Server)->listen('127.0.0.1:0')->run()), "\n";
 echo S\refused(fn() => (new Server)->address()), "\n";
 $taken = (new Server)->listen('127.0.0.1:0');
-echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($taken->address()))), "\n";
-echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($taken->address(), reusePort: true))), "\n";
+// C libraries word it differently.
+$refused = fn(Closure $listen) => str_replace('Address in use', 'Address already in use', preg_replace('/:\d+/', ':N', S\refused($listen)));
+echo $refused(fn() => (new Server)->listen($taken->address())), "\n";
+echo $refused(fn() => (new Server)->listen($taken->address(), reusePort: true)), "\n";
 $shared = (new Server)->listen('127.0.0.1:0', reusePort: true);
 var_dump((new Server)->listen($shared->address(), reusePort: true)->address() === $shared->address());
-echo preg_replace('/:\d+/', ':N', S\refused(fn() => (new Server)->listen($shared->address()))), "\n";
+echo $refused(fn() => (new Server)->listen($shared->address())), "\n";
 echo S\refused(fn() => (new Server)->listen('unix:/tmp/x', reusePort: true)), "\n";
 foreach (['', 'x', '127.0.0.1', '127.0.0.1:99999', '::1:80', 'unix:', 'fd:x', 'fd:-1', '127.0.0.1:-1'] as $address) {
     echo S\refused(fn() => (new Server)->listen($address)), "\n";

@@ -32,7 +32,7 @@ T\work_in(['make.php' => <<<'PHP'
     copy('stub.phar', 'no-extension');
     PHP]);
 echo T\command(T\interpreter('-d phar.readonly=0') . ' make.php'), "\n";
-foreach (glob('{archive,stub}*.phar*', GLOB_BRACE) as $file) {
+foreach ([...glob('archive*.phar*'), ...glob('stub*.phar*')] as $file) {
     echo "$file: ", str_replace("\n", '', short(T\command(T\interpreter() . " $file"))), ' | ', short(T\php("try { echo include 'phar://$file/file.php', ' '; include 'phar://$file/folder/bad.php'; } catch (ParseError \$e) { echo \$e->getMessage(), basename(\$e->getFile()), ':', \$e->getLine(); }")), "\n";
 }
 echo 'no-extension: ', short(T\command(T\interpreter() . ' no-extension'));

@@ -2,6 +2,9 @@
 //!
 //! `pclose` is libc's own in the thread pool: only libc knows its child, and it reaps no other. A cancellation abandons
 //! it; the child is reaped when it ends, and its status is dropped.
+//!
+//! In musl a stream is closed before it leaves the list of streams whose descriptors `popen` closes in the child. If the
+//! descriptor has got its number again by then, as one end of the new pipe, `popen` fails with `EBADF`: see [`try_popen`].
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use crate::hooks::fd::refs;
@@ -16,12 +19,30 @@ pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *
     const PIPE: Opened = Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), timeouts: None, own: false };
     super::share_descriptors();
     // SAFETY: the caller's own arguments.
-    let file = unsafe { libc::popen(command, mode) };
+    let file = unsafe { try_popen(command, mode) };
     if !file.is_null() && php_thread_host().is_some() {
         // SAFETY: a stream just opened.
         opened(unsafe { libc::fileno(file) }, PIPE);
     }
     file
+}
+
+/// Calls the original. With musl again if `pclose` on another thread has made it fail, which has to get a lock only.
+///
+/// # Safety
+/// As the original.
+unsafe fn try_popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
+    const TRIES: u32 = if cfg!(target_env = "musl") { 50 } else { 1 };
+    let mut tries = 1;
+    loop {
+        // SAFETY: the caller's own arguments.
+        let file = unsafe { libc::popen(command, mode) };
+        if !file.is_null() || errno() != libc::EBADF || tries == TRIES {
+            return file;
+        }
+        tries += 1;
+        std::thread::sleep(std::time::Duration::from_micros(100));
+    }
 }
 
 struct Stream(*mut FILE);
