@@ -68,7 +68,7 @@ while (!$reader->isCompleted()) $poll->wait();
 echo await($reader), "\n";
 
 // Registered here, and closed where that is not seen.
-[$g] = pair();
+[$g, $h] = pair();
 $late = new Async\Poll;
 $late->watchRead($g);
 echo found($late->wait(0), []), "\n";
