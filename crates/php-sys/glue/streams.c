@@ -10,10 +10,11 @@ typedef struct tls_socket {
 	void *handle;
 } tls_socket;
 
-/* Returns whether a stream is one of ext/openssl. Its operations are found by their label once. They stay where they are until a
- * request ends: then modules that it has loaded are unloaded. */
+/* The operations of ext/openssl's streams, once one was seen: they are known by their label only. They stay where they are until a
+ * request ends; then modules that it has loaded are unloaded. */
 static const php_stream_ops *tls_ops;
 
+/* Returns whether a stream is one of ext/openssl. */
 static bool is_of_openssl(const php_stream *stream)
 {
 	if (stream->ops == tls_ops) {

@@ -158,8 +158,9 @@ pub struct Shared {
     pub roots: RefCell<Vec<Arc<Root>>>,
     pub connections: RefCell<Slab<Rc<Connection>>>,
     memory: Memory,
-    /// How many bytes of responses wait for their clients, and when it is looked for one that takes nothing.
+    /// How many bytes of responses wait for their clients.
     pub waiting: Arc<AtomicUsize>,
+    /// Not before then are clients looked for that take nothing, where none was found.
     relieves_at: Cell<u64>,
     /// How many connections have hyper's buffers.
     pub services: Cell<usize>,

@@ -1,9 +1,9 @@
 //! C stacks for coroutines, each with the first page of a VM stack, in slots of large mappings.
 //!
 //! ```text
-//!   low                                                                            high
-//!   │        │ guard │ C stack, grows down ◄──────────── │ Ctx │ VM stack page, grows up ──► │
-//!   │ guard │ reserve │ after an overflow                    one 4K page
+//!   low                                                                              high
+//!   │ unused  │  guard  │ C stack, grows down ◄──────────── │ Ctx │ VM stack page, grows up ──► │
+//!   │  guard  │ reserve │ the same after an overflow         one 4K page
 //! ```
 //! What a parked coroutine uses of both stacks is usually in one page. Its offset in the page varies by slot, so that
 //! thousands of coroutines do not compete for the same cache sets.

@@ -183,11 +183,13 @@ unsafe fn poll_one(host: &dyn Host, call: &'static str, one: *mut pollfd, time: 
 /// # Safety
 /// `fds` is as `poll(2)` wants it, `mask` null or valid.
 unsafe fn poll_now(fds: *mut pollfd, count: nfds_t, mask: *const sigset_t) -> c_int {
-    let look = || match mask.is_null() {
+    let look = || {
+        if mask.is_null() {
+            // SAFETY: valid by contract.
+            return unsafe { libc::poll(fds, count, 0) };
+        }
         // SAFETY: valid by contract.
-        true => unsafe { libc::poll(fds, count, 0) },
-        // SAFETY: valid by contract.
-        false => unsafe { libc::ppoll(fds, count, &ZERO, mask) },
+        unsafe { libc::ppoll(fds, count, &ZERO, mask) }
     };
     ask(mask, look)
 }
