@@ -62,6 +62,22 @@ const NAMES: [(&str, &str); 11] = [
 
 const PREFIX: &[u8] = b"HTTP_";
 
+/// Further variables that say something of a request: that of the process which has the same name does not.
+const OF_REQUESTS: [&[u8]; 12] = [
+    b"AUTH_TYPE",
+    b"CONTENT_LENGTH",
+    b"CONTENT_TYPE",
+    b"HTTPS",
+    b"ORIG_PATH_INFO",
+    b"PATH_INFO",
+    b"PATH_TRANSLATED",
+    b"PHP_AUTH_DIGEST",
+    b"PHP_AUTH_PW",
+    b"PHP_AUTH_USER",
+    b"REMOTE_IDENT",
+    b"REMOTE_USER",
+];
+
 /// How many names of headers are kept, and how long they may be.
 const KEPT: usize = 256;
 const KEPT_LENGTH: usize = 64;
@@ -103,7 +119,7 @@ pub fn prepare(server: &Server) {
     let mut all = Array::new(environment.len() + 48);
     for (name, value) in environment {
         // What looks like a header must come from one.
-        if !name.as_bytes().starts_with(PREFIX) {
+        if !name.as_bytes().starts_with(PREFIX) && !OF_REQUESTS.contains(&name.as_bytes()) {
             set(&mut all, name.as_bytes(), value.as_bytes());
         }
     }
@@ -167,7 +183,7 @@ impl Variables {
             variable
         });
         if let Some(variable) = variable {
-            all.set_name(&variable, Str::new(value).into());
+            all.add_name(&variable, value);
         }
     }
 

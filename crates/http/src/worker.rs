@@ -12,10 +12,9 @@ use http::{HeaderName, StatusCode, Version};
 use spindle_php::coroutine;
 use spindle_php::sapi::{self, Client, Sapi};
 use spindle_server::{Body, Exchange, Head, Incoming, Why, Written, refusal};
-use spindle_zend::{Instance, Object, PhpResult, PhpStatic, Thrown, Value, engine, exception};
+use spindle_zend::{Instance, Object, PhpResult, PhpStatic, Str, Thrown, Value, engine, exception};
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::ffi::CString;
 use std::rc::{Rc, Weak};
 
 /// The size from which on a response is sent in pieces.
@@ -23,6 +22,9 @@ const BUFFER: usize = 32 * 1024;
 
 /// For how many headers there is room at first. There is a limit above which a request for room panics.
 const USUAL_HEADERS: usize = 64;
+
+/// For how many bytes of texts there is room at first.
+const USUAL_TEXTS: usize = 512;
 
 /// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
 const OUTPUT_BUFFERING: i64 = 4096;
@@ -50,14 +52,15 @@ pub struct Worker {
     has_died: Cell<bool>,
 }
 
-/// Texts that PHP uses until the request has ended.
+/// Texts that PHP uses until the request has ended: one after the other, each with a zero at its end.
 struct Texts {
-    method: CString,
-    uri: CString,
-    query: CString,
-    content_type: Option<CString>,
-    cookies: Option<CString>,
-    authorization: Option<CString>,
+    all: Vec<u8>,
+    /// Where they begin.
+    uri: usize,
+    query: usize,
+    content_type: Option<usize>,
+    cookies: Option<usize>,
+    authorization: Option<usize>,
 }
 
 /// How many servers in worker mode run.
@@ -92,32 +95,45 @@ pub fn process_request_ends() {
     sapi::forget_statics();
 }
 
-fn text(bytes: &[u8]) -> CString {
-    // Neither targets nor headers can have a zero in them.
-    CString::new(bytes).unwrap_or_default()
+/// Adds a text. Neither targets nor headers can have a zero in them. Returns where it begins.
+fn add(all: &mut Vec<u8>, text: &[u8]) -> usize {
+    let start = all.len();
+    all.extend_from_slice(text);
+    all.push(0);
+    start
 }
 
 impl Texts {
     fn of(exchange: &Exchange) -> Texts {
         let parts = exchange.head();
-        let line = |name: HeaderName| {
-            let mut values = parts.headers.get_all(&name).iter();
-            match (values.next(), values.next()) {
-                (Some(one), None) => Some(text(one.as_bytes())),
-                (Some(_), Some(_)) => {
-                    crate::headers::line(&parts.headers, &name)?.as_str().map(|line| text(line.as_bytes()))
+        let mut all = Vec::with_capacity(USUAL_TEXTS);
+        add(&mut all, parts.method.as_str().as_bytes());
+        let uri = add(&mut all, parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes());
+        let query = parts.uri.query().unwrap_or_default();
+        let query = all.len() - 1 - query.len(); // it is the end of the target
+        let (mut content_type, mut cookies, mut authorization) = (None, None, None);
+        for (name, value) in &parts.headers {
+            let place = match *name {
+                header::COOKIE => &mut cookies,
+                header::CONTENT_TYPE => &mut content_type,
+                header::AUTHORIZATION => &mut authorization,
+                _ => continue,
+            };
+            match place {
+                None => *place = Some(add(&mut all, value.as_bytes())),
+                Some(_) => {
+                    let line = crate::headers::line(&parts.headers, name);
+                    let line = line.as_ref().and_then(Value::as_str).map_or(value.as_bytes(), Str::as_bytes);
+                    *place = Some(add(&mut all, line));
                 }
-                (None, _) => None,
             }
-        };
-        Texts {
-            method: text(parts.method.as_str().as_bytes()),
-            uri: text(parts.uri.path_and_query().map_or("*", |target| target.as_str()).as_bytes()),
-            query: text(parts.uri.query().unwrap_or_default().as_bytes()),
-            content_type: line(header::CONTENT_TYPE),
-            cookies: line(header::COOKIE),
-            authorization: line(header::AUTHORIZATION),
         }
+        Texts { all, uri, query, content_type, cookies, authorization }
+    }
+
+    /// Returns what begins there with a text and its zero.
+    fn at(&self, start: usize) -> &[u8] {
+        &self.all[start..]
     }
 }
 
@@ -196,13 +212,13 @@ fn handle_thrown(worker: &Worker) {
 fn serve(server: &Instance<Server>, exchange: &Rc<Exchange>, request: &Sapi, worker: &Worker) {
     let texts = worker.texts.get_or_init(|| Texts::of(exchange));
     let head = sapi::Head {
-        method: &texts.method,
-        uri: &texts.uri,
-        query: &texts.query,
-        content_type: texts.content_type.as_deref(),
+        method: texts.at(0),
+        uri: texts.at(texts.uri),
+        query: texts.at(texts.query),
+        content_type: texts.content_type.map(|start| texts.at(start)),
         content_length: content_length(exchange),
-        cookies: texts.cookies.as_deref(),
-        authorization: texts.authorization.as_deref(),
+        cookies: texts.cookies.map(|start| texts.at(start)),
+        authorization: texts.authorization.map(|start| texts.at(start)),
         is_http_10: exchange.head().version == Version::HTTP_10,
     };
     let variables = server_variables::of(server, exchange);

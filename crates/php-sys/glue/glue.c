@@ -755,6 +755,19 @@ HashTable *spindle_table_copy_uncounted(const HashTable *table)
 	return copy;
 }
 
+/* Adds a string. The key is not there, and is not the text of an integer. */
+void spindle_table_add_text(HashTable *table, zend_string *key, const char *text, size_t length)
+{
+	zval value;
+
+	ZVAL_STRINGL_FAST(&value, text, length);
+	if (EXPECTED(table->nNumUsed < table->nTableSize && !(HT_FLAGS(table) & (HASH_FLAG_PACKED | HASH_FLAG_UNINITIALIZED)))) {
+		_zend_hash_append(table, key, &value);
+	} else {
+		zend_hash_add_new(table, key, &value);
+	}
+}
+
 void spindle_hash_destroy_free(HashTable *table)
 {
 	zend_hash_destroy(table);

@@ -179,6 +179,7 @@ void spindle_vm_interrupt_set(void);
 void spindle_hash_destroy_free(HashTable *table);
 bool spindle_table_is_uncounted(const HashTable *table);
 HashTable *spindle_table_copy_uncounted(const HashTable *table);
+void spindle_table_add_text(HashTable *table, zend_string *key, const char *text, size_t length);
 
 /* --- output buffers: those that exist before any code has run are the request's, and shared by all coroutines --- */
 
@@ -325,8 +326,9 @@ bool spindle_sapi_add_static(zend_string *class_name, zend_string *property);
 void spindle_sapi_forget_statics(void);
 void spindle_sapi_abandon(void);
 spindle_sapi *spindle_sapi_new(void);
-/* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. */
-void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to);
+/* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. That of a request whose
+ * values were released is not kept. */
+void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released);
 /* The next ones concern the running request, in this order. */
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer);
 void spindle_sapi_call_shutdown_functions(void);

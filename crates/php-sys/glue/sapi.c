@@ -73,7 +73,17 @@
 /* Of the globals of ext/session, how many bytes at most some releases have behind these. */
 #define MOST_ADDED 16
 
+/* The first ones are in PG(http_globals), too, in another order. */
 enum { GET, POST, COOKIE, SERVER, ENV, FILES, REQUEST, SESSION, SUPERGLOBALS };
+#define TRACKED 6
+static const uint8_t places_tracked[TRACKED] = {
+	[GET] = TRACK_VARS_GET,
+	[POST] = TRACK_VARS_POST,
+	[COOKIE] = TRACK_VARS_COOKIE,
+	[SERVER] = TRACK_VARS_SERVER,
+	[ENV] = TRACK_VARS_ENV,
+	[FILES] = TRACK_VARS_FILES,
+};
 
 struct spindle_sapi {
 #define DECLARE(macro, name) __typeof__(macro(name)) name;
@@ -159,6 +169,8 @@ static zend_module_entry *session_module;
 /* The value of the constant SID, in which ext/session writes the id of the session that was started last; NULL while there is
  * no such constant. */
 static zval *sid;
+/* How many constants there were when it was looked for. */
+static uint32_t constants_seen;
 
 /* ext/zlib keeps the coding that ob_gzhandler() has found in the headers of the first request. It looks again if that is 0. Its
  * header is not installed everywhere. */
@@ -297,6 +309,7 @@ void spindle_sapi_forget_statics(void)
 		input_filter = NULL;
 	}
 	sid = NULL;
+	constants_seen = 0;
 	zval_ptr_dtor(&own.sid);
 	ZVAL_UNDEF(&own.sid);
 	free(statics);
@@ -400,8 +413,12 @@ static void switch_type(spindle_sapi *from, const spindle_sapi *to)
 static void switch_sid(spindle_sapi *from, spindle_sapi *to)
 {
 	if (UNEXPECTED(!sid)) {
+		if (EXPECTED(constants_seen == EG(zend_constants)->nNumUsed)) {
+			return; /* it is not there, since none was added */
+		}
 		zend_constant *constant = zend_hash_str_find_ptr(EG(zend_constants), ZEND_STRL("SID"));
 		if (!constant) {
+			constants_seen = EG(zend_constants)->nNumUsed;
 			return;
 		}
 		sid = &constant->value;
@@ -415,12 +432,14 @@ static void switch_sid(spindle_sapi *from, spindle_sapi *to)
 	}
 }
 
-void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to)
+void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 {
 	from = from ? from : &own;
 	to = to ? to : &own;
 	running = to;
-	save(from);
+	if (!is_released) {
+		save(from);
+	}
 	load(to);
 	switch_type(from, to);
 	if (session_module) {
@@ -664,13 +683,22 @@ void spindle_sapi_release(void)
 		close_input(body);
 	}
 	for (int i = 0; i < SUPERGLOBALS; i++) {
-		zval null = {0};
+		zval *value = superglobal(i), before;
 
-		ZVAL_NULL(&null);
-		set_superglobal(i, &null);
-	}
-	for (int i = 0; i < 6; i++) {
-		drop(&PG(http_globals)[i]);
+		ZVAL_COPY_VALUE(&before, value);
+		ZVAL_NULL(value);
+		if (i < TRACKED) {
+			zval *tracked = &PG(http_globals)[places_tracked[i]];
+
+			if (EXPECTED(Z_TYPE_P(tracked) == IS_ARRAY && Z_REFCOUNTED_P(tracked) && Z_TYPE(before) == IS_ARRAY
+					&& Z_ARR_P(tracked) == Z_ARR(before))) {
+				Z_DELREF_P(tracked); /* not the last one: the collector need not look at the array */
+				ZVAL_UNDEF(tracked);
+			} else {
+				drop(tracked);
+			}
+		}
+		zval_ptr_dtor(&before);
 	}
 	drop(&SG(callback_func));
 	drop(&EG(user_exception_handler));

@@ -215,6 +215,14 @@ impl Owned<Array> {
         unsafe { sys::zend_hash_update(self.as_raw(), key.as_raw().cast(), value.as_mut_raw()) };
     }
 
+    /// Adds a string with this key, which the array does not have, and which is not the text of an integer. The array must not
+    /// be shared.
+    pub fn add_name(&mut self, key: &Str, text: &[u8]) {
+        debug_assert!(c::zend_hash_find(self, key).is_none(), "the key is new");
+        // SAFETY: our own array, a live string; pointer and length of a text, which is copied.
+        unsafe { sys::spindle_table_add_text(self.as_raw(), key.as_raw().cast(), text.as_ptr().cast(), text.len()) };
+    }
+
     /// Sets the value with this key, which is not the text of an integer. The array must not be shared.
     pub fn set_text(&mut self, key: &[u8], value: Value) {
         let mut value = ManuallyDrop::new(value);

@@ -7,7 +7,7 @@ use spindle_php_sys as sys;
 use spindle_zend::{Frame, Object, PhpStatic, Str, Value, engine, engine::VmStack, exception};
 use std::any::Any;
 use std::cell::Cell;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::ptr::{NonNull, null, null_mut};
 use std::rc::{Rc, Weak};
 
@@ -40,22 +40,22 @@ pub struct Sapi {
 /// The request whose state the engine has; null for the process's own.
 static LIVE: PhpStatic<Cell<*const Sapi>> = PhpStatic::new(Cell::new(null()));
 
-/// The head of a request.
+/// The head of a request. Each text ends at the first zero, and there is one.
 pub struct Head<'a> {
     /// Its method.
-    pub method: &'a CStr,
+    pub method: &'a [u8],
     /// Its target: path and query.
-    pub uri: &'a CStr,
+    pub uri: &'a [u8],
     /// Its query.
-    pub query: &'a CStr,
+    pub query: &'a [u8],
     /// The type of its body.
-    pub content_type: Option<&'a CStr>,
+    pub content_type: Option<&'a [u8]>,
     /// The length of its body, if that is known.
     pub content_length: Option<i64>,
     /// Its cookies.
-    pub cookies: Option<&'a CStr>,
+    pub cookies: Option<&'a [u8]>,
     /// Its credentials.
-    pub authorization: Option<&'a CStr>,
+    pub authorization: Option<&'a [u8]>,
     /// Whether it was made with HTTP/1.0.
     pub is_http_10: bool,
 }
@@ -90,18 +90,18 @@ pub(super) fn share_live() -> Option<Rc<Sapi>> {
 #[inline(always)]
 pub(super) fn enter(to: *const Sapi) {
     if LIVE.get() != to {
-        exchange(to);
+        exchange(to, false);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn exchange(to: *const Sapi) {
+fn exchange(to: *const Sapi, is_released: bool) {
     // SAFETY: null, or requests that are held by the coroutine that ran and the one that will run.
     let state = |of: *const Sapi| unsafe { of.as_ref() }.map_or(null_mut(), |of| of.state.as_ptr());
     let (from, next) = (state(LIVE.get()), state(to));
     // SAFETY: the state that the engine has, and one that was put aside, or is new.
-    unsafe { sys::spindle_sapi_switch(from, next) };
+    unsafe { sys::spindle_sapi_switch(from, next, is_released) };
     LIVE.set(to);
 }
 
@@ -157,11 +157,16 @@ impl Sapi {
     /// The texts stay until [`end::forget_client`] was called.
     pub unsafe fn begin(&self, head: &Head<'_>, server: &Value, buffer: i64) {
         assert!(std::ptr::eq(self, LIVE.get()), "a request begins in its own coroutine");
-        let text = |text: Option<&CStr>| text.map_or(null(), CStr::as_ptr);
+        let text = |text: Option<&[u8]>| -> *const c_char {
+            text.map_or(null(), |text| {
+                assert_eq!(text.last(), Some(&0), "a text has an end");
+                text.as_ptr().cast()
+            })
+        };
         let head = sys::spindle_sapi_head {
-            method: head.method.as_ptr(),
-            uri: head.uri.as_ptr(),
-            query: head.query.as_ptr(),
+            method: text(Some(head.method)),
+            uri: text(Some(head.uri)),
+            query: text(Some(head.query)),
             content_type: text(head.content_type),
             cookies: text(head.cookies),
             authorization: text(head.authorization),
@@ -194,7 +199,7 @@ impl Sapi {
 impl Drop for Sapi {
     fn drop(&mut self) {
         if std::ptr::eq(self, LIVE.get()) {
-            enter(null());
+            exchange(null(), self.is_released.get());
         }
         // SAFETY: made by `spindle_sapi_new`, and no longer the engine's state.
         unsafe { sys::spindle_sapi_free(self.state.as_ptr()) };
