@@ -22,6 +22,17 @@ echo S\answer($server, '/', "Content-Type: text/plain\r\nX-N: 1\r\nX-Empty:\r\nC
 echo S\answer($server, '/', "Cookie: a=1\r\nX-N: 1\r\nCookie: b=2; a=3\r\nX-N: 2\r\nAuthorization: Basic " . base64_encode('me:secret') . "\r\n"), "\n";
 $many = implode('', array_map(fn($n) => "X-Header-$n: $n\r\n", range(1, 80)));
 echo strlen(S\answer($server, '/', $many)) > 0 ? S\answer($server, '/?n=80', $many . "X-N: last\r\n") : '', "\n";
+
+// Arrays that nobody has kept are freed with their request.
+$used = function () use ($server): int {
+    for ($n = 0; $n < 100; $n++) {
+        S\answer($server, "/?n=$n", "Cookie: a=$n\r\n");
+    }
+    return memory_get_usage();
+};
+$used();
+$before = $used();
+var_dump(intdiv($used() - $before, 100) < 512);
 $server->stop();
 ?>
 --EXPECT--
@@ -31,3 +42,4 @@ $server->stop();
 200 [[],1,["yes","GET","/","","text/plain","1","",null,null],[],{"a":"1"}]
 200 [[],0,["yes","GET","/","",null,"1, 2",null,"me","secret"],[],{"a":"1","b":"2"}]
 200 [[],0,["yes","GET","/?n=80","n=80",null,"last",null,null,null],{"n":"80"},[]]
+bool(true)
