@@ -112,6 +112,7 @@ impl Texts {
         let query = parts.uri.query().unwrap_or_default();
         let query = all.len() - 1 - query.len(); // it is the end of the target
         let (mut content_type, mut cookies, mut authorization) = (None, None, None);
+        let mut joined = None; // the last header whose values were: a client of HTTP/2 may send a thousand cookies
         for (name, value) in &parts.headers {
             let place = match *name {
                 header::COOKIE => &mut cookies,
@@ -121,6 +122,8 @@ impl Texts {
             };
             match place {
                 None => *place = Some(add(&mut all, value.as_bytes())),
+                // The values of a header come one after the other.
+                Some(_) if joined.replace(name) == Some(name) => {}
                 Some(_) => {
                     let line = crate::headers::line(&parts.headers, name);
                     let line = line.as_ref().and_then(Value::as_str).map_or(value.as_bytes(), Str::as_bytes);
