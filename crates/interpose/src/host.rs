@@ -7,6 +7,7 @@
 use libc::c_int;
 use spindle_reactor::{Reactor, Waiter};
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -109,6 +110,12 @@ pub trait Host {
     /// path, a slow write. Asked only then.
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place()
+    }
+    /// Returns `true` if the running call, which opens the file with this path, will read it from its beginning up to its end and
+    /// close it, with no other call on its descriptor, and run no other code meanwhile. Nobody can then tell when it has looked
+    /// for more data after its last read.
+    fn reads_whole(&self, _path: &CStr) -> bool {
+        false
     }
     /// Returns `true` if names in `/etc/hosts` are looked up in place.
     fn reads_hosts_in_place(&self) -> bool {

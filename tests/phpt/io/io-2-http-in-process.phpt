@@ -20,6 +20,7 @@ $serving = spawn(function() use ($server, &$together, &$most) {
             T\turns(30);
             $together--;
             fwrite($client, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " . strlen($path) . "\r\n\r\n$path");
+            fclose($client); // the loop that accepts has it too, and file_get_contents() reads up to the end
         });
     }
 });

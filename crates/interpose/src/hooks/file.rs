@@ -1,6 +1,7 @@
 //! Files: opening, reading, writing, copying and syncing them.
 
 mod copy;
+mod known;
 mod open;
 mod sync;
 pub(crate) mod transfer;

@@ -8,6 +8,7 @@
 use spindle_interpose::host::{self, BlockedOn, Host, OnSignal, Wake};
 use spindle_reactor::{Reactor, Waiter, signals};
 use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURNS: Mutex<()> = Mutex::new(());
@@ -61,6 +62,7 @@ pub struct TestHost {
     gave_way_for_file: Cell<usize>,
     loaded: Cell<usize>,
     keeps_files_in_place: Cell<bool>,
+    reads_whole: Cell<bool>,
     reads_hosts_in_place: Cell<bool>,
 }
 
@@ -76,6 +78,7 @@ impl TestHost {
             gave_way_for_file: Cell::new(0),
             loaded: Cell::new(0),
             keeps_files_in_place: Cell::new(true),
+            reads_whole: Cell::new(false),
             reads_hosts_in_place: Cell::new(false),
         }
     }
@@ -179,6 +182,10 @@ impl Host for TestHost {
         self.keeps_files_in_place.get()
     }
 
+    fn reads_whole(&self, _path: &CStr) -> bool {
+        self.reads_whole.get()
+    }
+
     fn reads_hosts_in_place(&self) -> bool {
         self.reads_hosts_in_place.get()
     }
@@ -219,6 +226,11 @@ impl Test {
         let value = then();
         host::enable_suspension();
         value
+    }
+
+    /// From now on, files that are opened are read whole.
+    pub fn read_whole(&self, whole: bool) {
+        self.host.reads_whole.set(whole);
     }
 
     /// Lets calls on files that were slow go to the thread pool. Else the parks of a test would depend on how busy the machine is.

@@ -13,6 +13,7 @@ use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
+use std::ffi::CStr;
 use std::os::{fd::RawFd, unix::ffi::OsStrExt};
 
 /// The host of the PHP thread.
@@ -178,6 +179,10 @@ impl Host for PhpHost {
 
     fn keeps_files_in_place(&self) -> bool {
         self.writes_in_place() || classify::is_writing_a_log()
+    }
+
+    fn reads_whole(&self, path: &CStr) -> bool {
+        classify::reads_whole(path.to_bytes())
     }
 
     /// Returns `true` for the lock of opcache, if it is a part of PHP's program (since 8.5): it holds it while it changes

@@ -274,7 +274,7 @@ pub fn is_in_exchange() -> bool {
                 | CallKind::Alone
                 | CallKind::Sends
                 | CallKind::Exclusive
-        ) && !matches!(name_of(function.extension()).as_str(), "standard" | "sockets" | "spl")
+        ) && !function.extension().is_some_and(|extension| extension.is_named(&["standard", "sockets", "spl"]))
             && !ONLY_WAIT.contains(&lower_name(function).as_str())
     })
 }
@@ -307,25 +307,39 @@ pub(crate) fn key_of_driver(frame: Frame) -> Option<usize> {
 /// Returns `true` if handles created by functions of this extension have connections of their own, whatever they are
 /// created from.
 pub(crate) fn makes_own_connections(extension: Option<Extension>) -> bool {
-    OWN_CONNECTIONS.contains(&name_of(extension).as_str())
+    extension.is_some_and(|extension| extension.is_named(OWN_CONNECTIONS))
 }
 
 /// Returns `true` if a cancelled wait of the running call must fail with `EINTR`.
 pub fn accepts_signals_only() -> bool {
-    running_function().is_some_and(|function| ACCEPTS_SIGNALS_ONLY.contains(&name_of(function.extension()).as_str()))
+    running_function().and_then(Function::extension).is_some_and(|extension| extension.is_named(ACCEPTS_SIGNALS_ONLY))
 }
 
 /// Returns `true` if user code can wait for a child again after this wait. It cannot when a process handle is closed or
 /// freed, which happens in PHP code (a resource's end) or in a function of ext/standard.
 pub fn waits_for_child_again() -> bool {
     running_function().filter(|function| function.name().is_some()).is_some_and(|function| {
-        name_of(function.extension()) != "standard" || name_bytes(&function) == b"proc_get_status"
+        !function.extension().is_some_and(|extension| extension.is_named(&["standard"]))
+            || name_bytes(&function) == b"proc_get_status"
     })
 }
 
 /// Returns `true` if the running function is `error_log()`, which also writes to files of user code's choice.
 pub fn is_writing_a_log() -> bool {
     running_function().is_some_and(|function| name_bytes(&function) == b"error_log")
+}
+
+/// Returns `true` if the running function reads the file with this path from its beginning to its end and closes it:
+/// `file_get_contents()` or `file()` of this very path. By another one a wrapper may open a file of its own, and keep it.
+pub fn reads_whole(path: &[u8]) -> bool {
+    let Some(function) = running_function().filter(|function| function.class().is_none()) else { return false };
+    matches!(name_bytes(&function), b"file_get_contents" | b"file")
+        && Frame::current().is_some_and(|frame| {
+            let arguments = frame.arguments();
+            let first = arguments.first().and_then(|value| value.dereferenced().as_str());
+            // The fourth is an offset.
+            arguments.len() <= 3 && first.is_some_and(|name| name.as_bytes() == path)
+        })
 }
 
 /// Returns the extension of the nearest internal class that an object is an instance of; `None` for objects of user

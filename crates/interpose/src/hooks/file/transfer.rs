@@ -48,10 +48,25 @@ struct FileState {
     device: Option<libc::dev_t>,
     /// It was opened without `O_DIRECT`, to be read through the page cache.
     paged: bool,
+    /// How far it was read by the call that has opened it, which reads it up to its end and closes it, see [`Host::reads_whole`].
+    whole: Option<i64>,
+    /// The number of reads that are answered with the end of the file, which an earlier one has seen.
+    at_end: u8,
 }
 
-const UNKNOWN: FileState =
-    FileState { generation: 0, read: IoMethod::Nowait, write: IoMethod::Nowait, slow: 0, device: None, paged: false };
+const UNKNOWN: FileState = FileState {
+    generation: 0,
+    read: IoMethod::Nowait,
+    write: IoMethod::Nowait,
+    slow: 0,
+    device: None,
+    paged: false,
+    whole: None,
+    at_end: 0,
+};
+
+/// How often PHP reads again after a read that was short.
+const READS_AT_END: u8 = 2;
 
 /// The page cache has pages whose sizes are multiples of this.
 const PAGE: i64 = 4096;
@@ -63,12 +78,15 @@ static STATES: PhpCell<Vec<FileState>> = PhpCell::new(Vec::new());
 static DEVICES: PhpCell<Vec<(libc::dev_t, [Option<IoMethod>; 2])>> = PhpCell::new(Vec::new());
 
 /// Records that a regular file on this file system was opened as `fd`, with these flags.
-pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int) {
+pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags: c_int, is_read_whole: bool) {
     let known = DEVICES.with(host, |all| all.iter().find(|d| d.0 == device).map_or([None; 2], |d| d.1));
     let through = flags & libc::O_DSYNC != 0;
     with_state(host, fd, |w| {
         w.device = Some(device);
         w.paged = flags & libc::O_DIRECT == 0;
+        // Others than those on a block device may end a read anywhere (procfs), or be another machine's.
+        w.whole = (is_read_whole && libc::major(device) != 0).then_some(0);
+        w.at_end = 0;
         w.read = known[0].unwrap_or(IoMethod::Nowait);
         w.write = known[1].filter(|_| !through).unwrap_or(IoMethod::Nowait);
     });
@@ -108,18 +126,34 @@ fn with_state<R>(host: &dyn Host, fd: RawFd, then: impl FnOnce(&mut FileState) -
     })
 }
 
-/// Returns the method of a call, and whether the file is known to be read through the page cache.
-fn method(host: &dyn Host, io: &Io, writing: bool) -> (IoMethod, bool) {
-    let (method, paged) = with_state(host, io.fd, |w| {
+/// How a call is to be made.
+struct Plan {
+    method: IoMethod,
+    /// The file is known to be read through the page cache.
+    paged: bool,
+    /// How far a file that is read whole was read.
+    whole: Option<i64>,
+}
+
+/// Returns `None` for a read that is answered with the end of the file.
+fn plan(host: &dyn Host, io: &Io, writing: bool) -> Option<Plan> {
+    let mut plan = with_state(host, io.fd, |w| {
+        if w.at_end > 0 && !writing && io.offset == HERE {
+            w.at_end -= 1;
+            return None;
+        }
         let method = match if writing { w.write } else { w.read } {
             IoMethod::InPlace if w.slow > 0 => IoMethod::Worker,
             method => method,
         };
-        (method, w.paged)
-    });
+        Some(Plan { method, paged: w.paged, whole: w.whole.filter(|_| io.offset == HERE) })
+    })?;
     // The kernel must have accepted the caller's list before it is read here: an invalid one fails there. (`read` and
     // `write` pass a list of their own.)
-    (if method == IoMethod::Worker && !io.own { IoMethod::Nowait } else { method }, paged)
+    if plan.method == IoMethod::Worker && !io.own {
+        plan.method = IoMethod::Nowait;
+    }
+    Some(plan)
 }
 
 /// Returns the method for a file that does not support `RWF_NOWAIT`, and whether it holds for all files of its file
@@ -184,43 +218,47 @@ fn refused(error: c_int) -> bool {
 /// Reads as a blocking call does: short only at the end of the file. Lets others run if it did not wait; at the end of the
 /// file only now and then, because PHP reads there again, twice for each `file_get_contents`.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
-    let (method, paged) = method(host, &io, false);
-    let result = match method {
-        IoMethod::Nowait => nowait_read(host, &io, paged),
+    let Some(plan) = plan(host, &io, false) else { return 0 };
+    let mut at_end = false;
+    let in_place = match plan.method {
+        IoMethod::Nowait => nowait_read(host, &io, &plan, &mut at_end),
         IoMethod::InPlace => Some(in_place(host, &io, false)),
         IoMethod::Worker => None,
     };
-    match result {
-        Some(result) if result >= 0 => {
-            host.yield_for_file(result == 0); // `errno` is restored by the caller
-            result
-        }
-        Some(failed) => {
-            let error = errno();
-            host.yield_for_file(false);
-            set_errno(error);
-            failed
-        }
-        None => on_worker(host, &io, 0, false),
+    let result = in_place.unwrap_or_else(|| on_worker(host, &io, 0, false));
+    if let Some(before) = plan.whole.filter(|_| result >= 0) {
+        with_state(host, io.fd, |w| {
+            w.whole = Some(before + result as i64);
+            w.at_end = if at_end || result == 0 { READS_AT_END } else { 0 };
+        });
     }
+    if in_place.is_some() {
+        let error = errno();
+        host.yield_for_file(result == 0);
+        set_errno(error);
+    }
+    result
 }
 
-/// Returns `true` if a read that was short has certainly come to the end of the file: data that is not cached would have ended
-/// it between two pages. Asking for the position takes half the time of another read.
-fn ends_in_a_page(io: &Io, done: usize) -> bool {
-    if DIRECT_SET.load(Ordering::Relaxed) {
+/// Returns `true` if a read that was short, by `RWF_NOWAIT`, has certainly come to the end of the file: data that is not cached
+/// would have ended it between two pages. Asking for the position takes half the time of another read.
+fn is_at_end(io: &Io, done: usize, plan: &Plan) -> bool {
+    let is_short = done != 0 && done < io.total();
+    if !is_short || !plan.paged || DIRECT_SET.load(Ordering::Relaxed) {
         return false;
     }
-    let end = match io.offset_after(done) {
+    let end = match (plan.whole, io.offset_after(done)) {
+        (Some(before), _) => before + done as i64,
         // SAFETY: a system call without pointers.
-        HERE => unsafe { libc::lseek(io.fd, 0, libc::SEEK_CUR) },
-        end => end,
+        (None, HERE) => unsafe { libc::lseek(io.fd, 0, libc::SEEK_CUR) },
+        (None, end) => end,
     };
     end > 0 && end % PAGE != 0
 }
 
-/// Returns the result of a call that did not have to wait, else `None`.
-fn nowait_read(host: &dyn Host, io: &Io, paged: bool) -> Option<isize> {
+/// Returns the result of a call that did not have to wait, else `None`. Sets `at_end` if it has certainly come to the end: a short
+/// read in place says nothing of that (those of procfs end anywhere).
+fn nowait_read(host: &dyn Host, io: &Io, plan: &Plan, at_end: &mut bool) -> Option<isize> {
     let first = nowait(io, 0, false);
     if first < 0 {
         return match errno() {
@@ -236,7 +274,8 @@ fn nowait_read(host: &dyn Host, io: &Io, paged: bool) -> Option<isize> {
         };
     }
     let (mut done, total) = (first as usize, io.total());
-    if done != 0 && done < total && paged && ends_in_a_page(io, done) {
+    *at_end = is_at_end(io, done, plan);
+    if *at_end {
         return Some(first);
     }
     while done != 0 && done < total {
@@ -257,7 +296,7 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
     if host.writes_in_place() {
         return plain(&io, 0, true);
     }
-    match method(host, &io, true).0 {
+    match plan(host, &io, true).map_or(IoMethod::InPlace, |plan| plan.method) {
         IoMethod::Nowait => {
             let first = nowait(&io, 0, true);
             let error = errno();

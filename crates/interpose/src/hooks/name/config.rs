@@ -42,8 +42,22 @@ impl Version {
         }
     }
 
-    fn may_change_unseen(&self, now: i128) -> bool {
+    #[cfg(test)]
+    pub(super) fn changed(&self) -> i128 {
+        self.changed
+    }
+
+    /// Returns `true` if a change that comes after `now`, the time of day (ns), need not make another version.
+    pub(super) fn may_change_unseen(&self, now: i128) -> bool {
         (0..COARSE).contains(&(now - self.changed))
+    }
+}
+
+/// Returns the time of day (ns), by which files are stamped.
+pub(super) fn time_of_day() -> i128 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
     }
 }
 
@@ -53,7 +67,7 @@ pub(super) fn fingerprint() -> Option<Vec<u8>> {
 }
 
 fn fingerprint_of(files: &[&str], variables: &[&str]) -> Option<Vec<u8>> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
+    let now = time_of_day();
     let mut bytes = Vec::with_capacity(256);
     for file in files {
         match std::fs::metadata(file).map(|file| Version::of(&file)) {

@@ -20,8 +20,8 @@ use std::os::unix::fs::OpenOptionsExt;
 /// A larger file is not read on the PHP thread; libc reads it anew at each look-up.
 const LARGEST: u64 = 64 << 10;
 
-/// How long (ns) the sources of names are taken to be as they were; `/etc/hosts` is looked at each time.
-const FRESH: u64 = 10_000_000;
+/// How long (ns) the files are taken to be as they were when they were looked at, so that of many look-ups in a row only some look.
+const FRESH: u64 = 1_000_000;
 
 /// The addresses of a name.
 #[derive(Clone, Copy, Default)]
@@ -40,11 +40,10 @@ struct Entries {
 /// What the files say.
 #[derive(Default)]
 struct Hosts {
-    /// When the sources were looked at.
+    /// When the files were looked at.
     at: u64,
     switch: Option<Version>,
     is_files_first: bool,
-    has_daemon: bool,
     hosts: Option<Version>,
     entries: Entries,
 }
@@ -89,21 +88,27 @@ impl Hosts {
     fn current(&mut self, paths: &Paths, now: u64) -> &Entries {
         if now >= self.at + FRESH {
             self.at = now;
-            self.has_daemon = std::fs::symlink_metadata(paths.daemon).is_ok();
-            let version = look(paths.switch);
-            if self.switch != version || version.is_none() {
-                let text = version.and_then(|_| content(paths.switch));
-                self.is_files_first = text.as_deref().is_some_and(is_files_first);
-                self.switch = version.filter(|_| text.is_some());
-            }
+            self.look(paths, config::time_of_day());
         }
-        let version = if self.is_files_first && !self.has_daemon { look(paths.hosts) } else { None };
+        &self.entries
+    }
+
+    /// Reads the files that have changed, or may have changed unseen.
+    fn look(&mut self, paths: &Paths, now: i128) {
+        let settled = |version: &Version| !version.may_change_unseen(now);
+        let version = look(paths.switch);
+        if self.switch != version || version.is_none() {
+            let text = version.and_then(|_| content(paths.switch));
+            self.is_files_first = text.as_deref().is_some_and(is_files_first);
+            self.switch = version.filter(settled).filter(|_| text.is_some());
+        }
+        let has_daemon = std::fs::symlink_metadata(paths.daemon).is_ok();
+        let version = if self.is_files_first && !has_daemon { look(paths.hosts) } else { None };
         if self.hosts != version || version.is_none() {
             let text = version.and_then(|_| content(paths.hosts));
             self.entries = text.as_deref().map_or_else(Entries::default, Entries::of);
-            self.hosts = version.filter(|_| text.is_some());
+            self.hosts = version.filter(settled).filter(|_| text.is_some());
         }
-        &self.entries
     }
 }
 
@@ -234,6 +239,48 @@ mod tests {
         for absent in ["comment", "b", "name", "127.0.0.1", "", "local"] {
             assert_eq!(has(absent), [false; 4], "{absent}");
         }
+    }
+
+    /// Returns a new folder, and in it a file of sources and one of hosts, which has one name.
+    fn files(folder: &str) -> (std::path::PathBuf, String, String) {
+        let folder = std::env::temp_dir().join(format!("{folder}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let (switch, hosts) = (write("switch", "hosts: files"), write("hosts", "10.0.0.1 one"));
+        (folder, switch, hosts)
+    }
+
+    #[test]
+    fn a_file_that_was_changed_just_now_is_read_again() {
+        let (folder, switch, hosts) = files("spindle-hosts-now");
+        let changed = |path: &str| look(path).unwrap().changed();
+        let now = changed(&switch).max(changed(&hosts));
+        let read = |at: i128| {
+            let mut kept = Hosts::default();
+            kept.look(&Paths { switch: &switch, daemon: "", hosts: &hosts }, at);
+            (kept.entries.names.len(), kept.switch.is_none(), kept.hosts.is_none())
+        };
+        assert_eq!(read(now + 1), (1, true, true), "the next look reads them again");
+        assert_eq!(read(now + 1_000_000_000), (1, false, false));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn many_look_ups_in_a_row_look_at_the_files_once() {
+        let (folder, switch, file) = files("spindle-hosts-row");
+        let mut hosts = Hosts::default();
+        let mut has = |now| {
+            let entries = hosts.current(&Paths { switch: &switch, daemon: "", hosts: &file }, now);
+            entries.has(b"one", libc::AF_INET, 0)
+        };
+        assert!(has(5 * FRESH));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(has(6 * FRESH - 1));
+        assert!(!has(6 * FRESH));
     }
 
     #[test]
