@@ -67,7 +67,7 @@ use crate::runtime::scope;
 pub use crate::runtime::signal_waits::SignalWait;
 pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
-pub use crate::runtime::wait_set::{Asked, Direction, Key, Known, WaitEnd, WaitSet, deadline_in};
+pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
     awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension, wait_set,
 };

@@ -4,6 +4,9 @@
 //! it. It becomes due when it is watched, reported, or was returned as ready: so readiness is by level, and a direction that is
 //! registered costs nothing. In a busy loop one that is not ready is registered when it is not at the second look either.
 //!
+//! Where most streams are ready each time, and no other coroutine could be woken, all stay due, and one `poll(2)` asks for all of
+//! them: that takes less than their events.
+//!
 //! ```text
 //!               is not ready
 //!        ┌───────────────────────► registered
@@ -15,7 +18,7 @@
 
 use crate::{fails, state};
 use rustc_hash::FxBuildHasher;
-use spindle_php::coroutine::{self, Asked, Direction, Key, Known, SignalWait, WaitEnd, WaitSet, deadline_in};
+use spindle_php::coroutine::{self, Direction, Key, Known, Questions, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, ValueCell, argument_error,
     exception, function_table, object_class,
@@ -44,6 +47,10 @@ struct Poll {
     is_waiting: Cell<bool>,
     /// The last wait has returned so many streams that the next one is likely to find some.
     is_busy: Cell<bool>,
+    /// How many of 1,024 directions that are watched a wait has found ready: an exponential average of the last waits.
+    density: Cell<usize>,
+    /// A list for `look_at_all`, which keeps its room.
+    questions: RefCell<Questions>,
     /// It waits where no coroutine can be suspended.
     waits_in_place: Cell<bool>,
 }
@@ -86,6 +93,10 @@ impl Side {
 
 /// How many streams a wait returns from which on the loop counts as busy.
 const BUSY: usize = 4;
+/// The density from which on the kernel is asked about all streams at once: three quarters.
+const DENSE: usize = 768;
+/// Stands for the descriptor of a stream that has none.
+const NONE: i32 = -1;
 /// How long the list of what is due may be before entries that are void are removed.
 const MIN_DUE_TO_COMPACT: usize = 64;
 
@@ -135,6 +146,8 @@ impl State for Poll {
             has_nothing_left: Cell::new(false),
             is_waiting: Cell::new(false),
             is_busy: Cell::new(false),
+            density: Cell::new(0),
+            questions: RefCell::default(),
             waits_in_place: Cell::new(false),
         }
     }
@@ -289,6 +302,7 @@ fn wait(call: Call) -> PhpResult {
     this.is_waiting.set(false);
     done?;
     this.is_busy.set(ready.len() >= BUSY);
+    this.measure(ready.len());
     this.is_woken.set(false);
     let caught = this.caught.replace(0);
     let mut signals = Vec::new();
@@ -363,8 +377,6 @@ enum Unready {
     /// So it is if it was left the last time. The first time it is left to the next look: where each message is answered, most are
     /// ready by then. The coroutine must not be suspended before.
     Left,
-    /// The caller asks for it again.
-    Asked,
 }
 
 fn cannot_wait(error: &std::io::Error) -> Thrown {
@@ -436,13 +448,12 @@ impl Poll {
         reported
     }
 
-    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due. With [`Unready::Asked`] what is
-    /// not stays due as well, and is returned.
-    fn look(&self, ready: &mut Ready, unready: Unready) -> Result<Vec<Asked>, Thrown> {
+    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due.
+    fn look(&self, ready: &mut Ready, unready: Unready) -> Result<(), Thrown> {
         // Watches that code of user wrappers adds are looked at by the next wait.
         let mut due = self.due.replace(self.spare.take());
         let reported = self.take_reports(&mut due);
-        let (mut asked, mut questions, mut failure) = (Vec::new(), Vec::new(), Ok(()));
+        let (mut asked, mut questions, mut failure) = (Vec::new(), Questions::default(), Ok(()));
         let known = self.waits.known();
         due.retain(|side| {
             if failure.is_err() {
@@ -460,39 +471,32 @@ impl Poll {
                 Found::NotReady(fd) => self.register(side, fd, ready, &mut failure),
                 Found::Unknown(fd) => {
                     asked.push(side.clone());
-                    questions.push(Asked { fd, direction: side.direction });
+                    questions.push(fd, side.direction);
                     false
                 }
             };
             side.watch().is_due.set(kept);
             kept
         });
-        let mut added = self.due.replace(due);
-        self.due.borrow_mut().append(&mut added);
-        self.spare.replace(added);
+        self.put_back(due);
         if failure.is_err() {
             asked.into_iter().chain(reported).for_each(|side| self.make_due(side));
-            return failure.map(|()| Vec::new());
+            return failure;
         }
-        let answers = if questions.is_empty() { Ok(Vec::new()) } else { self.waits.ask(&questions) };
-        let refused = answers.as_ref().err().map(cannot_wait);
-        let answers = answers.unwrap_or_default();
-        let mut left = Vec::new();
-        for (at, (side, one)) in asked.into_iter().zip(questions).enumerate() {
+        if !asked.is_empty() {
+            failure = questions.ask().map_err(|error| cannot_wait(&error));
+        }
+        for (side, (fd, is_ready)) in asked.into_iter().zip(questions.answers()) {
             if !side.watch().is_watched.get() {
                 continue; // by a wrapper's code
             }
-            // It may have been closed by a wrapper's code, and the descriptor be another's.
-            let is_ready = |answer: &bool| *answer || !side.stream.resource.is_open_stream();
-            let is_due = match answers.get(at).map(is_ready) {
-                _ if failure.is_err() => true,
-                None => true,
-                Some(true) => ready.add(&side),
-                Some(false) if unready == Unready::Asked => {
-                    left.push(one);
-                    true
-                }
-                Some(false) => self.register(&side, one.fd, ready, &mut failure),
+            let is_due = if failure.is_err() {
+                true
+            } else if is_ready || !side.stream.resource.is_open_stream() {
+                // It may have been closed by a wrapper's code, and the descriptor be another's.
+                ready.add(&side)
+            } else {
+                self.register(&side, fd, ready, &mut failure)
             };
             if is_due {
                 self.make_due(side);
@@ -502,7 +506,59 @@ impl Poll {
             ready.add(&side);
             self.make_due(side);
         }
-        refused.map_or(Ok(()), Err).and(failure).map(|()| left)
+        failure
+    }
+
+    /// Looks at all that is watched, by asking the kernel, with a list for that. What is ready is added to `ready`; all stays due.
+    fn look_at_all(&self, ready: &mut Ready, questions: &mut Questions) -> Result<(), Thrown> {
+        self.make_all_due();
+        let mut due = self.due.replace(self.spare.take());
+        let mut failure = Ok(());
+        questions.clear();
+        due.retain(|side| {
+            if failure.is_err() {
+                return true;
+            }
+            let fd = match self.find(side, Known::NOTHING) {
+                _ if exception::is_in_flight() => {
+                    failure = Err(Thrown::is_in_flight());
+                    return true;
+                }
+                Found::Void => {
+                    side.watch().is_due.set(false);
+                    return false;
+                }
+                Found::Unknown(fd) | Found::NotReady(fd) => fd,
+                Found::Ready | Found::WithoutDescriptor => NONE,
+            };
+            questions.push(fd, side.direction);
+            true
+        });
+        failure = failure.and_then(|()| questions.ask().map_err(|error| cannot_wait(&error)));
+        if failure.is_ok() {
+            for (side, (fd, is_ready)) in due.iter().zip(questions.answers()) {
+                // By a wrapper's code it may not be watched any more, or be closed, and the descriptor be another's.
+                if side.watch().is_watched.get() && (is_ready || fd == NONE || !side.stream.resource.is_open_stream()) {
+                    ready.add(side);
+                }
+            }
+        }
+        self.put_back(due);
+        failure
+    }
+
+    /// Adds a wait that has found so many directions ready to the density, with a weight of one eighth.
+    fn measure(&self, ready: usize) {
+        let watched = self.due.borrow().len() + self.registered.borrow().len();
+        let now = if ready < BUSY { 0 } else { 1024 * ready / watched.max(ready) };
+        self.density.set((7 * self.density.get() + now) / 8);
+    }
+
+    /// Makes this list that of what is due again, with what has become due meanwhile.
+    fn put_back(&self, due: Vec<Side>) {
+        let mut added = self.due.replace(due);
+        self.due.borrow_mut().append(&mut added);
+        self.spare.replace(added);
     }
 
     /// Registers a direction that is not ready. Returns `true` if it is still due, because it cannot be registered.
@@ -547,6 +603,15 @@ impl Poll {
 
     /// Waits, and adds what is ready to `ready`. The coroutine is suspended once at least.
     fn wait(&self, ready: &mut Ready, deadline: Option<u64>, is_over: bool) -> Result<(), Thrown> {
+        if self.density.get() >= DENSE && self.waits.is_alone()? {
+            let mut questions = self.questions.take();
+            let looked = self.look_at_all(ready, &mut questions);
+            self.questions.replace(questions);
+            looked?;
+            if is_over || self.is_ended() || !ready.is_empty() {
+                return Ok(());
+            }
+        }
         if self.is_busy.get() {
             // One question to the event loop, in place of one for each stream that its answer makes needless.
             self.waits.turn()?;
@@ -581,23 +646,24 @@ impl Poll {
             let looked = self.look(ready, Unready::Registered);
             due.append(&mut self.due.borrow_mut());
             self.due.replace(due);
-            return looked.map(drop);
+            return looked;
         }
         due.append(&mut self.due.borrow_mut());
         self.due.replace(due);
         have_others_run?;
         *ready = Ready::new(self.due.borrow().len());
-        self.look(ready, Unready::Registered).map(drop)
+        self.look(ready, Unready::Registered)
     }
 
     /// Waits with the whole process.
     fn wait_in_place(&self, ready: &mut Ready, deadline: Option<u64>) -> Result<(), Thrown> {
         self.make_all_due(); // the event loop does not see here how descriptors are closed
         self.waits.turn()?;
-        let left = self.look(ready, Unready::Asked)?;
+        let mut questions = Questions::default();
+        self.look_at_all(ready, &mut questions)?;
         if ready.is_empty() && !self.is_ended() {
-            self.waits.wait_in_place(&left, deadline)?;
-            self.look(ready, Unready::Asked)?;
+            self.waits.wait_in_place(questions, deadline)?;
+            self.look_at_all(ready, &mut Questions::default())?;
         }
         Ok(())
     }

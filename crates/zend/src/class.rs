@@ -387,8 +387,17 @@ impl Extension {
 
     /// Returns its name in lower case.
     pub fn name(self) -> String {
-        // SAFETY: a terminated text.
-        let name = unsafe { CStr::from_ptr(self.raw().name) };
-        name.to_string_lossy().to_ascii_lowercase()
+        self.own_name().to_string_lossy().to_ascii_lowercase()
+    }
+
+    /// Returns `true` if it has one of these names, whatever their case.
+    pub fn is_named(self, names: &[&str]) -> bool {
+        let own = self.own_name().to_bytes();
+        names.iter().any(|name| own.eq_ignore_ascii_case(name.as_bytes()))
+    }
+
+    fn own_name(&self) -> &CStr {
+        // SAFETY: a terminated text, which lasts as long as the extension.
+        unsafe { CStr::from_ptr(self.raw().name) }
     }
 }

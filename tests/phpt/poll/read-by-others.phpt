@@ -1,5 +1,7 @@
 --TEST--
 Data that another coroutine has moved to a stream's buffer is found by a wait of Async\Poll that had registered the stream
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

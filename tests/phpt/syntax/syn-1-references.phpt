@@ -11,10 +11,10 @@ function fills(&...$places): int { foreach ($places as $key => &$place) { suspen
 // both sides see what the other one writes, also those that were not there
 $n = 0;
 $later = new stdClass;
-$counts = spawn counts($n, 5);
+$counts = spawn counts($n, 1000);
 $waits = spawn waits_for($later->is['there']);
 while ($n < 2) suspend;
-$n = 4;
+$n = 999;
 $later->is['there'] = 'it is';
 await $counts;
 echo $n, ' ', await $waits, "\n";
@@ -85,7 +85,7 @@ await $c;
 echo $weak->get() ? "there\n" : "not there\n";
 ?>
 --EXPECTF--
-5 it is
+1000 it is
 33 2 {"a":"filled 0","b":"filled 0"}
 1 3
 bool(false)

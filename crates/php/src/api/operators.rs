@@ -147,14 +147,13 @@ fn as_the_caller<R>(call: Call, what: impl FnOnce() -> R) -> R {
 /// Returns the proxy that takes arguments as this function does.
 fn proxy_of(function: Function) -> Rc<ProxyFunction> {
     let common = function.common();
-    let parameters: Vec<(usize, u32)> =
-        function.parameters().iter().map(|info| (info.name as usize, info.type_.type_mask)).collect();
+    let parameters = function.parameters().iter().map(|info| (info.name as usize, info.type_.type_mask));
     let signature = (common.arg_info as usize, common.num_args, common.fn_flags);
     let mut proxies = PROXIES.by_signature.borrow_mut();
     let known = proxies.entry(signature).or_default();
-    let place = known.iter().position(|proxy| proxy.parameters == parameters);
+    let place = known.iter().position(|proxy| proxy.parameters.iter().copied().eq(parameters.clone()));
     let place = place.unwrap_or_else(|| {
-        known.push(Proxy { parameters, function: Rc::new(ProxyFunction::new()) });
+        known.push(Proxy { parameters: parameters.collect(), function: Rc::new(ProxyFunction::new()) });
         known.len() - 1
     });
     let proxy = known[place].function.clone();

@@ -818,7 +818,7 @@ impl Runtime {
 
     /// Returns `false` if an event could do nothing: the running coroutine is the only one, without a time limit, and there was no
     /// signal.
-    fn may_have_events(&self) -> bool {
+    pub fn may_have_events(&self) -> bool {
         let core = self.core.borrow();
         core.live() > 1 || core.deadlines() > 0 || spindle_reactor::signals::pending()
     }

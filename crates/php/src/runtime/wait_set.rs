@@ -214,7 +214,7 @@ impl WaitSet {
         self.register(fd, direction, is_used)
     }
 
-    /// As [`watch_descriptor`](WaitSet::watch_descriptor), for one that was not ready when [`ask`](WaitSet::ask) was called. No
+    /// As [`watch_descriptor`](WaitSet::watch_descriptor), for one that was not ready when [`ask`](Questions::ask) was called. No
     /// coroutine has run since.
     ///
     /// # Errors
@@ -309,16 +309,6 @@ impl WaitSet {
         Known(rt.can_switch().then(|| rt.reactor()))
     }
 
-    /// Asks the kernel for each descriptor whether it is ready or has failed, or is not open.
-    ///
-    /// # Errors
-    /// The kernel has no memory.
-    pub fn ask(&self, asked: &[Asked]) -> io::Result<Vec<bool>> {
-        let mut entries: Vec<_> = asked.iter().map(|one| one.direction.entry(one.fd)).collect();
-        poll_now(&mut entries)?;
-        Ok(entries.iter().map(|entry| entry.revents != 0).collect())
-    }
-
     /// Collects events and lets the coroutines that are ready run, without waiting. Returns `true` if there were any.
     ///
     /// # Errors
@@ -331,17 +321,30 @@ impl WaitSet {
         Ok(are_others)
     }
 
+    /// Returns `true` if [`turn`](WaitSet::turn) could only wake what the set itself waits for: the running coroutine is the only
+    /// one, there is no timer, and there was no signal.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled.
+    pub fn is_alone(&self) -> Result<bool, Thrown> {
+        let rt = rt();
+        if rt.may_have_events() {
+            return Ok(false);
+        }
+        park::suspend(rt).map(|()| true)
+    }
+
     /// Waits as [`wait`](WaitSet::wait) does, with the whole process: where the coroutine cannot be suspended, or none runs any
     /// more. Returns when one of these descriptors is ready, when the time is over, or after a signal.
     ///
     /// # Errors
     /// Nothing can end the wait; or a signal handler has thrown.
-    pub fn wait_in_place(&self, asked: &[Asked], deadline: Option<u64>) -> Result<(), Thrown> {
+    pub fn wait_in_place(&self, asked: Questions, deadline: Option<u64>) -> Result<(), Thrown> {
         let rt = rt();
-        if asked.is_empty() && deadline.is_none() && self.external.get() == 0 {
+        let mut entries = asked.0;
+        if entries.is_empty() && deadline.is_none() && self.external.get() == 0 {
             return Err(cannot_await(rt));
         }
-        let mut entries: Vec<_> = asked.iter().map(|one| one.direction.entry(one.fd)).collect();
         entries.sort_by_key(|entry| entry.fd);
         entries.dedup_by(|later, first| {
             let is_same = later.fd == first.fd;
@@ -416,6 +419,9 @@ impl WaitSet {
 pub struct Known(Option<&'static Reactor>);
 
 impl Known {
+    /// Nothing is known.
+    pub const NOTHING: Known = Known(None);
+
     /// Returns whether a descriptor is ready, if that is known. That it is by its last event is said once; if nothing has used
     /// it by the next time, it is not known: what uses it unseen would leave it ready for ever.
     #[inline]
@@ -424,13 +430,34 @@ impl Known {
     }
 }
 
-/// A descriptor that a [`WaitSet`] is asked about.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked {
-    /// The descriptor.
-    pub fd: RawFd,
-    /// What is to be possible.
-    pub direction: Direction,
+/// Descriptors of which the kernel is asked whether they are ready or have failed, or are not open.
+#[derive(Default)]
+pub struct Questions(Vec<libc::pollfd>);
+
+impl Questions {
+    /// Removes all, and keeps the room.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds a descriptor. One that is negative is never ready.
+    #[inline]
+    pub fn push(&mut self, fd: RawFd, direction: Direction) {
+        self.0.push(direction.entry(fd));
+    }
+
+    /// Asks the kernel, without waiting.
+    ///
+    /// # Errors
+    /// It has no memory.
+    pub fn ask(&mut self) -> io::Result<()> {
+        poll_now(&mut self.0)
+    }
+
+    /// Returns each descriptor and whether it is ready: so it was when the kernel was asked last.
+    pub fn answers(&self) -> impl Iterator<Item = (RawFd, bool)> + '_ {
+        self.0.iter().map(|entry| (entry.fd, entry.revents != 0))
+    }
 }
 
 /// Returns the deadline of a wait that begins now: the time, in nanoseconds, rounded up.

@@ -30,7 +30,7 @@ const VM_AREA: usize = 16 * 1024;
 const CTX_AREA: usize = 4096;
 /// The offset of `Ctx` in that part, to which up to 448 bytes are added. The frames of a short function that awaits,
 /// sleeps or yields fit into the page on both sides: those of C below, those of PHP above.
-const CTX_OFFSET: usize = 2048;
+const CTX_OFFSET: usize = 2176;
 /// From this size on a stack has a large reserve.
 const LARGE: usize = 1 << 20;
 /// The minimal size of a stack, and the maximal one if it is derived from main's.
