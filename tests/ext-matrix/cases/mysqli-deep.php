@@ -169,22 +169,24 @@ scenario('a deadlock that the server resolves', function () use ($ledger): array
     return $codes;
 }, waits: 50);
 
-matrix('a lock that is waited for in vain', function (int $i) use ($ledger): array {
-    $who = 2000 + $i;
+// `who` is the primary key: an update by it locks the row alone. By the other table's index InnoDB would lock the gap behind the
+// row too, and the insert of the next one would wait for the end of this transaction, if it came later.
+mysqli()->query('create table ' . ($rows = unique('rows')) . ' (who int primary key, what varchar(20)) engine=innodb');
+matrix('a lock that is waited for in vain', function (int $i) use ($rows): array {
     $owner = mysqli();
-    $owner->query("insert into $ledger (who, what) values ($who, 'x')");
+    $owner->query("insert into $rows (who, what) values ($i, 'x')");
     $owner->begin_transaction();
-    $owner->query("update $ledger set what = 'mine' where who = $who");
+    $owner->query("update $rows set what = 'mine' where who = $i");
     $db = mysqli();
     $db->query('set innodb_lock_wait_timeout = 1');
     try {
-        $db->query("update $ledger set what = 'other' where who = $who");
+        $db->query("update $rows set what = 'other' where who = $i");
         $code = null;
     } catch (\mysqli_sql_exception $e) {
         $code = $e->getCode();
     }
     $owner->commit();
-    return [$code, $db->query("select what from $ledger where who = $who")->fetch_row()];
+    return [$code, $db->query("select what from $rows where who = $i")->fetch_row()];
 }, n: 2, ms: 1000);
 
 mysqli()->query('set global max_allowed_packet = 67108864');

@@ -3,7 +3,7 @@ CANC-1 Coroutines that are cancelled together do not see what the others have do
 --FILE--
 <?php
 use Async\{CancellationException, Scope};
-use function Async\{await, delay, spawn, suspend};
+use function Async\{await, delay, spawn};
 
 require __DIR__ . '/kit.inc';
 
@@ -36,7 +36,7 @@ $ways = [
     'scope' => fn(Scope $s, array $all) => $s->cancel(),
     'scope, handed in' => fn(Scope $s, array $all) => $s->cancel($GLOBALS['mine']),
     'group' => function(Scope $s, array $all) { $g = new Async\CoroutineGroup; array_map($g->add(...), $all); $g->cancel($GLOBALS['mine']); },
-    'one by one' => function(Scope $s, array $all) { foreach ($all as $one) { $one->cancel($GLOBALS['mine']); suspend(); } },
+    'one by one' => function(Scope $s, array $all) { foreach ($all as $one) { $one->cancel($GLOBALS['mine']); T\ended($one); } },
     'failure' => function(Scope $s, array $all) {
         $waits = spawn(fn() => $s->awaitCompletion(Async\timeout(60_000)));
         T\begun($waits);
