@@ -108,6 +108,24 @@ readonly class Benchmark
     }
 }
 
+/** One whose plain side is a peer: a module of others, in the folder that SPINDLE_PEERS names. */
+final readonly class Beside extends Benchmark
+{
+    /**
+     * @param list<int> $spindle
+     * @param list<int> $args of the peer
+     */
+    public function __construct(public string $peer, string $file, array $spindle, array $args, Row ...$rows)
+    {
+        parent::__construct($file, $spindle, $args, ...$rows);
+    }
+
+    public function module(): ?string
+    {
+        return realpath(getenv('SPINDLE_PEERS') . "/$this->peer.so") ?: null;
+    }
+}
+
 /** One whose file measures both sides by itself, in turns. */
 final readonly class Pair extends Benchmark
 {
@@ -138,8 +156,12 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row('spawn+suspend+finish, 1,000 live', 'ns', [Goal::ratio(1 / 15), Goal::value(600, 'ns')])),
         new Benchmark('spawn-suspend', [$n(500_000), 10_000], [$n(30_000, 10_000), 10_000],
             new Row('spawn+suspend+finish, 10,000 live', 'ns', [Goal::value(1200, 'ns')])),
-        new Benchmark('spawn-await', [$n(1_000_000)], [$n(30_000)],
+        new Benchmark('spawn-await', [$n(1_000_000), 1000], [$n(30_000), 1000],
             new Row('spawn+await all, by 1,000', 'ns', [Goal::value(180, 'ns')])),
+        new Benchmark('spawn-await', [$n(1_000_000), 1], [$n(30_000), 1],
+            new Row('spawn+await of one', 'ns')),
+        new Benchmark('cancel', [$n(500_000)], [$n(100_000)],
+            new Row('cancel of a parked coroutine', 'ns', [Goal::value(1000, 'ns')])),
         new Benchmark('switch', [$n(5_000_000), 2], [$n(3_000_000), 2],
             new Row('yield, 2 coroutines', 'ns', [Goal::ratio(1 / 2), Goal::value(50, 'ns')])),
         new Benchmark('switch', [$n(2_000_000, 500_000), 10_000], [$n(1_000_000, 500_000), 10_000],
@@ -228,6 +250,19 @@ function benchmarks(bool $quick, int $parkedMax): array
     $all[] = new Benchmark('idle', [$n(10_000, 5000), 0], null, new Row('idle connection: resident', 'B', [Goal::value(14 * 1024, 'B')]));
     $all[] = new Benchmark('idle', [$n(10_000, 5000), 1], null, new Row('idle connection with TLS: resident', 'B', [Goal::value(22 * 1024, 'B')]));
     $all[] = new Benchmark('queries', [1000, 200], null, new Row('handler: 1,000 × pg_sleep(0.1), 200 at once', 'ms', [Goal::value(600, 'ms')]));
+    foreach (['swoole' => 'Swoole', 'swow' => 'Swow'] as $peer => $name) {
+        $all[] = new Beside($peer, 'spawn-finish', [$n(2_000_000)], [$n($peer === 'swoole' ? 1_000_000 : 50_000)],
+            new Row("$name: spawn+finish", 'ns', [Goal::ratio(0.4)], against: $name));
+        $all[] = new Beside($peer, 'timer-wall', [10_000], [10_000],
+            new Row("$name: 10,000 × delay(1000)", 'ms', [Goal::ratio(1)], against: $name));
+    }
+    foreach (['MySQL query', 'Redis GET'] as $kind => $what) {
+        foreach (['swoole' => 'Swoole', 'swow' => 'Swow'] as $peer => $name) {
+            $all[] = new Beside($peer, 'clients', [$n(1000, 200), $kind], [$n(1000, 200), $kind],
+                new Row("$name: $what, 64 clients", 'µs', [Goal::ratio(1)], metric: 'wall', against: $name),
+                new Row("$name: $what, CPU", 'µs', [Goal::ratio(0.9)], metric: 'cpu', against: $name));
+        }
+    }
     return $all;
 }
 

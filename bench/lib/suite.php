@@ -11,15 +11,15 @@
  * Where both sides are measured in one process, in turns, there is only the first: it prints `VALUE UNIT spindle` and
  * `VALUE UNIT plain`, see middles().
  *
- * Command line: FILE spindle|plain N [EXTRA…]. The side is called as (N, EXTRA…), once with `$warm` in
+ * Command line: FILE spindle|plain|swoole|swow N [EXTRA…]. The side is called as (N, EXTRA…), once with `$warm` in
  * place of N where that is not 0: the first spawn of a process does work that no later one does.
  */
-function bench(string $unit, Closure $spindle, ?Closure $plain = null, int $warm = 0): void
+function bench(string $unit, Closure $spindle, ?Closure $plain = null, int $warm = 0, ?Closure $swoole = null, ?Closure $swow = null): void
 {
     global $argv;
-    $side = ['spindle' => $spindle, 'plain' => $plain][$argv[1] ?? ''] ?? null;
+    $side = ['spindle' => $spindle, 'plain' => $plain, 'swoole' => $swoole, 'swow' => $swow][$argv[1] ?? ''] ?? null;
     if ($side === null || (int) ($argv[2] ?? 0) < 1) {
-        fwrite(STDERR, "usage: php {$argv[0]} spindle|plain N [EXTRA...]\n");
+        fwrite(STDERR, "usage: php {$argv[0]} spindle|plain|swoole|swow N [EXTRA...]\n");
         exit(2);
     }
     $extra = array_map('intval', array_slice($argv, 3));
@@ -80,6 +80,17 @@ function middle(array $samples): float
     $quarter = intdiv(count($samples), 4);
     $half = array_slice($samples, $quarter, count($samples) - 2 * $quarter);
     return array_sum($half) / count($half);
+}
+
+/** The side of Swoole, which has coroutines inside `run` only, and replaces what blocks when it is asked to. */
+function inSwoole(Closure $side): Closure
+{
+    return static function (int ...$arguments) use ($side): float|array {
+        Swoole\Runtime::enableCoroutine(SWOOLE_HOOK_ALL & ~SWOOLE_HOOK_CURL);
+        Swoole\Coroutine::set(['max_coroutine' => 1_000_000]);
+        Swoole\Coroutine\run(static function () use ($side, $arguments, &$result): void { $result = $side(...$arguments); });
+        return $result;
+    };
 }
 
 /** Nanoseconds of the monotonic clock. */

@@ -1,41 +1,39 @@
 <?php
-/** Spawn a thousand that return a value, then await each: ns each. */
+/** Spawn $batch that return a value, then await each: ns each. */
 require __DIR__ . '/../lib/suite.php';
 
-const BATCH = 1000;
-
-bench('ns', warm: BATCH,
-    spindle: static function (int $n): float {
+bench('ns', warm: 1000,
+    spindle: static function (int $n, int $batch): float {
         $task = static fn(int $x): int => $x;
         $start = now();
-        for ($done = 0; $done < $n; $done += BATCH) {
-            $batch = [];
-            for ($i = 0; $i < BATCH; $i++) {
-                $batch[] = Async\spawn($task, $i);
+        for ($done = 0; $done < $n; $done += $batch) {
+            $all = [];
+            for ($i = 0; $i < $batch; $i++) {
+                $all[] = Async\spawn($task, $i);
             }
             $sum = 0;
-            foreach ($batch as $coroutine) {
+            foreach ($all as $coroutine) {
                 $sum += Async\await($coroutine);
             }
-            check($sum === BATCH * (BATCH - 1) / 2, "the sum of the results is $sum");
+            check($sum === $batch * ($batch - 1) / 2, "the sum of the results is $sum");
         }
         return (now() - $start) / $done;
     },
-    plain: static function (int $n): float {
+    plain: static function (int $n, int $batch): float {
         $task = static fn(int $x): int => $x;
         $start = now();
-        for ($done = 0; $done < $n; $done += BATCH) {
-            $batch = [];
-            for ($i = 0; $i < BATCH; $i++) {
-                $batch[] = $fiber = new Fiber($task);
+        for ($done = 0; $done < $n; $done += $batch) {
+            $all = [];
+            for ($i = 0; $i < $batch; $i++) {
+                $all[] = $fiber = new Fiber($task);
                 $fiber->start($i);
             }
             $sum = 0;
-            foreach ($batch as $fiber) {
+            foreach ($all as $fiber) {
                 $sum += $fiber->getReturn();
             }
-            check($sum === BATCH * (BATCH - 1) / 2, "the sum of the results is $sum");
-            unset($batch, $fiber);
+            check($sum === $batch * ($batch - 1) / 2, "the sum of the results is $sum");
+            unset($all, $fiber);
         }
         return (now() - $start) / $done;
     },

@@ -31,4 +31,20 @@ bench('ns', warm: BATCH,
         }
         return (now() - $start) / $n;
     },
+    swoole: inSwoole(static function (int $n): float {
+        $task = static function (): void {};
+        $start = now();
+        for ($i = 0; $i < $n; $i++) {
+            Swoole\Coroutine::create($task);
+        }
+        return (now() - $start) / $n;
+    }),
+    swow: static function (int $n): float {
+        $task = static function (): void {};
+        $start = now();
+        for ($i = 0; $i < $n; $i++) {
+            Swow\Coroutine::run($task);
+        }
+        return (now() - $start) / $n;
+    },
 );
