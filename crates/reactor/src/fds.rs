@@ -142,6 +142,8 @@ struct FdState {
     origin: Origin,
     readiness: [Readiness; 2],
     bits: Bits,
+    /// How many reads are answered with the end, which an earlier one has seen.
+    reads_at_end: u8,
     timeouts: [u64; 2],
     waiters: Vec<(Waiter, Interest)>,
 }
@@ -210,6 +212,7 @@ impl FdState {
             origin: Origin::Unknown,
             readiness: [Readiness::Unknown; 2],
             bits: 0,
+            reads_at_end: 0,
             timeouts: [UNKNOWN_TIMEOUT; 2],
             waiters: Vec::new(),
         }
@@ -398,6 +401,20 @@ impl Fds {
             entry.readiness = [Readiness::Unknown; 2];
             entry.bits = 0;
         }
+    }
+
+    pub(crate) fn record_end(&mut self, fd: RawFd, reads: u8) {
+        if let Some(entry) = self.entry(fd) {
+            entry.reads_at_end = reads;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn take_end(&mut self, fd: RawFd) -> bool {
+        let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get_mut(index));
+        let Some(entry) = entry.filter(|entry| entry.reads_at_end != 0) else { return false };
+        entry.reads_at_end -= 1;
+        true
     }
 
     pub(crate) fn socket_timeout(&mut self, fd: RawFd, interest: Interest) -> u64 {

@@ -457,6 +457,17 @@ impl Reactor {
         self.fds.borrow_mut().blocking(fd)
     }
 
+    /// Records that the end of a file was seen, with which the next `reads` reads are to be answered.
+    pub fn record_end(&self, fd: RawFd, reads: u8) {
+        self.fds.borrow_mut().record_end(fd, reads);
+    }
+
+    /// Returns `true` if a read is to be answered with the end, and counts it.
+    #[inline]
+    pub fn take_end(&self, fd: RawFd) -> bool {
+        self.fds.borrow_mut().take_end(fd)
+    }
+
     /// Records that a hooked call has set the mode; `None` if it is not known to what.
     pub fn set_blocking(&self, fd: RawFd, mode: Option<Blocking>) {
         self.fds.borrow_mut().set_blocking(fd, mode);

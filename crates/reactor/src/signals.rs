@@ -14,6 +14,7 @@ use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{IntoRawFd, RawFd};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 /// The number of signals, with 0.
@@ -274,7 +275,7 @@ fn install(signal: i32, action: libc::sigaction, reports: bool) -> i32 {
             REPORT.store(0, Ordering::Release);
         }
         // SAFETY: `ours` is a complete action whose handler follows the SA_SIGINFO convention.
-        let result = unsafe { libc::sigaction(signal, &ours, std::ptr::null_mut()) };
+        let result = unsafe { libc::sigaction(signal, &ours, ptr::null_mut()) };
         if result != 0 {
             slot.ours.store(false, Ordering::Release);
         }
@@ -293,48 +294,54 @@ fn blocked<T>(signal: i32, then: impl FnOnce() -> T) -> T {
     }
     let result = then();
     // SAFETY: `old` was filled above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), std::ptr::null_mut()) };
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut()) };
     result
 }
 
 /// `sigaction(2)` as user code sees it: sets `new`, chained if it is a function, and stores in `old` what user code had set
 /// before. Returns 0, or -1 with `errno` set.
 pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc::sigaction>) -> i32 {
+    let Some(new) = new else {
+        return match (wanted(signal), old) {
+            // SAFETY: null or a place for an action; a null action only asks.
+            (None, old) => unsafe { libc::sigaction(signal, ptr::null(), old.map_or(ptr::null_mut(), ptr::from_mut)) },
+            (Some(wanted), Some(old)) => {
+                *old = wanted;
+                0
+            }
+            (Some(_), None) => 0,
+        };
+    };
     let previous = wanted(signal);
     let mut real = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: `real` is large enough; a null action only asks.
-    if unsafe { libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) } != 0 {
+    if unsafe { libc::sigaction(signal, ptr::null(), real.as_mut_ptr()) } != 0 {
         return -1;
     }
     // SAFETY: filled by the call that succeeded.
-    let real = unsafe { real.assume_init() };
-    if let Some(new) = new {
-        // Only where it is ignored does the kernel reap the children, and do programs that are executed ignore it too.
-        let watches = signal == libc::SIGCHLD && previous.is_some() && new.sa_sigaction != libc::SIG_IGN;
-        let keep = is_function(new) && !is_fault(signal) || watches;
-        let result = if keep {
-            install(signal, *new, false)
+    let real = unsafe { real.assume_init_ref() };
+    // Only where it is ignored does the kernel reap the children, and do programs that are executed ignore it too.
+    let watches = signal == libc::SIGCHLD && previous.is_some() && new.sa_sigaction != libc::SIG_IGN;
+    let keep = is_function(new) && !is_fault(signal) || watches;
+    let result = if keep {
+        install(signal, *new, false)
+    } else {
+        let result = if signal == libc::SIGPIPE && is_same(real, new) {
+            0
         } else {
-            let result = if signal == libc::SIGPIPE && is_same(&real, new) {
-                0
-            } else {
-                // SAFETY: `new` is user code's own complete action.
-                unsafe { libc::sigaction(signal, new, std::ptr::null_mut()) }
-            };
-            if let (0, Some(slot)) = (result, slot(signal)) {
-                slot.ours.store(false, Ordering::Release);
-                let _ = REPORT.compare_exchange(signal, 0, Ordering::AcqRel, Ordering::Relaxed);
-            }
-            result
+            // SAFETY: `new` is user code's own complete action.
+            unsafe { libc::sigaction(signal, new, ptr::null_mut()) }
         };
-        if result != 0 {
-            return result;
+        if let (0, Some(slot)) = (result, slot(signal)) {
+            slot.ours.store(false, Ordering::Release);
+            let _ = REPORT.compare_exchange(signal, 0, Ordering::AcqRel, Ordering::Relaxed);
         }
+        result
+    };
+    if let (0, Some(old)) = (result, old) {
+        *old = previous.unwrap_or(*real);
     }
-    if let Some(old) = old {
-        *old = previous.unwrap_or(real);
-    }
-    0
+    result
 }
 
 /// Chains all handlers that user code has installed until now.
@@ -345,7 +352,7 @@ pub fn chain_all() {
         }
         let mut real = MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: `real` is large enough; a null action only asks. Signals libc keeps to itself fail.
-        if unsafe { libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) } != 0 {
+        if unsafe { libc::sigaction(signal, ptr::null(), real.as_mut_ptr()) } != 0 {
             continue;
         }
         // SAFETY: filled by the call that succeeded.
@@ -360,7 +367,7 @@ pub fn chain_all() {
 pub fn set_report_signal(signal: i32) {
     let mut real = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: `real` is large enough; a null action only asks.
-    if unsafe { libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) } == 0 {
+    if unsafe { libc::sigaction(signal, ptr::null(), real.as_mut_ptr()) } == 0 {
         // SAFETY: filled by the call that succeeded.
         let real = unsafe { real.assume_init() };
         install(signal, wanted(signal).unwrap_or(real), true);
@@ -374,7 +381,7 @@ pub(crate) fn watch_children() {
     }
     let mut real = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: `real` is large enough; a null action only asks.
-    if unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), real.as_mut_ptr()) } == 0 {
+    if unsafe { libc::sigaction(libc::SIGCHLD, ptr::null(), real.as_mut_ptr()) } == 0 {
         // SAFETY: filled by the call that succeeded.
         let real = unsafe { real.assume_init() };
         // Where it is ignored the kernel reaps the children, which must stay so.
@@ -391,10 +398,10 @@ pub fn unchain_all() {
         let mut real = MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: `real` is large enough; a null action only asks; `action` is user code's own.
         unsafe {
-            if libc::sigaction(signal, std::ptr::null(), real.as_mut_ptr()) == 0
+            if libc::sigaction(signal, ptr::null(), real.as_mut_ptr()) == 0
                 && real.assume_init().sa_sigaction == handler as *const () as usize
             {
-                libc::sigaction(signal, &action, std::ptr::null_mut());
+                libc::sigaction(signal, &action, ptr::null_mut());
                 slot.ours.store(false, Ordering::Release);
             }
         }

@@ -311,6 +311,7 @@ fn other_write(host: &dyn Host, io: Io) -> ssize_t {
 /// `read(2)`.
 pub unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, size: size_t) -> ssize_t {
     match current_host() {
+        Some(host) if size > 0 && host.reactor().take_end(fd) => 0,
         Some(host) if size > 0 => {
             let iov = iovec { iov_base: buffer, iov_len: size };
             read_in_coroutine(host, Io { fd, iov: &iov, count: 1, own: true, offset: HERE, call: "read" })

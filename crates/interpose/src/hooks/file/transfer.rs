@@ -49,9 +49,8 @@ struct FileState {
     /// It was opened without `O_DIRECT`, to be read through the page cache.
     paged: bool,
     /// How far it was read by the call that has opened it, which reads it up to its end and closes it, see [`Host::reads_whole`].
+    /// Its end has not been seen.
     whole: Option<i64>,
-    /// The number of reads that are answered with the end of the file, which an earlier one has seen.
-    at_end: u8,
 }
 
 const UNKNOWN: FileState = FileState {
@@ -62,7 +61,6 @@ const UNKNOWN: FileState = FileState {
     device: None,
     paged: false,
     whole: None,
-    at_end: 0,
 };
 
 /// How often PHP reads again after a read that was short.
@@ -86,7 +84,6 @@ pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags
         w.paged = flags & libc::O_DIRECT == 0;
         // Others than those on a block device may end a read anywhere (procfs), or be another machine's.
         w.whole = (is_read_whole && libc::major(device) != 0).then_some(0);
-        w.at_end = 0;
         w.read = known[0].unwrap_or(IoMethod::Nowait);
         w.write = known[1].filter(|_| !through).unwrap_or(IoMethod::Nowait);
     });
@@ -135,25 +132,21 @@ struct Plan {
     whole: Option<i64>,
 }
 
-/// Returns `None` for a read that is answered with the end of the file.
-fn plan(host: &dyn Host, io: &Io, writing: bool) -> Option<Plan> {
+/// How far a file that is read whole was read is taken from its state.
+fn plan(host: &dyn Host, io: &Io, writing: bool) -> Plan {
     let mut plan = with_state(host, io.fd, |w| {
-        if w.at_end > 0 && !writing && io.offset == HERE {
-            w.at_end -= 1;
-            return None;
-        }
         let method = match if writing { w.write } else { w.read } {
             IoMethod::InPlace if w.slow > 0 => IoMethod::Worker,
             method => method,
         };
-        Some(Plan { method, paged: w.paged, whole: w.whole.filter(|_| io.offset == HERE) })
-    })?;
+        Plan { method, paged: w.paged, whole: w.whole.take().filter(|_| io.offset == HERE) }
+    });
     // The kernel must have accepted the caller's list before it is read here: an invalid one fails there. (`read` and
     // `write` pass a list of their own.)
     if plan.method == IoMethod::Worker && !io.own {
         plan.method = IoMethod::Nowait;
     }
-    Some(plan)
+    plan
 }
 
 /// Returns the method for a file that does not support `RWF_NOWAIT`, and whether it holds for all files of its file
@@ -218,7 +211,7 @@ fn refused(error: c_int) -> bool {
 /// Reads as a blocking call does: short only at the end of the file. Lets others run if it did not wait; at the end of the
 /// file only now and then, because PHP reads there again, twice for each `file_get_contents`.
 pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
-    let Some(plan) = plan(host, &io, false) else { return 0 };
+    let plan = plan(host, &io, false);
     let mut at_end = false;
     let in_place = match plan.method {
         IoMethod::Nowait => nowait_read(host, &io, &plan, &mut at_end),
@@ -227,10 +220,11 @@ pub(crate) fn read(host: &dyn Host, io: Io) -> isize {
     };
     let result = in_place.unwrap_or_else(|| on_worker(host, &io, 0, false));
     if let Some(before) = plan.whole.filter(|_| result >= 0) {
-        with_state(host, io.fd, |w| {
-            w.whole = Some(before + result as i64);
-            w.at_end = if at_end || result == 0 { READS_AT_END } else { 0 };
-        });
+        if at_end || result == 0 {
+            host.reactor().record_end(io.fd, READS_AT_END);
+        } else {
+            with_state(host, io.fd, |w| w.whole = Some(before + result as i64));
+        }
     }
     if in_place.is_some() {
         let error = errno();
@@ -296,7 +290,7 @@ pub(crate) fn write(host: &dyn Host, io: Io) -> isize {
     if host.writes_in_place() {
         return plain(&io, 0, true);
     }
-    match plan(host, &io, true).map_or(IoMethod::InPlace, |plan| plan.method) {
+    match plan(host, &io, true).method {
         IoMethod::Nowait => {
             let first = nowait(&io, 0, true);
             let error = errno();
