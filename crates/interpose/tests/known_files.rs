@@ -370,6 +370,22 @@ fn a_file_begins_at_its_beginning() {
     assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
 }
 
+/// So does one that has the number of a file whose end is known.
+#[test]
+fn what_is_known_of_an_end_goes_with_the_descriptor() {
+    let test = Test::new();
+    let place = Place::file("number", b"its bytes");
+    let numbers = [true, false, true].map(|whole| {
+        test.read_whole(whole);
+        let fd = place.open(libc::O_RDONLY);
+        assert_eq!(read(&fd), (b"its bytes".to_vec(), 0));
+        let number = fd.as_raw_fd();
+        close(fd);
+        number
+    });
+    assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
+}
+
 /// Pages end where the cache may, too.
 #[test]
 fn what_ends_with_a_page_may_go_on() {
