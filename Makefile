@@ -92,10 +92,19 @@ suite = $(TARGET)/debug/xtask suite
 xtask: rust
 	@$(CARGO) build --quiet -p xtask
 
+# What the suites need, by two cargos at once: one links for minutes on one processor. What fails here is told by the suite that
+# needs it.
+.PHONY: compiled
+compiled: rust
+	@scripts/requirements
+	@mkdir -p $(TARGET); { $(CARGO) build --quiet --release -p spindle-module -p spindle-launcher & \
+	    $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings; $(CARGO) nextest run --cargo-quiet --no-run --workspace; wait $$!; } >$(TARGET)/compiled.log 2>&1 || :
+
 # Suites go on after one that failed (-k), so that one run tells all.
 .PHONY: test
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
+	@$(MAKE) compiled
 	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos \
 	    test-syntax test-transpiled test-php-src-sample test-php-src-fibers test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
