@@ -188,6 +188,8 @@ function benchmarks(bool $quick, int $parkedMax): array
             new Row('gethostbyaddr of one, CPU', 'ns', [Goal::ratio(1.25)])),
         new Benchmark('curl', [$n(400, 40)], [$n(400, 40)],
             new Row('cURL: request, 64 handles, CPU', 'ns', [Goal::ratio(1.1)], against: 'curl_multi')),
+        new Benchmark('curl', [$n(400, 40)], [$n(400, 40), 1],
+            new Row('cURL: the same, beside curl_exec alone', 'ns', [Goal::ratio(1.1)], against: 'curl_exec')),
     ];
     $all[] = new Pair('channel', [$n(1000), 0], null, new PairedRow('channel: unbuffered message / a switch and back', 'ns', [Goal::ratio(1.5)]));
     $all[] = new Benchmark('channel-buffered', [$n(2_000_000), 1000], [$n(50_000), 1000],

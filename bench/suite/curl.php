@@ -2,8 +2,8 @@
 /**
  * Requests by cURL to a server on this machine, over connections that are kept: CPU ns for each.
  *
- * The Spindle side has 64 coroutines, each with a handle that it uses $n times by `curl_exec`; the plain side one loop of
- * `curl_multi` over 64 handles, written by hand.
+ * The Spindle side has 64 coroutines, each with a handle that it uses $n times by `curl_exec`. The plain side has, by $way,
+ * 0: one loop of `curl_multi` over 64 handles, written by hand; 1: the same calls of `curl_exec`, one after the other.
  */
 require __DIR__ . '/../lib/suite.php';
 
@@ -76,6 +76,17 @@ function withMulti(int $n, array $handles): int
     return $bytes;
 }
 
+function oneByOne(int $n, array $handles): int
+{
+    $bytes = 0;
+    for ($i = 0; $i < $n; $i++) {
+        foreach ($handles as $handle) {
+            $bytes += requests($handle, 1);
+        }
+    }
+    return $bytes;
+}
+
 function measure(int $n, Closure $run): float
 {
     $url = server();
@@ -90,5 +101,5 @@ function measure(int $n, Closure $run): float
 
 bench('ns',
     spindle: static fn(int $n): float => measure($n, withCoroutines(...)),
-    plain: static fn(int $n): float => measure($n, withMulti(...)),
+    plain: static fn(int $n, int $way = 0): float => measure($n, $way ? oneByOne(...) : withMulti(...)),
 );
