@@ -8,7 +8,7 @@ use spindle_interpose::hooks::{fd, file, rw};
 use spindle_interpose::host::Wake;
 use spindle_reactor::{Blocking, FdKind};
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 /// A path for a file or something else, in the build's directory.
@@ -354,19 +354,21 @@ fn a_short_read_of_procfs_is_not_its_end() {
     }
 }
 
+/// Opens the file, reads it once and closes it. Returns the descriptor's number and generation.
+fn read_once(test: &Test, place: &Place, whole: bool) -> (RawFd, u32) {
+    test.read_whole(whole);
+    let fd = place.open(libc::O_RDONLY);
+    let number = (fd.as_raw_fd(), test.reactor().generation(fd.as_raw_fd()));
+    assert_eq!(read(&fd), (b"its bytes".to_vec(), 0));
+    close(fd);
+    number
+}
+
 /// A descriptor of another event loop can have the number and the generation of one that was read.
 #[test]
 fn a_file_begins_at_its_beginning() {
     let place = Place::file("beginning", b"its bytes");
-    let numbers = [true, false, true].map(|whole| {
-        let test = Test::new();
-        test.read_whole(whole);
-        let fd = place.open(libc::O_RDONLY);
-        let number = (fd.as_raw_fd(), test.reactor().generation(fd.as_raw_fd()));
-        assert_eq!(read(&fd), (b"its bytes".to_vec(), 0));
-        close(fd);
-        number
-    });
+    let numbers = [true, false, true].map(|whole| read_once(&Test::new(), &place, whole));
     assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
 }
 
@@ -375,14 +377,7 @@ fn a_file_begins_at_its_beginning() {
 fn what_is_known_of_an_end_goes_with_the_descriptor() {
     let test = Test::new();
     let place = Place::file("number", b"its bytes");
-    let numbers = [true, false, true].map(|whole| {
-        test.read_whole(whole);
-        let fd = place.open(libc::O_RDONLY);
-        assert_eq!(read(&fd), (b"its bytes".to_vec(), 0));
-        let number = fd.as_raw_fd();
-        close(fd);
-        number
-    });
+    let numbers = [true, false, true].map(|whole| read_once(&test, &place, whole).0);
     assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
 }
 
