@@ -132,7 +132,7 @@ struct Plan {
     whole: Option<i64>,
 }
 
-/// How far a file that is read whole was read is taken from its state.
+/// Returns how a call is to be made. `whole` is taken out of the file's state: a read that has not met the end puts it back.
 fn plan(host: &dyn Host, io: &Io, writing: bool) -> Plan {
     let mut plan = with_state(host, io.fd, |w| {
         let method = match if writing { w.write } else { w.read } {

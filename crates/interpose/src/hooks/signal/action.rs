@@ -31,15 +31,15 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, o
         // SAFETY: the caller's own arguments.
         return unsafe { libc::sigaction(signal, new, old) };
     }
-    // SAFETY: the caller passes null or a place for an action; plain integers, valid with any content it has.
-    let Some(old) = (unsafe { old.as_mut() }) else {
+    if old.is_null() {
         // SAFETY: the caller passes null or a complete action.
         return set_action(signal, unsafe { new.as_ref() }, None);
-    };
+    }
     // Both may be the same object: copied, so that no reference to it is held while the other is written.
-    // SAFETY: as above.
+    // SAFETY: the caller passes null or a complete action.
     let wanted = unsafe { new.as_ref() }.copied();
-    set_action(signal, wanted.as_ref(), Some(old))
+    // SAFETY: the caller passes a place for an action; plain integers, valid with any content it has.
+    set_action(signal, wanted.as_ref(), unsafe { old.as_mut() })
 }
 
 fn set_action(signal: c_int, new: Option<&libc::sigaction>, old: Option<&mut libc::sigaction>) -> c_int {
