@@ -56,4 +56,5 @@ pub fn reset_wait_queues() {
     ipc::sysv::reset();
     name::reset();
     wait::address_queue::reset();
+    wait::turns::reset();
 }

@@ -3,9 +3,11 @@
 pub(crate) mod address_queue;
 mod backoff;
 mod fd;
+pub(crate) mod identity;
 mod job;
 mod queue;
 pub(crate) mod time;
+pub mod turns;
 
 pub(crate) use backoff::Backoff;
 pub use fd::{WaitOutcome, for_fd};

@@ -15,9 +15,10 @@
 use crate::hooks::file::transfer as file_io;
 use crate::hooks::file::vectored::{HERE, Io};
 use crate::hooks::net;
-use crate::host::{Host, OnSignal, current_host, errno, set_errno};
+use crate::host::{Host, OnSignal, current_host, errno, fail, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait::turns::{self, Turn};
 use crate::wait::{self, WaitOutcome};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness, syscalls};
@@ -232,13 +233,23 @@ fn write_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
     result
 }
 
-/// Writes everything, as a blocking call does. A later error or the end of the wait leaves the count so far.
+/// Writes everything, as a blocking call does, and in one turn. A later error or the end of the wait leaves the count so far.
 fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
+    let mut turn = match turns::enter(host, io.fd, io.call) {
+        Ok(turn) => turn,
+        Err(error) => return fail::<i8>(error).into(),
+    };
+    let result = pipe_write_in_turn(host, io, &mut turn);
+    turns::leave(host, turn);
+    result
+}
+
+fn pipe_write_in_turn(host: &dyn Host, io: Io, turn: &mut Turn) -> ssize_t {
     let mut done = 0;
     loop {
         // The kernel must have accepted the caller's list before it is read here.
         if io.own && !PIPES_NOWAIT.with(host, |yes| *yes) {
-            return polled_pipe_write(host, io, done);
+            return polled_pipe_write(host, io, turn, done);
         }
         // SAFETY: the caller's list or a window of it; the kernel checks it.
         let call = |iov, count| unsafe { syscalls::pwritev2(io.fd, iov, count, HERE, libc::RWF_NOWAIT) };
@@ -255,11 +266,12 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
             libc::EAGAIN => wait::record_not_ready(host, io.fd, Interest::WRITE),
             libc::EOPNOTSUPP | libc::ENOSYS => {
                 PIPES_NOWAIT.with(host, |yes| *yes = false);
-                return polled_pipe_write(host, io, done);
+                return polled_pipe_write(host, io, turn, done);
             }
             _ if done > 0 => return done as ssize_t,
             _ => return -1,
         }
+        turns::take(host, turn, io.fd);
         match wait_for(host, &io, Interest::WRITE) {
             WaitOutcome::Ready => {}
             _ if done > 0 => return done as ssize_t,
@@ -270,9 +282,10 @@ fn pipe_write(host: &dyn Host, io: Io) -> ssize_t {
 
 /// Writes to a polled pipe. `POLLOUT` holds when one page is free: so much is written without waiting, unless another
 /// process is faster.
-fn polled_pipe_write(host: &dyn Host, io: Io, mut done: usize) -> ssize_t {
+fn polled_pipe_write(host: &dyn Host, io: Io, turn: &mut Turn, mut done: usize) -> ssize_t {
     loop {
         if !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
+            turns::take(host, turn, io.fd);
             match wait_for(host, &io, Interest::WRITE) {
                 WaitOutcome::Ready => continue,
                 _ if done > 0 => return done as ssize_t,

@@ -3,12 +3,14 @@
 //! SAPIs keep output for the client in buffers of their own, and continue with these after a write that waits: if the
 //! coroutine were suspended there, the output of others could be lost or inserted in the middle. So all coroutines wait
 //! for a slow client. The command line writes without a buffer, to pipes and terminals: there only the writing
-//! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`).
+//! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`). What others write meanwhile waits until
+//! it is done ([`turns`]).
 //!
 //! Output of a coroutine that belongs to a request of PHP's own goes to that request's client.
 
 use crate::isolation::sapi;
 use crate::runtime::{scheduler, suspension};
+use spindle_interpose::wait::turns;
 use spindle_zend::{
     Hook, engine,
     hooks::{
@@ -61,7 +63,9 @@ extern "C" fn write(text: Passed<'_, *const c_char>, length: Passed<'_, usize>) 
         request.client().write(text.bytes(length));
         return length.number();
     }
-    WRITE_HOOK.original().map_or(0, |original| without_switch_unless_cli(|| original(text, length)))
+    WRITE_HOOK.original().map_or(0, |original| {
+        without_switch_unless_cli(|| turns::in_one_turn(libc::STDOUT_FILENO, || original(text, length)))
+    })
 }
 
 extern "C" fn flush(context: Passed<'_, *mut c_void>) {

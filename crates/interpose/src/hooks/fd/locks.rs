@@ -10,12 +10,10 @@
 
 use crate::host::{BlockedOn, Host, OnSignal, current_host, errno, fail, php_thread_host, set_errno};
 use crate::php_cell::PhpCell;
+use crate::wait::identity::{File, file_of};
 use crate::wait::{Backoff, WaitQueue, retry_in_queue, wake_matching};
 use libc::{c_int, off_t};
 use std::os::fd::RawFd;
-
-/// A file, by device and inode.
-type File = (libc::dev_t, libc::ino_t);
 
 static QUEUE: PhpCell<WaitQueue<File>> = PhpCell::new(WaitQueue::new());
 
@@ -31,17 +29,6 @@ pub(crate) fn released() {
 pub fn reset() {
     if let Some(host) = php_thread_host() {
         QUEUE.with(host, WaitQueue::clear);
-    }
-}
-
-fn file_of(fd: RawFd) -> Option<File> {
-    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the buffer is of the right size and read only when the call has filled it.
-    unsafe {
-        (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| {
-            let stat = stat.assume_init();
-            (stat.st_dev, stat.st_ino)
-        })
     }
 }
 

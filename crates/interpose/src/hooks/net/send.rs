@@ -1,8 +1,9 @@
 //! `send` and its relatives.
 
 use super::message::{self, Rest};
-use super::socket::{SocketWait, forget_readiness, not_suspended, poll_events, socket_option};
+use super::socket::{SocketWait, forget_readiness, is_stream, not_suspended, poll_events, socket_option};
 use crate::host::{Host, current_host, errno, fail, set_errno};
+use crate::wait::turns::{self, Turn};
 use crate::wait::{self, WaitOutcome};
 use libc::{
     MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
@@ -34,13 +35,18 @@ fn transmit(
         return sent;
     }
     let before = errno();
+    let turn = match turns::enter(host, fd, call) {
+        Ok(turn) => turn,
+        Err(error) => return fail::<i8>(error).into(),
+    };
     let sent = attempt(0, flags | MSG_DONTWAIT);
     let full = sent < 0 && errno() == libc::EAGAIN;
     record(reactor, fd, full);
     if !full && (sent < 0 || sent as usize >= length) {
+        turns::leave(host, turn);
         return sent;
     }
-    rest(host, call, fd, flags, length, named, sent, before, attempt)
+    rest(host, call, fd, flags, length, named, sent, before, turn, attempt)
 }
 
 /// Records the readiness that a call has shown.
@@ -62,6 +68,7 @@ fn rest(
     named: bool,
     sent: ssize_t,
     before: c_int,
+    mut turn: Turn,
     attempt: impl Fn(usize, c_int) -> ssize_t,
 ) -> ssize_t {
     let mut done = sent.max(0) as usize;
@@ -71,6 +78,9 @@ fn rest(
     // attempt causes an edge.
     let blind =
         named && host.reactor().kind(fd) == FdKind::Socket && socket_option(fd, libc::SO_DOMAIN) == libc::AF_UNIX;
+    if is_stream(host.reactor(), fd) {
+        turns::take(host, &mut turn, fd); // a datagram is sent in one piece
+    }
     let error = loop {
         if full {
             let waited = if blind { limit.pause(host) } else { limit.wait(host) };
@@ -102,6 +112,7 @@ fn rest(
             break 0;
         }
     };
+    turns::leave(host, turn);
     if error != 0 {
         return fail::<i8>(error).into();
     }
