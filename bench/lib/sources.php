@@ -50,15 +50,21 @@ enum Corpus: int
     }
 }
 
+/** Guzzle, Symfony's client, and what they need. By name: whatever else is installed beside them is no part of the corpus. */
+const LIBRARIES = [
+    'GuzzleHttp', 'Psr/Container', 'Psr/Http', 'Psr/Log', 'Symfony/Component/HttpClient', 'Symfony/Contracts/Deprecation',
+    'Symfony/Contracts/HttpClient', 'Symfony/Contracts/Service',
+];
+
 /**
- * Guzzle and Symfony's client with what they need, as the distribution has them; none where they are not installed.
+ * The libraries as the distribution has them; none where one of them is not installed.
  *
  * @return list<Source>
  */
 function libraries(): array
 {
     $files = [];
-    foreach (['GuzzleHttp', 'Psr', 'Symfony'] as $folder) {
+    foreach (LIBRARIES as $folder) {
         $path = stream_resolve_include_path($folder);
         if ($path === false) {
             return [];
