@@ -105,7 +105,7 @@ compiled: rust
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) compiled
-	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos \
+	@$(MAKE) -k lint test-rust test-loom test-phpt test-embedding test-seeds test-observers test-matrix-itself test-matrix test-extensions test-sapi test-server test-faults test-chaos test-compositions \
 	    test-syntax test-transpiled test-php-src-sample test-php-src-fibers test-applications-sample test-loops test-docs test-types test-demo test-examples \
 	    || { echo "Some suites failed; each has its own closing line above." >&2; exit 1; }
 	@echo "All suites passed. Not among them: $$(tests/packages/run --last); $$($(PHP) tests/server/strain --last)"
@@ -226,6 +226,12 @@ test-faults-all: build-faults xtask
 test-chaos: build-faults xtask
 	@echo "== chaos"
 	@$(suite) chaos tests/chaos/run $(if $(seed),--seed $(seed))
+
+# Programs that compose features at random, beside PHP alone. More of them: PROGRAMS=2000.
+.PHONY: test-compositions
+test-compositions: build xtask
+	@echo "== random compositions"
+	@$(suite) compositions $(PHP) tests/compositions/run --programs $(or $(PROGRAMS),100)
 
 # Other versions of PHP and other processors, in roots of Debian that it makes: `tests/ports/run` says how, and when each
 # passed last. Not a part of `make test`: with the emulated processor it takes hours. PORTS="php-8.4" is one of them. Alpine

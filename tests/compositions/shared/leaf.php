@@ -1,0 +1,7 @@
+<?php
+namespace Compositions\Feature\Shared;
+
+class Leaf extends Root
+{
+    use Owning;
+}

@@ -1,0 +1,4 @@
+<?php
+namespace Compositions\Feature\Shared;
+
+interface Marked {}

@@ -1,0 +1,7 @@
+<?php
+namespace Compositions\Feature\Shared;
+
+final class Number
+{
+    public const TWO = 2;
+}
