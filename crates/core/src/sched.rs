@@ -27,6 +27,7 @@ use std::collections::VecDeque;
 mod awaiting;
 mod bounds;
 mod completion;
+mod cycles;
 mod disposal;
 mod list;
 mod scopes;
@@ -34,6 +35,7 @@ mod signals;
 mod types;
 mod wait_sets;
 
+pub use cycles::{Maker, Needs};
 use types::Waiter;
 pub use types::*;
 

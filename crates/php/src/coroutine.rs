@@ -53,14 +53,14 @@
 use crate::api::{awaiting, scope_values};
 use crate::handles::{connection_groups, handle_locks};
 use crate::isolation::sapi::Sapi;
-pub use crate::runtime::completion::{AwaitableClass, Completion};
+pub use crate::runtime::completion::{AwaitableClass, Completion, maker, running_maker};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
 pub use crate::runtime::ends::{
     hold, register as on_coroutine_end, register_body_end as on_body_end, register_fork as on_fork,
     register_interrupt as on_interrupt,
 };
 use crate::runtime::group::GROUP;
-pub use crate::runtime::hand_off::{Begun, Holders, Parked, Wait, Waker};
+pub use crate::runtime::hand_off::{Begun, Held, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 use crate::runtime::scope;
@@ -71,6 +71,7 @@ pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, Wa
 use crate::runtime::{
     awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension, wait_set,
 };
+pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
 use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
@@ -166,6 +167,15 @@ impl Coroutine {
         let rt = scheduler::rt();
         if rt.core.borrow().state(self.0.co.get()) != State::Done {
             exception::put_aside(|| life::cancel_by_user_code(rt, &self.0, &cancellation::default_cancellation()));
+        }
+    }
+}
+
+impl Held<'_> {
+    /// Adds a coroutine on which the wait depends, if it has not ended.
+    pub fn by_unless_done(&mut self, coroutine: &Coroutine) {
+        if coroutine.0.co.get() != NO_SLOT && !coroutine.is_done() {
+            self.by_coroutine(coroutine.0.co.get());
         }
     }
 }

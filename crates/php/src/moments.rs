@@ -9,7 +9,7 @@ use crate::handles::{handle_locks, trampolines};
 use crate::isolation;
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
-use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, ends, pending_cancel, scheduler::Runtime};
+use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, dependencies, ends, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_zend::Frame;
@@ -54,7 +54,10 @@ moments! {
     }
 
     fn awaits_others(rt: &'static Runtime) {
-        handle_locks::refuse_cycles(rt);
+        for co in dependencies::broken_cycles(rt) {
+            handle_locks::give_up(rt, co);
+            loading::give_up(rt, co);
+        }
     }
 
     fn suspended(ctx: &Ctx) {

@@ -283,10 +283,13 @@ fn start(mut step: Step) {
     exception::put_aside(|| {
         // If the scope is closed, the step is dropped, and what was thrown is what its future gets.
         let (target, scope) = (step.link.target.clone(), step.link.scope);
-        if scope.spawn(move || step.run()).is_err()
-            && let Some(failure) = exception::take()
-        {
-            settle_or_keep(&target, failure);
+        match scope.spawn(move || step.run()) {
+            Ok(started) => target.completion.depends_on(coroutine::maker(started.object())),
+            Err(_) => {
+                if let Some(failure) = exception::take() {
+                    settle_or_keep(&target, failure);
+                }
+            }
         }
     });
 }
@@ -352,6 +355,7 @@ fn chain(call: Call, kind: Kind) -> PhpResult {
     let link = Link { kind, callback, target: target.clone(), scope: SpawnScope::current() };
     let outcome = match state.status.get() {
         Status::Pending => {
+            target.completion.depends_on(Some(state.completion.as_maker()));
             state.links.borrow_mut().push(link);
             return Ok(future_of(target));
         }

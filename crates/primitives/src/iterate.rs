@@ -2,8 +2,9 @@
 
 use crate::iteration::Iteration;
 use crate::number;
-use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
-use spindle_zend::{Call, Object, OwnedCell, PhpResult, Thrown, Value, exception};
+use spindle_core::sched::CoroutineId;
+use spindle_php::coroutine::{self, Coroutine, Held, Holders, Wait, Waker};
+use spindle_zend::{Call, Object, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -11,6 +12,8 @@ use std::rc::Rc;
 #[derive(Default)]
 struct Shared {
     active: Cell<usize>,
+    /// Those that may not have ended.
+    running: RefCell<Vec<Coroutine>>,
     failure: OwnedCell<Object>,
     /// A callback has returned `false`.
     is_stopped: Cell<bool>,
@@ -30,10 +33,11 @@ impl Shared {
         self.is_stopped.get() || !self.failure.is_empty()
     }
 
-    /// Waits until `is_met`, which is asked again when a callback has ended.
-    fn wait(&self, is_met: impl Fn(&Shared) -> bool) -> Result<(), Thrown> {
+    /// Waits until `is_met`, which is asked again when a callback has ended: `on` says of which callbacks the end is needed.
+    fn wait(&self, on: ListCallbacks, is_met: impl Fn(&Shared) -> bool) -> Result<(), Thrown> {
         while !is_met(self) {
-            let begun = Wait::new("iterate", None).begin()?;
+            let holders = Some(Holders(on, std::ptr::from_ref(self).addr()));
+            let begun = Wait { holders, ..Wait::new("iterate", None) }.begin()?;
             self.waker.set(Some(begun.waker()));
             let parked = begun.park();
             self.waker.set(None);
@@ -41,6 +45,49 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// How the coroutines are listed on which a wait depends ([`Holders`]).
+type ListCallbacks = fn(&mut Held<'_>, usize, CoroutineId);
+
+/// The calls of `iterate()` in progress.
+static IN_PROGRESS: PhpStatic<RefCell<Vec<Rc<Shared>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// Lists the callbacks of a call that have not ended: all of them have to.
+fn all_callbacks(held: &mut Held<'_>, address: usize, _: CoroutineId) {
+    let calls = IN_PROGRESS.borrow();
+    let Some(shared) = calls.iter().find(|shared| Rc::as_ptr(shared).addr() == address) else { return };
+    shared.running.borrow().iter().for_each(|coroutine| held.by_unless_done(coroutine));
+}
+
+/// Does the same where one of them has to end.
+fn one_callback(held: &mut Held<'_>, address: usize, co: CoroutineId) {
+    held.one_is_enough();
+    all_callbacks(held, address, co);
+}
+
+/// Keeps a call on the list of those in progress.
+struct InProgress(Rc<Shared>);
+
+impl InProgress {
+    fn begin() -> InProgress {
+        let shared = Rc::new(Shared::default());
+        IN_PROGRESS.borrow_mut().push(Rc::clone(&shared));
+        InProgress(shared)
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        IN_PROGRESS.borrow_mut().retain(|shared| !Rc::ptr_eq(shared, &self.0));
+        drop(self.0.running.take());
+    }
+}
+
+/// Forgets the calls that a fatal error or the end of the request has cut off, and their coroutines, which are freed with all
+/// objects.
+pub fn forget_all() {
+    IN_PROGRESS.borrow_mut().drain(..).for_each(std::mem::forget);
 }
 
 /// Counts a coroutine as active until it is dropped, with the coroutine's body.
@@ -61,11 +108,12 @@ pub fn iterate(call: Call) -> PhpResult {
         limit => limit,
     };
     let callback = arguments.callable(2)?.clone();
-    let shared = Rc::new(Shared::default());
-    let running = RefCell::new(Vec::new());
     let iteration = Iteration::of(arguments.iterable(1)?)?;
-    let fed = feed(&shared, iteration, &callback, concurrency, &running);
-    let ended = fed.and_then(|()| shared.wait(|shared| shared.active.get() == 0 || !shared.failure.is_empty()));
+    let call = InProgress::begin();
+    let shared = &call.0;
+    let fed = feed(shared, iteration, &callback, concurrency);
+    let is_over = |shared: &Shared| shared.active.get() == 0 || !shared.failure.is_empty();
+    let ended = fed.and_then(|()| shared.wait(all_callbacks, is_over));
     let failure = shared.failure.take();
     if ended.is_ok() && failure.is_none() {
         return Ok(Value::NULL);
@@ -79,9 +127,9 @@ pub fn iterate(call: Call) -> PhpResult {
         }
         (Ok(()), failure) => failure,
     };
-    let running = running.take();
+    let running = shared.running.borrow().clone();
     running.iter().for_each(Coroutine::cancel);
-    let waited = shared.wait(|shared| shared.active.get() == 0);
+    let waited = shared.wait(all_callbacks, |shared| shared.active.get() == 0);
     match thrown {
         Some(thrown) => {
             if waited.is_err() {
@@ -102,10 +150,9 @@ fn feed(
     mut iteration: Iteration,
     callback: &Value,
     concurrency: usize,
-    running: &RefCell<Vec<Coroutine>>,
 ) -> Result<(), Thrown> {
     loop {
-        shared.wait(|shared| shared.active.get() < concurrency || shared.is_over())?;
+        shared.wait(one_callback, |shared| shared.active.get() < concurrency || shared.is_over())?;
         if shared.is_over() {
             return Ok(());
         }
@@ -114,7 +161,7 @@ fn feed(
             return Ok(()); // while the iterator was suspended
         }
         let started = start(shared, callback, value, key)?;
-        let mut running = running.borrow_mut();
+        let mut running = shared.running.borrow_mut();
         if running.len() == running.capacity() {
             running.retain(|coroutine: &Coroutine| !coroutine.is_done());
         }

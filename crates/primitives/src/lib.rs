@@ -30,7 +30,7 @@ use spindle_zend::{Arguments, FunctionEntry, Object, Thrown, Type, argument_erro
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started.
-pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(pool::request_ends);
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(request_ends);
 
 /// `Async\Awaitable`, as the type of a parameter.
 const AWAITABLE: Type = Type::class(c"Async\\Awaitable");
@@ -75,6 +75,11 @@ fn register() {
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");
     coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");
+}
+
+fn request_ends() {
+    iterate::forget_all();
+    pool::request_ends();
 }
 
 /// The methods of a class.

@@ -1,8 +1,9 @@
 //! The class `Async\Mutex`.
 
 use crate::{TOKEN, fails, semaphore, state, token};
+use spindle_core::sched::CoroutineId;
 use spindle_core::semaphore::Semaphore as Core;
-use spindle_php::coroutine::{self, Holders, Position, Wait, Waker};
+use spindle_php::coroutine::{self, Held, Holders, Position, Wait, Waker};
 use spindle_zend::{
     Class, Frame, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value, engine, exception,
     function_table, object_class,
@@ -24,10 +25,10 @@ struct Mutex {
 object_class!(static MUTEX: Mutex = create);
 
 /// The holder of a mutex, and the mutex.
-type Held = (u64, NonNull<Instance<Mutex>>);
+type Locked = (u64, NonNull<Instance<Mutex>>);
 
 /// The mutexes that are locked, held weakly: one that is freed removes itself.
-static LOCKED: PhpStatic<RefCell<Vec<Held>>> = PhpStatic::new(RefCell::new(Vec::new()));
+static LOCKED: PhpStatic<RefCell<Vec<Locked>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 function_table! {
     static METHODS = {
@@ -133,20 +134,19 @@ fn lock(this: &Instance<Mutex>, token: Option<&Object>) -> Result<(), Thrown> {
     }
     if !this.permit.borrow_mut().try_acquire() {
         let wait =
-            Wait { holders: Some(Holders(holder_of, this.object().handle())), ..Wait::new("Mutex::lock", token) };
+            Wait { holders: Some(Holders(holder_of, this.object().address())), ..Wait::new("Mutex::lock", token) };
         semaphore::acquire(&this.permit, &wait)?;
     }
     this.locked();
     Ok(())
 }
 
-/// Returns the holder of the mutex with this object id.
-fn holder_of(handle: u32) -> [u64; 2] {
+/// Adds the holder of the mutex at this address.
+fn holder_of(held: &mut Held<'_>, address: usize, _: CoroutineId) {
     let all = LOCKED.borrow();
     // SAFETY: those on the list are alive.
-    let is_asked_for = |mutex: &NonNull<Instance<Mutex>>| unsafe { mutex.as_ref() }.object().handle() == handle;
-    let holder = all.iter().find(|(_, mutex)| is_asked_for(mutex)).map_or(0, |(holder, _)| *holder);
-    [holder, 0]
+    let is_asked_for = |mutex: &NonNull<Instance<Mutex>>| unsafe { mutex.as_ref() }.object().address() == address;
+    all.iter().filter(|(_, mutex)| is_asked_for(mutex)).for_each(|(holder, _)| held.by(*holder));
 }
 
 fn unlock(this: &Instance<Mutex>) -> PhpResult {

@@ -5,7 +5,8 @@
 
 use crate::{TOKEN, connections, connections::Connections, fails, number, state, token};
 use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
-use spindle_php::coroutine::{self, Holders, Wait, Waker};
+use spindle_core::sched::CoroutineId;
+use spindle_php::coroutine::{self, Held, Holders, Wait, Waker};
 use spindle_zend::{
     Arguments, Call, Class, Collected, FreeWatch, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type,
     Value, ValueCell, argument_error, exception, function_table, object_class, sys,
@@ -557,7 +558,7 @@ fn take_lost(this: &Pool) -> Result<Option<Place<Free>>, Thrown> {
 fn wait(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> Result<Place<Free>, Thrown> {
     let mut first = false;
     loop {
-        let holders = Some(Holders(borrowers, this.object().handle()));
+        let holders = Some(Holders(borrowers, this.object().address()));
         let begun = Wait { holders, ..Wait::new(name, token) }.begin()?;
         let waiting = this.places.borrow_mut().wait(begun.waker(), first);
         let parked = begun.park();
@@ -588,11 +589,11 @@ fn give_back(this: &Instance<Pool>, place: Place<Free>) {
     }
 }
 
-/// Returns the first coroutines that use things of the pool with this object id.
-fn borrowers(handle: u32) -> [u64; 2] {
-    let mut ids = [0; 2];
+/// Adds the coroutines that use things of the pool at this address: one of them has to give something back.
+fn borrowers(held: &mut Held<'_>, address: usize, _: CoroutineId) {
+    held.one_is_enough();
     each_pool(|pool| {
-        if pool.object().handle() != handle {
+        if pool.object().address() != address {
             return;
         }
         let (entries, others) = (pool.entries.borrow(), pool.others.borrow());
@@ -600,9 +601,12 @@ fn borrowers(handle: u32) -> [u64; 2] {
         let mut all: Vec<u64> = objects.chain(others.iter().map(|(_, id)| *id)).collect();
         all.sort_unstable();
         all.dedup();
-        ids.iter_mut().zip(all).for_each(|(place, id)| *place = id);
+        all.into_iter().for_each(|id| held.by(id));
+        let places = pool.places.borrow();
+        if pool.lent.get() + places.idle() < places.count() {
+            held.by_others(); // one is being made, or checked
+        }
     });
-    ids
 }
 
 /// Takes a thing, and waits until one is free or may be made.

@@ -326,7 +326,8 @@ pub fn try_select(call: Call) -> PhpResult {
 
 /// Waits for all operations at once. All have the same waker, which works once: only one of them is carried out.
 fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, PhpResult)>, Thrown> {
-    let begun = Wait::new("select", token).begin()?;
+    let only_watches = cases.iter().all(|case| matches!(case.operation, Operation::Await(_)));
+    let begun = Wait { only_watches, ..Wait::new("select", token) }.begin()?;
     let mut watched = Ok(());
     for case in cases.iter_mut() {
         case.waiting = case.operation.begin(begun.waker());

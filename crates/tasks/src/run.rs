@@ -19,6 +19,7 @@ pub fn run(this: &SchedulerObject) -> Result<(), Thrown> {
     if this.is_active.replace(true) {
         return Err(exception::throw_error("run() of this scheduler is active already"));
     }
+    this.runner.set(Some(coroutine::running_maker()));
     this.waits.serve(true);
     let result = begin_waits(this).and_then(|()| rounds(this));
     this.is_suspended.set(false);
@@ -72,6 +73,7 @@ fn nothing_in_flight() -> Result<(), Thrown> {
 /// Runs a task that was queued to its next `yield`, and does what it yields.
 fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
     if task.status.get() == Status::Queued {
+        task.goes_on();
         match task.step() {
             Step::Yielded(value) if value.is_null() => {
                 this.enqueue_again(task);
@@ -157,6 +159,7 @@ fn proceed(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
                 task.wait.replace(Some(wait));
                 task.status.set(Status::Waiting);
                 this.waiting_count.set(this.waiting_count.get() + 1);
+                task.goes_on();
                 return;
             }
             Ok(Begun::Over) => {}

@@ -5,7 +5,7 @@ use crate::task::{self, Status, TASK, TaskObject, generator_of};
 use crate::waits::{Operation, Wait};
 use crate::{ends, run};
 use rustc_hash::FxHashMap;
-use spindle_php::coroutine::{self, Direction, Key, WaitSet};
+use spindle_php::coroutine::{self, Direction, Key, Maker, WaitSet};
 use spindle_zend::{
     Call, Class, Collected, Generator, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
     declare_class, exception, function_table, object_class, sys,
@@ -29,6 +29,8 @@ pub struct Scheduler {
     /// The number of tasks that wait, registered or not.
     pub waiting_count: Cell<usize>,
     pub is_active: Cell<bool>,
+    /// The coroutine of the present or the last `run()`.
+    pub runner: Cell<Option<Maker>>,
     /// `run()` waits for a wait to end.
     pub is_suspended: Cell<bool>,
     /// Tasks whose failures nothing has awaited, and coroutines that report failures, until `run()` returns.
@@ -100,10 +102,11 @@ impl State for Scheduler {
             last_id: Cell::new(0),
             tasks: RefCell::default(),
             queue: RefCell::default(),
-            waits: WaitSet::new(),
+            waits: WaitSet::for_all(),
             waiting: RefCell::default(),
             waiting_count: Cell::new(0),
             is_active: Cell::new(false),
+            runner: Cell::new(None),
             is_suspended: Cell::new(false),
             failed: RefCell::default(),
         }
@@ -131,6 +134,14 @@ pub fn of_task(task: &TaskObject) -> Option<Owned<SchedulerObject>> {
     let all = ALL.borrow();
     // SAFETY: those on the list are alive.
     all.get(&task.owner.get()).map(|scheduler| Owned::of(unsafe { scheduler.as_ref() }))
+}
+
+/// Returns what runs the tasks of the scheduler with this number, if anything does.
+pub fn runner_of(number: u64) -> Option<Maker> {
+    let all = ALL.borrow();
+    // SAFETY: those on the list are alive.
+    let scheduler = unsafe { all.get(&number)?.as_ref() };
+    scheduler.runner.get().filter(|_| scheduler.is_active.get())
 }
 
 fn task_of(call: &Call, number: u32, count: u32) -> Result<Owned<TaskObject>, Thrown> {

@@ -1,7 +1,7 @@
 //! The class `Async\Task\Task`: a stack of generators, of which the innermost one is resumed.
 
 use crate::calls::SYSTEM;
-use crate::ends;
+use crate::{ends, scheduler};
 use crate::generators::{self, Owner, Owners};
 use crate::turn::Turn;
 use crate::waits::Wait;
@@ -135,7 +135,11 @@ pub fn register() {
 }
 
 fn completion_of(object: &Object) -> Option<&Completion> {
-    TASK.of(object).map(|task| &task.completion)
+    let task = TASK.of(object)?;
+    if !task.completion.is_asked_for() {
+        task.note_maker();
+    }
+    Some(&task.completion)
 }
 
 impl State for Task {
@@ -267,6 +271,23 @@ impl Task {
     /// Returns its id.
     pub fn id(&self) -> i64 {
         self.id.get()
+    }
+
+    /// Notes what the end of the task depends on, if something awaits it.
+    #[inline]
+    pub fn goes_on(&self) {
+        if self.completion.is_asked_for() {
+            self.note_maker();
+        }
+    }
+
+    /// Notes what the end of the task depends on: what it waits for, or else the coroutine that runs it.
+    fn note_maker(&self) {
+        let maker = match &*self.wait.borrow() {
+            Some(wait) => wait.depends_on().and_then(coroutine::maker),
+            None => scheduler::runner_of(self.owner.get()),
+        };
+        self.completion.depends_on(maker);
     }
 
     fn begin(&self, id: i64, generator: Generator) -> Result<(), Thrown> {

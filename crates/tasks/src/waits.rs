@@ -170,6 +170,16 @@ impl Wait {
         }
     }
 
+    /// Returns the object whose completion ends it, while it is registered.
+    pub fn depends_on(&self) -> Option<&Object> {
+        self.key.get()?;
+        match &self.target {
+            Target::Awaitable(object) => Some(object),
+            Target::Scope(waiter) => Some(waiter.object()),
+            Target::Stream { .. } => None,
+        }
+    }
+
     /// Returns the object that it waits for, if it is an awaitable.
     pub fn awaitable(&self) -> Option<&Object> {
         if let Target::Awaitable(object) = &self.target { Some(object) } else { None }

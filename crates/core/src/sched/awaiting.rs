@@ -1,6 +1,6 @@
 //! Awaitables: timeouts, sets of coroutines, and who is notified of a completion.
 
-use super::{Alarm, Core, CoroutineId, Event, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter};
+use super::{Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter};
 use crate::timers::TimerId;
 
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(super) struct Timeout {
 
 pub(super) struct Set {
     /// The number of its coroutines that are not complete.
-    pending: usize,
+    pub(super) pending: usize,
     failed: Option<CoroutineId>,
     /// Something that it contains has failed, which need not be a coroutine.
     has_failure: bool,
@@ -21,10 +21,12 @@ pub(super) struct Set {
     /// It completes by something outside the process's own coroutines.
     external: bool,
     /// It completes by [`Core::complete_set`].
-    open: bool,
+    pub(super) open: bool,
+    /// What alone completes it, if it is open and that is known.
+    pub(super) maker: Option<Maker>,
     /// The number of targets that may still notify it, of those of [`Core::add_watch`].
     watched: usize,
-    waiters: Vec<Waiter>,
+    pub(super) waiters: Vec<Waiter>,
 }
 
 impl Set {
@@ -36,6 +38,7 @@ impl Set {
             fails_fast: false,
             external: false,
             open: false,
+            maker: None,
             watched: 0,
             waiters: Vec::new(),
         }

@@ -210,7 +210,7 @@ pub enum Outcome {
 }
 
 /// Something that can be awaited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
     /// The completion of a coroutine.
     Coroutine(CoroutineId),
@@ -223,15 +223,15 @@ pub enum Target {
 }
 
 /// Names a timeout. After [`super::Core::drop_timeout`] it names nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TimeoutId(pub(super) Key);
 
 /// Names a set of coroutines. After [`super::Core::drop_set`] it names nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetId(pub(super) Key);
 
 /// Names a wait set. After [`super::Core::drop_wait_set`] it names nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WaitSetId(pub(super) Key);
 
 impl SetId {

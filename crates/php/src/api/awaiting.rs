@@ -53,7 +53,7 @@ pub fn await_object(awaitable: &Object, token: Option<&Object>) -> PhpResult {
     let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
     let targets = if limit.is_some() { &both[..] } else { &alone[..] };
     let is_over = over(&rt.core.borrow());
-    let waited = if is_over { Waited::Done } else { wait(rt, targets, info_of(rt, wanted, limit), over) };
+    let waited = if is_over { Waited::Done } else { wait(rt, targets, info_of(wanted, limit), over) };
     match waited {
         Waited::Thrown(thrown) => {
             if let Target::Scope(id) = wanted

@@ -97,12 +97,12 @@ fn get_awaiting_info(call: Call) -> PhpResult {
         if info.fd >= 0 {
             answer.set(c"descriptor", i64::from(info.fd));
         }
-        let awaited = scheduler::core(|core| info.awaited(core));
+        let awaited = info.awaited(rt(), this.co.get());
         if !awaited.is_empty() {
             answer.set(c"coroutines", ids(&awaited));
         }
         let rt = rt();
-        if let Some(id) = info.scope.filter(|id| rt.core.borrow().scope_exists(*id)) {
+        if let Some(id) = info.scope().filter(|id| rt.core.borrow().scope_exists(*id)) {
             answer.set(c"scope", scope::created(rt, id));
         }
         answer.set(c"location", this.suspended_at.text());

@@ -153,7 +153,7 @@ fn await_completion(call: Call) -> PhpResult {
     let rt = rt();
     may_await(rt, id)?;
     let limit = awaiting::target(token)?;
-    let info = Info { call: "awaitCompletion", ..awaiting::info_of(rt, Target::Scope(id), Some(limit)) };
+    let info = Info { call: "awaitCompletion", ..awaiting::info_of(Target::Scope(id), Some(limit)) };
     let over = |core: &Core| core.is_cancelled(id) || core.is_finished(id);
     let targets = [Target::Scope(id), limit];
     match awaiting::wait(rt, &targets, info, |core| over(core) || core.is_done(limit)) {
@@ -191,7 +191,7 @@ fn await_after_cancellation(call: Call) -> PhpResult {
         return Err(throw("The scope has not been cancelled: call cancel() before, or use awaitCompletion()"));
     }
     let limit = token.map(awaiting::target).transpose()?;
-    let info = Info { call: "awaitAfterCancellation", ..awaiting::info_of(rt, Target::Scope(id), limit) };
+    let info = Info { call: "awaitAfterCancellation", ..awaiting::info_of(Target::Scope(id), limit) };
     let targets: Vec<Target> = [Some(Target::Scope(id)), limit].into_iter().flatten().collect();
     // Failures that come while the handler runs are passed to it, too.
     rt.core.borrow_mut().start_collecting(id);

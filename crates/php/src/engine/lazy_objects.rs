@@ -164,8 +164,7 @@ fn wait(object: &Object) -> bool {
     let Some(rt) = scheduler::existing().filter(|rt| rt.can_switch()) else {
         return refused("another coroutine, and this code cannot wait for it");
     };
-    let me = rt.core.borrow().running();
-    if dependencies::depends_on(rt, other, me) {
+    if dependencies::waits_for_me(rt, other) {
         let id = rt.core.borrow().id(other);
         return refused(&format!("coroutine #{id}, which waits for this one"));
     }

@@ -194,8 +194,7 @@ fn wait(rt: Option<&'static Runtime>, other: Option<CoroutineId>, name: &Str) ->
         return refused("a coroutine of the parent process, which does not run in this one");
     };
     let Some(rt) = rt else { return refused("another coroutine, and this code cannot wait for it") };
-    let me = rt.core.borrow().running();
-    if dependencies::depends_on(rt, other, me) {
+    if dependencies::waits_for_me(rt, other) {
         let id = rt.core.borrow().id(other);
         return refused(&format!("coroutine #{id}, which waits for this one"));
     }

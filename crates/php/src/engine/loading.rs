@@ -10,11 +10,11 @@ use crate::engine::lazy_objects;
 use crate::engine::{linking, stand_ins};
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::{
-    coroutine::Info,
+    coroutine::{Info, Wants},
     dependencies,
     scheduler::{self, Runtime},
 };
-use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
+use spindle_core::sched::{CoroutineId, Target, Ticket, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::{
     Class, Frame, Function, Hook, Owned, PhpStatic, Str, class_table,
@@ -144,9 +144,8 @@ fn wait(rt: &'static Runtime, loader: CoroutineId, target: LoadTarget) -> WakeRe
     };
     STATE.waits.borrow_mut().push(Wait { ticket, loader, target });
     STATE.file_waits.set(STATE.file_waits.get() + files);
-    let loader = rt.core.borrow().id(loader);
-    let info = Info { call, awaits: [loader, 0], since: Reactor::recently(), ..Info::NONE };
-    let reason = rt.park(None, WaitReason::Coroutines, true, info);
+    let wants = Wants::Target(Target::Coroutine(loader));
+    let reason = dependencies::park(rt, Info { call, wants, since: Reactor::recently(), ..Info::NONE });
     STATE.waits.borrow_mut().retain(|wait| wait.ticket != ticket);
     STATE.file_waits.set(STATE.file_waits.get().saturating_sub(files));
     reason
@@ -194,7 +193,7 @@ fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Op
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = begin(lower.as_bytes().to_vec(), me) {
-        if dependencies::depends_on(rt, loader, me) {
+        if dependencies::waits_for_me(rt, loader) {
             return None; // as for a class that is needed during its own loading
         }
         let reason = wait(rt, loader, LoadTarget::Class(lower.as_bytes().to_vec()));
@@ -291,7 +290,7 @@ extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = loader_of(rt, path.as_bytes(), me) {
-        if dependencies::depends_on(rt, loader, me) {
+        if dependencies::waits_for_me(rt, loader) {
             break;
         }
         let reason = wait(rt, loader, LoadTarget::File(path.as_bytes().to_vec()));
@@ -333,8 +332,13 @@ fn wake_loaded(rt: &'static Runtime) {
     wake(rt, |wait| {
         let LoadTarget::File(path) = &wait.target else { return false };
         wait.loader == me && !runs_file(Frame::current(), path)
-            || dependencies::depends_on(rt, wait.loader, wait.ticket.co)
     });
+}
+
+/// Wakes a coroutine that waits for a class, file or object, because the running coroutine has closed a cycle with this wait. It
+/// then goes on without what it has waited for, as within one coroutine.
+pub fn give_up(rt: &'static Runtime, co: CoroutineId) {
+    wake(rt, |wait| wait.ticket.co == co);
 }
 
 /// Resolves a stall in which coroutines that load files wait, in an undetected way, for those that wait for them: wakes

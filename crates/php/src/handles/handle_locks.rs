@@ -5,8 +5,8 @@
 //! locked until the calls return. Handles that share a connection have one lock (see `connection_groups`). Waiters are
 //! served in order of arrival; a stream may have one reader and one writer at once.
 //!
-//! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. The
-//! wait that would close such a cycle is refused with an error.
+//! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. Of such a
+//! cycle the wait for the lock is refused with an error, whichever of the waits has closed it (see `dependencies`).
 
 use crate::handles::{
     calls::{self, CallRecord},
@@ -15,16 +15,17 @@ use crate::handles::{
 };
 use crate::runtime::{
     classes,
-    coroutine::Info,
+    coroutine::{Held as Listed, Holders, Info, Wants},
     ctx::{Ctx, Held},
     dependencies,
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Runtime},
 };
-use spindle_core::locks::Locks;
-use spindle_core::sched::{CoroutineId, Ticket, WaitReason, WakeReason};
+use spindle_core::locks::{Locks, Users};
+use spindle_core::sched::{CoroutineId, Needs, Target, Ticket, WakeReason};
 use spindle_php_sys as sys;
+use spindle_reactor::Reactor;
 use spindle_zend::{Frame, PhpStatic, engine, exception};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -356,16 +357,12 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
     let (ctx, co) = (rt.context(), running(rt));
     let closes = mode == Mode::Close;
     loop {
-        let mut awaits = [0; 2];
-        let cycle = {
-            let locks = LOCKS.borrow();
-            let Some(lock) = locks.users(key) else { return true };
-            for (id, (holder, _)) in awaits.iter_mut().zip(lock.holders) {
-                *id = rt.core.borrow().id(*holder);
-            }
-            lock.holders.iter().map(|(holder, _)| *holder).find(|holder| dependencies::depends_on(rt, *holder, co))
+        let obstacles = match LOCKS.borrow().users(key) {
+            None => return true,
+            Some(lock) => obstacles(lock, mode, co),
         };
-        if let Some(holder) = cycle {
+        let needs = Needs::All(obstacles.into_iter().map(Target::Coroutine).collect());
+        if let Some(holder) = dependencies::closes_cycle(rt, &needs) {
             refuse(rt, holder, call.frame());
             return false;
         }
@@ -373,8 +370,9 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
         if let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
             lock.queue.push_back(Waiter { ticket, mode, is_refused: false });
         }
-        let info = Info { call: "locked handle", awaits, since: spindle_reactor::Reactor::recently(), ..Info::NONE };
-        let reason = rt.park(None, WaitReason::Coroutines, true, info);
+        let wants = Wants::Held(Holders(waited_for, key));
+        let info = Info { call: "locked handle", wants, since: Reactor::recently(), ..Info::NONE };
+        let reason = dependencies::park(rt, info);
         let (granted, refused) = {
             let mut locks = LOCKS.borrow_mut();
             let state = locks.get_mut(key).map_or((false, false), |lock| {
@@ -425,36 +423,38 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
-/// Refuses the waits that would close a cycle, when the running coroutine is about to wait for other coroutines: those
-/// for one of its locks by coroutines that it would wait for.
-#[inline(always)]
-pub fn refuse_cycles(rt: &'static Runtime) {
-    if !rt.context().locked.borrow().is_empty() {
-        refuse_cycles_of_locks(rt);
+/// Returns the coroutines that have to go on before `co` gets the lock in this mode, for which it waits or is about to: the holders
+/// that exclude it, and if there are none, the last one before it in the queue that does.
+fn obstacles(lock: Users<'_, Holder, Waiter>, mode: Mode, co: CoroutineId) -> Vec<CoroutineId> {
+    let holders = lock.holders.iter().filter(|(holder, held)| *holder != co && held.conflicts_with(mode));
+    let mut found: Vec<CoroutineId> = holders.map(|(holder, _)| *holder).collect();
+    if found.is_empty() {
+        let before = lock.waiters().take_while(|waiter| waiter.ticket.co != co);
+        found.extend(before.filter(|waiter| waiter.mode.conflicts_with(mode)).last().map(|waiter| waiter.ticket.co));
     }
+    found
 }
 
-#[cold]
-fn refuse_cycles_of_locks(rt: &'static Runtime) {
-    let me = running(rt);
-    let keys: Vec<usize> = rt.context().locked.borrow().iter().map(|held| held.key).collect();
-    let mut refused = Vec::new();
-    for key in keys {
-        let waiting: Vec<Ticket> = {
-            let locks = LOCKS.borrow();
-            let Some(lock) = locks.users(key) else { continue };
-            lock.waiters().map(|waiter| waiter.ticket).collect()
-        };
-        let in_cycles: Vec<Ticket> =
-            waiting.into_iter().filter(|ticket| dependencies::depends_on(rt, me, ticket.co)).collect();
-        if let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
-            for waiter in lock.queue.iter_mut().filter(|waiter| in_cycles.contains(&waiter.ticket)) {
-                waiter.is_refused = true;
-                refused.push(waiter.ticket);
-            }
-        }
+/// Lists the coroutines that have to go on before `co` gets the lock of a key for which it waits.
+fn waited_for(held: &mut Listed<'_>, key: usize, co: CoroutineId) {
+    let locks = LOCKS.borrow();
+    let Some(lock) = locks.users(key) else { return };
+    let Some(mode) = lock.waiters().find(|waiter| waiter.ticket.co == co).map(|waiter| waiter.mode) else { return };
+    obstacles(lock, mode, co).into_iter().for_each(|other| held.by_coroutine(other));
+}
+
+/// Refuses the call of a coroutine that waits for a lock, because the running coroutine has closed a cycle with this wait.
+pub fn give_up(rt: &'static Runtime, co: CoroutineId) {
+    let Some(this) = rt.find_object(co) else { return };
+    let Wants::Held(Holders(_, key)) = this.info().wants else { return };
+    let mut ticket = None;
+    if let Some(lock) = LOCKS.borrow_mut().get_mut(key)
+        && let Some(waiter) = lock.queue.iter_mut().find(|waiter| waiter.ticket.co == co)
+    {
+        waiter.is_refused = true;
+        ticket = Some(waiter.ticket);
     }
-    for ticket in refused {
+    if let Some(ticket) = ticket {
         rt.core.borrow_mut().wake(ticket);
     }
 }

@@ -161,7 +161,7 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
         text += &format!(": it is suspended at {}", at.text());
         let info = this.info();
         if !info.call.is_empty() {
-            text += &format!(" in {}", describe::wait_of(rt, &info));
+            text += &format!(" in {}", describe::wait_of(rt, co, &info));
         }
     }
     text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";

@@ -129,7 +129,7 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
         let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
     }
     if state == State::Parked && !info.call.is_empty() {
-        let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, &info), info.seconds());
+        let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, co, &info), info.seconds());
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use crate::runtime::classes;
 use crate::runtime::completion;
-use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT};
+use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT, Wants};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::group::GROUP;
 use crate::runtime::park::{after_signal, cannot_await, may_wait};
@@ -29,7 +29,13 @@ pub enum Waited {
 /// The object was made without its constructor or by reflection, and would never complete.
 #[inline]
 pub fn target(object: &Object) -> Result<Target, Thrown> {
-    let target = if let Some(this) = COROUTINE.of(object) {
+    known_target(object).ok_or_else(never_spawned)
+}
+
+/// Returns the core's target for an awaitable object or a `Scope`, if it has one.
+#[inline]
+pub fn known_target(object: &Object) -> Option<Target> {
+    if let Some(this) = COROUTINE.of(object) {
         Some(this.co.get()).filter(|co| *co != NO_SLOT).map(Target::Coroutine)
     } else if let Some(timeout) = TIMEOUT.of(object) {
         timeout.target()
@@ -39,8 +45,7 @@ pub fn target(object: &Object) -> Result<Target, Thrown> {
         scope.id().map(Target::Scope)
     } else {
         completion::target(object)
-    };
-    target.ok_or_else(never_spawned)
+    }
 }
 
 /// Throws for an object that was made without its constructor or by reflection.
@@ -51,18 +56,8 @@ pub fn never_spawned() -> Thrown {
 
 /// Returns the description of a wait for `wanted` or `limit`.
 #[inline]
-pub fn info_of(rt: &'static Runtime, wanted: Target, limit: Option<Target>) -> Info {
-    let mut info = Info { call: "await", since: Reactor::recently(), ..Info::NONE };
-    // If both are scopes, or sets, `wanted` is described.
-    for (place, target) in [(1, limit), (0, Some(wanted))] {
-        match target {
-            Some(Target::Coroutine(co)) => info.awaits[place] = rt.core.borrow().id(co),
-            Some(Target::Scope(id)) => info.scope = Some(id),
-            Some(Target::Set(id)) => info.set = Some(id),
-            Some(Target::Timeout(_)) | None => {}
-        }
-    }
-    info
+pub fn info_of(wanted: Target, limit: Option<Target>) -> Info {
+    Info { call: "await", wants: Wants::Target(wanted), limit, since: Reactor::recently(), ..Info::NONE }
 }
 
 /// Takes a failure that was delivered to the running coroutine because it awaits one of these scopes.
@@ -264,7 +259,7 @@ pub fn wait_for_all(
     };
     // Held during the wait. A bailout leaks the list.
     let objects: Vec<_> = members.iter().map(|co| Owned::of(rt.object(*co))).collect();
-    let info = Info { call, ..info_of(rt, Target::Set(set), limit) };
+    let info = Info { call, ..info_of(Target::Set(set), limit) };
     let done = |core: &Core| core.is_done(Target::Set(set));
     let over = |core: &Core| done(core) || limit.is_some_and(|limit| core.is_done(limit));
     let (both, alone) = ([Target::Set(set), limit.unwrap_or(Target::Set(set))], [Target::Set(set)]);

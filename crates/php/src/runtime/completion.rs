@@ -1,7 +1,8 @@
 //! Awaitables of parts: the completion of something that is no coroutine, and the classes whose objects have one.
 
+use crate::runtime::awaiting;
 use crate::runtime::scheduler::{existing, rt};
-use spindle_core::sched::{SetId, Target};
+use spindle_core::sched::{Maker, SetId, Target};
 use spindle_zend::{Object, PhpResult, PhpStatic};
 use std::cell::{Cell, RefCell};
 
@@ -11,17 +12,39 @@ pub struct Completion {
     set: Cell<Option<SetId>>,
     is_complete: Cell<bool>,
     is_external: bool,
+    /// What alone brings it about, if that is known.
+    maker: Cell<Option<Maker>>,
 }
 
 impl Completion {
     /// Returns a completion that has not happened.
     pub const fn new() -> Completion {
-        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: false }
+        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: false, maker: Cell::new(None) }
     }
 
     /// Returns one that something outside the process's own coroutines brings about: who awaits it is not deadlocked.
     pub const fn external() -> Completion {
-        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: true }
+        Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: true, maker: Cell::new(None) }
+    }
+
+    /// Returns `true` if something has begun to await it.
+    #[inline]
+    pub fn is_asked_for(&self) -> bool {
+        self.set.get().is_some()
+    }
+
+    /// Declares what alone can bring it about from now on; `None` if nobody knows.
+    pub fn depends_on(&self, maker: Option<Maker>) {
+        self.maker.set(maker);
+        if let (Some(set), Some(rt)) = (self.set.get(), existing()) {
+            rt.core.borrow_mut().set_maker(set, maker);
+        }
+    }
+
+    /// Returns it as what brings about another one.
+    pub fn as_maker(&self) -> Maker {
+        let target = self.target();
+        rt().core.borrow().maker(target)
     }
 
     /// Returns `true` if it has happened.
@@ -49,6 +72,7 @@ impl Completion {
             if self.is_complete.get() {
                 core.complete_set(set, false); // one that was dropped is complete
             }
+            core.set_maker(set, self.maker.get());
             self.set.set(Some(set));
             set
         });
@@ -60,6 +84,18 @@ impl Drop for Completion {
     fn drop(&mut self) {
         self.complete(false);
     }
+}
+
+/// Returns an awaitable as what brings about a completion, if it can complete.
+pub fn maker(awaitable: &Object) -> Option<Maker> {
+    let target = awaiting::known_target(awaitable)?;
+    Some(rt().core.borrow().maker(target))
+}
+
+/// Returns the running coroutine as what brings about a completion.
+pub fn running_maker() -> Maker {
+    let core = rt().core.borrow();
+    core.maker(Target::Coroutine(core.running()))
 }
 
 /// A class of a part whose objects can be awaited: it implements `Async\Awaitable`.

@@ -5,9 +5,9 @@ use crate::runtime::context::Context;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::position::Position;
 use crate::runtime::runner::{Job, RustEntry};
-use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::scheduler::{self, Runtime};
 use crate::runtime::{classes, life};
-use spindle_core::sched::{CoroutineId, ScopeId, SetId};
+use spindle_core::sched::{CoroutineId, Needs, ScopeId, Target, WaitSetId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
     Array, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Str, Value, ValueCell, ValueList,
@@ -16,42 +16,130 @@ use spindle_zend::{
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-/// The wait of a parked coroutine, for diagnostics.
+/// The wait of a parked coroutine, for diagnostics and for the search for cycles.
 #[derive(Clone, Copy)]
 pub struct Info {
     /// The libc or `Async` function; empty if it waits for nothing.
     pub call: &'static str,
     /// The descriptor, or -1.
     pub fd: i32,
-    /// The ids of the coroutines that it awaits; 0 for none.
-    pub awaits: [u64; 2],
-    /// How to find the coroutines that hold what it waits for.
-    pub holders: Option<Holders>,
-    /// The scope that it awaits.
-    pub scope: Option<ScopeId>,
-    /// The set of coroutines that it awaits.
-    pub set: Option<SetId>,
+    /// What it waits for, if that is known and depends on coroutines.
+    pub wants: Wants,
+    /// What ends it without that.
+    pub limit: Option<Target>,
+    /// It is given up if it closes a cycle, or another wait closes one with it.
+    pub gives_up: bool,
     /// When the wait began, in monotonic nanoseconds as of [`Reactor::recently`].
     pub since: u64,
 }
 
-/// How to find the coroutines that hold what another one waits for, such as a lock: a function, and its argument. It returns
-/// their ids, and 0 for none.
+/// What a coroutine waits for.
 #[derive(Clone, Copy)]
-pub struct Holders(pub fn(u32) -> [u64; 2], pub u32);
+pub enum Wants {
+    /// Something that depends on no coroutine, or on nobody knows which.
+    Unknown,
+    /// The completion of this; of a coroutine also what it holds or loads.
+    Target(Target),
+    /// What other coroutines hold.
+    Held(Holders),
+    /// One of the targets to which it has subscribed.
+    Subscribed,
+    /// All targets that a wait set watches.
+    Watched(WaitSetId),
+}
+
+/// How to find the coroutines on which a wait depends, such as that for a lock on the lock's holders: a function, its argument,
+/// and the coroutine that waits.
+#[derive(Clone, Copy)]
+pub struct Holders(pub fn(&mut Held, usize, CoroutineId), pub usize);
+
+/// The coroutines on which a wait depends. If there are none, something else can end it.
+pub struct Held<'a> {
+    rt: &'a Runtime,
+    list: Vec<CoroutineId>,
+    one_is_enough: bool,
+    is_open: bool,
+}
+
+impl Held<'_> {
+    /// Adds a coroutine by its id. The wait ends when each of those that are added has gone on. If this one has ended, something
+    /// else ends it.
+    pub fn by(&mut self, id: u64) {
+        match scheduler::find(self.rt, id) {
+            Some(this) => self.list.push(this.co.get()),
+            None => self.is_open = true,
+        }
+    }
+
+    /// Declares that something else ends the wait, too, and nobody knows what.
+    pub fn by_others(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Adds a coroutine.
+    pub fn by_coroutine(&mut self, co: CoroutineId) {
+        self.list.push(co);
+    }
+
+    /// Declares that the wait ends when one of them has gone on.
+    pub fn one_is_enough(&mut self) {
+        self.one_is_enough = true;
+    }
+}
+
+impl Holders {
+    fn ask<'a>(&self, rt: &'a Runtime, co: CoroutineId) -> Held<'a> {
+        let mut held = Held { rt, list: Vec::new(), one_is_enough: false, is_open: false };
+        (self.0)(&mut held, self.1, co);
+        held
+    }
+}
 
 impl Info {
     /// The coroutine waits for nothing.
-    pub const NONE: Info = Info { call: "", fd: -1, awaits: [0; 2], holders: None, scope: None, set: None, since: 0 };
+    pub const NONE: Info =
+        Info { call: "", fd: -1, wants: Wants::Unknown, limit: None, gives_up: false, since: 0 };
 
-    /// Returns the ids of the coroutines that it awaits; for a set the first few that are not complete.
-    pub fn awaited(&self, core: &Core) -> Vec<u64> {
-        let held = self.holders.map_or([0; 2], |holders| (holders.0)(holders.1));
-        let mut ids: Vec<u64> = self.awaits.into_iter().chain(held).filter(|id| *id != 0).collect();
-        if let Some(set) = self.set {
-            ids.extend(core.pending_in_set(set, SHOWN_OF_SET).into_iter().map(|co| core.id(co)));
+    /// Returns the ids of the coroutines on which the wait of `co` depends; for a set the first few that are not complete.
+    pub fn awaited(&self, rt: &Runtime, co: CoroutineId) -> Vec<u64> {
+        let held = if let Wants::Held(holders) = self.wants { holders.ask(rt, co).list } else { Vec::new() };
+        let core = rt.core.borrow();
+        let targets: Vec<Target> = self.targets().collect();
+        let coroutine = |target: &Target| if let Target::Coroutine(co) = target { Some(*co) } else { None };
+        let set = targets.iter().find_map(|target| if let Target::Set(id) = target { Some(*id) } else { None });
+        let members = set.map_or_else(Vec::new, |set| core.pending_in_set(set, SHOWN_OF_SET));
+        let all = targets.iter().filter_map(coroutine).chain(held.into_iter().take(SHOWN_OF_SET)).chain(members);
+        all.map(|co| core.id(co)).collect()
+    }
+
+    /// Returns the scope that it awaits.
+    pub fn scope(&self) -> Option<ScopeId> {
+        self.targets().find_map(|target| if let Target::Scope(id) = target { Some(id) } else { None })
+    }
+
+    /// Returns the targets that are described; if the limit is of the same kind as what is wanted, that comes first.
+    fn targets(&self) -> impl Iterator<Item = Target> {
+        let wanted = if let Wants::Target(target) = self.wants { Some(target) } else { None };
+        wanted.into_iter().chain(self.limit.filter(|_| wanted.is_some()))
+    }
+
+    /// Returns what the wait of `co` needs to end.
+    pub fn needs(&self, rt: &Runtime, co: CoroutineId) -> Needs {
+        match self.wants {
+            Wants::Unknown => Needs::Unknown,
+            Wants::Target(target) => Needs::One(target),
+            Wants::Subscribed => Needs::Subscribed(self.limit),
+            Wants::Watched(set) => Needs::Watched(set),
+            Wants::Held(holders) => {
+                let held = holders.ask(rt, co);
+                let targets = held.list.into_iter().map(Target::Coroutine).collect();
+                match (held.is_open, held.one_is_enough) {
+                    (true, _) => Needs::Unknown,
+                    (false, true) => Needs::Any(targets),
+                    (false, false) => Needs::All(targets),
+                }
+            }
         }
-        ids
     }
 
     /// Returns for how many seconds it has been waiting.

@@ -1,35 +1,43 @@
-//! Dependencies between waiting coroutines: a wait that would close a cycle is refused.
+//! Cycles of waits: a wait for what another coroutine holds or loads is not begun if it would close one, and is given up if
+//! another wait closes one with it.
 
-use crate::runtime::scheduler::{self, Runtime};
-use spindle_core::sched::{CoroutineId, State};
+use crate::runtime::coroutine::Info;
+use crate::runtime::scheduler::Runtime;
+use spindle_core::sched::{CoroutineId, Needs, State, Target, WaitReason, WakeReason};
 
-/// How many steps a chain of waiting coroutines is followed.
-const DEPTH: usize = 100;
-
-/// Returns `true` if `from` waits, directly or through others, for `to`: for its end, for a handle that it uses, or for
-/// a class or file that it loads.
-pub fn depends_on(rt: &Runtime, from: CoroutineId, to: CoroutineId) -> bool {
-    let mut from = from;
-    for _ in 0..DEPTH {
-        if from == to {
-            return true;
-        }
-        match awaited(rt, from) {
-            Some(next) => from = next,
-            None => return false,
-        }
-    }
-    true // a cycle, or a chain so long that it is treated as one
+/// Returns what a parked coroutine needs to go on.
+fn needs(rt: &Runtime, co: CoroutineId) -> Needs {
+    rt.find_object(co).map_or(Needs::Unknown, |this| this.info().needs(rt, co))
 }
 
-/// Returns the coroutine that a parked coroutine waits for, if any.
-fn awaited(rt: &Runtime, co: CoroutineId) -> Option<CoroutineId> {
-    let this = rt.find_object(co)?;
-    if rt.core.borrow().state(co) != State::Parked {
-        return None; // it is no longer parked, and its `info` is outdated
-    }
-    let info = this.info();
-    let held_by = info.holders.map_or(0, |holders| (holders.0)(holders.1)[0]);
-    let id = if info.awaits[0] != 0 { info.awaits[0] } else { held_by };
-    scheduler::find(rt, id).map(|awaited| awaited.co.get())
+/// Returns a coroutine that waits, directly or through others, for the running one, if that would wait for it by a wait that needs
+/// this.
+pub fn closes_cycle(rt: &Runtime, own: &Needs) -> Option<CoroutineId> {
+    rt.core.borrow().closes_cycle(own, |co| needs(rt, co))
+}
+
+/// Returns `true` if `other` waits, directly or through others, for the running coroutine.
+pub fn waits_for_me(rt: &Runtime, other: CoroutineId) -> bool {
+    closes_cycle(rt, &Needs::One(Target::Coroutine(other))).is_some()
+}
+
+/// Parks the running coroutine (after [`Runtime::begin_wait`]) by a wait that is given up if another one closes a cycle with it:
+/// it is woken then, and looks again.
+pub fn park(rt: &'static Runtime, info: Info) -> WakeReason {
+    let waits = &rt.waits_to_give_up;
+    waits.set(waits.get() + 1);
+    let reason = rt.park(None, WaitReason::Coroutines, true, Info { gives_up: true, ..info });
+    waits.set(waits.get().saturating_sub(1));
+    reason
+}
+
+/// Returns the coroutines whose waits are to be given up because the running one, which is parked, has closed a cycle with them.
+#[cold]
+pub fn broken_cycles(rt: &Runtime) -> Vec<CoroutineId> {
+    let gives_up = |co| {
+        let is_parked = rt.core.borrow().state(co) == State::Parked;
+        is_parked && rt.find_object(co).is_some_and(|this| this.info().gives_up)
+    };
+    let core = rt.core.borrow();
+    core.breaks_of_cycle(core.running(), |co| needs(rt, co), gives_up)
 }

@@ -12,8 +12,8 @@ fn numbers(ids: &[u64]) -> String {
     format!("coroutine{} {}", if ids.len() == 1 { "" } else { "s" }, ids.join(", "))
 }
 
-/// Returns the description of a wait: `await() of coroutine #2`, `recv() on descriptor 7`.
-pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
+/// Returns the description of a coroutine's wait: `await() of coroutine #2`, `recv() on descriptor 7`.
+pub fn wait_of(rt: &'static Runtime, co: CoroutineId, info: &Info) -> String {
     let mut text = info.call.to_owned();
     if !text.contains(' ') {
         text += "()";
@@ -21,11 +21,11 @@ pub fn wait_of(rt: &'static Runtime, info: &Info) -> String {
     if info.fd >= 0 {
         let _ = write!(text, " on descriptor {}", info.fd);
     }
-    let awaited = info.awaited(&rt.core.borrow());
+    let awaited = info.awaited(rt, co);
     if !awaited.is_empty() {
         let _ = write!(text, " of {}", numbers(&awaited));
     }
-    if let Some(id) = info.scope.filter(|id| rt.core.borrow().scope_exists(*id)) {
+    if let Some(id) = info.scope().filter(|id| rt.core.borrow().scope_exists(*id)) {
         let _ = write!(text, " of the scope created at {}", scope::created(rt, id));
     }
     text

@@ -455,7 +455,7 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
     } else {
         let what = match this.info() {
             info if info.call.is_empty() => "its place in the run queue".to_owned(),
-            info => describe::wait_of(rt, &info),
+            info => describe::wait_of(rt, co, &info),
         };
         let at = this.suspended_at.text();
         let text = format!("Deadlock: coroutine #{id} ({spawned}) is suspended at {at} and waits for {what}");

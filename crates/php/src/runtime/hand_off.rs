@@ -1,8 +1,8 @@
 //! Waits that another coroutine ends by handing something over: it wakes one certain coroutine, or learns that it cannot.
 
 use crate::runtime::awaiting;
-pub use crate::runtime::coroutine::Holders;
-use crate::runtime::coroutine::Info;
+use crate::runtime::coroutine::{Info, Wants};
+pub use crate::runtime::coroutine::{Held, Holders};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::park::{after_signal, cannot_await, may_wait, try_begin_wait};
 use crate::runtime::scheduler::{Runtime, existing, rt};
@@ -33,8 +33,10 @@ impl Waker {
 pub struct Wait<'a> {
     /// The wait's name in diagnostics.
     pub name: &'static str,
-    /// How to find, for diagnostics, the coroutines that hold what it waits for.
+    /// How to find the coroutines that hold what it waits for, if only these can end it.
     pub holders: Option<Holders>,
+    /// Nothing but an awaitable that it [watches](Begun::watch) can end it.
+    pub only_watches: bool,
     /// A cancellation token, whose completion ends the wait.
     pub token: Option<&'a Object>,
 }
@@ -42,7 +44,7 @@ pub struct Wait<'a> {
 impl<'a> Wait<'a> {
     /// Returns the description of a wait that a token may end.
     pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
-        Wait { name, holders: None, token }
+        Wait { name, holders: None, only_watches: false, token }
     }
 
     /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
@@ -123,7 +125,13 @@ impl<'a> Begun<'a> {
         if let Some(target) = self.target {
             self.rt.core.borrow_mut().subscribe(target, self.ticket);
         }
-        let info = Info { call: self.wait.name, holders: self.wait.holders, since: Reactor::recently(), ..Info::NONE };
+        let wants = match self.wait.holders {
+            Some(holders) => Wants::Held(holders),
+            None if self.wait.only_watches => Wants::Subscribed,
+            None => Wants::Unknown,
+        };
+        let limit = self.target;
+        let info = Info { call: self.wait.name, wants, limit, since: Reactor::recently(), ..Info::NONE };
         let reason = self.rt.park_inline(None, WaitReason::Coroutines, true, info);
         let mut delivered = None;
         if let Some(target) = self.target {
@@ -216,7 +224,7 @@ pub fn wait_for_some(
     let rt = rt();
     let limit = wait.token.map(awaiting::target).transpose()?;
     let set = rt.core.borrow_mut().add_watch(targets, count, fails_fast);
-    let info = Info { call: wait.name, ..awaiting::info_of(rt, Target::Set(set), limit) };
+    let info = Info { call: wait.name, ..awaiting::info_of(Target::Set(set), limit) };
     let over = |core: &crate::runtime::scheduler::Core| {
         core.is_done(Target::Set(set)) || limit.is_some_and(|limit| core.is_done(limit))
     };

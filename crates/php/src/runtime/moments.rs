@@ -23,7 +23,7 @@ unsafe extern "Rust" {
     /// The running coroutine is about to be suspended; others may run next.
     #[link_name = "spindle_moment_suspending"]
     pub safe fn suspending(rt: &'static Runtime);
-    /// The running coroutine is about to wait for other coroutines.
+    /// The running coroutine is parked until others have gone on, and some of the waits of others could be given up.
     #[link_name = "spindle_moment_awaits_others"]
     pub safe fn awaits_others(rt: &'static Runtime);
     /// A coroutine was suspended: its part of the process's state was saved, and the next one's is about to be loaded.

@@ -15,7 +15,7 @@
 use crate::c;
 use crate::isolation::{Inherited, SuspendedIn};
 use crate::runtime::cancellation::Notes;
-use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info};
+use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info, Wants};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::group::Groups;
 use crate::runtime::report::Reports;
@@ -109,6 +109,8 @@ pub struct Runtime {
     draining: Cell<bool>,
     pub(crate) signal_target: Cell<Option<SignalTarget>>,
     pub(crate) signal_owners: RefCell<Owners>,
+    /// The number of waits that are given up if another one closes a cycle with them.
+    pub(crate) waits_to_give_up: Cell<u32>,
     /// The first `spawn` of the request has been seen.
     pub(crate) active: Cell<bool>,
 }
@@ -222,6 +224,7 @@ impl Runtime {
             draining: Cell::new(false),
             signal_target: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),
+            waits_to_give_up: Cell::new(0),
             active: Cell::new(false),
         }
     }
@@ -513,7 +516,7 @@ impl Runtime {
         this.suspended_at.set_to_code_of(Frame::current());
         this.waits(info);
         moments::suspending(self);
-        if on == WaitReason::Coroutines {
+        if self.waits_to_give_up.get() > 0 && !matches!(info.wants, Wants::Unknown) {
             moments::awaits_others(self);
         }
         self.suspend(matches!(on, WaitReason::External { .. }));

@@ -1,7 +1,7 @@
 //! Waits of one coroutine for many awaitables and descriptors at once.
 
 use crate::runtime::awaiting;
-use crate::runtime::coroutine::{COROUTINE, Info};
+use crate::runtime::coroutine::{COROUTINE, Info, Wants};
 use crate::runtime::failure;
 use crate::runtime::moments;
 use crate::runtime::park::{self, after_signal, cannot_await, may_wait};
@@ -30,6 +30,8 @@ pub struct WaitSet {
     id: Cell<Option<(u64, WaitSetId)>>,
     /// The number of its waits that something outside of the coroutines ends.
     external: Cell<usize>,
+    /// Who waits needs each of its waits to end, not just one.
+    needs_all: bool,
 }
 
 /// How a [`WaitSet::wait`] has ended.
@@ -134,7 +136,12 @@ fn poll_in_place(entries: &mut [libc::pollfd], nanoseconds: Option<u64>) -> io::
 impl WaitSet {
     /// Returns an empty set.
     pub const fn new() -> WaitSet {
-        WaitSet { id: Cell::new(None), external: Cell::new(0) }
+        WaitSet { id: Cell::new(None), external: Cell::new(0), needs_all: false }
+    }
+
+    /// Returns an empty set for a coroutine that is not done before all waits in it are over.
+    pub const fn for_all() -> WaitSet {
+        WaitSet { id: Cell::new(None), external: Cell::new(0), needs_all: true }
     }
 
     fn existing_id(&self) -> Option<WaitSetId> {
@@ -402,7 +409,8 @@ impl WaitSet {
         } else {
             WaitReason::Coroutines
         };
-        let info = Info { call: name, since: Reactor::recently(), ..Info::NONE };
+        let wants = if self.needs_all { Wants::Watched(id) } else { Wants::Unknown };
+        let info = Info { call: name, wants, since: Reactor::recently(), ..Info::NONE };
         let reason = rt.park(deadline, on, true, info);
         rt.core.borrow_mut().end_wait_for_key(id);
         match reason {

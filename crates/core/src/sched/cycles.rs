@@ -1,0 +1,303 @@
+//! Cycles of waits: coroutines of which none can go on before another one of them does.
+//!
+//! What a parked coroutine needs is known to its host ([`Needs`]), and what a set or a scope needs is known here. From one
+//! coroutine on, these are followed; what nobody knows, and whatever is no coroutine, can always end a wait. So a coroutine that
+//! cannot go on is one of which this does not follow in any number of steps. A wait closes a cycle if its coroutine cannot
+//! go on, and is itself among the things for which it waits.
+//!
+//! The search visits each coroutine, set and scope once, however many ways lead to it and however long they are.
+
+use super::{Core, CoroutineId, ScopeId, SetId, SpawnKind, State, Target, TimeoutId, WaitSetId, Waiter};
+use std::collections::HashMap;
+
+/// What the wait of a parked coroutine needs to end. A limit of the wait, such as a timeout, does not count: it gives the wait up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Needs {
+    /// Nobody knows, or it is no coroutine.
+    Unknown,
+    /// This. For what a coroutine holds, or is about to do, that is the coroutine.
+    One(Target),
+    /// Each of these.
+    All(Vec<Target>),
+    /// One of these.
+    Any(Vec<Target>),
+    /// One of the targets to which it has [subscribed](Core::subscribe), except for this one.
+    Subscribed(Option<Target>),
+    /// Each of the targets that are [watched](Core::watch_key) by this wait set, whatever else that waits for.
+    Watched(WaitSetId),
+}
+
+/// What alone completes an open set ([`Core::complete_set`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Maker {
+    target: Target,
+    /// The id of the coroutine, if it is one: its slot may be another one's later.
+    id: u64,
+}
+
+/// What is notified of a target, as far as that matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Notified {
+    Coroutine(CoroutineId),
+    Set(SetId),
+    WaitSet(WaitSetId),
+}
+
+struct Node {
+    target: Target,
+    /// What it needs.
+    children: Vec<usize>,
+    /// What needs it.
+    parents: Vec<usize>,
+    /// How many of its children have to go on, beyond those of which it is known, before it does.
+    missing: usize,
+    /// It can go on.
+    goes_on: bool,
+}
+
+struct Search<'a, X, N> {
+    core: &'a Core<X>,
+    needs: N,
+    nodes: Vec<Node>,
+    places: HashMap<Target, usize>,
+    /// The targets of which something is notified, once they were asked for.
+    notified: Option<HashMap<Notified, Vec<Target>>>,
+    /// The runners, once they were asked for.
+    runners: Option<Vec<CoroutineId>>,
+}
+
+impl<X> Core<X> {
+    /// Returns a coroutine that waits for the running one, directly or through others, and for which that would wait by a wait
+    /// that needs this: the nearest one in the cycle that this wait would close. `needs` returns what the waits of others need.
+    pub fn closes_cycle(&self, own: &Needs, needs: impl Fn(CoroutineId) -> Needs) -> Option<CoroutineId> {
+        let me = self.running;
+        let search = Search::from(self, me, |co| if co == me { own.clone() } else { needs(co) });
+        let coroutine = |at: usize| if let Target::Coroutine(co) = search.nodes[at].target { Some(co) } else { None };
+        search.cycle().into_iter().find_map(coroutine)
+    }
+
+    /// Returns the coroutines whose waits are to be given up, so that the coroutine `co` can go on, which is parked and has closed
+    /// cycles; none if it has closed none. `needs` returns what waits need, and `gives_up` whether one may be given up.
+    pub fn breaks_of_cycle(
+        &self,
+        co: CoroutineId,
+        needs: impl Fn(CoroutineId) -> Needs,
+        gives_up: impl Fn(CoroutineId) -> bool,
+    ) -> Vec<CoroutineId> {
+        let mut search = Search::from(self, co, needs);
+        let mut chosen = Vec::new();
+        for at in search.cycle() {
+            if let Target::Coroutine(co) = search.nodes[at].target
+                && !search.nodes[at].goes_on
+                && gives_up(co)
+            {
+                chosen.push(co);
+                search.goes_on(at);
+                if search.nodes[0].goes_on {
+                    break;
+                }
+            }
+        }
+        chosen
+    }
+
+    /// Returns the description of what completes an open set.
+    pub fn maker(&self, target: Target) -> Maker {
+        let id = if let Target::Coroutine(co) = target { self.id(co) } else { 0 };
+        Maker { target, id }
+    }
+
+    /// Declares what alone completes an open set from now on; `None` if that is not known.
+    pub fn set_maker(&mut self, id: SetId, maker: Option<Maker>) {
+        if let Some(set) = self.sets.get_mut(id.0) {
+            set.maker = maker;
+        }
+    }
+
+    /// Returns what completes an open set, if that is known and still exists.
+    fn target_of(&self, maker: Maker) -> Option<Target> {
+        match maker.target {
+            Target::Coroutine(co) if self.id(co) != maker.id => None,
+            target => Some(target),
+        }
+    }
+
+    /// Returns, for each set, wait set and coroutine that is notified of targets, these.
+    fn notified(&self) -> HashMap<Notified, Vec<Target>> {
+        let mut notified: HashMap<Notified, Vec<Target>> = HashMap::new();
+        let mut add = |target: Target, waiters: &[Waiter]| {
+            for waiter in waiters {
+                let who = match *waiter {
+                    Waiter::Park(ticket) => Notified::Coroutine(ticket.co),
+                    Waiter::Set(id) => Notified::Set(id),
+                    Waiter::Member(id, _) => Notified::WaitSet(id),
+                    Waiter::Bound(_) => continue,
+                };
+                notified.entry(who).or_default().push(target);
+            }
+        };
+        for co in self.coroutines() {
+            add(Target::Coroutine(co), &self.coroutine(co).waiters);
+        }
+        for (key, scope) in self.scopes.iter() {
+            add(Target::Scope(ScopeId(key)), &scope.waiters);
+        }
+        for (key, set) in self.sets.iter() {
+            add(Target::Set(SetId(key)), &set.waiters);
+        }
+        for (key, timeout) in self.timeouts.iter() {
+            add(Target::Timeout(TimeoutId(key)), &timeout.waiters);
+        }
+        notified
+    }
+}
+
+impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
+    /// Finds out what can go on, as far as `co` needs it. Ends early if that is known of `co` itself, which is the first node.
+    fn from(core: &'a Core<X>, co: CoroutineId, needs: N) -> Search<'a, X, N> {
+        let mut search = Search { core, needs, nodes: Vec::new(), places: HashMap::new(), notified: None, runners: None };
+        search.place(Target::Coroutine(co));
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            let (count, targets) = search.needed(at);
+            search.nodes[at].missing = count;
+            for target in targets {
+                let known = search.nodes.len();
+                let child = search.place(target);
+                if child == known {
+                    open.push(child);
+                }
+                search.nodes[at].children.push(child);
+                search.nodes[child].parents.push(at);
+                if search.nodes[child].goes_on {
+                    search.nodes[at].missing = search.nodes[at].missing.saturating_sub(1);
+                }
+            }
+            if search.nodes[at].missing == 0 {
+                search.goes_on(at);
+            }
+            if search.nodes[0].goes_on {
+                break;
+            }
+        }
+        search
+    }
+
+    /// Returns the place of a target's node, which is added if there is none.
+    fn place(&mut self, target: Target) -> usize {
+        let next = self.nodes.len();
+        let at = *self.places.entry(target).or_insert(next);
+        if at == next {
+            let (children, parents) = (Vec::new(), Vec::new());
+            self.nodes.push(Node { target, children, parents, missing: usize::MAX, goes_on: false });
+        }
+        at
+    }
+
+    /// Returns what a node needs, and how many of these. None are needed of what can always go on.
+    fn needed(&mut self, at: usize) -> (usize, Vec<Target>) {
+        const GOES_ON: (usize, Vec<Target>) = (0, Vec::new());
+        let (core, all) = (self.core, |targets: Vec<Target>| (targets.len(), targets));
+        match self.nodes[at].target {
+            Target::Timeout(_) => GOES_ON,
+            target if core.is_done(target) => GOES_ON,
+            Target::Scope(id) => all(self.awaited_by_scope(id)),
+            Target::Set(id) => {
+                let Some(set) = core.sets.get(id.0) else { return GOES_ON };
+                if !set.open {
+                    let (pending, members) = (set.pending, self.notifying(Notified::Set(id)));
+                    return (pending.min(members.len()), members);
+                }
+                all(set.maker.and_then(|maker| core.target_of(maker)).into_iter().collect())
+            }
+            Target::Coroutine(co) => match core.state(co) {
+                State::Ending => all(core.children_of(co).into_iter().map(Target::Coroutine).collect()),
+                State::Parked => self.needed_by(co),
+                State::Running if at == 0 => self.needed_by(co),
+                State::Queued | State::Running | State::Ready | State::Done => GOES_ON,
+            },
+        }
+    }
+
+    fn needed_by(&mut self, co: CoroutineId) -> (usize, Vec<Target>) {
+        match (self.needs)(co) {
+            Needs::Unknown => (0, Vec::new()),
+            Needs::One(target) => (1, vec![target]),
+            Needs::All(targets) => (targets.len(), targets),
+            Needs::Any(targets) => (1.min(targets.len()), targets),
+            Needs::Subscribed(limit) => {
+                let mut targets = self.notifying(Notified::Coroutine(co));
+                targets.retain(|target| Some(*target) != limit);
+                (1.min(targets.len()), targets)
+            }
+            Needs::Watched(id) => {
+                let targets = self.notifying(Notified::WaitSet(id));
+                (targets.len(), targets)
+            }
+        }
+    }
+
+    /// Returns what a scope waits for: the coroutines in it and below it, and the runners that hold one of these scopes.
+    fn awaited_by_scope(&mut self, id: ScopeId) -> Vec<Target> {
+        let core = self.core;
+        let mut found = Vec::new();
+        for id in core.bottom_up(id, |_| false) {
+            found.extend(core.members(id));
+        }
+        let is_runner = |co: &CoroutineId| matches!(core.coroutine(*co).kind, SpawnKind::Runner { .. });
+        let runners = self.runners.get_or_insert_with(|| core.coroutines().filter(is_runner).collect());
+        found.extend(runners.iter().filter(|co| core.is_within(**co, id)));
+        found.into_iter().map(Target::Coroutine).collect()
+    }
+
+    /// Returns the targets of which this is notified.
+    fn notifying(&mut self, who: Notified) -> Vec<Target> {
+        let core = self.core;
+        self.notified.get_or_insert_with(|| core.notified()).get(&who).cloned().unwrap_or_default()
+    }
+
+    /// Notes that a node can go on, and what follows from that.
+    fn goes_on(&mut self, at: usize) {
+        let mut open = vec![at];
+        while let Some(at) = open.pop() {
+            if std::mem::replace(&mut self.nodes[at].goes_on, true) {
+                continue;
+            }
+            for place in 0..self.nodes[at].parents.len() {
+                let parent = self.nodes[at].parents[place];
+                let parent = (parent, &mut self.nodes[parent]);
+                parent.1.missing = parent.1.missing.saturating_sub(1);
+                if parent.1.missing == 0 {
+                    open.push(parent.0);
+                }
+            }
+        }
+    }
+
+    /// Returns the nodes that are in a cycle with the first one, the nearest first: they cannot go on, need it, and it needs them.
+    fn cycle(&self) -> Vec<usize> {
+        let needed = self.reached(|node| &node.children);
+        let mut need = vec![false; self.nodes.len()];
+        self.reached(|node| &node.parents).into_iter().for_each(|at| need[at] = true);
+        needed.into_iter().filter(|at| need[*at]).collect()
+    }
+
+    /// Returns the nodes that cannot go on and are reached from the first one in at least one step, the nearest first.
+    fn reached(&self, next: impl Fn(&Node) -> &Vec<usize>) -> Vec<usize> {
+        let (mut found, mut seen) = (Vec::new(), vec![false; self.nodes.len()]);
+        if self.nodes[0].goes_on {
+            return found;
+        }
+        let mut from = 0;
+        let mut done = 0;
+        loop {
+            for at in next(&self.nodes[from]) {
+                if !self.nodes[*at].goes_on && !std::mem::replace(&mut seen[*at], true) {
+                    found.push(*at);
+                }
+            }
+            let Some(at) = found.get(done) else { return found };
+            (from, done) = (*at, done + 1);
+        }
+    }
+}
