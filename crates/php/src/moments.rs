@@ -91,6 +91,10 @@ moments! {
         }
     }
 
+    fn spawning(rt: &'static Runtime) {
+        loading::leave_files(rt);
+    }
+
     fn ended(rt: &'static Runtime, ctx: &Ctx) {
         loading::may_have_loaded(rt);
         trampolines::coroutine_ends(rt, ctx);

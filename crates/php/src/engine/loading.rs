@@ -2,8 +2,13 @@
 //!
 //! The engine marks a file as included when it starts to run its code, and does not autoload a class twice at once.
 //! Code of files and autoloaders may suspend: to other coroutines a class would seem missing, and a file would seem
-//! loaded although its conditional functions, its constants and its `return` have not been executed yet. Cyclic loads
-//! do not wait, as within one coroutine.
+//! loaded although its conditional functions, its constants and its `return` have not been executed yet. So they wait.
+//!
+//! Within one coroutine PHP does not wait: a class that is needed during its own loading is missing, and a file that is
+//! required by its own code counts as loaded. So it is with coroutines that are inside of a load. Those are inside of a
+//! file that its code has spawned, directly or through others, while it runs: an application whose code never returns,
+//! as it serves requests, is required by what serves these. And those that the load waits for, by any way that is
+//! known (see `dependencies`).
 
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;
@@ -23,6 +28,7 @@ use spindle_zend::{
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The coroutine that runs the code of a file for the first time. The id distinguishes it from a later one in the same
 /// slot.
@@ -30,6 +36,17 @@ use std::collections::BTreeMap;
 struct Loader {
     co: CoroutineId,
     id: u64,
+    /// The number of the load.
+    number: u32,
+}
+
+/// A file whose code was run for the first time.
+struct Load {
+    path: Rc<[u8]>,
+    /// The id of its loader.
+    loader: u64,
+    /// The number of the load that its loader was inside of; 0 for none.
+    outer: u32,
 }
 
 /// A waiting coroutine, the one that it waits for, and what that one loads.
@@ -61,7 +78,9 @@ struct State {
     /// Classes that are being loaded, by their lower-case names.
     classes: RefCell<Vec<(Vec<u8>, CoroutineId)>>,
     /// The first loader of each file. Whether it is still loading the file is determined when needed.
-    files: RefCell<BTreeMap<Vec<u8>, Loader>>,
+    files: RefCell<BTreeMap<Rc<[u8]>, Loader>>,
+    /// All loads of files, by their numbers, which begin with 1.
+    loads: RefCell<Vec<Load>>,
     waits: RefCell<Vec<Wait>>,
     /// The number of waits for files.
     file_waits: Cell<u32>,
@@ -70,6 +89,7 @@ struct State {
 static STATE: PhpStatic<State> = PhpStatic::new(State {
     classes: RefCell::new(Vec::new()),
     files: RefCell::new(BTreeMap::new()),
+    loads: RefCell::new(Vec::new()),
     waits: RefCell::new(Vec::new()),
     file_waits: Cell::new(0),
 });
@@ -97,6 +117,7 @@ pub fn remove() {
 pub fn forget_all() {
     STATE.classes.borrow_mut().clear();
     STATE.files.borrow_mut().clear();
+    STATE.loads.borrow_mut().clear();
     STATE.waits.borrow_mut().clear();
     STATE.file_waits.set(0);
     linking::forget_all();
@@ -177,7 +198,7 @@ extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
     let Some(rt) = rt else { return original(name, lower) };
     linking::register(rt);
     count_load(rt, 1);
-    let class = load(rt, original, name, lower);
+    let class = load_class(rt, original, name, lower);
     count_load(rt, -1);
     class
 }
@@ -189,7 +210,7 @@ fn count_load(rt: &'static Runtime, by: i32) {
 }
 
 /// Loads a class by the original function, after waiting for a coroutine that is loading it already.
-fn load(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
+fn load_class(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
     let me = rt.core.borrow().running();
     may_have_loaded(rt);
     while let Some(loader) = begin(lower.as_bytes().to_vec(), me) {
@@ -256,9 +277,51 @@ fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
 pub fn compiled(code: Function) {
     let Some(rt) = scheduler::existing().filter(|rt| rt.active.get()) else { return };
     let Some(path) = code.file() else { return };
-    let core = rt.core.borrow();
-    let co = core.running();
-    STATE.files.borrow_mut().entry(path.as_bytes().to_vec()).or_insert(Loader { co, id: core.id(co) });
+    let (co, id) = {
+        let core = rt.core.borrow();
+        (core.running(), core.id(core.running()))
+    };
+    let mut files = STATE.files.borrow_mut();
+    if files.contains_key(path.as_bytes()) {
+        return;
+    }
+    leave_files(rt);
+    let this = rt.running();
+    let mut loads = STATE.loads.borrow_mut();
+    let path: Rc<[u8]> = path.as_bytes().into();
+    loads.push(Load { path: Rc::clone(&path), loader: id, outer: this.inside.get() });
+    let number = loads.len() as u32;
+    files.insert(path, Loader { co, id, number });
+    this.inside.set(number);
+    this.runs_file.set(true);
+}
+
+/// Notes which files' code the running coroutine has left: those that it spawns from now on are not inside of these.
+pub fn leave_files(rt: &'static Runtime) {
+    let this = rt.running();
+    let id = rt.core.borrow().id(this.co.get());
+    let loads = STATE.loads.borrow();
+    while let Some(load) = load(&loads, this.inside.get())
+        && load.loader == id
+    {
+        if runs_file(Frame::current(), &load.path) {
+            return;
+        }
+        this.inside.set(load.outer);
+    }
+    this.runs_file.set(false);
+}
+
+/// Returns the load with this number, if there is one.
+fn load(loads: &[Load], number: u32) -> Option<&Load> {
+    loads.get((number as usize).checked_sub(1)?)
+}
+
+/// Returns `true` if the running coroutine is inside of the load with this number.
+fn is_inside(rt: &'static Runtime, number: u32) -> bool {
+    let loads = STATE.loads.borrow();
+    let outer = |inner: &u32| load(&loads, *inner).map(|load| load.outer);
+    std::iter::successors(Some(rt.running().inside.get()), outer).any(|inside| inside == number)
 }
 
 /// Returns `true` if one of these calls runs code of this file, not only of a function in it.
@@ -270,14 +333,15 @@ fn runs_file(innermost: Option<Frame>, path: &[u8]) -> bool {
         .any(|function| function.name().is_none() && function.file().is_some_and(|file| file.as_bytes() == path))
 }
 
-/// Returns the coroutine other than `me` that is running the code of this file for the first time.
+/// Returns the coroutine other than `me` that is running the code of this file for the first time, unless `me`, the running one, is
+/// inside of that.
 fn loader_of(rt: &'static Runtime, path: &[u8], me: CoroutineId) -> Option<CoroutineId> {
     let loader = *STATE.files.borrow().get(path)?;
     if loader.co == me || rt.core.borrow().id(loader.co) != loader.id {
         return None;
     }
     let frame = rt.frame_of(&*rt.find_object(loader.co)?)?;
-    runs_file(Some(frame), path).then_some(loader.co)
+    (runs_file(Some(frame), path) && !is_inside(rt, loader.number)).then_some(loader.co)
 }
 
 extern "C" fn resolve_path(name: &Str) -> Option<Owned<Str>> {
@@ -348,7 +412,7 @@ pub fn resolve_stall(rt: &'static Runtime) -> bool {
     let mut files = STATE.files.borrow_mut();
     for wait in waits.iter() {
         if let LoadTarget::File(path) = &wait.target {
-            files.remove(path);
+            files.remove(path.as_slice());
         }
     }
     drop((waits, files));

@@ -197,6 +197,11 @@ pub struct Coroutine {
     /// Its last wait. It lasts while `is_waiting`.
     wait: Cell<Info>,
     is_waiting: Cell<bool>,
+    /// The number of the innermost file whose code it is inside of: it runs this, or was spawned by that code or by a coroutine that is
+    /// inside of it (see `loading`). 0 for none.
+    pub inside: Cell<u32>,
+    /// It may be inside of a file that it runs itself.
+    pub runs_file: Cell<bool>,
     /// The coroutine that spawned it, the one that spawned that one, and so on.
     pub spawners: OnceCell<Rc<Spawners>>,
     /// The `spawners` of the coroutines that it spawns; created at its first spawn.
@@ -285,6 +290,8 @@ impl State for Coroutine {
                 inherited: Inherited::new(),
                 wait: Cell::new(Info::NONE),
                 is_waiting: Cell::new(false),
+                inside: Cell::new(0),
+                runs_file: Cell::new(false),
                 spawners: OnceCell::new(),
                 to_spawned: OnceCell::new(),
             }

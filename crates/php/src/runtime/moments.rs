@@ -32,6 +32,9 @@ unsafe extern "Rust" {
     /// A coroutine is resumed or starts: its state is loaded.
     #[link_name = "spindle_moment_resumed"]
     pub safe fn resumed(ctx: &Ctx);
+    /// The running coroutine, which has run code of files, spawns another one.
+    #[link_name = "spindle_moment_spawning"]
+    pub safe fn spawning(rt: &'static Runtime);
     /// The body of the running coroutine has ended.
     #[link_name = "spindle_moment_ended"]
     pub safe fn ended(rt: &'static Runtime, ctx: &Ctx);

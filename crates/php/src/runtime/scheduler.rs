@@ -467,7 +467,20 @@ impl Runtime {
 
     /// Adds a new coroutine by `spawn`. The runtime takes over the reference to its object.
     #[inline(always)]
-    pub fn enqueue(&self, object: Owned<CoroutineObject>, spawn: impl FnOnce(&mut Core) -> CoroutineId) -> CoroutineId {
+    pub fn enqueue(
+        &'static self,
+        object: Owned<CoroutineObject>,
+        spawn: impl FnOnce(&mut Core) -> CoroutineId,
+    ) -> CoroutineId {
+        let running = if self.is_on_main() { Core::MAIN } else { self.core.borrow().running() };
+        let spawner = self.objects.borrow().get(running.0 as usize).copied().flatten();
+        // SAFETY: those in the table are alive. There is none if the coroutine is complete and this is about its end.
+        if let Some(spawner) = spawner.map(|spawner| unsafe { spawner.as_ref() }) {
+            if spawner.runs_file.get() {
+                moments::spawning(self);
+            }
+            object.inside.set(spawner.inside.get());
+        }
         let co = spawn(&mut self.core.borrow_mut());
         object.co.set(co);
         let mut objects = self.objects.borrow_mut();
