@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use spindle_php::coroutine;
-use spindle_server::Why;
+use spindle_server::{Exchange, Why};
 use spindle_zend::{Class, Object, Owned, PhpStatic, Thrown, declare_class_extending, engine, exception};
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -85,13 +85,20 @@ pub fn value_error(text: &str) -> Thrown {
     exception::throw_new(engine::value_error_class(), text)
 }
 
-/// Returns the exception with which a handler is cancelled.
-pub fn cancellation(why: Why) -> Owned<Object> {
-    let (class, text) = match why {
-        Why::Disconnected => (class(&DISCONNECTED), "The client has closed the connection"),
-        Why::Timeout => (class(&TIMEOUT), "The response has not begun in time"),
-        Why::SlowBody => (class(&TIMEOUT), "The body of the request has not come in time"),
-        Why::Shutdown => (class(&STOPPED), "The server stops"),
+/// Returns the exception with which the handler of an exchange is cancelled. If a limit of time is over, the limit is its
+/// previous one.
+pub fn cancellation(exchange: &Exchange, why: Why) -> Owned<Object> {
+    let (class, text, waits_for) = match why {
+        Why::Disconnected => (class(&DISCONNECTED), "The client has closed the connection", ""),
+        Why::Timeout => (class(&TIMEOUT), "The response has not begun in time", "the response"),
+        Why::SlowBody => (class(&TIMEOUT), "The body of the request has not come in time", "the body of the request"),
+        Why::Shutdown => (class(&STOPPED), "The server stops", ""),
     };
-    exception::new(class, text)
+    let reason = exception::new(class, text);
+    if let Some(limit) = exchange.limit(why) {
+        let text = format!("The wait for {waits_for} was given up after {} ms", limit / 1_000_000);
+        let limit = exception::new(coroutine::timeout_exception(), &text);
+        exception::replace_previous(&reason, Some(&limit));
+    }
+    reason
 }

@@ -210,7 +210,7 @@ impl Request {
             Incoming::Failed => {
                 coroutine::check_cancellation()?;
                 match exchange.cancelled() {
-                    Some(why) => Err(exception::throw(errors::cancellation(why))),
+                    Some(why) => Err(exception::throw(errors::cancellation(exchange, why))),
                     None => Err(fails("The body of the request is incomplete, or its response is sent")),
                 }
             }

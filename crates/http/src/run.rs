@@ -87,8 +87,7 @@ fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     exception::put_aside(|| {
         let running: Vec<Rc<Exchange>> = inner.core.running();
         inner.core.close();
-        let reason = errors::cancellation(Why::Shutdown);
-        running.iter().for_each(|exchange| cancel(exchange, &reason));
+        running.iter().for_each(|exchange| cancel(exchange, &errors::cancellation(exchange, Why::Shutdown)));
     });
     exception::put_aside(|| log::abandon(server, inner));
 }
@@ -136,7 +135,7 @@ fn carry_out(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, event: Event) 
         Event::Cancel(exchange, why) => {
             let request = handling(&exchange).and_then(|handling| handling.request.as_ref());
             if !request.is_some_and(|request| worker::ignores(request, why)) {
-                cancel(&exchange, &errors::cancellation(why));
+                cancel(&exchange, &errors::cancellation(&exchange, why));
             }
             Ok(())
         }

@@ -181,7 +181,8 @@ fn finish(exchange: &Exchange, socket: &Core, written: Written) -> PhpResult {
         }
         Written::Gone => {
             coroutine::check_cancellation()?;
-            return Err(exception::throw(errors::cancellation(exchange.cancelled().unwrap_or(Why::Disconnected))));
+            let why = exchange.cancelled().unwrap_or(Why::Disconnected);
+            return Err(exception::throw(errors::cancellation(exchange, why)));
         }
     }
     Ok(Value::NULL)

@@ -109,7 +109,7 @@ fn send(call: &Call, data: Bytes) -> PhpResult {
         Written::Gone => {
             coroutine::check_cancellation()?;
             return Err(match exchange.cancelled() {
-                Some(why) => exception::throw(errors::cancellation(why)),
+                Some(why) => exception::throw(errors::cancellation(&exchange, why)),
                 None => fails(COMPLETE),
             });
         }

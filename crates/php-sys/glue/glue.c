@@ -1373,7 +1373,7 @@ void spindle_register_classes(void)
 	key_handlers.compare = zend_objects_not_comparable;
 	spindle_ce.async_exception = register_class_Async_AsyncException(zend_ce_exception);
 	spindle_ce.await_cancelled = register_class_Async_AwaitCancelledException(spindle_ce.async_exception);
-	spindle_ce.timeout_exception = register_class_Async_TimeoutException(spindle_ce.async_exception);
+	spindle_ce.timeout_exception = register_class_Async_TimeoutException(spindle_ce.await_cancelled);
 	spindle_ce.context_exception = register_class_Async_ContextException(spindle_ce.async_exception);
 	spindle_ce.channel_exception = register_class_Async_ChannelException(spindle_ce.async_exception);
 	spindle_ce.cancellation = register_class_Async_CancellationException(zend_ce_exception);

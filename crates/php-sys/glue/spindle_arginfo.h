@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 6cbd9604f5f548ca07bb9c374ec2223f725e161e */
+ * Stub hash: 10f47c5aa89c1e4e27e9c4ae2f6ff79ceb9ddef0 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -690,12 +690,12 @@ static zend_class_entry *register_class_Async_AwaitCancelledException(zend_class
 	return class_entry;
 }
 
-static zend_class_entry *register_class_Async_TimeoutException(zend_class_entry *class_entry_Async_AsyncException)
+static zend_class_entry *register_class_Async_TimeoutException(zend_class_entry *class_entry_Async_AwaitCancelledException)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Async", "TimeoutException", class_Async_TimeoutException_methods);
-	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AsyncException);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Async_AwaitCancelledException);
 
 	return class_entry;
 }

@@ -522,6 +522,11 @@ pub fn await_cancelled_exception() -> Class {
     classes::await_cancelled()
 }
 
+/// Returns the class `Async\TimeoutException`.
+pub fn timeout_exception() -> Class {
+    classes::timeout_exception()
+}
+
 /// Returns the class `Async\ChannelException`.
 pub fn channel_exception() -> Class {
     classes::channel_exception()

@@ -231,6 +231,16 @@ impl Exchange {
         self.cancelled.get()
     }
 
+    /// Returns the time that was over, in nanoseconds, when its handler was cancelled for this reason; `None` if the reason is no
+    /// limit of time.
+    pub fn limit(&self, why: Why) -> Option<u64> {
+        match why {
+            Why::Timeout => Some(self.shared.settings.request_timeout),
+            Why::SlowBody => Some(self.shared.settings.body_timeout),
+            Why::Disconnected | Why::Shutdown => None,
+        }
+    }
+
     /// Returns the headers that have followed the body of the request, when that was read.
     pub fn request_trailers(&self) -> Option<HeaderMap> {
         self.request_trailers.borrow().clone()

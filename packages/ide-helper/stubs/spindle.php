@@ -511,14 +511,17 @@ namespace Async {
 
     /**
      * Thrown if the cancellation token of a wait completes first. If the token has failed, its exception is the previous one;
-     * if it is a timeout(), the previous one is a TimeoutException.
+     * if it is a timeout(), a TimeoutException is thrown.
      */
     class AwaitCancelledException extends AsyncException
     {
     }
 
-    /** The previous exception of an AwaitCancelledException whose token was a timeout(). */
-    class TimeoutException extends AsyncException
+    /**
+     * Thrown by a wait whose token, a timeout(), completes first. It is also the previous exception of what cancels the coroutines
+     * of a BoundedScope, or a handler of a server, when their time is over.
+     */
+    class TimeoutException extends AwaitCancelledException
     {
     }
 

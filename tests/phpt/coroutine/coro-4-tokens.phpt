@@ -26,6 +26,7 @@ foreach ($tokens as $name => $token) {
         echo "$name: waited for the work\n";
     } catch (AwaitCancelledException $e) {
         echo "$name: ", match (true) {
+            $e instanceof Async\TimeoutException => get_class($e) . ' ' . json_encode($e->getPrevious()) . " {$e->getMessage()}",
             $e->getPrevious() === null => 'nothing before',
             $e->getPrevious() === $reason => 'the reason',
             default => get_class($e->getPrevious()),
@@ -48,8 +49,8 @@ completed: nothing before
 failed: the reason
 fails later: the reason
 cancelled: %s
-time: Async\TimeoutException
-no time: Async\TimeoutException
+time: Async\TimeoutException null The wait was given up after 30 ms
+no time: Async\TimeoutException null The wait was given up after 0 ms
 bool(false)
 bool(false)
 the work is done

@@ -2,7 +2,7 @@
 ERR-5 the classes of errors and what they extend
 --FILE--
 <?php
-foreach (['AsyncException', 'AwaitCancelledException', 'CancellationException', 'CompositeException', 'DeadlockError'] as $name) {
+foreach (['AsyncException', 'AwaitCancelledException', 'TimeoutException', 'CancellationException', 'CompositeException', 'DeadlockError'] as $name) {
     $class = new ReflectionClass("Async\\$name");
     echo $class->getName(), ' extends ', $class->getParentClass()->getName(), "\n";
     $e = $class->newInstance('message', 3, $previous = new Exception);
@@ -16,6 +16,7 @@ var_dump(is_subclass_of(Async\Coroutine::class, Async\Awaitable::class), (new Re
 --EXPECT--
 Async\AsyncException extends Exception
 Async\AwaitCancelledException extends Async\AsyncException
+Async\TimeoutException extends Async\AwaitCancelledException
 Async\CancellationException extends Exception
 Async\CompositeException extends Exception
 Async\DeadlockError extends Error

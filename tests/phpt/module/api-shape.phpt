@@ -385,7 +385,7 @@ final class Async\Task\Task implements Async\Awaitable
 final class Async\Timeout implements Async\Awaitable
     private function __construct()
     public function isCompleted(): bool
-class Async\TimeoutException extends Async\AsyncException implements Stringable, Throwable
+class Async\TimeoutException extends Async\AwaitCancelledException implements Stringable, Throwable
 final class FiberExit extends Exception implements Stringable, Throwable
 interface FiberScheduler
     abstract public function run(): void

@@ -83,7 +83,7 @@ closed: Async\ChannelException: The channel is closed after LogicException: why
 closed to send: Async\ChannelException: The channel is closed after LogicException: why
 closed meanwhile: Async\ChannelException: The channel is closed
 closed meanwhile to send: Async\ChannelException: The channel is closed
-token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+token: Async\TimeoutException: The wait was given up after 1 ms
 complete token: Async\AwaitCancelledException: The wait was cancelled by its token
 complete token and a value: [0,"v"]
 a token that is an operation: [0,"f"]

@@ -51,8 +51,8 @@ foreach (['taken first', 'token first'] as $order) {
 }
 ?>
 --EXPECT--
-recv: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
-send: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+recv: Async\TimeoutException: The wait was given up after 1 ms
+send: Async\TimeoutException: The wait was given up after 1 ms
 nothing: [0,null,false]
 complete before: Async\AwaitCancelledException: The wait was cancelled by its token
 complete before: Async\AwaitCancelledException: The wait was cancelled by its token

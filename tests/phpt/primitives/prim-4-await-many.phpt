@@ -80,7 +80,7 @@ all, one fails: RuntimeException: failure
 all, one has failed: RuntimeException: failure
 all, one is cancelled: Async\CancellationException: cancelled at %s:18
 the same twice: {"a":"one","b":"one"}
-all, token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+all, token: Async\TimeoutException: The wait was given up after 1 ms
 all, complete token: Async\AwaitCancelledException: The wait was cancelled by its token
 all complete, complete token: [1]
 named: [1]
@@ -88,10 +88,10 @@ any: "quick"
 any, complete: "at once"
 any, fails: RuntimeException: failure
 any of none: ValueError: Async\awaitAny(): Argument #1 ($awaitables) must contain at least one awaitable
-any, token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+any, token: Async\TimeoutException: The wait was given up after 1 ms
 first: "the first that succeeds"
 first of none: ValueError: Async\awaitFirst(): Argument #1 ($awaitables) must contain at least one awaitable
-first, token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+first, token: Async\TimeoutException: The wait was given up after 1 ms
 first, all fail: ["2 of 2 awaitables have failed",{"a":"RuntimeException: of a","b":"RuntimeException: of b"}]
 two of: {"middle":2,"quick":3}
 two of, in order: "{\"middle\":2,\"quick\":3}"

@@ -43,7 +43,7 @@ round 3: [2,true,0,false,false]
 none: ValueError: Async\Barrier::__construct(): Argument #1 ($parties) must be at least 1
 negative: ValueError: Async\Barrier::__construct(): Argument #1 ($parties) must be at least 1
 of one: [true,0]
-token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+token: Async\TimeoutException: The wait was given up after 1 ms
 not counted: 0
 cancelled, not run: 1
 opens: [true,false,false]

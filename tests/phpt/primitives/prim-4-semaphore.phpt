@@ -60,7 +60,7 @@ release: [null,null,2]
 too many: Async\AsyncException: The semaphore has no permit that was acquired and not released
 of none: Async\AsyncException: The semaphore has no permit that was acquired and not released
 negative: ValueError: Async\Semaphore::__construct(): Argument #1 ($permits) must not be negative
-none at all: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+none at all: Async\TimeoutException: The wait was given up after 1 ms
 with: [1,2]
 with that throws: LogicException: in it
 it was released: 2
@@ -74,7 +74,7 @@ third: "it has come"
 left: 1
 inside: Async\CancellationException: cancelled at %s:42
 left: 1
-token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+token: Async\TimeoutException: The wait was given up after 1 ms
 complete token: Async\AwaitCancelledException: The wait was cancelled by its token
 left: [0,null,1]
 kept: [0,null,1]

@@ -51,7 +51,7 @@ both: [10,10]
 complete: [true,10,10]
 the next one: 10
 select: ["two",12]
-a limit: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+a limit: Async\TimeoutException: The wait was given up after 1 ms
 as a token: Async\AwaitCancelledException: The wait was cancelled by its token
 beside a sleep: [10,null]
 pcntl second: [10,true]

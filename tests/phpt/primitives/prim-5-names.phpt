@@ -55,7 +55,7 @@ AsyncCancellation: CancellationException
 await_all: [{"a":1,"c":3},{"b":"RuntimeException: failure"}]
 filled: [{"a":1,"b":null,"c":3},{"b":"RuntimeException: failure"}]
 of none: [[],[]]
-token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms after Async\TimeoutException: The wait was given up after 1 ms
+token: Async\TimeoutException: The wait was given up after 1 ms
 await_all_or_fail: {"a":1,"b":2}
 fails: RuntimeException: failure
 await_any_or_fail: "first"

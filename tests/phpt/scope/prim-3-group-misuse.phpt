@@ -131,7 +131,7 @@ of main, in main: Async\AsyncException: A coroutine cannot await a group that it
 of main, as the token: "result"
 of itself: Async\AsyncException: A coroutine cannot await a group that it is in: it would never complete
 by another: [null]
-a token: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 5 ms <- Async\TimeoutException: The wait was given up after 5 ms
+a token: Async\TimeoutException: The wait was given up after 5 ms
 waiter: RuntimeException: for both
 waiter: RuntimeException: for both
 cancelled: Async\CancellationException: of the group

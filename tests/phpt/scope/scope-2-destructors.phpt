@@ -33,18 +33,18 @@ foreach (Lifetime::cases() as $lifetime) {
 Scope
 finished: false
 spawn: null
-wait: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms <- Async\TimeoutException: The wait was given up after 1 ms
+wait: Async\TimeoutException: The wait was given up after 1 ms
 value: "value"
 member has worked
 TopDown
 finished: false
 spawn: null
-wait: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms <- Async\TimeoutException: The wait was given up after 1 ms
+wait: Async\TimeoutException: The wait was given up after 1 ms
 value: "value"
 member is cancelled
 BottomUp
 finished: false
 spawn: null
-wait: Async\AwaitCancelledException: The wait was cancelled by its token, a timeout of 1 ms <- Async\TimeoutException: The wait was given up after 1 ms
+wait: Async\TimeoutException: The wait was given up after 1 ms
 value: "value"
 member has worked

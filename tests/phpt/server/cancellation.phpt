@@ -56,7 +56,7 @@ $slow = S\serve(function(Request $r) use (&$log) {
     try {
         sleep(1000);
     } catch (RequestTimeout $e) {
-        $log[] = $e->getMessage();
+        $log[] = $e->getMessage() . ' after ' . $e->getPrevious()::class . ': ' . $e->getPrevious()->getMessage();
         if ($r->path() === '/own') return new Response('own answer', 504);
         throw $e;
     }
@@ -103,7 +103,7 @@ foreach ([$server, $slow, $stubborn, $writes] as $one) $one->stop();
 /delay Async\Http\ClientDisconnected, /delay finally
 503
 own answer
-The response has not begun in time, The response has not begun in time
+The response has not begun in time after Async\TimeoutException: The wait for the response was given up after 50 ms, The response has not begun in time after Async\TimeoutException: The wait for the response was given up after 50 ms
 503
 1 still runs
 writer: Async\Http\ClientDisconnected

@@ -7,7 +7,7 @@ use crate::runtime::scope::{self, Record, SCOPE};
 use crate::runtime::{cancellation, classes, failure, spawn};
 use spindle_core::sched::{Bound, Disposal, Lifetime, ScopeId, Target};
 use spindle_zend::{
-    Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, engine, exception, functions,
+    Array, Call, Frame, Object, Owned, PhpResult, Thrown, Value, argument_error, engine, exception, functions,
 };
 use std::rc::Rc;
 
@@ -382,6 +382,7 @@ fn with_timeout(call: Call) -> PhpResult {
         return Err(throw("The scope has a timeout already; it can be set once"));
     }
     record.timeout.set(Some(milliseconds));
+    record.limited_at.set_to_code_of(Frame::current());
     rt().core.borrow_mut().set_deadline(id, scope::deadline(milliseconds));
     Ok(call.this().into())
 }
@@ -390,6 +391,7 @@ fn with_timeout(call: Call) -> PhpResult {
 fn bound_by(rt: &'static Runtime, id: ScopeId, record: &Record, constraint: &Object, target: Target) {
     rt.core.borrow_mut().bound_by(id, target);
     record.constraint.set(constraint.into());
+    record.bounded_at.set_to_code_of(Frame::current());
     failure::carry_out(rt);
 }
 

@@ -203,11 +203,7 @@ const TOKEN: &str = "The wait was cancelled by its token";
 pub fn token_was_first(rt: &'static Runtime, token: &Object) -> Thrown {
     if let Some(timeout) = TIMEOUT.of(token) {
         let text = format!("The wait was given up after {} ms", timeout.milliseconds());
-        let previous = exception::new(classes::timeout_exception(), &text);
-        let text = format!("{TOKEN}, a timeout of {} ms", timeout.milliseconds());
-        let exception = exception::new(classes::await_cancelled(), &text);
-        exception::set_last_previous(&exception, previous);
-        return exception::throw(exception);
+        return exception::throw_new(classes::timeout_exception(), &text);
     }
     let exception = exception::new(classes::await_cancelled(), TOKEN);
     let of_token = if let Some(this) = COROUTINE.of(token) {

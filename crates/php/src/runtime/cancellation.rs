@@ -7,6 +7,7 @@
 use crate::c;
 use crate::runtime::classes;
 use crate::runtime::coroutine::Coroutine;
+use crate::runtime::position::Position;
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::State;
 use spindle_zend::{Object, Owned, Value, WeakTable, exception};
@@ -65,6 +66,17 @@ pub fn cancellation_because(message: &str, failure: &Object) -> Owned<Object> {
     let reason = detached_cancellation(message);
     exception::set_position_as(&reason, failure);
     exception::replace_previous(&reason, Some(failure));
+    reason
+}
+
+/// Returns a `CancellationException` for what had a limit of time, which is over: its previous exception is a
+/// `TimeoutException` with the place at which the limit was set.
+pub fn over(message: &str, milliseconds: i64, set_at: &Position) -> Owned<Object> {
+    let text = format!("The scope was given up after {milliseconds} ms");
+    let limit = exception::detached(classes::timeout_exception(), &text);
+    exception::set_position(&limit, set_at.file().as_deref(), set_at.line());
+    let reason = detached_cancellation(message);
+    exception::replace_previous(&reason, Some(&limit));
     reason
 }
 

@@ -7,7 +7,7 @@ use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
 use crate::runtime::{cancellation, classes, context, describe, ends, life, moments, report, scope};
 use crate::stack::stacks::NoStack;
-use spindle_core::sched::{Bound, CoroutineId, Event, Outcome, Route, ScopeId, State};
+use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
 
 /// Where the routing of a failure begins.
@@ -208,14 +208,11 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::Idle(id) => scope::collect_if_idle(rt, id),
             Event::Bound(id, which) => {
-                let text = match which {
-                    Bound::Time => "cancelled because the time of its scope is over",
-                    Bound::Constraint => "cancelled because what bounds its scope has completed",
-                };
-                // Noted before: once cancelled, the scope may be gone.
                 if is_open(rt, id) {
-                    scope::record(rt, id).reached.set(Some(which));
-                    end_scope(rt, id, text);
+                    let record = scope::record(rt, id);
+                    record.reached.set(Some(which)); // once cancelled, the scope may be gone
+                    let reason = record.reason_of(which);
+                    scope::cancel(rt, id, &reason);
                 }
             }
             Event::DisposalDue(id) => {

@@ -9,6 +9,7 @@ use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::position::Position;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{self, Core, Phase, Runtime};
+use crate::runtime::timeout::TIMEOUT;
 use crate::runtime::{cancellation, classes, life, report};
 use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
@@ -68,8 +69,12 @@ pub struct Record {
     is_inert: Cell<Option<IsInert>>,
     /// The awaitable that bounds it.
     pub constraint: ValueCell,
+    /// Where that was set.
+    pub bounded_at: Position,
     /// Its timeout in milliseconds.
     pub timeout: Cell<Option<i64>>,
+    /// Where that was set.
+    pub limited_at: Position,
     /// The bound that was reached.
     pub reached: Cell<Option<Bound>>,
     /// The exception that it was cancelled with.
@@ -95,7 +100,9 @@ impl Record {
             attached: OwnedCell::new(),
             is_inert: Cell::new(None),
             constraint: ValueCell::new(),
+            bounded_at: Position::new(),
             timeout: Cell::new(None),
+            limited_at: Position::new(),
             reached: Cell::new(None),
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
@@ -173,7 +180,24 @@ impl Record {
         let (values, keyed) = self.take();
         values.into_iter().for_each(std::mem::forget);
         keyed.forget();
-        self.created_at.forget();
+        [&self.created_at, &self.bounded_at, &self.limited_at].into_iter().for_each(Position::forget);
+    }
+
+    /// Returns the exception with which the scope is cancelled because a bound was reached.
+    pub fn reason_of(&self, which: Bound) -> Owned<Object> {
+        match which {
+            Bound::Time => {
+                let limit = self.timeout.get().unwrap_or(0);
+                cancellation::over("cancelled because the time of its scope is over", limit, &self.limited_at)
+            }
+            Bound::Constraint => {
+                let text = "cancelled because what bounds its scope has completed";
+                match self.constraint.get().as_object().and_then(|constraint| TIMEOUT.of(constraint)) {
+                    Some(timeout) => cancellation::over(text, timeout.milliseconds(), &self.bounded_at),
+                    None => cancellation::detached_cancellation(text),
+                }
+            }
+        }
     }
 
     /// Returns the failures on its list, which count as known from now on.
