@@ -275,9 +275,7 @@ fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
 /// Does what PHP does with an exception that no code has caught. The status is 500, unless a handler sets another one.
 fn uncaught(worker: &Worker, thrown: &Object) {
     sapi::set_status(500);
-    let handler = sapi::exception_handler();
-    if handler.is_truthy() {
-        drop(engine::call(&handler, &mut [thrown.into()]));
+    if sapi::call_exception_handler(thrown) {
         let Some(later) = exception::take() else { return };
         if !exception::is_exit(&later) {
             worker.has_failed.set(true);

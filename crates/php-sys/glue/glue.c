@@ -1059,6 +1059,27 @@ static void on_report(int type, zend_string *file, const uint32_t line, zend_str
 }
 
 /* Reports an exception (its reference passed on) as PHP does an uncaught one, with more details. */
+/* Calls the handler of set_exception_handler(), as zend_user_exception_handler() does, which forgets what the handler throws in
+ * code that runs. Returns false if it could not be called. */
+bool spindle_call_exception_handler(zend_object *exception)
+{
+	zval handler, argument, result;
+
+	ZVAL_OBJ(&argument, exception);
+	ZVAL_UNDEF(&result);
+	ZVAL_COPY_VALUE(&handler, &EG(user_exception_handler));
+	zend_stack_push(&EG(user_exception_handlers), &handler);
+	ZVAL_UNDEF(&EG(user_exception_handler));
+	bool called = call_user_function(NULL, NULL, &handler, &result, 1, &argument) == SUCCESS;
+	zval_ptr_dtor(&result);
+	zval *before = zend_stack_top(&EG(user_exception_handlers));
+	if (Z_TYPE(EG(user_exception_handler)) == IS_UNDEF && before) {
+		ZVAL_COPY_VALUE(&EG(user_exception_handler), before);
+		zend_stack_del_top(&EG(user_exception_handlers));
+	}
+	return called;
+}
+
 void spindle_report_uncaught(zend_object *exception, const char *more)
 {
 	reports_to = zend_error_cb;

@@ -208,6 +208,7 @@ void spindle_exception_set_position(zend_object *exception, zend_string *file, u
 zend_string *spindle_exception_message(zend_object *exception);
 zend_object *spindle_exception_previous(zend_object *exception);
 void spindle_exception_replace_previous(zend_object *exception, zend_object *previous);
+bool spindle_call_exception_handler(zend_object *exception);
 void spindle_report_uncaught(zend_object *exception, const char *more);
 zend_execute_data *spindle_user_frame(zend_execute_data *from);
 bool spindle_closure_resolve(zval *callable, zend_fcall_info_cache *call);

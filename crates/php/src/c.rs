@@ -164,6 +164,7 @@ declare! {
     // Messages and tables of text, which is copied. A reference to the exception is passed on.
     pub safe fn spindle_core_warning(text: Text<'_>);
     pub safe fn spindle_fatal(text: Text<'_>);
+    pub safe fn spindle_call_exception_handler(exception: &Object) -> bool;
     pub safe fn spindle_report_uncaught(exception: Owned<Object>, more: Text<'_>);
     pub safe fn php_info_print_table_start();
     pub safe fn php_info_print_table_end();

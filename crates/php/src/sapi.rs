@@ -8,10 +8,11 @@ use crate::engine::output;
 use crate::handles::trampolines;
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
-    Client, Head, Sapi, abandon, end, exception_handler, forget_statics, live, output_failed, report_uncaught,
-    send_headers, set_status, watch_errors,
+    Client, Head, Sapi, abandon, end, forget_statics, live, output_failed, report_uncaught, send_headers, set_status,
+    watch_errors,
 };
-use crate::runtime::{scheduler, suspension};
+use crate::runtime::{report, scheduler, suspension};
+use spindle_zend::{Object, engine};
 
 /// Prepares the process for such requests. In the coroutine of the script, when there is no such request.
 ///
@@ -21,6 +22,18 @@ pub fn prepare() -> Result<(), String> {
     sapi::prepare()?;
     output::install_for_requests();
     Ok(())
+}
+
+/// Calls the exception handler of the running request, if it has set one, with an exception that no code has caught. Returns `false`
+/// if there is none. An exception may be in flight.
+pub fn call_exception_handler(exception: &Object) -> bool {
+    let handler = sapi::exception_handler();
+    if !handler.is_truthy() {
+        return false;
+    }
+    report::hand(scheduler::rt(), exception);
+    drop(engine::call(&handler, &mut [exception.into()]));
+    true
 }
 
 /// Calls `body` in the coroutine that handles a request. A fatal error in it ends that alone: returns `false` then. Memory was lost

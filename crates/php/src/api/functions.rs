@@ -4,7 +4,7 @@ use crate::runtime::park::{self, may_wait};
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::timeout::Timeout;
 use crate::runtime::{failure, life, spawn};
-use spindle_zend::{Array, Call, Owned, PhpResult, Thrown, Value, argument_error, engine, exception, functions};
+use spindle_zend::{Array, Call, PhpResult, Thrown, Value, argument_error, engine, exception, functions};
 
 functions! {
     zif_Async_spawn => spawn;
@@ -88,10 +88,6 @@ fn on_finally(call: Call) -> PhpResult {
 
 fn graceful_shutdown(call: Call) -> PhpResult {
     let cause = call.arguments(0, 1)?.object_or_null(1, engine::throwable_class())?;
-    let rt = rt();
-    match cause {
-        None => failure::shut_down(rt, None),
-        Some(cause) => failure::unhandled(rt, Owned::of(cause), Some(rt.running())),
-    }
+    failure::shut_down_as_asked(rt(), cause);
     Ok(Value::NULL)
 }

@@ -368,6 +368,19 @@ pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&
     report::schedule(rt);
 }
 
+/// Starts graceful shutdown because user code asks for it, with an exception that is to be reported, or none. Does not ask a
+/// second time for the shutdown that a failure has begun while that failure is handled.
+pub fn shut_down_as_asked(rt: &'static Runtime, cause: Option<&Object>) {
+    let has_begun = rt.phase.get() == Phase::ShuttingDown && report::was_handed(rt, cause);
+    if let Some(cause) = cause {
+        report::add_asked(rt, cause, rt.running());
+    }
+    if !has_begun {
+        shut_down(rt, cause);
+    }
+    report::schedule(rt);
+}
+
 /// Starts graceful shutdown: cancels the coroutines in the global scope and below it, because of `cause` if there is
 /// one. A second call cancels all by force, including those that have swallowed their cancellation or defer it.
 pub fn shut_down(rt: &'static Runtime, cause: Option<&Object>) {

@@ -11,8 +11,8 @@ use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::failure::Level;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{cancellation, scope};
-use spindle_zend::{Object, Owned, Text, Value, exception, globals, sys};
+use crate::runtime::{cancellation, life, scope};
+use spindle_zend::{Object, Owned, Text, Value, engine, exception, globals};
 use std::cell::{Cell, RefCell};
 
 /// The time that an application may take to shut down before its failures are reported, in milliseconds.
@@ -23,6 +23,12 @@ pub struct Reports {
     pending: RefCell<Vec<Report>>,
     /// Exceptions that an earlier report contains, or the text of this one.
     known: Notes,
+    /// Exceptions that a handler of `set_exception_handler()` was called with.
+    handed: Notes,
+    /// Exceptions that PHP has reported itself.
+    reported: Notes,
+    /// The text that is appended to the report of the failure with which such a handler runs. It is not suspended meanwhile.
+    handled: RefCell<Option<String>>,
     /// A runner or a timer is scheduled that will report.
     expected: Cell<bool>,
     last_error: Cell<Option<LastError>>,
@@ -30,6 +36,8 @@ pub struct Reports {
 
 struct Report {
     exception: Owned<Object>,
+    /// No handler is called with it.
+    by_php: bool,
     /// Text that is appended to the report.
     more: String,
 }
@@ -40,6 +48,9 @@ impl Reports {
         Reports {
             pending: RefCell::new(Vec::new()),
             known: Notes::new(),
+            handed: Notes::new(),
+            reported: Notes::new(),
+            handled: RefCell::new(None),
             expected: Cell::new(false),
             last_error: Cell::new(None),
         }
@@ -47,7 +58,7 @@ impl Reports {
 
     /// Forgets the lists without freeing their values: the engine has freed the request's memory.
     pub fn forget(&self) {
-        self.known.forget();
+        [&self.known, &self.handed, &self.reported].into_iter().for_each(Notes::forget);
         for report in self.pending.take() {
             std::mem::forget(report.exception);
         }
@@ -57,7 +68,55 @@ impl Reports {
 /// Adds an exception that was thrown by `about`, or by a runner that worked for it.
 pub fn add(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
     let more = about.map_or(String::new(), |about| origin(rt, about));
-    rt.reports.pending.borrow_mut().push(Report { exception, more });
+    rt.reports.pending.borrow_mut().push(Report { exception, by_php: false, more });
+}
+
+/// Adds an exception with which user code asks for a shutdown. If a handler asks with it, or was called with it or with what it
+/// wraps, PHP reports it itself: the handler would ask again, without end. What will be reported or was is not added again.
+pub fn add_asked(rt: &'static Runtime, exception: &Object, about: &CoroutineObject) {
+    let original = cancellation::original(rt, exception);
+    let is_same = |report: &Report| cancellation::original(rt, &report.exception) == original;
+    let is_pending = rt.reports.pending.borrow().iter().any(is_same);
+    if is_pending || rt.reports.reported.has(&original) {
+        return;
+    }
+    let by_php = was_handed(rt, Some(exception));
+    let handled = rt.reports.handled.borrow().clone();
+    let more = handled.unwrap_or_else(|| origin(rt, about));
+    let report = Report { exception: Owned::of(exception), by_php, more };
+    if rt.phase.get() == Phase::Ended {
+        report_at_once(rt, report);
+    } else {
+        rt.reports.pending.borrow_mut().push(report);
+    }
+}
+
+/// Has PHP report a failure after the script's end, as in a shutdown function, where PHP calls no handler either.
+fn report_at_once(rt: &'static Runtime, mut report: Report) {
+    report.by_php = true;
+    exception::put_aside(|| {
+        report_one(rt, report);
+    });
+}
+
+/// Returns `true` if a handler of `set_exception_handler()` runs, or was called with this exception or with one that it wraps.
+/// What a cancellation has behind it, which is the runtime's doing, is not wrapped.
+pub fn was_handed(rt: &'static Runtime, exception: Option<&Object>) -> bool {
+    let wraps = |exception| {
+        let (first, rest) = (exception::chain(exception).take(1), exception::chain(exception).skip(1));
+        first.chain(rest.take_while(|at| !life::is_cancellation(at)))
+    };
+    let is_handed = |at: &Object| rt.reports.handed.has(&cancellation::original(rt, at));
+    is_in_handler(rt) || exception.is_some_and(|exception| wraps(exception).any(is_handed))
+}
+
+fn is_in_handler(rt: &'static Runtime) -> bool {
+    rt.reports.handled.borrow().is_some()
+}
+
+/// Registers an exception that a handler of `set_exception_handler()` is called with.
+pub fn hand(rt: &'static Runtime, exception: &Object) {
+    rt.reports.handed.add(&cancellation::original(rt, exception), Value::from(0));
 }
 
 /// Registers a failure whose handler has thrown another one: it is reported as the cause of that one, not on its own.
@@ -67,6 +126,11 @@ pub fn register_cause(rt: &'static Runtime, failure: &Object) {
 
 /// Schedules the report of the failures that were added.
 pub fn schedule(rt: &'static Runtime) {
+    if rt.phase.get() == Phase::Ended {
+        // What comes while a handler runs is left to who has called that.
+        let due = if is_in_handler(rt) { Vec::new() } else { rt.reports.pending.take() };
+        return due.into_iter().for_each(|report| report_at_once(rt, report));
+    }
     let at_once = {
         let core = rt.core.borrow();
         core.is_forced() || !core.all_are_global()
@@ -105,57 +169,73 @@ pub fn report_rest(rt: &'static Runtime, exits: bool) {
     if rt.reports.pending.borrow().is_empty() {
         return;
     }
-    let thrown = exception::take();
-    let status = globals::exit_status().get();
-    report_all(rt);
+    let (mut thrown, mut exits) = (exception::take(), exits);
+    let mut status = globals::exit_status().get();
+    let mut is_done = false;
+    let is_sound = engine::guarded(|| is_done = report_all(rt));
+    if !is_done {
+        // A handler has exited, or has died. None is called any more, and PHP reports what is left itself.
+        (exits, status, thrown) = (true, globals::exit_status().get(), exception::take());
+        rt.reports.handled.take();
+        rt.reports.pending.borrow_mut().iter_mut().for_each(|report| report.by_php = true);
+        report_all(rt);
+    }
     if thrown.is_some() {
         drop(exception::put(thrown));
     }
     if exits {
         globals::exit_status().set(status);
     }
+    if !is_sound {
+        engine::bail_out();
+    }
 }
 
-fn report_all(rt: &'static Runtime) {
+/// Reports what is left. Returns `false` if user code's handler has exited before that.
+fn report_all(rt: &'static Runtime) -> bool {
     loop {
         let next = {
             let mut pending = rt.reports.pending.borrow_mut();
             if pending.is_empty() {
-                return;
+                return true;
             }
             pending.remove(0)
         };
-        if !report_one(rt, &next.exception, next.more) {
-            return;
+        if !report_one(rt, next) {
+            return false;
         }
     }
 }
 
-/// Passes the exception in flight to the handler of `set_exception_handler()`, if there is one.
-fn call_user_handler() {
-    if exception::is_in_flight() && !globals::user_exception_handler().is_empty() {
-        // SAFETY: calls PHP code with the exception in flight, as where a script has ended.
-        unsafe { sys::zend_user_exception_handler() };
+/// Calls the handler of `set_exception_handler()`. Returns `false` if there is none, or it cannot be called.
+fn call_user_handler(rt: &'static Runtime, exception: &Object, more: &str) -> bool {
+    if globals::user_exception_handler().is_empty() {
+        return false;
     }
+    hand(rt, exception);
+    rt.reports.handled.replace(Some(more.to_owned()));
+    let called = c::spindle_call_exception_handler(exception);
+    rt.reports.handled.take();
+    called
 }
 
 /// Reports an exception as PHP does. Returns `false` if user code's handler exits.
-fn report_one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String) -> bool {
-    drop(exception::put(Some(exception.clone())));
-    call_user_handler();
+fn report_one(rt: &'static Runtime, report: Report) -> bool {
+    let Report { exception, by_php, mut more } = report;
+    if by_php || !call_user_handler(rt, &exception, &more) {
+        drop(exception::put(Some(exception.clone())));
+    }
     if let Some(left) = exception::in_flight() {
         if exception::is_exit(&left) {
             return false;
         }
-        let is_same = left == *exception;
-        let cut = if is_same { detach_reported(rt, &left) } else { None };
+        // The handler's own exception is shown with what it wraps, which PHP has not reported.
+        let cut = if left == exception { detach_reported(rt, &left) } else { None };
         if let Some((_, cause)) = &cut {
             more = format!("\n  after {}{}", described(cause), more);
         }
-        if !is_same {
-            more.clear(); // it is the handler's own exception
-        }
         if let Some(own) = exception::take() {
+            rt.reports.reported.add(&cancellation::original(rt, &own), Value::from(0));
             c::spindle_report_uncaught(own, Text::of(&exception::c_text(&more)));
         }
         if let Some((holder, cause)) = cut {
@@ -163,7 +243,7 @@ fn report_one(rt: &'static Runtime, exception: &Owned<Object>, mut more: String)
         }
     }
     globals::exit_status().set(255);
-    for at in exception::chain(exception) {
+    for at in exception::chain(&exception) {
         rt.reports.known.add(&cancellation::original(rt, at), Value::from(0));
     }
     true
