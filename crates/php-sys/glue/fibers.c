@@ -12,7 +12,7 @@ static zend_object_handlers handlers;
 static const zend_object_handlers *original_handlers;
 
 static struct {
-	zif_handler construct, start, resume, throw_, suspend, is_started, is_suspended, is_running, is_terminated, get_return;
+	zif_handler construct, start, resume, throw_, suspend, get_current, is_started, is_suspended, is_running, is_terminated, get_return;
 	zif_handler get_trace, get_line, get_file, get_callable;
 } originals;
 
@@ -148,6 +148,8 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 {
 	if (ZEND_NUM_ARGS() >= 2) {
 		spindle_draft_suspend(execute_data, return_value);
+	} else if (!EG(active_fiber) && spindle_has_identity(execute_data)) {
+		spindle_identity_suspend(execute_data, return_value);
 	} else {
 		if (spindle_calls) {
 			spindle_fiber_suspends();
@@ -164,10 +166,20 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 
 static ZEND_NAMED_FUNCTION(suspend)
 {
-	if (is_undisturbed() && EXPECTED(ZEND_NUM_ARGS() < 2)) {
+	if (is_undisturbed() && EXPECTED(ZEND_NUM_ARGS() < 2 && EG(active_fiber))) {
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	} else {
 		suspend_otherwise(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	}
+}
+
+/* In a coroutine some code gets a Fiber that stands for it. */
+static ZEND_NAMED_FUNCTION(get_current)
+{
+	if (EXPECTED(EG(active_fiber))) {
+		originals.get_current(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	} else {
+		spindle_identity(execute_data, return_value);
 	}
 }
 
@@ -179,7 +191,9 @@ DISPATCH(is_suspended, is_suspended, IS(status == SPINDLE_DRAFT_SUSPENDED))
 DISPATCH(is_running, is_running, IS(status == SPINDLE_DRAFT_RUNNING))
 DISPATCH(is_terminated, is_terminated, IS(status == SPINDLE_DRAFT_ENDED))
 DISPATCH(get_return, get_return,
-	zend_throw_error(spindle_fiber_error, "Cannot get fiber return value: A fiber of a scheduler returns none"))
+	zend_throw_error(spindle_fiber_error, spindle_draft_is_coroutine(Z_OBJ_P(ZEND_THIS))
+		? "Cannot get fiber return value: That of a coroutine is what Async\\await() returns"
+		: "Cannot get fiber return value: A fiber of a scheduler returns none"))
 
 /* Puts the Fiber of a ReflectionFiber into `fiber`. */
 static bool reflected(zval *this, zval *fiber)
@@ -249,7 +263,8 @@ static void get_draft_callable(INTERNAL_FUNCTION_PARAMETERS, zend_object *object
 	zend_fiber *fiber = (zend_fiber *) object;
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (Z_ISUNDEF(fiber->fci.function_name) || spindle_draft_status(object) == SPINDLE_DRAFT_ENDED) {
-		zend_throw_error(NULL, "Cannot fetch the callable from a fiber that has terminated");
+		zend_throw_error(NULL, spindle_draft_is_coroutine(object) ? "Cannot fetch the callable of a coroutine"
+			: "Cannot fetch the callable from a fiber that has terminated");
 		return;
 	}
 	RETURN_COPY(&fiber->fci.function_name);
@@ -394,6 +409,7 @@ void spindle_register_fibers(void)
 	replace(fiber, "resume", &originals.resume, resume);
 	replace(fiber, "throw", &originals.throw_, throw_into);
 	replace(fiber, "suspend", &originals.suspend, suspend);
+	replace(fiber, "getcurrent", &originals.get_current, get_current);
 	replace(fiber, "isstarted", &originals.is_started, is_started);
 	replace(fiber, "issuspended", &originals.is_suspended, is_suspended);
 	replace(fiber, "isrunning", &originals.is_running, is_running);

@@ -98,6 +98,7 @@ typedef struct spindle_ini {
 	zend_long unawaited_warning_ms;
 	bool syntax;
 	bool fibers_exclusive;
+	zend_string *fiber_identity; /* NULL before the settings are registered */
 } spindle_ini;
 extern spindle_ini spindle_settings;
 
@@ -261,6 +262,7 @@ bool spindle_fiber_may_begin(void);
 void spindle_draft_destroyed(zend_object *fiber);
 void spindle_draft_freed(zend_object *fiber);
 uint32_t spindle_draft_status(const zend_object *fiber);
+bool spindle_draft_is_coroutine(const zend_object *fiber);
 zend_execute_data *spindle_draft_frame(const zend_object *fiber);
 zend_object *spindle_draft_of_scheduler(const zend_object *scheduler);
 zend_object *spindle_draft_scheduler_of(const zend_object *fiber);
@@ -269,6 +271,9 @@ ZEND_NAMED_FUNCTION(spindle_draft_start);
 ZEND_NAMED_FUNCTION(spindle_draft_resume);
 ZEND_NAMED_FUNCTION(spindle_draft_throw);
 ZEND_NAMED_FUNCTION(spindle_draft_suspend);
+bool spindle_has_identity(const zend_execute_data *call);
+ZEND_NAMED_FUNCTION(spindle_identity);
+ZEND_NAMED_FUNCTION(spindle_identity_suspend);
 
 /* Implemented in Rust: start and end of the module and of requests, object handlers, and the slow paths of the
  * trampolines. */

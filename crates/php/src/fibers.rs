@@ -24,6 +24,7 @@ use std::rc::Rc;
 
 mod draft;
 mod end;
+mod identity;
 mod objects;
 mod table;
 
@@ -75,7 +76,7 @@ extern "C" fn spindle_fiber_may_begin() -> bool {
 }
 
 macro_rules! methods {
-    ($($symbol:ident => $body:ident;)*) => {$(
+    ($($symbol:ident => $body:path;)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $symbol(frame: Frame, result: &ValueCell) {
             Call::run(frame, result, $body);
@@ -89,6 +90,8 @@ methods! {
     spindle_draft_resume => resume;
     spindle_draft_throw => throw_into;
     spindle_draft_suspend => suspend;
+    spindle_identity => identity::current;
+    spindle_identity_suspend => identity::suspend;
 }
 
 /// `Fiber::create(callable $callback): Fiber`
@@ -121,6 +124,9 @@ fn this_of(call: Call) -> Result<Rc<Draft>, Thrown> {
 fn start(call: Call) -> PhpResult {
     let arguments = call.arguments(0, u32::MAX)?.from(1).to_vec();
     let draft = this_of(call)?;
+    if let Kind::Flow = draft.kind {
+        return Err(error("Cannot start a fiber that has already been started"));
+    }
     let rt = scheduler::rt();
     let Some(sched) = current_scheduler(rt) else {
         return Err(error("Cannot start a fiber outside of FiberScheduler::run()"));
@@ -175,7 +181,12 @@ fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
     if draft.status.get() != Status::Suspended {
         return Err(error(&format!("Cannot {what} a fiber that is not suspended")));
     }
-    let (Some(sched), Some(into)) = (sched, draft.scheduler()) else {
+    let Some(into) = draft.scheduler() else {
+        // A coroutine that is suspended into none goes on when it is its turn, and the caller at once.
+        draft.wake(sent);
+        return Ok(Value::NULL);
+    };
+    let Some(sched) = sched else {
         return Err(error(&format!("Cannot {what} a fiber outside of FiberScheduler::run()")));
     };
     if !Rc::ptr_eq(&sched, &into) {
@@ -248,11 +259,7 @@ fn suspend(call: Call) -> PhpResult {
         Some(draft) => draft,
         None => {
             may_make_fiber()?;
-            let draft = Rc::new(Draft::new(Kind::Flow));
-            draft.co.set(rt.running().co.get());
-            draft.status.set(Status::Running);
-            STATE.add_fiber(id, &draft);
-            draft
+            flow_of(rt, id)
         }
     };
     if draft.status.get() == Status::Enqueuing {
@@ -281,9 +288,25 @@ fn suspend(call: Call) -> PhpResult {
     }
     draft.suspend_into(&sched);
     drop(fiber); // if nothing else holds it, the fiber is destroyed here, as one that is suspended
-    let sent = draft.resumed.wait_for(rt, "a scheduler", || draft.sent.take());
+    wait_for_resume(rt, &draft, "a scheduler")
+}
+
+/// Makes the running coroutine, which has none, a fiber that code can suspend.
+fn flow_of(rt: &'static Runtime, id: u64) -> Rc<Draft> {
+    let draft = Rc::new(Draft::new(Kind::Flow));
+    draft.co.set(rt.running().co.get());
+    draft.status.set(Status::Running);
+    STATE.add_fiber(id, &draft);
+    draft
+}
+
+/// Waits in a fiber that is suspended until it is resumed. Returns, or throws, what it is resumed with. `name` is the wait's name
+/// in diagnostics.
+fn wait_for_resume(rt: &'static Runtime, draft: &Draft, name: &'static str) -> PhpResult {
+    let sent = draft.resumed.wait_for(rt, name, || draft.sent.take());
     if sent.is_err() {
         draft.leave(); // it was cancelled
+        draft.hold(rt);
         // What it was resumed with after that is for this suspension only.
         let lost = draft.sent.take();
         exception::put_aside(|| drop(lost));

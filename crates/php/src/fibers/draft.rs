@@ -132,6 +132,8 @@ pub struct Draft {
     place: Cell<u64>,
     /// Its object, while there is one.
     pub object: Cell<Option<NonNull<Object>>>,
+    /// `Fiber::getCurrent()` has returned its object: the coroutine holds that, unless it is suspended.
+    pub is_known: Cell<bool>,
 }
 
 impl Draft {
@@ -153,6 +155,33 @@ impl Draft {
             into: RefCell::new(None),
             place: Cell::new(0),
             object: Cell::new(None),
+            is_known: Cell::new(false),
+        }
+    }
+
+    /// Returns its object, if there is one that will not be destroyed.
+    pub fn live_object(&self) -> Option<Owned<Object>> {
+        // SAFETY: an object that is freed removes itself.
+        let object = unsafe { self.object.get()?.as_ref() };
+        if object.is_destructed() { None } else { Some(Owned::of(object)) }
+    }
+
+    /// Makes its coroutine hold its object, if that is known: code keeps state by it, some in a `WeakMap`. So it is the same one
+    /// as long as the coroutine runs, as one of PHP's own is, which the call that has resumed it holds.
+    pub fn hold(&self, rt: &Runtime) {
+        if self.is_known.get()
+            && let Some(coroutine) = rt.find_object(self.co.get())
+        {
+            coroutine.identity.set(self.live_object());
+        }
+    }
+
+    /// Makes its coroutine, which is suspended, no longer hold its object: it is destroyed where nothing else has it.
+    fn release(&self) {
+        if self.is_known.get()
+            && let Some(rt) = existing()
+        {
+            drop(rt.object(self.co.get()).identity.take());
         }
     }
 
@@ -161,10 +190,16 @@ impl Draft {
         self.into.borrow().clone()
     }
 
-    /// Makes it suspended into a scheduler, which goes on.
-    pub fn suspend_into(self: &Rc<Draft>, sched: &Rc<Sched>) {
+    /// Makes it suspended until something resumes its object.
+    pub fn suspend(&self) {
         self.status.set(Status::Suspended);
         self.suspensions.set(self.suspensions.get() + 1);
+        self.release();
+    }
+
+    /// Makes it suspended into a scheduler, which goes on.
+    pub fn suspend_into(self: &Rc<Draft>, sched: &Rc<Sched>) {
+        self.suspend();
         drop(self.into.replace(Some(Rc::clone(sched))));
         self.place.set(sched.enter(self));
         sched.turn.wake_all();
@@ -194,6 +229,7 @@ impl Draft {
     /// Resumes it with this.
     pub fn wake(&self, sent: Sent) {
         self.leave();
+        existing().inspect(|rt| self.hold(rt));
         self.keep_alive();
         self.sent.set(Some(sent));
         self.resumed.wake_all();

@@ -1,11 +1,10 @@
 //! What the glue asks about the objects of fibers.
 
-use crate::fibers::draft::{Draft, Kind, Sent, Status};
+use crate::fibers::draft::{Kind, Sent, Status};
 use crate::fibers::table::STATE;
 use crate::fibers::{report_lost, table};
 use crate::runtime::scheduler::{self, Phase, existing};
 use spindle_zend::{Frame, Object, Owned, exception};
-use std::rc::Rc;
 
 /// The object of a fiber loses its last reference: it is destroyed if it is suspended.
 #[unsafe(no_mangle)]
@@ -49,6 +48,11 @@ extern "C" fn spindle_draft_status(object: &Object) -> u32 {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn spindle_draft_is_coroutine(object: &Object) -> bool {
+    table::of(object).is_some_and(|draft| matches!(draft.kind, Kind::Flow))
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn spindle_draft_frame(object: &Object) -> Option<Frame> {
     let draft = table::of(object)?;
     if matches!(draft.status.get(), Status::Init | Status::Ended) {
@@ -60,16 +64,7 @@ extern "C" fn spindle_draft_frame(object: &Object) -> Option<Frame> {
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_draft_of_scheduler(scheduler: &Object) -> Option<Owned<Object>> {
-    let sched = STATE.alive(scheduler)?;
-    let known = sched.reflected.borrow().clone();
-    let draft = known.unwrap_or_else(|| {
-        let draft = Rc::new(Draft::new(Kind::OfScheduler(Rc::downgrade(&sched))));
-        draft.co.set(sched.co.get());
-        draft.status.set(Status::Running);
-        drop(sched.reflected.replace(Some(Rc::clone(&draft))));
-        draft
-    });
-    Some(table::object_for(&draft, None))
+    Some(table::object_for(&STATE.alive(scheduler)?.fiber(), None))
 }
 
 #[unsafe(no_mangle)]

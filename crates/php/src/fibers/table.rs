@@ -29,7 +29,7 @@ pub struct Sched {
     pub control: Cell<usize>,
     /// It does not wait for that fiber any longer, because nothing else could run.
     pub is_released: Cell<bool>,
-    /// Its fiber, if reflection has asked for it.
+    /// Its fiber, if code has asked for it.
     pub reflected: RefCell<Option<Rc<Draft>>>,
     /// By the number of entries that there were then.
     suspended: RefCell<BTreeMap<u64, Rc<Draft>>>,
@@ -80,6 +80,18 @@ impl Sched {
     /// Returns the fibers that are suspended into it, in the order in which they have suspended.
     pub fn suspended(&self) -> Vec<Rc<Draft>> {
         self.suspended.borrow().values().cloned().collect()
+    }
+
+    /// Returns the fiber of its `run()`.
+    pub fn fiber(self: &Rc<Sched>) -> Rc<Draft> {
+        let known = self.reflected.borrow().clone();
+        known.unwrap_or_else(|| {
+            let draft = Rc::new(Draft::new(Kind::OfScheduler(Rc::downgrade(self))));
+            draft.co.set(self.co.get());
+            draft.status.set(Status::Running);
+            drop(self.reflected.replace(Some(Rc::clone(&draft))));
+            draft
+        })
     }
 
     /// Ends its `run()`: the next fiber that suspends into it begins anew.
@@ -270,12 +282,8 @@ pub fn of(object: &Object) -> Option<Rc<Draft>> {
 
 /// Returns the object of a fiber. If there is none, it is made, with what it will call.
 pub fn object_for(draft: &Rc<Draft>, callable: Option<&Value>) -> Owned<Object> {
-    if let Some(object) = draft.object.get() {
-        // SAFETY: an object that is freed removes itself.
-        let object = unsafe { object.as_ref() };
-        if !object.is_destructed() {
-            return Owned::of(object);
-        }
+    if let Some(object) = draft.live_object() {
+        return object;
     }
     let callable = callable.map_or(null_mut(), |callable| callable.as_raw().cast_mut());
     // SAFETY: a callable that is only read, or null.

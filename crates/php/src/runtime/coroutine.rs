@@ -192,6 +192,8 @@ pub struct Coroutine {
     pub finally: ValueList,
     /// Its `Context`, once it has been asked for.
     pub context: OwnedCell<Instance<Context>>,
+    /// The `Fiber` that `Fiber::getCurrent()` has returned in it, unless it is suspended as that.
+    pub identity: OwnedCell<Object>,
     /// The state that it inherits at its start.
     pub inherited: Inherited,
     /// Its last wait. It lasts while `is_waiting`.
@@ -287,6 +289,7 @@ impl State for Coroutine {
                 ctx: Cell::new(None),
                 finally: ValueList::new(),
                 context: OwnedCell::new(),
+                identity: OwnedCell::new(),
                 inherited: Inherited::new(),
                 wait: Cell::new(Info::NONE),
                 is_waiting: Cell::new(false),

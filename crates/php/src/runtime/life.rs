@@ -92,6 +92,9 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     if !this.context.is_empty() {
         surviving(|| context::coroutine_ends(this));
     }
+    if !this.identity.is_empty() {
+        surviving(|| drop(this.identity.take())); // with the values of maps whose key it is
+    }
     surviving(|| this.inherited.release_sapi());
     ends::announce_body_end(ctx.id.get());
     // What is left is released here, where warnings of it reach the error handler of user code; and what code that
