@@ -1368,7 +1368,7 @@ static ZEND_INI_MH(on_fiber_identity)
 }
 
 PHP_INI_BEGIN()
-	PHP_INI_ENTRY("async.fiber_identity", "Monolog, Revolt\\EventLoop\\FiberLocal", PHP_INI_SYSTEM, on_fiber_identity)
+	PHP_INI_ENTRY("async.fiber_identity", "Monolog, OpenTelemetry\\Context, Revolt\\EventLoop\\FiberLocal", PHP_INI_SYSTEM, on_fiber_identity)
 	PHP_INI_ENTRY("async.fiber_api", "coexist", PHP_INI_SYSTEM, on_fiber_api)
 	PHP_INI_ENTRY("async.stack_size", "0", PHP_INI_SYSTEM, on_stack_size)
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)

@@ -10,6 +10,10 @@
  *   itself, calls $enqueue with it, and lets the scheduler go on. It returns what the fiber is resumed with. With one argument
  *   or none it is PHP's method. Its arguments cannot be given by name.
  *
+ * Where async.fiber_identity names the calling code, Fiber::getCurrent() returns in a coroutine a Fiber that stands for it, and
+ * Fiber::suspend() parks the coroutine until something calls resume() or throw() on that. These do not wait for the coroutine,
+ * and return null. Its start() and getReturn() throw a FiberError.
+ *
  * A FiberError is thrown when a fiber of this kind is started or resumed outside of run(), or is not in a state for it.
  */
 

@@ -403,6 +403,7 @@ ini async.cancel_warning_ms = "2000", set anywhere
 ini async.diagnostics = "0", set anywhere
 ini async.dump_signal = "", set when PHP starts
 ini async.fiber_api = "coexist", set when PHP starts
+ini async.fiber_identity = "Monolog, OpenTelemetry\Context, Revolt\EventLoop\FiberLocal", set when PHP starts
 ini async.file_pool = "default", set when PHP starts
 ini async.interpose_exclude = "", set when PHP starts
 ini async.lifetime = "scope", set when PHP starts
