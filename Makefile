@@ -341,10 +341,10 @@ test-php-src-fibers: build xtask
 test-applications: build xtask
 	@echo "== applications"
 	@status=0; $(suite) applications tests/applications/run || status=1; $(suite) pages tests/applications/pages || status=1; \
-	    $(suite) workers tests/applications/workers || status=1; exit $$status
+	    $(suite) workers tests/applications/workers || status=1; $(suite) shared tests/applications/shared || status=1; exit $$status
 
 .PHONY: test-applications-sample
 test-applications-sample: build xtask
 	@echo "== applications, a sample"
 	@status=0; $(suite) applications tests/applications/run --sample || status=1; $(suite) pages tests/applications/pages --only wordpress || status=1; \
-	    $(suite) workers tests/applications/workers --seeds 0 || status=1; exit $$status
+	    $(suite) workers tests/applications/workers --seeds 0 || status=1; $(suite) shared tests/applications/shared || status=1; exit $$status

@@ -8,26 +8,28 @@ require __DIR__ . '/loop.inc';
 use function Async\{await, spawn, suspend};
 use function T\until;
 
-echo "cancelled\n";
+foreach ([false, true] as $resumed) {
+echo $resumed ? "cancelled, and resumed before it runs\n" : "cancelled\n";
 $fiber = null;
+$again = false;
 $map = new WeakMap;
-$coroutine = spawn(function() use (&$fiber, $map) {
+$coroutine = spawn(function() use (&$fiber, &$again, $map) {
     $fiber = Fiber::getCurrent();
     $map[$fiber] = 'kept';
     try { Fiber::suspend(); } catch (Async\AsyncCancellation $e) { echo get_class($e), ' ', $fiber->isRunning() ? 'runs' : 'WRONG', "\n"; }
     $fiber = null;
     echo $map[Fiber::getCurrent()] ?? 'LOST', "\n"; // the same one, although nothing else has it
     $fiber = Fiber::getCurrent();
+    $again = true;
     return Fiber::suspend();
 });
 until(function() use (&$fiber) { return $fiber?->isSuspended(); });
 $coroutine->cancel();
-$first = $fiber;
-$first->resume('lost: it was cancelled before');
-unset($first);
-until(function() use (&$fiber, $map) { return $fiber?->isSuspended() && $map[$fiber] === 'kept'; });
+if ($resumed) $fiber->resume('lost: it was cancelled before');
+until(function() use (&$fiber, &$again) { return $again && $fiber->isSuspended(); });
 $fiber->resume('again');
 try { echo await($coroutine), "\n"; } catch (Async\AsyncCancellation) { echo "CANCELLED\n"; }
+}
 
 echo "its state survives a suspension in which something holds it\n";
 $map = new WeakMap;
@@ -57,6 +59,10 @@ await($coroutine);
 ?>
 --EXPECTF--
 cancelled
+Async\CancellationException runs
+kept
+again
+cancelled, and resumed before it runs
 Async\CancellationException runs
 kept
 again

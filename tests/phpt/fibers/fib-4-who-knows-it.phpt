@@ -57,6 +57,8 @@ namespace {
     }));
     $show($found, $own);
     var_dump($other); // no code of PHP's own calls it there but This::current() itself
+    echo "main again\n";
+    $show(['function' => Named\Space\current()], null);
     echo "a fiber in it\n";
     await(spawn(function() use ($all, $show) {
         $fiber = new Fiber(fn() => $show($all(), Fiber::getCurrent()));
@@ -86,6 +88,8 @@ no: 6 times null
 later: it
 object(Fiber)#%d (0) {
 }
+main again
+function: null
 a fiber in it
 function: it
 method: it
