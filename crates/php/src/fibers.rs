@@ -255,13 +255,8 @@ fn suspend(call: Call) -> PhpResult {
         return Err(error("Cannot suspend within FiberScheduler::run()"));
     }
     let id = running_id(rt);
-    let draft = match STATE.fiber_of(id) {
-        Some(draft) => draft,
-        None => {
-            may_make_fiber()?;
-            flow_of(rt, id)
-        }
-    };
+    may_make_fiber()?;
+    let draft = STATE.fiber_of(id).unwrap_or_else(|| flow_of(rt, id));
     if draft.status.get() == Status::Enqueuing {
         return Err(error("Cannot suspend within the callback of Fiber::suspend()"));
     }
