@@ -2,13 +2,13 @@
 IO-9 who waits for a file waits for its code, not for what its loader does then, nor for a loader that waits for oneself
 --FILE--
 <?php
-use Async\CoroutineGroup;
+use Async\Channel;
 use function Async\{await, spawn, suspend};
 
 require __DIR__ . '/kit.inc';
 T\work_in([
     'waits.php' => '<?php while (!$GLOBALS["goes_on"]) Async\suspend(); return 1;',
-    'asks.php' => '<?php return Async\await($GLOBALS["group"])[0];',
+    'asks.php' => '<?php return $GLOBALS["channel"]->recv();',
 ]);
 
 $goes_on = false;
@@ -23,12 +23,12 @@ $goes_on = true;
 T\check('the other one goes on', await($loader));
 
 // its code waits for what only the other one can bring about, in a way that is not seen
-$group = new CoroutineGroup;
+$channel = new Channel;
 $loader = spawn(fn() => require_once 'asks.php');
-$group->spawn(function() use ($loader) {
+spawn(function() use ($loader, $channel) {
     T\begun($loader);
     require_once 'asks.php';
-    return 'told';
+    $channel->send('told');
 });
 echo await($loader), "\n";
 ?>
