@@ -77,6 +77,8 @@ struct Coroutine<X> {
     state: State,
     started: bool,
     has_stack: bool,
+    /// Its body has ended, and it runs the callbacks for that. Otherwise unset: no coroutine begins with it.
+    in_callbacks: bool,
     shielded: u32,
     epoch: u32,
     woken_early: bool,
@@ -119,6 +121,7 @@ impl<X> Coroutine<X> {
             state: State::Done,
             started: false,
             has_stack: false,
+            in_callbacks: false,
             shielded: 0,
             epoch: 0,
             woken_early: false,
@@ -151,6 +154,12 @@ impl<X> Coroutine<X> {
     /// Returns `true` if it was woken with something for it alone.
     fn wake_wins(&self) -> bool {
         self.wake_prioritized && self.reason != WakeReason::Cancelled
+    }
+
+    /// Returns `true` if its body has ended, and what runs, if anything, are callbacks, which only shutdown cancels.
+    fn is_past_cancelling(&self) -> bool {
+        let is_over = matches!(self.state, State::Done | State::Ending);
+        is_over || self.abandoned || self.in_callbacks && self.shutdowns == 0
     }
 }
 
@@ -613,12 +622,18 @@ impl<X> Core<X> {
     /// Cancels a coroutine. Returns the reason, too, unless it was accepted.
     pub fn cancel(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
         let coroutine = self.coroutine_mut(co);
-        if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
+        if coroutine.is_past_cancelling() {
             return (Cancel::TooLate, Some(reason));
         }
         if coroutine.cancellation.is_some() {
             return (Cancel::Pending, Some(reason));
         }
+        self.deliver_cancellation(co, reason);
+        (Cancel::Accepted, None)
+    }
+
+    fn deliver_cancellation(&mut self, co: CoroutineId, reason: X) {
+        let coroutine = self.coroutine_mut(co);
         coroutine.cancellation = Some(reason);
         coroutine.cancel_requested = true;
         if coroutine.state == State::Parked && coroutine.shielded == 0 {
@@ -627,7 +642,6 @@ impl<X> Core<X> {
             // It was woken and has not run since. What it waited for is not lost.
             coroutine.reason = WakeReason::Cancelled;
         }
-        (Cancel::Accepted, None)
     }
 
     /// Cancels a coroutine because another one has failed. If it was woken already, perhaps by what made the other fail, it
@@ -675,7 +689,7 @@ impl<X> Core<X> {
         }
         coroutine.shielded = 0;
         let earlier = coroutine.cancellation.take();
-        self.cancel(co, reason);
+        self.deliver_cancellation(co, reason);
         earlier
     }
 
@@ -731,6 +745,7 @@ impl<X> Core<X> {
             coroutine.state = State::Done;
             coroutine.outcome = Outcome::Cancelled;
             coroutine.awaited = true;
+            coroutine.in_callbacks = false;
             coroutine.abandoned = false;
             coroutine.detached = false;
             coroutine.waiters.clear();

@@ -30,6 +30,15 @@ impl Handling {
         self.failure.borrow().is_some()
     }
 
+    /// Takes the failure of another coroutine of the scope when the handler has ended, which awaits none any more.
+    pub fn last_failure(&self) -> Option<Owned<Object>> {
+        let scope = self.scope.borrow().clone();
+        if let Some(scope) = scope {
+            scope.end_held_failures();
+        }
+        self.take_failure()
+    }
+
     /// Takes the failure of another coroutine of the scope.
     pub fn take_failure(&self) -> Option<Owned<Object>> {
         self.failure.take()
@@ -211,8 +220,11 @@ fn handle(
     request: &Owned<Instance<request::Request>>,
 ) -> PhpResult {
     let handler = server.handler.get();
-    let answered =
-        coroutine::call(&handler, &mut [request.object().into()]).and_then(|result| reply::send(exchange, result));
+    let answered = coroutine::call(&handler, &mut [request.object().into()]).and_then(|result| {
+        let other = handling(exchange).and_then(Handling::last_failure);
+        other.map_or(Ok(()), |other| Err(exception::throw(other)))?;
+        reply::send(exchange, result)
+    });
     if answered.is_err() {
         if exception::is_exit_in_flight() {
             return Err(Thrown::is_in_flight());
@@ -221,6 +233,8 @@ fn handle(
             let other = handling(exchange).and_then(|handling| handling.failure.take());
             reply::fail(exchange, &other.unwrap_or(thrown));
         }
+    } else if let Some(other) = handling(exchange).and_then(Handling::last_failure) {
+        reply::report(&other); // of one that was spawned while the response was written
     }
     ends(exchange);
     Ok(Value::NULL)

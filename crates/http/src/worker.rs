@@ -3,7 +3,7 @@
 
 use crate::errors::{self, fails};
 use crate::reply;
-use crate::run::handling;
+use crate::run::{Handling, handling};
 use crate::server::{Inner, Server};
 use crate::server_variables;
 use bytes::{Buf, Bytes};
@@ -239,7 +239,12 @@ fn serve(server: &Instance<Server>, exchange: &Rc<Exchange>, request: &Sapi, wor
             let _ = exception::throw_error(text);
             fails_with(exchange, worker);
         }
-        Ok(_) => {}
+        Ok(result) => {
+            drop(result);
+            if let Some(other) = handling(exchange).and_then(Handling::last_failure) {
+                uncaught(worker, &other);
+            }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, hand_off, life, park, spawn, suspension, wait_set,
+    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, spawn, suspension, wait_set,
 };
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
@@ -201,7 +201,8 @@ impl Drop for HeldScope {
 
 impl Scope {
     /// Returns a new scope. A failure in it that no code has handled cancels its coroutines, is given to `on_failure`, which must
-    /// not run PHP code, and goes no further.
+    /// not run PHP code, and goes no further. As in the global scope, it waits as long as PHP code holds the coroutine and may
+    /// await it: until [`Scope::end_held_failures`], or the scope's end.
     ///
     /// # Errors
     /// The current scope is closed.
@@ -259,6 +260,18 @@ impl Scope {
             scope::record(rt, id).attach(object, is_inert);
         }
         Ok(())
+    }
+
+    /// Ends what the scope was made for. A failure in it that waits to be awaited, because PHP code holds its coroutine, counts as
+    /// one that no code has handled. Can be called while an exception is in flight.
+    pub fn end_held_failures(&self) {
+        check_place();
+        if let Some(rt) = scheduler::existing() {
+            exception::put_aside(|| {
+                failure::end_held_failures(rt, self.0.0);
+                failure::carry_out(rt);
+            });
+        }
     }
 
     /// Cancels the coroutines of the scope with a copy of this exception, and closes it. Can be called while an exception is in

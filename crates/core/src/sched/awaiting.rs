@@ -59,7 +59,7 @@ impl<X> Core<X> {
     #[inline]
     pub fn is_done(&self, target: Target) -> bool {
         match target {
-            Target::Coroutine(co) => self.coroutine(co).state == State::Done,
+            Target::Coroutine(co) => self.is_complete(co),
             Target::Timeout(id) => self.timeouts.get(id.0).is_none_or(|timeout| timeout.done),
             Target::Scope(id) => self.is_finished(id),
             Target::Set(id) => self.sets.get(id.0).is_none_or(Set::is_complete),
@@ -176,8 +176,9 @@ impl<X> Core<X> {
     pub fn add_to_set(&mut self, id: SetId, co: CoroutineId) {
         let Some(set) = self.sets.get_mut(id.0) else { return };
         set.pending += 1;
+        let is_complete = self.is_complete(co);
         let coroutine = &mut self.coroutines[co.0];
-        if coroutine.state == State::Done {
+        if is_complete {
             coroutine.awaited = true;
             let failed = coroutine.outcome != Outcome::Returned;
             self.one_of_set(id, failed.then_some(co), failed);
@@ -307,8 +308,8 @@ impl<X> Core<X> {
     /// Returns the outcome of a coroutine that is complete, and records that it was taken.
     #[inline]
     pub fn take_end(&mut self, co: CoroutineId) -> Option<Outcome> {
+        let is_complete = self.is_complete(co);
         let coroutine = &mut self.coroutines[co.0];
-        let is_complete = coroutine.state == State::Done;
         coroutine.awaited |= is_complete;
         is_complete.then_some(coroutine.outcome)
     }

@@ -10,13 +10,15 @@
 //!              │                              (in a scope that is winding down it stays, for `getErrors()`)
 //!              ├─ TopDown: the coroutines it spawned are cancelled
 //!              ├─ BottomUp: it is `Ending` until the coroutines it spawned are complete
+//!              ├─ callbacks for its end: it runs them, and ends once more
 //!              ▼
 //!          complete ─► its awaiters are woken ─► the scope's last one? finished ─► the scope's waiters are woken
 //! ```
 //! A handler runs in a coroutine of its own, which holds the scope: it is not finished before that.
 
 use super::{
-    Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, Waiter, WakeReason,
+    Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, WaitReason, Waiter,
+    WakeReason,
 };
 use std::collections::HashSet;
 
@@ -42,6 +44,50 @@ impl<X> Core<X> {
         let lifetime = self.lifetime(self.coroutine(co).scope);
         let orphans = if lifetime == Lifetime::TopDown && co != Self::MAIN { self.children_of(co) } else { Vec::new() };
         End { awaited, complete: lifetime != Lifetime::BottomUp, orphans }
+    }
+
+    /// Lets the running coroutine, which has ended and waits for none that it has spawned, run on, for the callbacks of its end.
+    /// Its outcome is known. Cancellations do not reach it any more, except by shutdown or by force. When the callbacks
+    /// have returned: [`Core::end_again`].
+    pub fn begin_callbacks(&mut self, co: CoroutineId) {
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Running;
+        coroutine.in_callbacks = true;
+    }
+
+    /// Queues a coroutine that has ended and has waited on its stack for those that it has spawned: it does what
+    /// [`Core::begin_callbacks`] says when it runs.
+    pub fn resume_ended(&mut self, co: CoroutineId) {
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Ready;
+        coroutine.in_callbacks = true;
+        coroutine.on = WaitReason::Yield;
+        coroutine.reason = WakeReason::Woken;
+        self.ready.push_back(co.0);
+    }
+
+    /// Ends a coroutine whose callbacks have returned, with the outcome that it has. As with [`Core::end`], it may have to wait
+    /// for those that they have spawned. Its failure is to be routed if it had awaiters, and they have left meanwhile.
+    pub fn end_again(&mut self, co: CoroutineId) -> End {
+        let coroutine = self.coroutine_mut(co);
+        coroutine.in_callbacks = false;
+        let (outcome, had_awaiters) = (coroutine.outcome, coroutine.awaited_at_end);
+        let end = self.end(co, outcome);
+        self.coroutine_mut(co).awaited_at_end &= had_awaiters;
+        End { awaited: end.awaited || !had_awaiters, ..end }
+    }
+
+    /// Returns `true` if its outcome is known, and only callbacks of its end may still run.
+    pub fn has_outcome(&self, co: CoroutineId) -> bool {
+        let coroutine = self.coroutine(co);
+        coroutine.state == State::Done || coroutine.in_callbacks
+    }
+
+    /// Returns `true` if it is complete; to the running coroutine it is itself so in the callbacks for its end.
+    #[inline]
+    pub(super) fn is_complete(&self, co: CoroutineId) -> bool {
+        let coroutine = self.coroutine(co);
+        coroutine.state == State::Done || coroutine.in_callbacks && co == self.running
     }
 
     /// Lets the awaiters of a failed coroutine resume as woken even if they are cancelled first: the failure goes to them

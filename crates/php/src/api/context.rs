@@ -27,7 +27,7 @@ fn values_of(call: &Call) -> &KeyedValues {
 
 fn local_context(call: Call) -> PhpResult {
     call.no_arguments()?;
-    Ok(context::of_coroutine(rt().running()).into())
+    Ok(context::of_coroutine(&rt().acting()).into())
 }
 
 fn get_context(call: Call) -> PhpResult {

@@ -3,7 +3,7 @@
 use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, NO_SLOT, SHOWN_OF_SET};
 use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Core, rt};
-use crate::runtime::{cancellation, classes, life, scope};
+use crate::runtime::{cancellation, classes, finally, life, scope};
 use spindle_core::sched::{CoroutineId, Outcome, State};
 use spindle_zend::{Array, Call, Owned, PhpResult, Thrown, Value, engine, functions};
 
@@ -17,10 +17,10 @@ functions! {
     zim_Async_Coroutine_isRunning => |call| ask(call, |core, co| core.state(co) == State::Running);
     zim_Async_Coroutine_isSuspended => |call| ask(call, is_suspended);
     zim_Async_Coroutine_isCancelled => |call| ask(call, |core, co| {
-        core.state(co) == State::Done && core.outcome(co) == Outcome::Cancelled
+        core.has_outcome(co) && core.outcome(co) == Outcome::Cancelled
     });
     zim_Async_Coroutine_isCancellationRequested => |call| ask(call, |core, co| core.is_cancel_requested(co));
-    zim_Async_Coroutine_isCompleted => |call| ask(call, |core, co| core.state(co) == State::Done);
+    zim_Async_Coroutine_isCompleted => |call| ask(call, Core::has_outcome);
     zim_Async_Coroutine_getResult => |call| {
         let this = this(&call)?;
         Ok(if is_complete(this) { this.result.get().some().into() } else { Value::NULL })
@@ -63,7 +63,7 @@ fn ask<R: Default + Into<Value>>(call: Call, ask: impl FnOnce(&Core, CoroutineId
 }
 
 fn is_complete(this: &Coroutine) -> bool {
-    with(this, |core, co| core.state(co) == State::Done) == Some(true)
+    with(this, Core::has_outcome) == Some(true)
 }
 
 fn is_suspended(core: &Core, co: CoroutineId) -> bool {
@@ -138,7 +138,7 @@ fn cancel(call: Call) -> PhpResult {
 
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
-    life::on_finally(rt(), call.this_of(&COROUTINE), closure);
+    finally::register(rt(), call.this_of(&COROUTINE), closure);
     Ok(Value::NULL)
 }
 

@@ -3,7 +3,7 @@
 use crate::runtime::park::{self, may_wait};
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::timeout::Timeout;
-use crate::runtime::{failure, life, spawn};
+use crate::runtime::{failure, finally, spawn};
 use spindle_zend::{Array, Call, PhpResult, Thrown, Value, argument_error, engine, exception, functions};
 
 functions! {
@@ -55,7 +55,7 @@ fn timeout(call: Call) -> PhpResult {
 
 fn current_coroutine(call: Call) -> PhpResult {
     call.no_arguments()?;
-    Ok(rt().running().object().into())
+    Ok(rt().acting().into())
 }
 
 fn get_coroutines(call: Call) -> PhpResult {
@@ -82,7 +82,7 @@ fn protect(call: Call) -> PhpResult {
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
     let rt = rt();
-    life::on_finally(rt, rt.running(), closure);
+    finally::register(rt, &rt.acting(), closure);
     Ok(Value::NULL)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::runtime::awaiting::{self, Waited};
 use crate::runtime::coroutine::{CoroutineObject, Info};
+use crate::runtime::registered::Registered;
 use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::scope::{self, Record, SCOPE};
 use crate::runtime::{cancellation, classes, failure, spawn};
@@ -310,11 +311,11 @@ fn dispose_after_timeout(call: Call) -> PhpResult {
 }
 
 fn set_handler(call: Call, is_for_children: bool) -> PhpResult {
-    let handler = call.arguments(1, 1)?.callable(1)?.clone();
+    let handler = Registered::new(call.arguments(1, 1)?.callable(1)?.clone());
     let (id, record) = this_and_record(call)?;
     refuse_global(id, "The global scope takes no exception handler: use a Scope, or set_exception_handler()")?;
     let place = if is_for_children { &record.child_handler } else { &record.handler };
-    let old = place.replace(handler);
+    let old = place.replace(Some(handler));
     let (own, of_children) = if is_for_children { (None, Some(true)) } else { (Some(true), None) };
     rt().core.borrow_mut().set_handlers(id, own, of_children);
     drop(old);
@@ -324,7 +325,7 @@ fn set_handler(call: Call, is_for_children: bool) -> PhpResult {
 fn on_finally(call: Call) -> PhpResult {
     let closure = call.arguments(1, 1)?.closure(1)?;
     let (id, record) = this_and_record(call)?;
-    record.finally.push(closure.into());
+    record.finally.borrow_mut().push(Registered::new(closure.into()));
     let rt = rt();
     let has_completed = rt.core.borrow().has_completed(id);
     if has_completed {

@@ -14,7 +14,7 @@ use crate::engine::{
     syntax::{self, Source},
 };
 use crate::handles::{streams, trampolines};
-use crate::runtime::{context, failure, moments, scheduler, suspension};
+use crate::runtime::{context, failure, finally, moments, scheduler, suspension};
 use crate::stack::overflow;
 use spindle_zend::{
     Frame, Function, Hook, PhpStatic, SourceFile, Str, Text, engine,
@@ -189,7 +189,7 @@ extern "C" fn execute_script(frame: Frame) {
 
 /// Handles the end of the script's own code, with the exception in flight or none.
 fn script_ended() {
-    if !run_script_code(context::script_ended) {
+    if !run_script_code(finally::main_ends) || !run_script_code(context::script_ended) {
         exception::throw_exit();
     }
     if let Some(rt) = scheduler::existing() {

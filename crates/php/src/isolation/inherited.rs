@@ -18,6 +18,48 @@ pub struct Inherited {
     sapi: Cell<Option<Rc<Sapi>>>,
 }
 
+/// How the running code has errors handled: its error handler, and `error_reporting`.
+#[derive(Clone)]
+pub struct ErrorHandling {
+    error_reporting: i32,
+    mask: i32,
+    handler: Value,
+}
+
+impl ErrorHandling {
+    /// Returns that of the running code.
+    pub fn capture() -> ErrorHandling {
+        ErrorHandling {
+            error_reporting: error_reporting(),
+            mask: executor::user_error_handler_error_reporting().get(),
+            handler: error_handler().get(),
+        }
+    }
+
+    /// Runs code with it.
+    pub fn during<R>(&self, run: impl FnOnce() -> R) -> R {
+        let before = (executor::error_reporting().get(), executor::user_error_handler_error_reporting().get());
+        let handler_before = error_handler().replace(self.handler.clone());
+        executor::error_reporting().set(self.error_reporting);
+        executor::user_error_handler_error_reporting().set(self.mask);
+        let result = run();
+        executor::error_reporting().set(before.0);
+        executor::user_error_handler_error_reporting().set(before.1);
+        drop(error_handler().replace(handler_before));
+        result
+    }
+
+    /// Returns the handler.
+    pub fn into_value(self) -> Value {
+        self.handler
+    }
+
+    /// Adds the handler for the cycle collector.
+    pub fn collect(&self, values: &mut Collected) {
+        values.value(&self.handler);
+    }
+}
+
 /// `EG(error_reporting)` below `@`: fatal errors only.
 const SILENCED: i32 = (sys::E_ERROR
     | sys::E_CORE_ERROR

@@ -23,7 +23,7 @@ pub mod parts;
 pub mod sapi;
 pub mod verdicts;
 
-pub use inherited::{Inherited, error_reporting};
+pub use inherited::{ErrorHandling, Inherited, error_reporting};
 pub use last_error::LastError;
 
 use crate::c;

@@ -145,7 +145,8 @@ pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
 pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Result<(), Thrown> {
     let running = rt.core.borrow().running();
     let text = match wanted {
-        Target::Coroutine(co) if co == running => {
+        // In the callbacks for its end it can: it gets its own result.
+        Target::Coroutine(co) if co == running && !rt.core.borrow().has_outcome(co) => {
             let place = COROUTINE.of(object).map_or(String::new(), |this| this.spawned_at.text());
             let place = if place.is_empty() { "{main}".to_owned() } else { place };
             format!("A coroutine cannot await itself. Coroutine spawned at {place}")

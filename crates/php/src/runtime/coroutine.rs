@@ -190,6 +190,8 @@ pub struct Coroutine {
     pub ctx: Cell<Option<&'static Ctx>>,
     /// Callbacks for its end.
     pub finally: ValueList,
+    /// Its body has ended, and it waits on its stack for the coroutines that it has spawned, to run the callbacks then.
+    pub lingers: Cell<bool>,
     /// Its `Context`, once it has been asked for.
     pub context: OwnedCell<Instance<Context>>,
     /// The `Fiber` that `Fiber::getCurrent()` has returned in it, unless it is suspended as that.
@@ -288,6 +290,7 @@ impl State for Coroutine {
                 exception: OwnedCell::new(),
                 ctx: Cell::new(None),
                 finally: ValueList::new(),
+                lingers: Cell::new(false),
                 context: OwnedCell::new(),
                 identity: OwnedCell::new(),
                 inherited: Inherited::new(),
@@ -360,6 +363,20 @@ impl Coroutine {
     pub fn drop_body(&self) {
         if let Some(RustEntry::Body(body)) = self.entry.get().map(Box::as_ref) {
             drop(body.take());
+        }
+    }
+
+    /// Becomes the object of a complete coroutine that has failed, in place of its own.
+    pub fn take_over(&self, other: &Coroutine) {
+        self.co.set(other.co.get());
+        self.seen.set(true);
+        self.spawned_at.take_from(&other.spawned_at);
+        self.suspended_at.take_from(&other.suspended_at);
+        self.exception.set(other.exception.take());
+        self.context.set(other.context.take());
+        if let Some(spawners) = other.spawners.get() {
+            let is_new = self.spawners.set(Rc::clone(spawners)).is_ok();
+            debug_assert!(is_new);
         }
     }
 

@@ -1,11 +1,11 @@
 //! Carries out the core's decisions about completion, failures and orphans; graceful shutdown; deadlock.
 
-use crate::runtime::coroutine::{self, CoroutineObject, NO_SLOT};
+use crate::runtime::coroutine::{self, CoroutineObject};
 use crate::runtime::group;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{cancellation, classes, context, describe, ends, life, moments, report, scope};
+use crate::runtime::{cancellation, classes, context, describe, ends, finally, life, moments, report, scope};
 use crate::stack::stacks::NoStack;
 use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
@@ -25,15 +25,26 @@ pub enum Level {
 /// that must not outlive it, routes a failure that is not awaited, and completes the coroutine unless it has to wait
 /// for others. `this` is the running coroutine, or one that will never start.
 pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
+    if body_ends(rt, this, outcome) {
+        complete(rt, this);
+    }
+    if rt.core.borrow().has_events() {
+        carry_out(rt);
+    }
+}
+
+/// Does what [`finish`] does, but for the completion. Returns `true` if the coroutine does not have to wait for others.
+pub fn body_ended(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) -> bool {
+    let waits_for_none = body_ends(rt, this, outcome);
+    carry_out(rt);
+    waits_for_none
+}
+
+#[inline(always)]
+fn body_ends(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) -> bool {
     let co = this.co.get();
     let end = rt.core.borrow_mut().end(co, outcome);
-    if !end.orphans.is_empty() {
-        let text = "cancelled because the coroutine that spawned it has ended";
-        let reason = cancellation::detached_cancellation(text);
-        for orphan in end.orphans {
-            life::cancel(rt, orphan, &reason);
-        }
-    }
+    cancel_orphans(rt, end.orphans);
     if this.job().is_some() {
         if outcome != Outcome::Returned {
             rt.core.borrow_mut().mark_awaited(co);
@@ -44,12 +55,37 @@ pub fn finish(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) {
     } else if outcome == Outcome::Failed && !end.awaited && !this.seen.get() {
         place_failure(rt, this);
     }
+    end.complete
+}
+
+#[inline(always)]
+fn cancel_orphans(rt: &'static Runtime, orphans: Vec<CoroutineId>) {
+    if !orphans.is_empty() {
+        let text = "cancelled because the coroutine that spawned it has ended";
+        let reason = cancellation::detached_cancellation(text);
+        for orphan in orphans {
+            life::cancel(rt, orphan, &reason);
+        }
+    }
+}
+
+/// Does the rest after [`body_ended`], for a coroutine that has run the callbacks for its end, and routes what they have
+/// thrown.
+pub fn callbacks_ended(rt: &'static Runtime, this: &CoroutineObject, thrown: Option<Owned<Object>>) {
+    let co = this.co.get();
+    if let Some(thrown) = thrown {
+        let id = rt.core.borrow().scope_of(co);
+        route(rt, thrown, Level::At(id), id, this);
+    }
+    let end = rt.core.borrow_mut().end_again(co);
+    cancel_orphans(rt, end.orphans);
+    if !end.awaited && this.job().is_none() && !this.seen.get() {
+        place_failure(rt, this);
+    }
     if end.complete {
         complete(rt, this);
     }
-    if rt.core.borrow().has_events() {
-        carry_out(rt);
-    }
+    carry_out(rt);
 }
 
 /// Routes the failure of a coroutine that is not awaited.
@@ -58,12 +94,43 @@ pub fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
     let co = this.co.get();
     let id = rt.core.borrow().scope_of(co);
     let is_deadlock = rt.is_deadlock(&failure);
-    if id == Core::GLOBAL && !is_deadlock && this.object().references() > 1 {
-        return moments::failure_held(rt, this); // held by user code, it may still be awaited; see `object_dies`
+    if !is_deadlock && this.object().references() > 1 && scope::keeps_held_failures(rt, id) {
+        if id != Core::GLOBAL {
+            scope::record(rt, id).has_held_failure.set(true);
+        }
+        return moments::failure_held(rt, this); // held by user code, it may still be awaited; see `dies_unawaited`
     }
     rt.core.borrow_mut().mark_awaited(co);
     if !is_deadlock {
         route(rt, failure, Level::At(id), id, this);
+    }
+}
+
+/// Handles the failure of a coroutine that nothing has awaited, and whose object is being freed.
+pub fn dies_unawaited(rt: &'static Runtime, this: &CoroutineObject, failure: Owned<Object>) {
+    let co = this.co.get();
+    let id = rt.core.borrow().scope_of(co);
+    let is_global = id == Core::GLOBAL || rt.phase.get() == Phase::Ended || !rt.core.borrow().scope_exists(id);
+    rt.core.borrow_mut().mark_awaited(co);
+    if is_global {
+        unhandled(rt, failure, Some(this));
+    } else {
+        // A handler gets the coroutine, whose object cannot be kept: another one takes its place.
+        let other = rt.replace_object(this);
+        route(rt, failure, Level::At(id), id, &other);
+    }
+}
+
+/// The held failures of a scope that nothing has awaited are unhandled now: what it has been made for is over.
+pub fn end_held_failures(rt: &'static Runtime, id: ScopeId) {
+    if !rt.core.borrow().scope_exists(id) {
+        return;
+    }
+    for held in scope::take_held_failures(rt, id) {
+        rt.core.borrow_mut().mark_awaited(held.co.get());
+        if let Some(failure) = held.exception.get() {
+            route(rt, failure, Level::At(id), id, &held);
+        }
     }
 }
 
@@ -91,7 +158,8 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
             Route::Handler(id) | Route::ChildHandler(id) => {
                 let record = scope::record(rt, id);
                 let of_children = matches!(next, Route::ChildHandler(_));
-                let handler = if of_children { record.child_handler.get() } else { record.handler.get() };
+                let handler = if of_children { &record.child_handler } else { &record.handler };
+                let handler = handler.borrow().clone();
                 let work = Work::Handler(handler, Owned::of(about), Some(failure).into());
                 runner::start(rt, work, id, Some(origin), Level::Above(id), origin);
                 return listed.mark_known();
@@ -136,10 +204,10 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
     }
 }
 
-/// Completes a coroutine: queues its callbacks, then its awaiters. Drops the runtime's reference.
+/// Completes a coroutine: queues callbacks that are left, then its awaiters. Drops the runtime's reference.
 fn complete(rt: &'static Runtime, this: &CoroutineObject) {
     if !this.finally.is_empty() {
-        run_callbacks(rt, this);
+        finally::queue(rt, this);
     }
     rt.core.borrow_mut().complete(this.co.get());
     let Some(object) = rt.take_reference(this) else { return };
@@ -158,15 +226,6 @@ fn complete(rt: &'static Runtime, this: &CoroutineObject) {
         drop(object);
         rt.allow_switch();
     }
-}
-
-/// Queues a runner that calls the callbacks for the end of `this`, the last registered one first.
-pub fn run_callbacks(rt: &'static Runtime, this: &CoroutineObject) {
-    let list = this.finally.take();
-    let co = this.co.get();
-    let id = if co == NO_SLOT { Core::GLOBAL } else { rt.core.borrow().scope_of(co) };
-    let id = if rt.core.borrow().scope_exists(id) { id } else { Core::GLOBAL };
-    runner::start(rt, Work::CallbacksOf(list, Owned::of(this)), id, Some(id), Level::At(id), id);
 }
 
 /// Queues the callbacks of a scope that has finished, and the release of its values.
@@ -188,6 +247,10 @@ pub fn carry_out(rt: &'static Runtime) {
         match event {
             Event::Complete(co) => {
                 let this = rt.object(co);
+                if this.lingers.get() {
+                    rt.core.borrow_mut().resume_ended(co);
+                    continue;
+                }
                 let lost = rt.core.borrow().has_lost_awaiters(co);
                 if lost {
                     place_failure(rt, this);
@@ -195,6 +258,7 @@ pub fn carry_out(rt: &'static Runtime) {
                 complete(rt, this);
             }
             Event::Finished(id) => {
+                end_held_failures(rt, id);
                 let over = {
                     let core = rt.core.borrow();
                     core.scope_exists(id) && core.has_completed(id)
@@ -290,11 +354,11 @@ fn end_zombies(rt: &'static Runtime) {
 }
 
 /// Calls each callback of a list, the last one first, and throws what they have thrown.
-pub fn call_back(list: &[Value], argument: &Value) {
+pub fn call_back<T>(list: &[T], call: impl Fn(&T)) {
     // The exceptions are in an array of the engine, which a bailout in a callback may leak.
     let mut thrown = Array::new(0);
     for callback in list.iter().rev() {
-        drop(engine::call(callback, &mut [argument.clone()]));
+        call(callback);
         match exception::take() {
             None => {}
             Some(exit) if exception::is_exit(&exit) => {
@@ -488,20 +552,19 @@ pub fn script_ended(rt: &'static Runtime) {
         return report::report_rest(rt, true);
     }
     let main = rt.object(Core::MAIN);
-    let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
-    let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
-    main.exception.set(thrown.clone());
+    let has_called_back = rt.core.borrow().has_outcome(Core::MAIN);
+    let is_complete = if has_called_back {
+        if let Some(thrown) = exception::take() {
+            unhandled(rt, thrown, Some(main));
+        }
+        rt.core.borrow_mut().end_again(Core::MAIN).complete
+    } else {
+        main_ended(rt)
+    };
     ends::announce_body_end(Core::MAIN_ID);
     moments::ended(rt, rt.context());
     rt.keep_main(); // its object stays until the request ends
-    let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
-    if outcome == Outcome::Failed {
-        rt.core.borrow_mut().mark_awaited(Core::MAIN);
-        if let (false, Some(thrown)) = (end.awaited, thrown) {
-            unhandled(rt, thrown, Some(main));
-        }
-    }
-    if end.complete {
+    if is_complete {
         complete(rt, main);
     }
     carry_out(rt);
@@ -525,6 +588,22 @@ pub fn script_ended(rt: &'static Runtime) {
     moments::script_over(rt);
     rt.end();
     report::report_rest(rt, false);
+}
+
+/// Ends the body of the main coroutine, by `EG(exception)` or normally. Returns `true` if it does not have to wait for others.
+pub fn main_ended(rt: &'static Runtime) -> bool {
+    let main = rt.object(Core::MAIN);
+    let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
+    let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
+    main.exception.set(thrown.clone());
+    let end = rt.core.borrow_mut().end(Core::MAIN, outcome);
+    if outcome == Outcome::Failed {
+        rt.core.borrow_mut().mark_awaited(Core::MAIN);
+        if let (false, Some(thrown)) = (end.awaited, thrown) {
+            unhandled(rt, thrown, Some(main));
+        }
+    }
+    end.complete
 }
 
 /// Adds failures that have not been awaited to the reports, when no coroutine runs again.

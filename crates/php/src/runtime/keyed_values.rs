@@ -4,16 +4,20 @@
 //! function releases values as its last step, because their destructors may use the same tables, park, or end the
 //! owner.
 
+use crate::isolation::ErrorHandling;
 use crate::runtime::classes;
 use spindle_zend::{
     Arguments, Call, Collected, Key, NameTable, Object, PhpResult, Str, Thrown, Value, WeakTable, engine, exception,
 };
+use std::cell::RefCell;
 
 /// The tables. The owner has to call [`KeyedValues::clear`] where destructors may run.
 #[derive(Default)]
 pub struct KeyedValues {
     names: NameTable,
     objects: WeakTable,
+    /// That of the code that has set the last value: their destructors run with it.
+    errors: RefCell<Option<ErrorHandling>>,
 }
 
 /// The key has a value already.
@@ -48,6 +52,7 @@ impl KeyedValues {
         if !replace && self.has(key) {
             return Err(Taken);
         }
+        drop(self.errors.replace(Some(ErrorHandling::capture())));
         let old = match key {
             Key::Name(name) => self.names.set(name, value),
             Key::Object(object) => self.objects.set(object, value),
@@ -66,20 +71,27 @@ impl KeyedValues {
 
     /// Takes all values out.
     pub fn take(&self) -> KeyedValues {
-        KeyedValues { names: self.names.take(), objects: self.objects.take() }
+        KeyedValues { names: self.names.take(), objects: self.objects.take(), errors: RefCell::new(self.errors.take()) }
     }
 
     /// Releases all values, which may run PHP code. Values that are added meanwhile stay.
     pub fn clear(&self) {
         let values = self.take();
-        values.names.clear();
-        values.objects.clear();
+        let release = || {
+            values.names.clear();
+            values.objects.clear();
+        };
+        match values.errors.take() {
+            Some(errors) => errors.during(release),
+            None => release(),
+        }
     }
 
     /// Forgets the tables without freeing them: the engine has freed the request's memory.
     pub fn forget(&self) {
         self.names.forget();
         self.objects.forget();
+        std::mem::forget(self.errors.take());
     }
 
     /// Returns `true` if there are no values.
@@ -97,6 +109,9 @@ impl KeyedValues {
     pub fn collect(&self, values: &mut Collected) {
         self.names.collect(values);
         self.objects.collect(values);
+        if let Some(errors) = &*self.errors.borrow() {
+            errors.collect(values);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
 use crate::runtime::{
-    cancellation, classes, context, ends, failure, moments, observers, park, pending_cancel, suspension,
+    cancellation, classes, context, ends, failure, finally, moments, observers, park, pending_cancel, suspension,
 };
 use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
@@ -83,32 +83,20 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     if this.holds_call() {
         surviving(|| this.drop_call());
     }
-    if this.object().references() == 1 && exception.is_none() && this.result.is_counted() {
-        surviving(|| this.result.set(Value::UNDEF)); // nothing can ask for it
+    if exception.is_none() {
+        release_unseen_result(this);
     }
     if take_thrown(&mut exception) {
         return true;
     }
+    // One with callbacks for its end has a context.
     if !this.context.is_empty() {
+        if !this.finally.is_empty() {
+            return finally::end(rt, ctx, this, exception);
+        }
         surviving(|| context::coroutine_ends(this));
     }
-    if !this.identity.is_empty() {
-        surviving(|| drop(this.identity.take())); // with the values of maps whose key it is
-    }
-    surviving(|| this.inherited.release_sapi());
-    ends::announce_body_end(ctx.id.get());
-    // What is left is released here, where warnings of it reach the error handler of user code; and what code that
-    // `isolation::end` calls has left, at the moment `ended`.
-    ends::announce(ctx.id.get());
-    if sapi::live().is_some() {
-        while !sapi::guarded(isolation::end) {
-            // A callback of an output buffer has died, and is not called again.
-            died();
-        }
-    } else {
-        isolation::end();
-    }
-    if take_thrown(&mut exception) {
+    if give_up(ctx, this, &mut exception) {
         return true;
     }
     moments::run_ends(rt);
@@ -130,9 +118,40 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     false
 }
 
+/// Releases the result of a coroutine that ends without an exception, if nothing can ask for it.
+#[inline(always)]
+pub(super) fn release_unseen_result(this: &CoroutineObject) {
+    if this.object().references() == 1 && this.result.is_counted() && this.finally.is_empty() {
+        surviving(|| this.result.set(Value::UNDEF));
+    }
+}
+
+/// Releases what a coroutine has that ends: its locks and connections, its state of the engine. Returns `true` if it exits the
+/// application.
+#[inline(always)]
+pub(super) fn give_up(ctx: &Ctx, this: &CoroutineObject, exception: &mut Option<Owned<Object>>) -> bool {
+    if !this.identity.is_empty() {
+        surviving(|| drop(this.identity.take())); // with the values of maps whose key it is
+    }
+    surviving(|| this.inherited.release_sapi());
+    ends::announce_body_end(ctx.id.get());
+    // What is left is released here, where warnings of it reach the error handler of user code; and what code that
+    // `isolation::end` calls has left, at the moment `ended`.
+    ends::announce(ctx.id.get());
+    if sapi::live().is_some() {
+        while !sapi::guarded(isolation::end) {
+            // A callback of an output buffer has died, and is not called again.
+            died();
+        }
+    } else {
+        isolation::end();
+    }
+    take_thrown(exception)
+}
+
 /// Releases values at the end of a coroutine. In a request of PHP's own a fatal error in a destructor ends that alone.
 #[inline(always)]
-fn surviving(release: impl FnOnce()) {
+pub(super) fn surviving(release: impl FnOnce()) {
     if sapi::live().is_none() {
         release();
     } else if !sapi::guarded(release) {
@@ -142,7 +161,7 @@ fn surviving(release: impl FnOnce()) {
 
 /// A fatal error has ended code of a request of PHP's own.
 #[cold]
-fn died() {
+pub(super) fn died() {
     suspension::survived();
     if let Some(request) = sapi::live() {
         request.client().dies();
@@ -165,7 +184,7 @@ fn call_in_request(this: &CoroutineObject) -> Option<Owned<Object>> {
 
 /// Takes the exception in flight, with what had been thrown before as its last previous exception. Returns `true` if it
 /// is an exit that ends the application. In a request of PHP's own it ends that.
-fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
+pub(super) fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     if let Some(thrown) = exception::take() {
         exception::set_instruction_before(std::ptr::null());
         if let Some(before) = exception.take()
@@ -327,15 +346,6 @@ pub fn cancel_by_force(rt: &'static Runtime, co: CoroutineId, reason: &Object) {
     drop(earlier);
 }
 
-/// Registers a callback for a coroutine's end. If the coroutine has ended already, the callback is queued at once.
-pub fn on_finally(rt: &'static Runtime, this: &CoroutineObject, closure: &Object) {
-    this.finally.push(closure.into());
-    let co = this.co.get();
-    if co == NO_SLOT || rt.core.borrow().state(co) == State::Done {
-        failure::run_callbacks(rt, this);
-    }
-}
-
 /// Returns `true` if the coroutine has failed and has not been awaited.
 pub fn is_unseen_failure(this: &Coroutine) -> bool {
     let Some(rt) = existing() else { return false };
@@ -361,7 +371,10 @@ pub fn object_dies(this: &CoroutineObject) {
         core.has_unseen_failure(co)
     };
     if is_unseen && let Some(failure) = this.exception.get() {
-        failure::unhandled(rt, failure, Some(this));
+        failure::dies_unawaited(rt, this, failure);
+        if !rt.is_object(co, this) {
+            return; // another object has taken its place
+        }
     }
     moments::object_dies(rt, this);
     rt.forget_object(co);

@@ -28,6 +28,12 @@ impl Position {
         }
     }
 
+    /// Becomes the position that `other` has had.
+    pub fn take_from(&self, other: &Position) {
+        self.line.set(other.line.get());
+        self.file.set(other.file.take());
+    }
+
     /// Returns `true` if a file is known.
     pub fn is_known(&self) -> bool {
         !self.file.is_empty()

@@ -5,8 +5,9 @@ use crate::c;
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
+use crate::runtime::registered::Registered;
 use crate::runtime::scheduler::{Core, Runtime, rt};
-use crate::runtime::{report, scope};
+use crate::runtime::{context, report, scope};
 use spindle_core::sched::{Outcome, ScopeId};
 use spindle_zend::{
     Call, Frame, Object, Owned, OwnedCell, PhpResult, PhpStatic, Str, Type, Value, ValueCell, as_handler, checked,
@@ -32,9 +33,9 @@ pub enum Work {
     /// Calls callbacks with a coroutine that has completed.
     CallbacksOf(Vec<Value>, Owned<CoroutineObject>),
     /// Calls callbacks of a scope that has finished, and releases its values.
-    EndOfScope(Vec<Value>),
+    EndOfScope(Vec<Registered>),
     /// Calls the handler of the job's scope with a failure of a coroutine.
-    Handler(Value, Owned<CoroutineObject>, OwnedCell<Object>),
+    Handler(Option<Registered>, Owned<CoroutineObject>, OwnedCell<Object>),
     /// Releases values.
     Release(Cell<Vec<Value>>, KeyedValues),
     /// Raises a warning at a file, if that is known, and a line.
@@ -75,6 +76,14 @@ impl Job {
             Some(Work::Release(..)) | None => ("destructors of what a scope has held", None),
             Some(Work::Warning(..) | Work::ScopeErrors) => ("a warning", None),
             Some(Work::Report) => ("a report", None),
+        }
+    }
+
+    /// Returns the coroutine whose callbacks it calls, as which they run.
+    pub fn acts_as(&self) -> Option<Owned<CoroutineObject>> {
+        match self.work().as_deref() {
+            Some(Work::CallbacksOf(_, of)) => Some(of.clone()),
+            _ => None,
         }
     }
 
@@ -154,17 +163,24 @@ fn do_work(rt: &'static Runtime, job: &Job) {
     // Held during the call. A bailout leaks it until the end of the request.
     let Some(work) = job.work() else { return };
     match &*work {
-        Work::CallbacksOf(list, of) => failure::call_back(list, &of.object().into()),
+        Work::CallbacksOf(list, of) => {
+            failure::call_back(list, |callback| drop(engine::call(callback, &mut [of.object().into()])));
+            // What they have put there.
+            if !exception::is_exit_in_flight() {
+                exception::put_aside(|| context::coroutine_ends(of));
+            }
+        }
         Work::EndOfScope(list) => end_of_scope(rt, job.scope, list),
         Work::Handler(handler, of, failure) => {
             let scope = scope::object_of(rt, job.scope);
             let failure = failure.get();
-            let takes_one = c::spindle_parameters_of(handler) == 1;
+            let Some(handler) = handler else { return };
+            let takes_one = c::spindle_parameters_of(handler.callable()) == 1;
             let mut arguments = vec![Value::from(failure)];
             if !takes_one {
                 arguments.splice(..0, [scope.into(), Value::from(of.object())]);
             }
-            drop(engine::call(handler, &mut arguments));
+            handler.call(&mut arguments);
         }
         Work::Release(values, keyed) => release(values.take(), keyed),
         Work::ScopeErrors => scope::warn_of_unknown(rt, job.scope),
@@ -173,10 +189,10 @@ fn do_work(rt: &'static Runtime, job: &Job) {
     }
 }
 
-fn end_of_scope(rt: &'static Runtime, id: ScopeId, list: &[Value]) {
+fn end_of_scope(rt: &'static Runtime, id: ScopeId, list: &[Registered]) {
     if !list.is_empty() {
         let scope = scope::object_of(rt, id);
-        failure::call_back(list, &scope.into());
+        failure::call_back(list, |callback| callback.call(&mut [scope.clone().into()]));
     }
     if exception::is_exit_in_flight() {
         return; // a callback exits

@@ -19,6 +19,7 @@ use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, Info, Wan
 use crate::runtime::ctx::Ctx;
 use crate::runtime::group::Groups;
 use crate::runtime::report::Reports;
+use crate::runtime::runner::Job;
 use crate::runtime::scope::{self, Record};
 use crate::runtime::signals::{Owners, SignalTarget};
 use crate::runtime::{classes, failure, fork, moments, observers, signal_waits, suspension};
@@ -309,6 +310,14 @@ impl Runtime {
         self.objects.borrow_mut()[co.0 as usize] = None;
     }
 
+    /// Puts a new object in the place of one that is being freed, whose coroutine is complete.
+    pub fn replace_object(&self, this: &Coroutine) -> Owned<CoroutineObject> {
+        let other = COROUTINE.make();
+        other.take_over(this);
+        self.objects.borrow_mut()[this.co.get().0 as usize] = Some(NonNull::from(&*other));
+        other
+    }
+
     /// Returns the reference that the runtime has owned until now to the object of a coroutine, which is complete.
     pub fn take_reference(&self, this: &CoroutineObject) -> Option<Owned<CoroutineObject>> {
         // SAFETY: taken once, when the coroutine is complete.
@@ -349,6 +358,12 @@ impl Runtime {
         }
         let co = self.core.borrow().running();
         self.object(co)
+    }
+
+    /// Returns the coroutine as which the running code acts: the running one, or that for whose end a runner calls callbacks.
+    pub fn acting(&self) -> Owned<CoroutineObject> {
+        let running = self.running();
+        running.job().and_then(Job::acts_as).unwrap_or_else(|| Owned::of(running))
     }
 
     /// Puts what the main coroutine hands down into `inherited`, whichever runs.
@@ -649,6 +664,11 @@ impl Runtime {
             }
         }
         self.back_on(me);
+    }
+
+    /// Suspends the running coroutine, which has ended and waits for those that it has spawned, until it is resumed.
+    pub fn linger(&'static self) {
+        self.suspend(false);
     }
 
     /// Returns the context of a coroutine that has started and has not ended.

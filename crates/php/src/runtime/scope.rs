@@ -3,10 +3,11 @@
 //! An object is a handle. The handlers, callbacks and values of the scope are in a [`Record`], which exists as long as
 //! the scope does in the core: coroutines of the scope may outlive the object, and request a new one.
 
-use crate::runtime::coroutine::{Coroutine, NO_SLOT};
+use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::position::Position;
+use crate::runtime::registered::Registered;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{self, Core, Phase, Runtime};
 use crate::runtime::timeout::TIMEOUT;
@@ -15,7 +16,7 @@ use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, ValueList, engine,
+    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, engine,
     exception, object_class,
 };
 use std::cell::{Cell, RefCell};
@@ -57,11 +58,11 @@ pub struct Record {
     /// Whether it is a `BoundedScope`.
     pub is_bounded: bool,
     /// The handler of its failures.
-    pub handler: ValueCell,
+    pub handler: RefCell<Option<Registered>>,
     /// The handler of failures in the scopes below it.
-    pub child_handler: ValueCell,
+    pub child_handler: RefCell<Option<Registered>>,
     /// Callbacks for its end.
-    pub finally: ValueList,
+    pub finally: RefCell<Vec<Registered>>,
     /// Its keyed values.
     pub values: KeyedValues,
     /// An object that belongs to it, and is not user code's to set.
@@ -83,6 +84,8 @@ pub struct Record {
     errors: RefCell<Vec<Listed>>,
     /// Takes the failures that end the scope, which go no further.
     pub boundary: RefCell<Option<Boundary>>,
+    /// A coroutine of it has failed whose object user code held.
+    pub has_held_failure: Cell<bool>,
     /// Where it was created.
     pub created_at: Position,
 }
@@ -93,9 +96,9 @@ impl Record {
         Record {
             object: Cell::new(object),
             is_bounded,
-            handler: ValueCell::new(),
-            child_handler: ValueCell::new(),
-            finally: ValueList::new(),
+            handler: RefCell::default(),
+            child_handler: RefCell::default(),
+            finally: RefCell::default(),
             values: KeyedValues::default(),
             attached: OwnedCell::new(),
             is_inert: Cell::new(None),
@@ -107,6 +110,7 @@ impl Record {
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
             boundary: RefCell::new(None),
+            has_held_failure: Cell::new(false),
             created_at: Position::new(),
         }
     }
@@ -128,11 +132,9 @@ impl Record {
 
     /// Takes the values out; the caller releases them.
     fn take(&self) -> (Vec<Value>, KeyedValues) {
-        let mut values: Vec<Value> = [&self.handler, &self.child_handler, &self.constraint]
-            .into_iter()
-            .filter_map(|cell| cell.take().some())
-            .collect();
-        values.extend(self.finally.take());
+        let mut values: Vec<Value> = self.constraint.take().some().into_iter().collect();
+        let callbacks = [self.handler.take(), self.child_handler.take()].into_iter().flatten();
+        values.extend(callbacks.chain(self.finally.take()).flat_map(Registered::into_values));
         values.extend(self.attached.take().map(Value::from));
         values.extend(self.reason.take().map(Value::from));
         values.extend(self.errors.take().into_iter().map(|listed| listed.exception.into()));
@@ -140,9 +142,10 @@ impl Record {
     }
 
     fn keeps_any(&self) -> bool {
-        let cells = [&self.handler, &self.child_handler, &self.constraint];
-        let is_empty = cells.into_iter().all(ValueCell::is_empty)
-            && self.finally.is_empty()
+        let is_empty = self.handler.borrow().is_none()
+            && self.child_handler.borrow().is_none()
+            && self.constraint.is_empty()
+            && self.finally.borrow().is_empty()
             && self.values.is_empty()
             && self.attached.is_empty()
             && self.reason.is_empty()
@@ -164,7 +167,7 @@ impl Record {
     /// Returns `true` if nothing is to be called or released when the scope has finished. An attached object is released here
     /// if that runs no PHP code and nothing can be spawned in the scope any more.
     pub fn ends_silently(&self) -> bool {
-        let is_left = self.finally.is_empty() && self.values.is_empty();
+        let is_left = self.finally.borrow().is_empty() && self.values.is_empty();
         if is_left
             && self.object.get().is_null()
             && let (Some(object), Some(is_inert)) = (self.attached.get(), self.is_inert.get())
@@ -210,8 +213,11 @@ impl Record {
     }
 
     fn collect(&self, values: &mut Collected) {
-        [&self.handler, &self.child_handler, &self.constraint].into_iter().for_each(|cell| values.cell(cell));
-        self.finally.collect(values);
+        values.cell(&self.constraint);
+        for handler in [&self.handler, &self.child_handler] {
+            handler.borrow().iter().for_each(|handler| handler.collect(values));
+        }
+        self.finally.borrow().iter().for_each(|callback| callback.collect(values));
         self.values.collect(values);
         values.object(&self.attached);
         values.object(&self.reason);
@@ -482,6 +488,24 @@ pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> 
     let Some(record) = existing_record(rt, id) else { return false };
     let boundary = record.boundary.borrow();
     boundary.as_ref().inspect(|boundary| boundary(failure)).is_some()
+}
+
+/// Returns `true` if a failure in this scope waits as long as user code holds its coroutine, to be awaited: nobody has made
+/// the scope by hand.
+pub fn keeps_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
+    let has_boundary = |record: Rc<Record>| record.boundary.borrow().is_some();
+    id == Core::GLOBAL || existing_record(rt, id).is_some_and(has_boundary)
+}
+
+/// Returns the failed coroutines of a scope that have not been awaited and whose objects user code still holds, once: they have
+/// waited long enough.
+pub fn take_held_failures(rt: &'static Runtime, id: ScopeId) -> Vec<Owned<CoroutineObject>> {
+    if !existing_record(rt, id).is_some_and(|record| record.has_held_failure.take()) {
+        return Vec::new();
+    }
+    let mut held = failure::unseen_failures(rt);
+    held.retain(|this| rt.core.borrow().scope_of(this.co.get()) == id);
+    held
 }
 
 fn keep_record(rt: &'static Runtime, id: ScopeId, record: Record) -> Rc<Record> {
