@@ -121,10 +121,15 @@ bool spindle_closure_of(zval *callee, zval *of, zval *closure)
 zend_function *spindle_magic_method(const zend_function *function)
 {
 	zend_class_entry *ce = function->common.scope;
+	zend_function *own;
 
-	/* Created by the engine for the closure: no class has it. */
-	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.module || !ce
-			|| zend_hash_find_ptr_lc(&ce->function_table, function->common.function_name)) {
+	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.module || !ce) {
+		return NULL;
+	}
+	/* The engine has created it for the closure, or for an enumeration, which has it in its table. There may also be a
+	   method of this name that its caller must not see. */
+	own = zend_hash_find_ptr_lc(&ce->function_table, function->common.function_name);
+	if (own && own->type == ZEND_INTERNAL_FUNCTION && !own->internal_function.module) {
 		return NULL;
 	}
 	return function->common.fn_flags & ZEND_ACC_STATIC ? ce->__callstatic : ce->__call;
