@@ -3,7 +3,7 @@
 use crate::api::operators;
 use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
-use crate::handles::{connection_groups, iterators, persistent, streams, trampolines};
+use crate::handles::{connection_groups, iterators, matches, persistent, streams, trampolines};
 use crate::isolation::{self, calls};
 use crate::observe::{info, watch};
 use crate::part;
@@ -132,6 +132,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     // SAFETY: module start.
     unsafe { sys::spindle_register_classes() };
     isolation::module_starts();
+    matches::module_starts();
     coroutine::register();
     context::register();
     timeout::register();

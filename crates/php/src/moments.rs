@@ -5,7 +5,7 @@
 use crate::engine::lazy_objects;
 use crate::engine::{linking, loading};
 use crate::fibers;
-use crate::handles::{handle_locks, trampolines};
+use crate::handles::{handle_locks, matches, trampolines};
 use crate::isolation;
 use crate::module;
 use crate::observe::{diagnostics, dump, watch};
@@ -43,6 +43,7 @@ moments! {
 
     fn suspending(rt: &'static Runtime) {
         handle_locks::suspending(rt);
+        matches::suspending();
         loading::may_have_loaded(rt);
         #[cfg(lazy_objects)]
         lazy_objects::suspending(rt);

@@ -134,6 +134,51 @@ matrix('a channel each on one connection', function (int $i) use ($connection): 
     return [$message->getBody()];
 }, n: 4, ms: 200, evidence: 'ticks');
 
+with_coroutines('what needs no answer, beside a consumer', function (): void {
+    $channel = rabbit(null, ['read_timeout' => 0]);
+    $queue = queue($channel);
+    $name = $queue->getName();
+    $got = [];
+    $consumer = Async\spawn(function () use ($queue, &$got): void {
+        $queue->consume(function (\AMQPEnvelope $message, \AMQPQueue $queue) use (&$got): bool {
+            $got[] = $message->getBody();
+            $queue->ack($message->getDeliveryTag());
+            return $message->getBody() !== 'stop';
+        });
+    });
+    in_the_middle($consumer);
+    $other = Async\spawn(function () use ($channel, $name): array {
+        $exchange = new \AMQPExchange($channel);
+        $exchange->publish('one', $name);
+        unset($exchange);
+        $same = new class ($channel) extends \AMQPQueue {};
+        $same->setName($name);
+        $connection = $channel->getConnection();
+        return [$same->getName(), $same->getChannel() === $channel, $connection->isConnected(), $connection->getHost(), $connection->getVerify(), $channel->isConnected()];
+    });
+    $answers = finished($other);
+    check($answers === [$name, true, true, '127.0.0.1', true, true], 'other answers: ' . \json_encode($answers));
+    check(!$consumer->isCompleted(), 'the consumer has ended');
+    // A call with an answer waits for the consumer, and so does another construction of what is in use. What is sent now comes after
+    // these, so the end comes by another connection.
+    $purging = Async\spawn(function () use ($channel, $name): mixed {
+        $same = new \AMQPQueue($channel);
+        $same->setName($name);
+        return $same->purge();
+    });
+    $again = Async\spawn(fn() => $queue->__construct($channel));
+    in_the_middle($purging);
+    in_the_middle($again);
+    foreach ([$purging, $again] as $waiting) {
+        check($waiting->getAwaitingInfo()['call'] === 'locked handle', 'does not wait: ' . \json_encode($waiting->getAwaitingInfo()));
+    }
+    (new \AMQPExchange(rabbit()))->publish('stop', $name);
+    finished($consumer);
+    check(finished($purging) !== false, 'not purged');
+    finished($again);
+    check($got === ['one', 'stop'], 'messages: ' . \json_encode($got));
+});
+
 // --- cancellation ------------------------------------------------------------------------------------------------------
 
 $fresh = function (): array {

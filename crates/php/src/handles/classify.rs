@@ -45,7 +45,7 @@ pub(crate) enum CallKind {
     Receives = 11,
     /// A connection, on which it sends without waiting for an answer.
     Sends = 12,
-    /// The block of results that `preg_replace_callback()` uses: see [`is_large_pattern`].
+    /// Nothing: it matches a pattern, and calls PHP code meanwhile. See `matches`.
     Matches = 13,
     /// Nothing: a method of `Fiber`, which suspends the calls in progress or resumes others.
     Fiber = 14,
@@ -55,6 +55,16 @@ pub(crate) enum CallKind {
     Exclusive = 16,
     /// The body of the request that its coroutine belongs to.
     Body = 17,
+    /// Nothing: a constructor that only notes which handles its object refers to. The object is locked if it is in use already.
+    Refers = 18,
+}
+
+impl CallKind {
+    /// Returns `true` for calls that lock nothing.
+    fn holds_nothing(self) -> bool {
+        use CallKind::{Fiber, Loads, Matches, Plain, Unswitched};
+        matches!(self, Plain | Unswitched | Matches | Fiber | Loads)
+    }
 }
 
 /// When a function may have marked objects and arrays as in use, against endless recursion (see `marks.c`).
@@ -411,13 +421,10 @@ pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, 
 }
 
 fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
-    if matches!(kind, CallKind::Plain | CallKind::Unswitched | CallKind::Fiber | CallKind::Loads) {
+    if kind.holds_nothing() {
         return;
     }
     let extension = extension_of_call(frame);
-    if kind == CallKind::Matches {
-        return with(address(extension), if is_large_pattern(frame) { Mode::Both } else { Mode::Shared });
-    }
     if kind == CallKind::Body {
         return with(key_of_request().unwrap_or_else(|| key_of_extension(extension)), Mode::Both);
     }
@@ -455,25 +462,6 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
     }
 }
 
-/// Returns `true` if a pattern of `preg_replace_callback()` has more groups than fit in the result block that PCRE's
-/// functions share.
-///
-/// A call whose groups fit marks the block as in use, and restores the previous mark at its end; so does a call whose
-/// groups do not fit. If a call of the first kind begins while one of the second kind is suspended, and is then
-/// suspended itself, the end of the other one removes its mark.
-fn is_large_pattern(frame: Frame) -> bool {
-    /// `PHP_PCRE_PREALLOC_MDATA_SIZE` groups, including the whole match.
-    const ROOM: usize = 32;
-    let is_large = |value: &Value| {
-        value.as_str().is_none_or(|text| text.as_bytes().iter().filter(|byte| **byte == b'(').count() + 1 > ROOM)
-    };
-    let Some(first) = frame.arguments().first() else { return false };
-    match first.as_array() {
-        None => is_large(first),
-        Some(patterns) => (0..patterns.places()).any(|index| patterns.at(index).is_none_or(is_large)),
-    }
-}
-
 /// Returns `true` for stream contexts, which are no handles: each stream opened with one is a handle of its own.
 fn is_context(resource: &Resource) -> bool {
     resource.type_number() == c::php_le_stream_context()
@@ -496,7 +484,7 @@ fn mode(kind: CallKind) -> Mode {
 
 /// Returns the kind of calls of a function that may have a trampoline.
 pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
-    const KINDS: [CallKind; 18] = [
+    const KINDS: [CallKind; 19] = [
         CallKind::Plain,
         CallKind::Handle,
         CallKind::Reads,
@@ -515,6 +503,7 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
         CallKind::Loads,
         CallKind::Exclusive,
         CallKind::Body,
+        CallKind::Refers,
     ];
     const _: () = {
         let mut number = 0;

@@ -11,7 +11,7 @@
 use crate::handles::{
     calls::{self, CallRecord},
     classify::{self, CallKind, Mode, handles, kind_of_calls, only_stream},
-    streams,
+    connection_groups, streams,
 };
 use crate::runtime::{
     classes,
@@ -26,7 +26,7 @@ use spindle_core::locks::{Locks, Users};
 use spindle_core::sched::{CoroutineId, Needs, Target, Ticket, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
-use spindle_zend::{Frame, PhpStatic, engine, exception};
+use spindle_zend::{Frame, Object, PhpStatic, engine, exception};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ptr::null_mut;
@@ -280,6 +280,20 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usi
         lock.holders.iter().any(|(holder, _)| {
             *holder != co
                 && context_of(rt, *holder).is_some_and(|ctx| ctx.locked.borrow().iter().any(|held| held.key == key))
+        })
+    })
+}
+
+/// Returns `true` if another coroutine is suspended in a method of this object.
+pub(crate) fn is_in_suspended_call(object: &Object) -> bool {
+    let Some(rt) = scheduler::existing() else { return false };
+    let is_one = |call: &CallRecord| {
+        call.frame().is_some_and(|frame| frame.this().is_some_and(|this| this.address() == object.address()))
+    };
+    LOCKS.borrow().users(connection_groups::group_id(object.address())).is_some_and(|lock| {
+        lock.holders.iter().any(|(holder, _)| {
+            *holder != running(rt)
+                && context_of(rt, *holder).is_some_and(|ctx| calls::of_list(ctx.calls.get()).any(is_one))
         })
     })
 }

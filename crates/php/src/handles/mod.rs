@@ -7,6 +7,7 @@ pub mod connection_groups;
 pub mod function_table;
 pub mod handle_locks;
 pub mod iterators;
+pub mod matches;
 pub mod persistent;
 pub mod streams;
 pub mod trampolines;

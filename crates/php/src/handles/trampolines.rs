@@ -9,7 +9,7 @@ use crate::c;
 use crate::handles::{
     calls,
     classify::{self, CallKind, Flags, Module, kind_of, name_has},
-    connection_groups, handle_locks, persistent,
+    connection_groups, handle_locks, matches, persistent,
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
@@ -114,8 +114,10 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         CallKind::Fiber => handler, // see `SWITCH` in glue/fibers.c
         CallKind::Unswitched => without_switch,
         CallKind::Loads => loading_functions,
+        CallKind::Matches => matching,
         _ if keeps => with_globals,
         CallKind::Makes => making_handles,
+        CallKind::Refers => referring,
         // A copy (`curl_copy_handle`) is a handle of its own.
         CallKind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
         _ => sys::spindle_trampoline_holding,
@@ -195,6 +197,17 @@ trampolines! {
     /// another one shares its connection, and so do the handles of one coroutine on one persistent connection.
     making_handles => make_handle;
 
+    /// The trampoline of constructors of objects that refer to handles. They use no connection, but what is done with the object
+    /// later does. An object that is constructed again while a call of it is suspended waits for that.
+    referring => |call: Trampolined| match call.frame.this() {
+        Some(this) if !handle_locks::is_in_suspended_call(this) => {
+            connection_groups::forget(this);
+            connection_groups::link(call.frame, this);
+            call.call(sys::spindle_trampoline);
+        }
+        _ => make_handle(call),
+    };
+
     /// The trampoline of extensions that keep the state of a call in their globals. It calls one of the others.
     with_globals => |call: Trampolined| {
         let next = match classify::kind_of_calls(call.frame.function()) {
@@ -219,6 +232,13 @@ trampolines! {
         if blocks {
             c::zend_fiber_switch_unblock();
         }
+    };
+
+    /// The trampoline of functions that match a pattern and call PHP code meanwhile.
+    matching => |call: Trampolined| {
+        matches::begins();
+        call.call(sys::spindle_trampoline);
+        matches::ended();
     };
 
     /// The trampoline of `dl()`: the functions of the extension get trampolines as soon as it is loaded.
@@ -292,6 +312,7 @@ pub fn request_ends() {
     connection_groups::request_ends();
     calls::reset();
     handle_locks::forget_all();
+    matches::request_ends();
 }
 
 /// Restores the original handlers, at module shutdown. Entries that others have replaced since are left alone.

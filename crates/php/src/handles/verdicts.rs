@@ -5,7 +5,7 @@
 //! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2,
 //! and what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
-use crate::handles::classify::CallKind;
+use crate::handles::{classify::CallKind, matches};
 use crate::isolation::foreign::foreign;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint};
@@ -83,7 +83,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
     let found = match (extension, class) {
         ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(CallKind::Fiber),
-        ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array") => Some(CallKind::Matches),
+        ("pcre", None) if is_in("preg_replace_callback preg_replace_callback_array preg_grep") => Some(matches::kind()),
         ("pcntl", None) if name == "pcntl_signal_dispatch" => Some(CallKind::Unswitched),
         ("mbstring", None) if name == "mb_send_mail" => Some(CallKind::Plain),
         // The current pattern is kept in globals.
@@ -103,6 +103,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
             Some(CallKind::Plain)
         }
         ("amqp", Some(_)) if is_in(AMQP_PLAIN) => Some(CallKind::Plain),
+        ("amqp", Some(b"AMQPQueue" | b"AMQPExchange")) if name == "__construct" => Some(CallKind::Refers),
         ("amqp", Some(b"AMQPQueue")) if name == "consume" => Some(CallKind::Receives),
         ("amqp", Some(b"AMQPQueue")) if is_in("ack nack reject") => Some(CallKind::Sends),
         ("amqp", Some(b"AMQPExchange")) if name == "publish" => Some(CallKind::Sends),
@@ -202,12 +203,13 @@ const HASH_FREE: &str =
     "hash hash_hmac hash_equals hash_algos hash_hmac_algos hash_pbkdf2 hash_hkdf mhash_get_block_size
     mhash_get_hash_name mhash_keygen_s2k mhash_count mhash";
 
-/// Methods of ext-amqp that return what is in memory.
+/// Methods of ext-amqp that return what is in memory, or change what no call in progress uses. Not those that change a connection:
+/// `connect()` keeps pointers to its texts while it waits.
 const AMQP_PLAIN: &str = "getname setname getflags setflags getargument getarguments setargument setarguments hasargument
     getchannel getconnection getconsumertag gettype settype isconnected getchannelid getconsumers getprefetchcount
     getprefetchsize getglobalprefetchcount getglobalprefetchsize ispersistent getlogin getpassword gethost getport getvhost
     gettimeout getreadtimeout getwritetimeout getrpctimeout getusedchannels getmaxchannels getmaxframesize
-    getheartbeatinterval";
+    getheartbeatinterval getcacert getcert getkey getverify getsaslmethod getconnectionname";
 
 /// Functions of ext/standard and ext/sockets that use one direction of a stream.
 const READS: &str = "fread fgets fgetc fgetcsv fscanf fpassthru stream_get_contents stream_get_line
