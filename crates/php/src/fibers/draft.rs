@@ -15,7 +15,7 @@ use std::rc::{Rc, Weak};
 pub enum Kind {
     /// `Fiber::create()` has made it.
     Created,
-    /// A coroutine that has suspended into a scheduler: main's, or one of user code.
+    /// A coroutine that has suspended into a scheduler, main's or one of user code, or that code knows by its `Fiber`.
     Flow,
     /// The coroutine of a scheduler, for reflection.
     OfScheduler(Weak<Sched>),

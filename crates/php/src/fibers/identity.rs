@@ -5,11 +5,11 @@
 //! resumes it, and does not run that loop then, so it must get `null` in a coroutine. What code is of the first kind the setting
 //! `async.fiber_identity` says, by the namespace or class of the function that asks.
 
-use crate::c;
 use crate::fibers::draft::{Draft, Kind, Status};
 use crate::fibers::table::STATE;
 use crate::fibers::{error, flow_of, may_switch, running_id, table, wait_for_resume};
 use crate::runtime::scheduler::{Core, Phase, Runtime, existing};
+use crate::settings;
 use spindle_zend::{Call, Frame, Function, PhpResult, Str, Value};
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ extern "C" fn spindle_has_identity(frame: Frame) -> bool {
 fn runtime_for(frame: Frame) -> Option<&'static Runtime> {
     let rt = existing().filter(|rt| rt.phase.get() != Phase::Ended && rt.running().co.get() != Core::MAIN)?;
     // SAFETY: null before the setting is registered, or its value.
-    let setting = unsafe { Str::borrow(c::spindle_settings.get().fiber_identity) }?;
+    let setting = unsafe { Str::borrow(settings::current().fiber_identity) }?;
     let function = frame.user_frame().and_then(|frame| frame.function());
     is_named(setting.as_bytes(), function).then_some(rt)
 }
