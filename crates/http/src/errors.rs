@@ -92,7 +92,7 @@ pub fn cancellation(exchange: &Exchange, why: Why) -> Owned<Object> {
         Why::Disconnected => (class(&DISCONNECTED), "The client has closed the connection", ""),
         Why::Timeout => (class(&TIMEOUT), "The response has not begun in time", "the response"),
         Why::SlowBody => (class(&TIMEOUT), "The body of the request has not come in time", "the body of the request"),
-        Why::Shutdown => (class(&STOPPED), "The server stops", ""),
+        Why::Shutdown => return stopped("The server stops", None),
     };
     let reason = exception::new(class, text);
     if let Some(limit) = exchange.limit(why) {
@@ -100,5 +100,15 @@ pub fn cancellation(exchange: &Exchange, why: Why) -> Owned<Object> {
         let limit = exception::new(coroutine::timeout_exception(), &text);
         exception::replace_previous(&reason, Some(&limit));
     }
+    reason
+}
+
+/// Returns the exception with which a handler is cancelled because the server stops. If `run()` has ended with an exception, its
+/// cause is named, and is the previous one.
+pub fn stopped(text: &str, ended_with: Option<&Object>) -> Owned<Object> {
+    let cause = ended_with.and_then(coroutine::failure_behind);
+    let text = cause.map_or(text.to_owned(), |cause| format!("{text} because of {}", coroutine::told(cause)));
+    let reason = exception::new(class(&STOPPED), &text);
+    exception::replace_previous(&reason, cause);
     reason
 }

@@ -93,10 +93,12 @@ fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     if exception::is_exit_in_flight() {
         return; // at the end of the request
     }
+    let ended_with = exception::in_flight();
     exception::put_aside(|| {
         let running: Vec<Rc<Exchange>> = inner.core.running();
         inner.core.close();
-        running.iter().for_each(|exchange| cancel(exchange, &errors::cancellation(exchange, Why::Shutdown)));
+        let reason = errors::stopped("Server::run() was ended", ended_with.as_deref());
+        running.iter().for_each(|exchange| cancel(exchange, &reason));
     });
     exception::put_aside(|| log::abandon(server, inner));
 }
@@ -144,7 +146,11 @@ fn carry_out(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, event: Event) 
         Event::Cancel(exchange, why) => {
             let request = handling(&exchange).and_then(|handling| handling.request.as_ref());
             if !request.is_some_and(|request| worker::ignores(request, why)) {
-                cancel(&exchange, &errors::cancellation(&exchange, why));
+                let reason = match why {
+                    Why::Shutdown => errors::stopped(&inner.stops.borrow(), None),
+                    _ => errors::cancellation(&exchange, why),
+                };
+                cancel(&exchange, &reason);
             }
             Ok(())
         }

@@ -34,6 +34,8 @@ pub struct Inner {
     pub waits: Rc<Cell<bool>>,
     pub addresses: RefCell<Vec<String>>,
     pub is_running: Cell<bool>,
+    /// Who has stopped it.
+    pub stops: RefCell<String>,
     /// A fatal error has ended a request: the process should end soon.
     pub is_poisoned: Cell<bool>,
     /// Failures of coroutines whose handler has ended.
@@ -141,6 +143,7 @@ impl Inner {
             waits,
             addresses: RefCell::default(),
             is_running: Cell::new(false),
+            stops: RefCell::default(),
             is_poisoned: Cell::new(false),
             failures: RefCell::default(),
         });
@@ -243,6 +246,7 @@ fn stop(call: Call) -> PhpResult {
         _ => None,
     };
     let inner = call.this_of(&SERVER).inner()?;
+    inner.stops.replace(format!("The server stops, as it was told to at {}", exception::here()));
     inner.core.drain(grace);
     inner.wake();
     Ok(Value::NULL)

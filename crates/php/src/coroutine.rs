@@ -69,7 +69,8 @@ pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, spawn, suspension, wait_set,
+    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, spawn, suspension,
+    wait_set,
 };
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
@@ -163,11 +164,25 @@ impl Coroutine {
 
     /// Cancels the coroutine, unless it has ended. Can be called while an exception is in flight.
     pub fn cancel(&self) {
-        check_place();
-        let rt = scheduler::rt();
-        if rt.core.borrow().state(self.0.co.get()) != State::Done {
+        if let Some(rt) = self.unless_ended() {
             exception::put_aside(|| life::cancel_by_user_code(rt, &self.0, &cancellation::default_cancellation()));
         }
+    }
+
+    /// Does the same because `what`, which it does not outlive, has ended, with this exception if there is one: the message of the
+    /// cancellation says so.
+    pub fn cancel_after(&self, what: &str, ended_with: Option<&Object>) {
+        if let Some(rt) = self.unless_ended() {
+            let reason = cancellation::cancellation_after(what, ended_with, "");
+            exception::put_aside(|| life::cancel(rt, self.0.co.get(), &reason));
+        }
+    }
+
+    fn unless_ended(&self) -> Option<&'static scheduler::Runtime> {
+        check_place();
+        let rt = scheduler::rt();
+        let has_ended = rt.core.borrow().state(self.0.co.get()) == State::Done;
+        (!has_ended).then_some(rt)
     }
 }
 
@@ -581,6 +596,16 @@ pub fn async_exception() -> Class {
 /// Returns a new exception of the class `Async\CancellationException`.
 pub fn new_cancellation(message: &str) -> Owned<Object> {
     exception::new(classes::cancellation(), message)
+}
+
+/// Returns what an exception comes from: itself, or the first failure behind a cancellation.
+pub fn failure_behind(exception: &Object) -> Option<&Object> {
+    cancellation::failure_behind(exception)
+}
+
+/// Returns `CLASS: message, thrown at FILE:LINE` for the text of another exception.
+pub fn told(failure: &Object) -> String {
+    report::told(failure, "")
 }
 
 /// What an exception means that no code has caught.

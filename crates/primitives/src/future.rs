@@ -133,6 +133,7 @@ pub fn register() {
             Some(this) => deliver(state_of(this)?),
             None => Ok(Value::NULL),
         },
+        failure: |object| FUTURE.of(object)?.0.get()?.failure.get(),
     });
 }
 

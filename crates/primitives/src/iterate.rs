@@ -128,7 +128,7 @@ pub fn iterate(call: Call) -> PhpResult {
         (Ok(()), failure) => failure,
     };
     let running = shared.running.borrow().clone();
-    running.iter().for_each(Coroutine::cancel);
+    running.iter().for_each(|coroutine| coroutine.cancel_after("iterate()", thrown.as_deref()));
     let waited = shared.wait(all_callbacks, |shared| shared.active.get() == 0);
     match thrown {
         Some(thrown) => {

@@ -31,6 +31,7 @@ pub fn register() {
             let signal = ARRIVAL.of(object).and_then(|this| this.0.get()).map(|wait| i64::from(wait.signal()));
             Ok(signal.map_or(Value::NULL, Value::from))
         },
+        failure: |_| None,
     });
 }
 

@@ -131,7 +131,11 @@ pub fn register() {
     let class = declare_class(c"Async\\Task\\Task", METHODS);
     class.implement(coroutine::awaitable());
     TASK.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
-    coroutine::declare_awaitable(AwaitableClass { completion: completion_of, deliver });
+    coroutine::declare_awaitable(AwaitableClass {
+        completion: completion_of,
+        deliver,
+        failure: |object| TASK.of(object)?.exception.get(),
+    });
 }
 
 fn completion_of(object: &Object) -> Option<&Completion> {

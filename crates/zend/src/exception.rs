@@ -196,10 +196,14 @@ pub fn here() -> String {
     frame.position().map_or(String::new(), |(file, line)| place(file, line))
 }
 
+/// Returns the message of an exception.
+pub fn message_of(exception: &Object) -> String {
+    c::spindle_exception_message(exception).map_or(String::new(), Str::to_text)
+}
+
 /// Returns `CLASS: message`.
 pub fn text_of(exception: &Object) -> String {
-    let message = c::spindle_exception_message(exception).map_or(String::new(), Str::to_text);
-    format!("{}: {message}", exception.class().name().to_text())
+    format!("{}: {}", exception.class().name().to_text(), message_of(exception))
 }
 
 /// Returns a copy of an exception with the same previous one. Runs no PHP code.

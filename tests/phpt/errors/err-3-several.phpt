@@ -21,7 +21,7 @@ $ended = T\php(<<<'PHP'
     spawn(function() { try { delay(600_000); } finally { delay(1000); throw new RangeException('third'); } });
     PHP);
 // an exception that came after a cancellation is reported with it, as PHP reports a chain
-preg_match_all('/(?:DomainException|LogicException|RangeException): (\w+)/', $ended->output, $m);
+preg_match_all('/(?:Uncaught|Next) (?:DomainException|LogicException|RangeException): (\w+)/', $ended->output, $m);
 echo implode(', ', $m[1]), " [$ended->status]\n";
 T\check('asked once, then by force', $ended->has("resists 1\n", "resists 2\n"), $ended);
 T\check('in time', T\ms($start) < 60_000, T\ms($start));

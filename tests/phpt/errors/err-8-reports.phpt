@@ -92,7 +92,7 @@ Stack trace:
   in coroutine #3, spawned at FILE:4
   thrown in FILE on line 4
 
-Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown in FILE:4
+Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown because of an unhandled LogicException: cause, thrown at FILE:4 in coroutine #3, spawned at FILE:4 in FILE:4
 Stack trace:
 #0 {main}
 

@@ -9,7 +9,7 @@ require __DIR__ . '/kit.inc';
 $stubborn = '$stubborn = function(string $name = "stubborn") { for ($n = 1; ; $n++) try { delay(600_000); echo "SLEPT\n"; } catch (Throwable $e) { echo "$name $n\n"; } };';
 $run = function(string $name, string $code, float $grace = 0.05) use ($stubborn) {
     $ended = T\php("use Async\\Scope; use function Async\\{await, delay, spawn, suspend, protect, gracefulShutdown}; register_shutdown_function(fn() => print(\"shutdown\n\")); $stubborn\n$code", "-d async.zombie_coroutine_timeout=$grace -d display_errors=1 -d log_errors=0");
-    echo "-- $name: ", preg_replace(['~ in /\S+~', '~#\d .*\n|Stack trace:\n|  (in|by|thrown|after) .*\n|\n(?=\n)~'], '', $ended), "\n";
+    echo "-- $name: ", preg_replace(['~, thrown at /\S+ in coroutine #\d+, spawned at /\S+~', '~ in /\S+~', '~#\d .*\n|Stack trace:\n|  (in|by|thrown|after) .*\n|\n(?=\n)~'], '', $ended), "\n";
     echo "\n";
 };
 $bad = 'function() { try { delay(600_000); } finally { throw new RuntimeException("second"); } }';
@@ -26,7 +26,7 @@ $run('who is cleaning up', '$s = new Scope; $s->spawn(function() { try { delay(6
 stubborn 2
 Fatal error: Uncaught DomainException: first
 
-Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown
+Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown because of an unhandled DomainException: first
 
 Next RuntimeException: second
 shutdown
@@ -35,7 +35,7 @@ shutdown
 -- first the other, then the one: [255] stubborn 1
 Fatal error: Uncaught DomainException: first
 
-Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown
+Fatal error: Uncaught Async\CancellationException: cancelled by graceful shutdown because of an unhandled DomainException: first
 
 Next RuntimeException: second
 stubborn 2

@@ -105,7 +105,7 @@ more: ["slow","quick","added","both","with arguments","with names"]
 empty: []
 fails: LogicException: failure
 after it: [["cancelled"],{"1":"result"},{"2":"LogicException: failure"},true]
-why: Async\CancellationException: cancelled because another coroutine of its group has failed after LogicException: failure
+why: Async\CancellationException: cancelled because another coroutine of its group has failed with LogicException: failure, thrown at %sprim-3-group.php:28 in coroutine #%d, spawned at %sprim-3-group.php:%d after LogicException: failure
 again: LogicException: failure
 one that has failed is added: LogicException: before
 cancelled: Async\CancellationException: the reason

@@ -43,13 +43,13 @@ suspend();
 var_dump($scope->isCancelled(), $scope->isFinished());
 echo $scope->getBoundsInfo()['reached'], "\n";
 ?>
---EXPECT--
+--EXPECTF--
 Scope, spawnAndBound: Coroutine is zombie
 to its end
 Scope, boundedBy: Coroutine is zombie
 to its end
-TopDown, spawnAndBound: cancelled because the object of its Scope was released
-TopDown, boundedBy: cancelled because the object of its Scope was released
+TopDown, spawnAndBound: cancelled because the object of its Scope was released at %sscope-12-bound-at-the-end.php:24
+TopDown, boundedBy: cancelled because the object of its Scope was released at %sscope-12-bound-at-the-end.php:24
 BottomUp, spawnAndBound: to its end
 BottomUp, boundedBy: to its end
 bool(true)

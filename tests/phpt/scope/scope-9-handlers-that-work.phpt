@@ -79,7 +79,7 @@ scope: Async\CancellationException: by the handler
 the handler goes on
 disposes
 sibling is cancelled
-scope: Async\CancellationException: cancelled at scope-9-handlers-that-work.php:29
+scope: Async\CancellationException: cancelled because its scope was disposed of at scope-9-handlers-that-work.php:29
 the handler goes on
 awaits
 own: Async\AsyncException: Awaiting a scope from within itself or its child scope would cause a deadlock. Scope created at scope-9-handlers-that-work.php:9

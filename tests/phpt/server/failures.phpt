@@ -52,9 +52,9 @@ $gate = true;
 echo Async\await($waiting), "\n";
 $server->stop();
 ?>
---EXPECT--
+--EXPECTF--
 500 Warning:  Uncaught RuntimeException: thrown
-500 Warning:  Uncaught RuntimeException: of a child (cancelled because of an unhandled RuntimeException in its scope)
+500 Warning:  Uncaught RuntimeException: of a child (cancelled because its scope has failed with RuntimeException: of a child, thrown at %sfailures.php:16 in coroutine #%d, spawned at %sfailures.php:%d)
 200 Warning:  Uncaught RuntimeException: after the answer
 200
 fine

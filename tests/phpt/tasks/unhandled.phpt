@@ -31,10 +31,10 @@ try {
     echo said($e), "\n";
 }
 ?>
---EXPECT--
+--EXPECTF--
 caught: ErrorException: Undefined variable $undefined
 the bystander has ended
 run() has returned
-Async\CancellationException: cancelled by graceful shutdown after LogicException: unhandled
+Async\CancellationException: cancelled by graceful shutdown because of an unhandled LogicException: unhandled, thrown at %sunhandled.php:13 in coroutine #3, spawned at %sunhandled.php:%d after LogicException: unhandled
 reported: ErrorException: Undefined variable $undefined
 reported: LogicException: unhandled

@@ -91,7 +91,8 @@ fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
     }
     rt.core.borrow_mut().attach(co);
     if rt.phase.get() == Phase::ShuttingDown {
-        life::cancel(rt, co, &cancellation::detached_cancellation("cancelled by graceful shutdown"));
+        let text = rt.shutdown.borrow().clone();
+        life::cancel(rt, co, &cancellation::detached_cancellation(&text));
     }
     true
 }

@@ -6,6 +6,7 @@ use crate::runtime::coroutine::{COROUTINE, Info, NO_SLOT, Wants};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::group::GROUP;
 use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::report;
 use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::scope::{self, SCOPE};
 use crate::runtime::timeout::TIMEOUT;
@@ -196,6 +197,19 @@ fn deliver_other(rt: &'static Runtime, awaitable: &Object) -> PhpResult {
         scope::throw_failure_of(rt, id)?;
     }
     completion::deliver(awaitable).unwrap_or(Ok(Value::NULL))
+}
+
+/// Returns the exception with which something awaitable has ended, and a description of the coroutine that has thrown it. It does
+/// not count as received.
+pub fn failure_of(rt: &'static Runtime, awaitable: &Object) -> (Option<Owned<Object>>, String) {
+    let coroutine = COROUTINE.of(awaitable).map(Owned::of);
+    let coroutine = coroutine.or_else(|| GROUP.of(awaitable)?.failed_member(rt));
+    if let Some(coroutine) = coroutine {
+        return (coroutine.exception.get(), report::name(rt, &coroutine));
+    }
+    let scope = SCOPE.of(awaitable).and_then(|scope| scope::existing_record(rt, scope.id()?));
+    let failure = scope.map_or_else(|| completion::failure(awaitable), |scope| scope.reason.get());
+    (failure, String::new())
 }
 
 const TOKEN: &str = "The wait was cancelled by its token";

@@ -5,10 +5,10 @@
 //! in the others.
 
 use crate::c;
-use crate::runtime::classes;
 use crate::runtime::coroutine::Coroutine;
 use crate::runtime::position::Position;
 use crate::runtime::scheduler::Runtime;
+use crate::runtime::{classes, life, report};
 use spindle_core::sched::State;
 use spindle_zend::{Object, Owned, Value, WeakTable, exception};
 
@@ -60,13 +60,37 @@ pub fn detached_cancellation(message: &str) -> Owned<Object> {
     exception::detached(classes::cancellation(), message)
 }
 
-/// Returns a `CancellationException` caused by a failure: it has the failure's position, and the failure as its
-/// previous exception.
-pub fn cancellation_because(message: &str, failure: &Object) -> Owned<Object> {
-    let reason = detached_cancellation(message);
+/// Returns a `CancellationException` caused by a failure: its message is this text and [`report::told`] of the failure, it has the
+/// failure's position, and the failure as its previous exception. `name` describes the coroutine that has failed, or is empty.
+pub fn cancellation_because(text: &str, failure: &Object, name: &str) -> Owned<Object> {
+    let reason = detached_cancellation(&format!("{text} {}", report::told(failure, name)));
     exception::set_position_as(&reason, failure);
     exception::replace_previous(&reason, Some(failure));
     reason
+}
+
+/// Returns a `CancellationException` for what does not outlive `what`, which has ended, and with this exception if there is one.
+pub fn cancellation_after(what: &str, ended_with: Option<&Object>, name: &str) -> Owned<Object> {
+    let text = format!("cancelled because {what}");
+    match ended_with {
+        Some(failure) if !life::is_cancellation(failure) => {
+            cancellation_because(&format!("{text} has failed with"), failure, name)
+        }
+        Some(cancellation) => match failure_behind(cancellation) {
+            Some(failure) => cancellation_because(&format!("{text} was cancelled because of"), failure, ""),
+            None => detached_cancellation(&named(&format!("{text} was cancelled"), name)),
+        },
+        None => detached_cancellation(&named(&format!("{text} has completed"), name)),
+    }
+}
+
+fn named(text: &str, name: &str) -> String {
+    if name.is_empty() { text.to_owned() } else { format!("{text}: {name}") }
+}
+
+/// Returns what an exception comes from: itself, or the first failure behind a cancellation.
+pub fn failure_behind(exception: &Object) -> Option<&Object> {
+    exception::chain(exception).find(|at| !life::is_cancellation(at))
 }
 
 /// Returns a `CancellationException` for what had a limit of time, which is over: its previous exception is a

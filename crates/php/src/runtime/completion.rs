@@ -3,7 +3,7 @@
 use crate::runtime::awaiting;
 use crate::runtime::scheduler::{existing, rt};
 use spindle_core::sched::{Maker, SetId, Target};
-use spindle_zend::{Object, PhpResult, PhpStatic};
+use spindle_zend::{Object, Owned, PhpResult, PhpStatic};
 use std::cell::{Cell, RefCell};
 
 /// The completion of something that can be awaited. It costs the scheduler nothing until something awaits it.
@@ -105,6 +105,8 @@ pub struct AwaitableClass {
     pub completion: fn(&Object) -> Option<&Completion>,
     /// Returns the result of an object that is complete, or throws its failure.
     pub deliver: fn(&Object) -> PhpResult,
+    /// Returns the failure of an object, which does not count as received.
+    pub failure: fn(&Object) -> Option<Owned<Object>>,
 }
 
 static CLASSES: PhpStatic<RefCell<Vec<AwaitableClass>>> = PhpStatic::new(RefCell::new(Vec::new()));
@@ -134,4 +136,9 @@ pub(crate) fn target(object: &Object) -> Option<Target> {
 /// Returns the result of a complete object of a part's class, or throws its failure. `None` for other objects.
 pub(crate) fn deliver(object: &Object) -> Option<PhpResult> {
     find(object, |class, _| class.deliver).map(|deliver| deliver(object))
+}
+
+/// Returns the failure of an object of a part's class, which does not count as received.
+pub(crate) fn failure(object: &Object) -> Option<Owned<Object>> {
+    find(object, |class, _| class.failure).and_then(|failure| failure(object))
 }

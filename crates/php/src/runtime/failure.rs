@@ -44,7 +44,7 @@ pub fn body_ended(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome
 fn body_ends(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) -> bool {
     let co = this.co.get();
     let end = rt.core.borrow_mut().end(co, outcome);
-    cancel_orphans(rt, end.orphans);
+    cancel_orphans(rt, this, end.orphans);
     if this.job().is_some() {
         if outcome != Outcome::Returned {
             rt.core.borrow_mut().mark_awaited(co);
@@ -59,10 +59,11 @@ fn body_ends(rt: &'static Runtime, this: &CoroutineObject, outcome: Outcome) -> 
 }
 
 #[inline(always)]
-fn cancel_orphans(rt: &'static Runtime, orphans: Vec<CoroutineId>) {
+fn cancel_orphans(rt: &'static Runtime, this: &CoroutineObject, orphans: Vec<CoroutineId>) {
     if !orphans.is_empty() {
-        let text = "cancelled because the coroutine that spawned it has ended";
-        let reason = cancellation::detached_cancellation(text);
+        let ended_with = this.exception.get();
+        let what = "the coroutine that spawned it";
+        let reason = cancellation::cancellation_after(what, ended_with.as_deref(), &report::name(rt, this));
         for orphan in orphans {
             life::cancel(rt, orphan, &reason);
         }
@@ -78,7 +79,7 @@ pub fn callbacks_ended(rt: &'static Runtime, this: &CoroutineObject, thrown: Opt
         route(rt, thrown, Level::At(id), id, this);
     }
     let end = rt.core.borrow_mut().end_again(co);
-    cancel_orphans(rt, end.orphans);
+    cancel_orphans(rt, this, end.orphans);
     if !end.awaited && this.job().is_none() && !this.seen.get() {
         place_failure(rt, this);
     }
@@ -169,9 +170,8 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
                 if !secondary || !notify.is_empty() {
                     listed.mark_known();
                 }
-                let name = failure.class().name().to_text();
-                let text = format!("cancelled because of an unhandled {name} in its scope");
-                let reason = cancellation::cancellation_because(&text, &failure);
+                let text = "cancelled because its scope has failed with";
+                let reason = cancellation::cancellation_because(text, &failure, listed.name());
                 scope::propagate_cancel(rt, id, &order, &reason, life::cancel_after_failure);
                 drop(reason);
                 for co in notify {
@@ -275,13 +275,14 @@ pub fn carry_out(rt: &'static Runtime) {
                 if is_open(rt, id) {
                     let record = scope::record(rt, id);
                     record.reached.set(Some(which)); // once cancelled, the scope may be gone
-                    let reason = record.reason_of(which);
+                    let reason = record.reason_of(rt, which);
                     scope::cancel(rt, id, &reason);
                 }
             }
             Event::DisposalDue(id) => {
                 if is_open(rt, id) {
-                    end_scope(rt, id, "cancelled because the time that its disposed Scope has left it is over");
+                    let reason = scope::record(rt, id).reason_after_disposal();
+                    scope::cancel(rt, id, &reason);
                     let mut core = rt.core.borrow_mut();
                     if core.scope_exists(id) {
                         core.make_zombies(id);
@@ -320,11 +321,6 @@ fn is_open(rt: &'static Runtime, id: ScopeId) -> bool {
     core.scope_exists(id) && !core.is_cancelled(id)
 }
 
-/// Cancels a scope, with a message of the runtime.
-fn end_scope(rt: &'static Runtime, id: ScopeId, text: &str) {
-    scope::cancel(rt, id, &cancellation::detached_cancellation(text));
-}
-
 /// How many times zombies are cancelled.
 const LAST_ROUND: u8 = 2;
 
@@ -342,7 +338,7 @@ fn end_zombies(rt: &'static Runtime) {
         let forced = core.is_forced();
         (forced || rounds > 0, if forced { core.force_shut_down() } else { core.zombies() })
     };
-    let text = "cancelled because only zombies were left and their time was over";
+    let text = "cancelled because only zombies were left and their time, async.zombie_coroutine_timeout, was over";
     let reason = cancellation::detached_cancellation(text);
     for co in zombies {
         if force {
@@ -428,7 +424,9 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
 /// second such exception during shutdown cancels all coroutines by force.
 pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&CoroutineObject>) {
     report::add(rt, exception.clone(), about);
-    shut_down(rt, Some(&exception));
+    let name = about.map_or(String::new(), |about| report::name(rt, about));
+    let text = "cancelled by graceful shutdown because of an unhandled";
+    shut_down(rt, &cancellation::cancellation_because(text, &exception, &name));
     report::schedule(rt);
 }
 
@@ -440,32 +438,33 @@ pub fn shut_down_as_asked(rt: &'static Runtime, cause: Option<&Object>) {
         report::add_asked(rt, cause, rt.running());
     }
     if !has_begun {
-        shut_down(rt, cause);
+        let text = format!("cancelled by graceful shutdown, asked for at {}", exception::here());
+        let reason = match cause {
+            Some(cause) => cancellation::cancellation_because(&format!("{text} because of"), cause, ""),
+            None => cancellation::cancellation(&text),
+        };
+        shut_down(rt, &reason);
     }
     report::schedule(rt);
 }
 
-/// Starts graceful shutdown: cancels the coroutines in the global scope and below it, because of `cause` if there is
-/// one. A second call cancels all by force, including those that have swallowed their cancellation or defer it.
-pub fn shut_down(rt: &'static Runtime, cause: Option<&Object>) {
+/// Starts graceful shutdown: cancels the coroutines in the global scope and below it. A second call cancels all by force,
+/// including those that have swallowed their cancellation or defer it.
+fn shut_down(rt: &'static Runtime, reason: &Object) {
     let force = match rt.phase.replace(Phase::ShuttingDown) {
         Phase::Running => false,
         Phase::ShuttingDown => true,
         Phase::Ended => return rt.phase.set(Phase::Ended),
     };
-    let text = "cancelled by graceful shutdown";
-    let reason = match cause {
-        Some(cause) => cancellation::cancellation_because(text, cause),
-        None => cancellation::cancellation(text),
-    };
+    rt.shutdown.replace(exception::message_of(reason));
     if force {
         let order = rt.core.borrow_mut().force_shut_down();
         for co in order {
-            life::cancel_by_force(rt, co, &reason);
+            life::cancel_by_force(rt, co, reason);
         }
     } else {
         let order = rt.core.borrow_mut().shut_down();
-        scope::propagate_cancel(rt, Core::GLOBAL, &order, &reason, life::cancel);
+        scope::propagate_cancel(rt, Core::GLOBAL, &order, reason, life::cancel);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::runtime::classes;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::failure::{self, Level};
 use crate::runtime::life;
+use crate::runtime::report;
 use crate::runtime::scheduler::{self, Core, Phase, Runtime, rt};
 use crate::runtime::scope::SCOPE;
 use spindle_core::sched::{CoroutineId, Outcome, ScopeId, SetId, State as CoroutineState, Target};
@@ -173,9 +174,15 @@ impl Group {
 
     /// Returns its failure, if it has failed, and marks it as received.
     pub fn take_failure(&self, rt: &Runtime) -> Option<Owned<Object>> {
-        let failed = rt.core.borrow().failed_in_set(self.set)?;
+        let failed = self.failed_member(rt)?;
         self.seen.set(true);
-        rt.find_object(failed)?.exception.get()
+        failed.exception.get()
+    }
+
+    /// Returns the coroutine whose failure is the group's.
+    pub fn failed_member(&self, rt: &Runtime) -> Option<Owned<CoroutineObject>> {
+        let failed = rt.core.borrow().failed_in_set(self.set)?;
+        rt.find_object(failed)
     }
 
     /// Marks its failure, which it may have later, as received.
@@ -228,12 +235,10 @@ pub fn state_of(rt: &Runtime, member: &CoroutineObject) -> (CoroutineState, Outc
 /// Cancels the other coroutines of a group of which the first one has failed. `set` may be no group's.
 pub fn member_failed(rt: &'static Runtime, set: SetId) {
     let Some(group) = rt.groups.of_set(set) else { return };
-    let text = "cancelled because another coroutine of its group has failed";
-    let failed = rt.core.borrow().failed_in_set(set).and_then(|co| rt.find_object(co)?.exception.get());
-    let reason = match failed {
-        Some(failed) => cancellation::cancellation_because(text, &failed),
-        None => cancellation::detached_cancellation(text),
-    };
+    let failed = group.failed_member(rt);
+    let name = failed.as_ref().map_or(String::new(), |failed| report::name(rt, failed));
+    let failure = failed.and_then(|failed| failed.exception.get());
+    let reason = cancellation::cancellation_after("another coroutine of its group", failure.as_deref(), &name);
     group.cancel(rt, &reason);
 }
 

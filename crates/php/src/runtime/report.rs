@@ -271,6 +271,28 @@ pub fn described(exception: &Object) -> String {
     }
 }
 
+/// How many characters of a failure's message are repeated in another exception's.
+const TOLD: usize = 200;
+
+/// Returns `CLASS: message, thrown at FILE:LINE in NAME`, with the first line of the message, for the text of another exception.
+/// `name` describes the coroutine that has failed, or is empty.
+pub fn told(failure: &Object, name: &str) -> String {
+    let text = exception::text_of(failure);
+    let line = text.lines().next().unwrap_or_default();
+    let mut told: String = line.chars().take(TOLD).collect();
+    if told.len() < text.trim_end().len() {
+        told.push('…');
+    }
+    let place = exception::place_of(failure);
+    if !place.is_empty() {
+        told += &format!(", thrown at {place}");
+        if !name.is_empty() {
+            told += &format!(" in {name}");
+        }
+    }
+    told
+}
+
 /// Returns `coroutine #12, spawned at FILE:LINE`; for a runner a description of its work; an empty text for the script
 /// itself and for internal runners.
 pub fn name(rt: &'static Runtime, this: &CoroutineObject) -> String {

@@ -95,6 +95,8 @@ pub struct Runtime {
     pub(crate) copies: Notes,
     /// The deadlock error that will be reported.
     pub(crate) deadlock: OwnedCell<Object>,
+    /// The message of the cancellations of the shutdown that has begun.
+    pub(crate) shutdown: RefCell<String>,
     pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,
@@ -213,6 +215,7 @@ impl Runtime {
             given: Notes::new(),
             copies: Notes::new(),
             deadlock: OwnedCell::new(),
+            shutdown: RefCell::default(),
             phase: Cell::new(Phase::Ended),
             reactor: kept.reactor,
             stacks: RefCell::new(kept.stacks),

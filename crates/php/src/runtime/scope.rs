@@ -11,7 +11,7 @@ use crate::runtime::registered::Registered;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{self, Core, Phase, Runtime};
 use crate::runtime::timeout::TIMEOUT;
-use crate::runtime::{cancellation, classes, life, report};
+use crate::runtime::{awaiting, cancellation, classes, life, report};
 use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
 use spindle_reactor::Reactor;
@@ -76,6 +76,8 @@ pub struct Record {
     pub timeout: Cell<Option<i64>>,
     /// Where that was set.
     pub limited_at: Position,
+    /// Where it was disposed of, if its coroutines were left some time.
+    disposed_at: Position,
     /// The bound that was reached.
     pub reached: Cell<Option<Bound>>,
     /// The exception that it was cancelled with.
@@ -106,6 +108,7 @@ impl Record {
             bounded_at: Position::new(),
             timeout: Cell::new(None),
             limited_at: Position::new(),
+            disposed_at: Position::new(),
             reached: Cell::new(None),
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
@@ -183,24 +186,41 @@ impl Record {
         let (values, keyed) = self.take();
         values.into_iter().for_each(std::mem::forget);
         keyed.forget();
-        [&self.created_at, &self.bounded_at, &self.limited_at].into_iter().for_each(Position::forget);
+        [&self.created_at, &self.bounded_at, &self.limited_at, &self.disposed_at]
+            .into_iter()
+            .for_each(Position::forget);
     }
 
     /// Returns the exception with which the scope is cancelled because a bound was reached.
-    pub fn reason_of(&self, which: Bound) -> Owned<Object> {
+    pub fn reason_of(&self, rt: &'static Runtime, which: Bound) -> Owned<Object> {
         match which {
             Bound::Time => {
                 let limit = self.timeout.get().unwrap_or(0);
                 cancellation::over("cancelled because the time of its scope is over", limit, &self.limited_at)
             }
             Bound::Constraint => {
-                let text = "cancelled because what bounds its scope has completed";
-                match self.constraint.get().as_object().and_then(|constraint| TIMEOUT.of(constraint)) {
-                    Some(timeout) => cancellation::over(text, timeout.milliseconds(), &self.bounded_at),
-                    None => cancellation::detached_cancellation(text),
+                let what = "what bounds its scope";
+                let constraint = self.constraint.get();
+                let Some(constraint) = constraint.as_object() else {
+                    return cancellation::cancellation_after(what, None, "");
+                };
+                if let Some(timeout) = TIMEOUT.of(constraint) {
+                    let text = format!("cancelled because {what} has completed");
+                    return cancellation::over(&text, timeout.milliseconds(), &self.bounded_at);
                 }
+                let (failure, name) = awaiting::failure_of(rt, constraint);
+                cancellation::cancellation_after(what, failure.as_deref(), &name)
             }
         }
+    }
+
+    /// Returns the exception with which the scope is cancelled because the time is over that its disposal has left it.
+    pub fn reason_after_disposal(&self) -> Owned<Object> {
+        let place = self.disposed_at.text();
+        let text = format!(
+            "cancelled because its scope was disposed of at {place}, and the time that this has left it is over"
+        );
+        cancellation::detached_cancellation(&text)
     }
 
     /// Returns the failures on its list, which count as known from now on.
@@ -277,6 +297,11 @@ impl Failed {
     /// Marks the failure as known: it reaches user code, so no warning is needed.
     pub fn mark_known(&self) {
         self.note.known.set(true);
+    }
+
+    /// Returns the description of the coroutine.
+    pub fn name(&self) -> &str {
+        &self.note.name
     }
 }
 
@@ -609,8 +634,11 @@ fn end_with_object(id: ScopeId) {
         Lifetime::Scope => dispose(rt, id, Disposal::Released, RELEASED),
         _ if finished => dispose(rt, id, Disposal::Released, RELEASED),
         Lifetime::TopDown => {
-            let reason = cancellation::cancellation("cancelled because the object of its Scope was released");
-            cancel(rt, id, &reason);
+            let text = match exception::here() {
+                place if place.is_empty() => "cancelled because the object of its Scope was released".to_owned(),
+                place => format!("cancelled because the object of its Scope was released at {place}"),
+            };
+            cancel(rt, id, &cancellation::cancellation(&text));
         }
         Lifetime::BottomUp => {}
     }
@@ -709,11 +737,13 @@ pub fn propagate_cancel(
 
 /// Disposes of a scope and of those below it. `place` is the `FILE:LINE` of the disposal.
 pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
+    if let Disposal::Until(_) = how {
+        record(rt, id).disposed_at.set_to_code_of(Frame::current());
+    }
     let warn = rt.core.borrow_mut().dispose_scope(id, how);
     warn_of_zombies(rt, warn, &format!("in Scope disposed at {place}"));
     if how == Disposal::Cancel && rt.core.borrow().scope_exists(id) {
-        let reason = cancellation::default_cancellation();
-        cancel(rt, id, &reason);
+        cancel(rt, id, &cancellation::cancellation(&format!("cancelled because its scope was disposed of at {place}")));
     }
     failure::carry_out(rt);
 }
