@@ -620,15 +620,58 @@ HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval 
 	return object->ce->default_properties_count || object->properties ? zend_std_get_properties(object) : NULL;
 }
 
+/* Returns true if the function takes one of so many arguments by reference. The engine warns of a value before the function has a
+ * frame, at the position of the code that calls it. */
+bool spindle_takes_references(const zend_function *function, uint32_t count)
+{
+	for (uint32_t i = 1; i <= count; i++) {
+		if (ARG_MUST_BE_SENT_BY_REF(function, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Resolves a callable that is a function or a method of PHP code, by its name. */
+static bool resolve_other(zval *callable, zend_fcall_info_cache *call)
+{
+	if (!zend_is_callable_ex(callable, NULL, 0, NULL, call, NULL)) {
+		return false;
+	}
+	if (call->function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE) {
+		zend_release_fcall_info_cache(call);
+		return false;
+	}
+	return true;
+}
+
+/* Makes a call that no PHP code makes as if the function's own first line made it, which messages then name. */
+static bool call_from(const zend_op_array *place, zend_fcall_info *call, zend_fcall_info_cache *resolved)
+{
+	zend_op_array code = {.type = ZEND_USER_FUNCTION, .filename = place->filename};
+	zend_op instruction = {.opcode = ZEND_DO_FCALL, .result_type = IS_VAR, .lineno = place->line_start};
+	zend_execute_data frame = {.opline = &instruction, .func = (zend_function *) &code, .prev_execute_data = EG(current_execute_data)};
+
+	EG(current_execute_data) = &frame;
+	bool called = zend_call_function(call, resolved) == SUCCESS;
+	EG(current_execute_data) = frame.prev_execute_data;
+	return called;
+}
+
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv)
 {
 	zend_fcall_info_cache resolved = {0};
-	if (EXPECTED(spindle_closure_resolve(closure, &resolved))) {
-		zend_fcall_info call = {.size = sizeof(call), .retval = result, .param_count = argc, .params = argv};
-		ZVAL_COPY_VALUE(&call.function_name, closure);
-		return zend_call_function(&call, &resolved) == SUCCESS;
+	zend_fcall_info call = {.size = sizeof(call), .retval = result, .param_count = argc, .params = argv};
+	ZVAL_COPY_VALUE(&call.function_name, closure);
+	if (UNEXPECTED(!spindle_closure_resolve(closure, &resolved)) && !resolve_other(closure, &resolved)) {
+		return call_user_function(NULL, NULL, closure, result, argc, argv) == SUCCESS;
 	}
-	return call_user_function(NULL, NULL, closure, result, argc, argv) == SUCCESS;
+	const zend_function *function = resolved.function_handler;
+	if (UNEXPECTED(spindle_takes_references(function, argc)) && function->type == ZEND_USER_FUNCTION
+			&& !spindle_user_frame(EG(current_execute_data))) {
+		return call_from(&function->op_array, &call, &resolved);
+	}
+	return zend_call_function(&call, &resolved) == SUCCESS;
 }
 
 zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting)

@@ -143,6 +143,7 @@ void spindle_class_set_create(zend_class_entry *ce, zend_object *(*create)(zend_
 /* The cycle collector's buffer: adds a value if it is refcounted, passes the buffer on. */
 void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
+bool spindle_takes_references(const zend_function *function, uint32_t count);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
 /* Returns a new string. A lasting one outlives the request. */
 zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting);

@@ -136,6 +136,7 @@ declare! {
     pub safe fn spindle_passes_unchanged(frame: Frame) -> bool;
 
     // Queries about values, and tables and numbers of the engine.
+    pub safe fn spindle_takes_references(function: Function, count: u32) -> bool;
     pub safe fn spindle_parameters_of(callable: &Value) -> u32;
     pub safe fn spindle_signal_is_taken(signal: c_int) -> bool;
     pub safe fn spindle_signals_held() -> *const c_int;

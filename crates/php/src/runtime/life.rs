@@ -1,5 +1,6 @@
 //! The life of a coroutine: running on a stack to its end, cancellation, callbacks for its end, release.
 
+use crate::c;
 use crate::isolation::{self, sapi};
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
@@ -223,7 +224,9 @@ fn call(this: &CoroutineObject) -> Value {
     let function = unsafe { Function::from_raw(cache.function_handler) };
     let fcc = if function.is_none() { null_mut() } else { addr_of_mut!(cache) };
     let has_place = this.spawned_at.is_known();
-    if has_place && (this.is_operator.get() || function.is_some_and(Function::is_internal)) {
+    if has_place
+        && (this.is_operator.get() || function.is_some_and(|function| needs_place(this, function, param_count)))
+    {
         call_from_its_place(this, &mut fci, fcc);
     } else {
         make(&mut fci, fcc);
@@ -247,6 +250,14 @@ pub fn outcome_of(rt: &'static Runtime, co: CoroutineId, thrown: Option<&Object>
         Some(thrown) if rt.is_deadlock(thrown) && rt.core.borrow().is_cancel_requested(co) => Outcome::Cancelled,
         Some(_) => Outcome::Failed,
     }
+}
+
+/// Returns `true` if a call may depend on the place that it is made from, or fail there, before the function has a frame.
+#[inline(always)]
+fn needs_place(this: &Coroutine, function: Function, arguments: u32) -> bool {
+    function.is_internal()
+        || !this.named.is_empty()
+        || arguments > 0 && c::spindle_takes_references(function, arguments)
 }
 
 /// Makes the call as the code that spawned the coroutine would have made it: from that line, with its `strict_types`,
