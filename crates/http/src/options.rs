@@ -121,6 +121,8 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "max_header_size" => settings.max_header_size = size(&name, value, 8192)?,
             "max_headers" => settings.max_headers = size(&name, value, 1)?,
             "max_body_size" => settings.max_body_size = count(&name, value, 0)?,
+            "discard_size" => settings.discard_size = count(&name, value, 0)?,
+            "discard_timeout" => settings.discard_timeout = seconds(&name, value)?,
             "h2_streams" => settings.h2_streams = small(&name, value, 1)?,
             "h2_reset_streams" => settings.h2_reset_streams = size(&name, value, 1)?,
             "h2_local_resets" => settings.h2_local_resets = size(&name, value, 1)?,

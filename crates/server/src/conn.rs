@@ -1,5 +1,6 @@
 //! One connection: finding out the protocol, hyper's state machine for it, and the watchdog that enforces time limits.
 
+use crate::discard::Rest;
 use crate::exchange::{Exchange, NEVER, Why, limit};
 use crate::exec::Executor;
 use crate::forwarded::Origin;
@@ -37,14 +38,12 @@ enum Phase {
     Socket(u64),
     /// It is about to be closed.
     Closing(u64),
+    /// All is sent, and what the client still sends is read, since the first time until the second one.
+    Lingering(u64, u64),
 }
 
 /// How long a connection may take to close, in nanoseconds.
 const CLOSING: u64 = 5_000_000_000;
-/// How long, and for how many bytes, what a client still sends is read after its last response: otherwise the system would tell
-/// it that the connection is broken, before it has read that response.
-pub const LINGER: u64 = 2_000_000_000;
-pub const LINGER_BYTES: usize = 256 << 10;
 
 /// How many bytes are read of a connection in one turn of its task, if no head is larger: so others have theirs, however quickly
 /// a client sends.
@@ -261,6 +260,11 @@ impl Connection {
         }
     }
 
+    /// Returns since when nothing has been missing but its end: what its client still sends is read, so that it gets the response.
+    pub fn lingers_since(&self) -> Option<u64> {
+        if let Phase::Lingering(since, _) = self.phase.get() { Some(since) } else { None }
+    }
+
     /// The connection ends although a response is not complete. A client of HTTP/1.0 that is told no length takes the end of
     /// the connection for that of the response, unless the connection is reset.
     fn breaks_off(&self) {
@@ -306,7 +310,7 @@ impl Connection {
                 self.phase.set(Phase::Socket(self.shared.now.get()));
                 self.is_pinged.set(false);
             }
-            Phase::Head(_) | Phase::Closing(_) => {}
+            Phase::Head(_) | Phase::Closing(_) | Phase::Lingering(..) => {}
         }
     }
 
@@ -457,6 +461,7 @@ impl Connection {
             }
             Phase::Idle(_) | Phase::Busy => NEVER, // the rest of the response has a limit of its own
             Phase::Closing(since) => limit(since, CLOSING),
+            Phase::Lingering(_, until) => until,
             Phase::Socket(since) => {
                 limit(since, settings.websocket_ping.saturating_mul(if self.is_pinged.get() { 2 } else { 1 }))
             }
@@ -511,6 +516,7 @@ impl Connection {
         match self.phase.get() {
             Phase::Head(since) if is_over(since, settings.header_timeout) => return true,
             Phase::Closing(since) if is_over(since, CLOSING) => return true,
+            Phase::Lingering(_, until) if now >= until => return true,
             Phase::Idle(since) if self.blocked_since.get() == 0 && is_over(since, settings.keep_alive) => {
                 if !self.is_h2.get() {
                     return true;
@@ -583,7 +589,7 @@ enum Protocol {
     /// What was encrypted is sent before the socket is shut down.
     Finishing(Box<Session>),
     /// What the client still sends is read and dropped.
-    Lingering(Socket, usize),
+    Lingering(Socket, Rest),
     Closed,
 }
 
@@ -741,7 +747,12 @@ impl Task {
             Protocol::Http1(_) => self.shut_down(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
             Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
-            Protocol::Finishing(_) | Protocol::Lingering(..) | Protocol::Closed => {}
+            Protocol::Lingering(_, rest) => {
+                rest.hurries(&self.connection.shared);
+                let since = self.connection.lingers_since().unwrap_or_default();
+                self.connection.phase.set(Phase::Lingering(since, rest.due()));
+            }
+            Protocol::Finishing(_) | Protocol::Closed => {}
         }
     }
 
@@ -811,12 +822,15 @@ impl Task {
         }
     }
 
-    /// Reads for a while what the client still sends, and drops it.
+    /// Reads for a while what the client still sends, and drops it: otherwise the system would tell it that the connection is
+    /// broken, before it has read the last response.
     fn linger(&mut self, socket: Socket) {
         socket.shutdown();
-        let now = self.connection.shared.now.get();
-        self.connection.phase.set(Phase::Closing(now.saturating_sub(CLOSING - LINGER)));
-        self.protocol = Protocol::Lingering(socket, LINGER_BYTES);
+        let shared = &self.connection.shared;
+        let rest = Rest::new(shared);
+        self.connection.phase.set(Phase::Lingering(shared.now.get(), rest.due()));
+        self.protocol = Protocol::Lingering(socket, rest);
+        self.connection.shared.one_is_idle();
     }
 
     /// Does what can be done now. Ready: the connection is to be closed.
@@ -893,12 +907,16 @@ impl Task {
                     }
                 }
                 Protocol::Http2(http) => return http.as_mut().poll(cx).map(drop),
-                Protocol::Lingering(socket, left) => {
+                Protocol::Lingering(socket, rest) => {
                     // The socket is closed with the task.
-                    let mut rest = [0; 4096];
-                    match socket.poll_fill(cx, &mut rest) {
+                    let shared = Rc::clone(&self.connection.shared);
+                    let mut scratch = shared.scratch.borrow_mut();
+                    match socket.poll_fill(cx, &mut scratch[..]) {
                         Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Ok(count)) if count > 0 && count <= *left => *left -= count,
+                        Poll::Ready(Ok(count)) if count > 0 && rest.comes(&shared, count) => {
+                            let since = self.connection.lingers_since().unwrap_or_default();
+                            self.connection.phase.set(Phase::Lingering(since, rest.due()));
+                        }
                         Poll::Ready(_) => return Poll::Ready(()),
                     }
                 }
@@ -956,6 +974,9 @@ impl Future for Task {
             }
         }
         if connection.makes_room.take() {
+            if connection.lingers_since().is_some() {
+                return Poll::Ready(());
+            }
             if connection.idle_since().is_some() && !connection.has_unread() {
                 this.take_leave(cx);
                 return Poll::Ready(());

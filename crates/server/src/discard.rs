@@ -1,7 +1,8 @@
 //! What a client still sends of a body that nobody reads any more.
 
-use crate::conn::{LINGER, LINGER_BYTES};
+use crate::exchange::limit;
 use crate::server::Shared;
+use crate::settings::SECOND;
 use crate::timer::Time;
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -18,15 +19,57 @@ use std::task::{Context, Poll};
 pub struct Discard {
     shared: Rc<Shared>,
     body: Incoming,
-    left: usize,
-    until: u64,
+    rest: Rest,
     time: Option<Time>,
+}
+
+/// How long a client may pause that sends what nobody reads. It has the answer, and most stop sending.
+const PAUSE: u64 = 5 * SECOND;
+
+/// How long it is read when the server stops.
+const LAST: u64 = 2 * SECOND;
+
+/// How much of what a client still sends is to be read, and how long.
+pub struct Rest {
+    left: u64,
+    until: u64,
+    pause: u64,
+}
+
+impl Rest {
+    /// Returns what is read from now on.
+    pub fn new(shared: &Shared) -> Rest {
+        let (settings, now) = (&shared.settings, shared.now.get());
+        let until = limit(now, settings.discard_timeout);
+        let mut rest = Rest { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
+        if shared.is_draining() {
+            rest.hurries(shared);
+        }
+        rest
+    }
+
+    /// The server stops: others wait for that.
+    pub fn hurries(&mut self, shared: &Shared) {
+        self.until = self.until.min(shared.now.get().saturating_add(LAST));
+    }
+
+    /// Bytes have come. Returns `false` if they are too many.
+    pub fn comes(&mut self, shared: &Shared, count: usize) -> bool {
+        self.pause = shared.now.get().saturating_add(PAUSE);
+        let left = self.left.checked_sub(count as u64);
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Returns when it has taken too long.
+    pub fn due(&self) -> u64 {
+        self.until.min(self.pause)
+    }
 }
 
 impl Discard {
     pub fn new(shared: &Rc<Shared>, body: Incoming) -> Discard {
-        let until = shared.now.get().saturating_add(LINGER);
-        Discard { shared: Rc::clone(shared), body, left: LINGER_BYTES, until, time: None }
+        Discard { shared: Rc::clone(shared), body, rest: Rest::new(shared), time: None }
     }
 
     fn unschedule(&mut self) {
@@ -42,23 +85,23 @@ impl Future for Discard {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         this.unschedule();
-        if this.shared.now.get() >= this.until {
-            return Poll::Ready(());
-        }
         loop {
             match Pin::new(&mut this.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let length = frame.data_ref().map_or(0, bytes::Bytes::len);
-                    if length > this.left {
+                    if !this.rest.comes(&this.shared, length) {
                         return Poll::Ready(());
                     }
-                    this.left -= length;
                 }
                 Poll::Ready(_) => return Poll::Ready(()),
                 Poll::Pending => break,
             }
         }
-        this.time = Some(this.shared.timers.add(this.until, cx.waker().clone()));
+        // What has come is read before the time is judged: all may have been held up.
+        if this.shared.now.get() >= this.rest.due() {
+            return Poll::Ready(());
+        }
+        this.time = Some(this.shared.timers.add(this.rest.due(), cx.waker().clone()));
         Poll::Pending
     }
 }

@@ -29,7 +29,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Why a handler is cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +122,10 @@ pub struct Exchange {
     received: Cell<u64>,
     /// All of the body has come.
     is_received: Cell<bool>,
+    /// The handler has asked for the body.
+    is_asked_for: Cell<bool>,
+    /// How many pieces of the body have been read because there is a response.
+    settled: Cell<u8>,
     request_trailers: RefCell<Option<HeaderMap>>,
     /// Since when a handler has been waiting for data of the body; 0 while none is.
     reads_since: Cell<u64>,
@@ -171,6 +175,8 @@ impl Exchange {
             ahead: RefCell::new(None),
             received: Cell::new(0),
             is_received: Cell::new(is_received),
+            is_asked_for: Cell::new(false),
+            settled: Cell::new(0),
             request_trailers: RefCell::new(None),
             reads_since: Cell::new(0),
             waited: Cell::new(0),
@@ -302,8 +308,9 @@ impl Exchange {
             Some(ahead) => ahead,
             None => {
                 if self.incoming.borrow().is_none() {
-                    return Incoming::End;
+                    return if self.is_received.get() { Incoming::End } else { Incoming::Failed };
                 }
+                self.is_asked_for.set(true);
                 let Some(waker) = self.connection.waker() else { return Incoming::Failed };
                 self.poll_body(&mut Context::from_waker(&waker))
             }
@@ -387,6 +394,7 @@ impl Exchange {
                         *incoming = None;
                         return Incoming::TooLarge;
                     }
+                    self.is_received.set(body.is_end_stream());
                     if !data.is_empty() {
                         return Incoming::Data(data);
                     }
@@ -505,6 +513,7 @@ impl Exchange {
         let mut response = Response::new(Outgoing::new(content, Some(Rc::clone(self))));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
+        has_version_of(&mut response, &self.parts);
         *self.pipe.borrow_mut() = pipe;
         self.status.set(Some(status));
         self.state.set(State::Answered);
@@ -652,8 +661,11 @@ impl Exchange {
 
     /// Takes the response when there is one; an error if there will be none.
     pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Outgoing>, ()>> {
-        if let Some(response) = self.response.take() {
-            return Poll::Ready(Ok(response));
+        if self.response.borrow().is_some() {
+            if !self.is_received.get() {
+                ready!(self.settle(cx));
+            }
+            return Poll::Ready(self.response.take().ok_or(()));
         }
         if self.is_aborted.get() {
             return Poll::Ready(Err(()));
@@ -663,6 +675,66 @@ impl Exchange {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    /// There is a response, and the body of the request has not been read to its end. With HTTP/1.1, if its end has come already,
+    /// the connection can be used on. Otherwise it is closed after the response, which says so: whether and when the rest comes is
+    /// not known, and what follows it on the connection cannot be told from it. What is read here is there for a handler that goes
+    /// on reading.
+    fn settle(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.parts.version == Version::HTTP_2 {
+            return Poll::Ready(());
+        }
+        let mut has_read = false;
+        while self.may_settle() {
+            match self.poll_body(cx) {
+                Incoming::Data(bytes) => {
+                    has_read = true;
+                    self.settled.set(self.settled.get() + 1);
+                    let mut ahead = self.ahead.borrow_mut();
+                    *ahead = Some(Incoming::Data(match ahead.take() {
+                        Some(Incoming::Data(before)) => [before, bytes].concat().into(),
+                        _ => bytes,
+                    }));
+                }
+                Incoming::End => return Poll::Ready(()),
+                // hyper reads on when a piece was taken, before it comes here again; and when others have had their turns.
+                Incoming::Pending if has_read || !self.connection.may_read() => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Incoming::Pending => break,
+                failed => {
+                    self.ahead.replace(Some(failed));
+                    break;
+                }
+            }
+        }
+        if !self.is_received.get()
+            && let Some(response) = &mut *self.response.borrow_mut()
+            && response.status() != StatusCode::UPGRADE_REQUIRED
+        {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            has_version_of(response, &self.parts);
+        }
+        Poll::Ready(())
+    }
+
+    /// Returns `true` if more of the body may be read because there is a response. A client that waits to be asked for the body is
+    /// not asked for it.
+    fn may_settle(&self) -> bool {
+        let is_asked_for = self.is_asked_for.get() || !self.parts.headers.contains_key(header::EXPECT);
+        let ahead = match &*self.ahead.borrow() {
+            None => 0,
+            Some(Incoming::Data(bytes)) => bytes.len(),
+            Some(_) => return false,
+        };
+        is_asked_for
+            && !self.is_received.get()
+            && !self.is_reading()
+            && self.has_unread()
+            && self.settled.get() < SETTLED_PIECES
+            && ahead < SETTLED
     }
 
     /// hyper has taken a piece of the body, or waits for one.
@@ -877,6 +949,11 @@ impl Exchange {
     }
 }
 
+/// How much of a body is read because there is a response, and in how many pieces. It delays the response by a turn of the
+/// connection for each.
+const SETTLED: usize = 64 << 10;
+const SETTLED_PIECES: u8 = 16;
+
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;
 
@@ -907,6 +984,14 @@ static OWN: [HeaderName; 6] = [
     header::TE,
     HeaderName::from_static("keep-alive"),
 ];
+
+/// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
+/// response says that it does not.
+pub fn has_version_of<T>(response: &mut Response<T>, request: &Parts) {
+    if request.version == Version::HTTP_10 && response.headers().contains_key(header::CONNECTION) {
+        *response.version_mut() = Version::HTTP_10;
+    }
+}
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     let mut values = headers.get_all(header::CONTENT_LENGTH).iter();

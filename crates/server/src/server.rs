@@ -363,7 +363,9 @@ impl Shared {
     pub fn close_idle(&self) {
         let connections = self.connections.borrow();
         let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
-        if let Some((_, connection)) = idle.min_by_key(|(since, _)| *since) {
+        let lingering = connections.iter().filter_map(|(_, it)| it.lingers_since().map(|since| (since, it)));
+        let chosen = idle.min_by_key(|(since, _)| *since).or_else(|| lingering.min_by_key(|(since, _)| *since));
+        if let Some((_, connection)) = chosen {
             connection.make_room();
         }
     }

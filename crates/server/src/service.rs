@@ -4,7 +4,7 @@ use crate::body::Outgoing;
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::exchange::{Body, Head};
-use crate::exchange::{Exchange, origin, refusal};
+use crate::exchange::{Exchange, has_version_of, origin, refusal};
 use crate::files;
 use crate::log::Entry;
 use crate::server::Shared;
@@ -57,7 +57,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
                 let entry = Entry::new(&self.connection, origin.as_deref(), &parts);
                 Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
-            return Reply { refused: Some(response(head, body)), exchange: None };
+            let mut response = response(head, body);
+            has_version_of(&mut response, &parts);
+            return Reply { refused: Some(response), exchange: None };
         }
         let (mut parts, incoming) = request.into_parts();
         targets::unite(&mut parts);

@@ -36,6 +36,10 @@ pub struct Settings {
     pub max_headers: usize,
     /// The size of a request's body; more is refused with status 413.
     pub max_body_size: u64,
+    /// How many bytes of a body that nobody reads are read and dropped after the response: otherwise the client may not get that.
+    pub discard_size: u64,
+    /// How long they are.
+    pub discard_timeout: u64,
     /// How many streams of HTTP/2 a connection may have at once.
     pub h2_streams: u32,
     /// How many streams that the client has reset may wait to be accepted; then the connection is closed.
@@ -81,6 +85,8 @@ impl Default for Settings {
             max_header_size: 64 << 10,
             max_headers: 100,
             max_body_size: 8 << 20,
+            discard_size: 64 << 20,
+            discard_timeout: 30 * SECOND,
             h2_streams: 128,
             h2_reset_streams: 20,
             h2_local_resets: 1024,

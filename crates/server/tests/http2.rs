@@ -194,7 +194,8 @@ fn reset(http: &Http2, body: &mut SendStream<Bytes>) -> Option<Reason> {
 
 /// A server that answers each request at once, and reads no body.
 fn unread() -> World {
-    World::new(Settings::default(), |_, event| {
+    let settings = Settings { discard_size: 256 << 10, discard_timeout: 2 * SECOND, ..Settings::default() };
+    World::new(settings, |_, event| {
         if let Event::Begin(exchange) = event {
             answer(&exchange, 200, "not read");
             exchange.handler_ends();
