@@ -24,6 +24,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 use http_body::Body as _;
+use hyper::ext::ReasonPhrase;
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
@@ -124,6 +125,8 @@ pub struct Exchange {
     is_received: Cell<bool>,
     /// The handler has asked for the body.
     is_asked_for: Cell<bool>,
+    /// The response says that the connection is closed.
+    says_close: Cell<bool>,
     /// How many pieces of the body have been read because there is a response.
     settled: Cell<u8>,
     request_trailers: RefCell<Option<HeaderMap>>,
@@ -132,6 +135,8 @@ pub struct Exchange {
     /// How long it has waited before, altogether.
     waited: Cell<u64>,
 
+    /// The reason phrase of the response, if it is not the usual one.
+    reason: RefCell<Option<ReasonPhrase>>,
     response: RefCell<Option<Response<Outgoing>>>,
     is_aborted: Cell<bool>,
     reply_waker: RefCell<Option<Waker>>,
@@ -176,10 +181,12 @@ impl Exchange {
             received: Cell::new(0),
             is_received: Cell::new(is_received),
             is_asked_for: Cell::new(false),
+            says_close: Cell::new(false),
             settled: Cell::new(0),
             request_trailers: RefCell::new(None),
             reads_since: Cell::new(0),
             waited: Cell::new(0),
+            reason: RefCell::new(None),
             response: RefCell::new(None),
             is_aborted: Cell::new(false),
             reply_waker: RefCell::new(None),
@@ -205,6 +212,11 @@ impl Exchange {
     /// Returns what trusted proxies say of the client.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
+    }
+
+    /// Returns `true` if a trusted proxy gets the response.
+    fn is_of_proxy(&self) -> bool {
+        self.connection.is_known() && self.shared.settings.proxies.trusts(self.connection.client().0)
     }
 
     /// Returns the address of the listener through which it has come.
@@ -401,6 +413,10 @@ impl Exchange {
                 }
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
+                        if self.parts.version == Version::HTTP_2 && has_blanks(&trailers) {
+                            *incoming = None;
+                            return Incoming::Malformed;
+                        }
                         *self.request_trailers.borrow_mut() = Some(trailers);
                     }
                 }
@@ -428,12 +444,22 @@ impl Exchange {
 
     // --- the response ---
 
+    /// Sets the reason phrase of the response that is to begin, which clients of HTTP/1 see. One that cannot be sent is not.
+    pub fn set_reason(&self, phrase: &[u8]) {
+        self.reason.replace(ReasonPhrase::try_from(phrase).ok());
+    }
+
     /// Begins the response. Returns `false` if it has begun, or there is nobody to get it.
     pub fn respond(self: &Rc<Self>, head: Head, body: Body) -> bool {
         if self.is_answered() || self.is_aborted.get() {
             return false;
         }
         let Head { status, mut headers } = head;
+        // hyper has a text of its own for a status without a name.
+        let reason = self.reason.take().or_else(|| status.canonical_reason().is_none().then(|| NO_REASON.clone()));
+        if headers.keys().any(|name| FOR_PROXIES.contains(name)) && !self.is_of_proxy() {
+            FOR_PROXIES.iter().for_each(|name| drop(headers.remove(name)));
+        }
         let (mut declared, mut closes) = (None, false);
         if headers.keys().any(|name| OWN.contains(name)) {
             declared = declared_length(&headers);
@@ -445,6 +471,7 @@ impl Exchange {
         }
         let is_h2 = self.parts.version == Version::HTTP_2;
         if (closes || self.shared.is_draining()) && !is_h2 {
+            self.says_close.set(true);
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if status == StatusCode::UPGRADE_REQUIRED && !is_h2 {
@@ -455,6 +482,8 @@ impl Exchange {
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let mut pipe = None;
         let length = match &body {
+            // Of a response to HEAD the handler may give the head alone.
+            Body::Full(bytes) if is_head && bytes.is_empty() => declared.or(Some(0)),
             Body::Full(bytes) => Some(bytes.len() as u64),
             Body::File(file) => Some(file.length()),
             Body::Empty if !is_head => Some(0),
@@ -514,6 +543,9 @@ impl Exchange {
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         has_version_of(&mut response, &self.parts);
+        if let Some(reason) = reason {
+            response.extensions_mut().insert(reason);
+        }
         *self.pipe.borrow_mut() = pipe;
         self.status.set(Some(status));
         self.state.set(State::Answered);
@@ -679,10 +711,11 @@ impl Exchange {
 
     /// There is a response, and the body of the request has not been read to its end. With HTTP/1.1, if its end has come already,
     /// the connection can be used on. Otherwise it is closed after the response, which says so: whether and when the rest comes is
-    /// not known, and what follows it on the connection cannot be told from it. What is read here is there for a handler that goes
-    /// on reading.
+    /// not known, and what follows it on the connection cannot be told from it. Only of a handler that reads while it writes the
+    /// response is it believed that it reads all. What is read here is there for it.
     fn settle(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.parts.version == Version::HTTP_2 {
+        let goes_on = self.is_asked_for.get() && self.pipe.borrow().is_some();
+        if self.parts.version == Version::HTTP_2 || goes_on {
             return Poll::Ready(());
         }
         let mut has_read = false;
@@ -716,21 +749,19 @@ impl Exchange {
         {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             has_version_of(response, &self.parts);
+            self.says_close.set(true);
         }
         Poll::Ready(())
     }
 
-    /// Returns `true` if more of the body may be read because there is a response. A client that waits to be asked for the body is
-    /// not asked for it.
+    /// Returns `true` if more of the body may be read because there is a response.
     fn may_settle(&self) -> bool {
-        let is_asked_for = self.is_asked_for.get() || !self.parts.headers.contains_key(header::EXPECT);
         let ahead = match &*self.ahead.borrow() {
             None => 0,
             Some(Incoming::Data(bytes)) => bytes.len(),
             Some(_) => return false,
         };
-        is_asked_for
-            && !self.is_received.get()
+        !self.is_received.get()
             && !self.is_reading()
             && self.has_unread()
             && self.settled.get() < SETTLED_PIECES
@@ -813,10 +844,19 @@ impl Exchange {
         let Some(body) = self.incoming.take() else { return };
         self.is_received.set(body.is_end_stream());
         self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
-        // With HTTP/1, hyper reads it, or closes the connection.
-        if self.parts.version == Version::HTTP_2 {
+        // Where the connection is to be closed, hyper does so at once, and the connection's task reads what comes.
+        if self.parts.version == Version::HTTP_2 || !self.closes() {
             self.shared.exec.spawn(Discard::new(&self.shared, body));
         }
+    }
+
+    /// Returns `true` if hyper closes the connection after the response.
+    fn closes(&self) -> bool {
+        let is_asked_to =
+            |line: &HeaderValue| line.as_bytes().to_ascii_lowercase().windows(5).any(|word| word == b"close");
+        self.says_close.get()
+            || self.parts.version == Version::HTTP_10
+            || self.parts.headers.get_all(header::CONNECTION).iter().any(is_asked_to)
     }
 
     /// Returns `true` if a response with this status has no body.
@@ -975,6 +1015,17 @@ pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<
     proxies.origin(connection.client().0, &head.headers).map(Box::new)
 }
 
+/// The reason phrase of a status that has none.
+static NO_REASON: ReasonPhrase = ReasonPhrase::from_static(b"");
+
+/// The headers by which handlers have a proxy send a file. Others must not see where it lies.
+static FOR_PROXIES: [HeaderName; 4] = [
+    HeaderName::from_static("x-accel-redirect"),
+    HeaderName::from_static("x-sendfile"),
+    HeaderName::from_static("x-lighttpd-send-file"),
+    HeaderName::from_static("x-lighttpd-sendfile"),
+];
+
 /// The headers that handlers do not set. What they say of the connection and the length is heeded.
 static OWN: [HeaderName; 6] = [
     header::CONNECTION,
@@ -984,6 +1035,13 @@ static OWN: [HeaderName; 6] = [
     header::TE,
     HeaderName::from_static("keep-alive"),
 ];
+
+/// Returns `true` if a value begins or ends with a blank, which with HTTP/2 makes a request malformed (RFC 9113, 8.2.1): who writes
+/// it as one of HTTP/1.1 would change it.
+pub fn has_blanks(headers: &HeaderMap) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))
+}
 
 /// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
 /// response says that it does not.

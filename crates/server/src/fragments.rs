@@ -18,6 +18,8 @@ pub struct Fragments {
     /// How many bytes of the present frame are still to come.
     rest: u64,
     empty: u32,
+    /// A message has had more of them than it may, which may have ended since.
+    are_too_many: bool,
     /// What has come of the mask and the code of a close: [`CLOSE`] is all of it.
     close: [u8; 6],
     close_filled: usize,
@@ -76,6 +78,7 @@ impl Fragments {
             self.empty = 0;
         } else if length == 0 {
             self.empty = self.empty.saturating_add(1);
+            self.are_too_many |= self.empty > MOST;
         }
     }
 
@@ -91,8 +94,8 @@ impl Fragments {
         (self.close_filled == CLOSE).then(|| u16::from_be_bytes([high ^ a, low ^ b]))
     }
 
-    /// Returns `true` if the message has more of them than it may.
+    /// Returns `true` if a message has had more of them than it may.
     pub fn are_too_many(&self) -> bool {
-        self.empty > MOST
+        self.are_too_many
     }
 }

@@ -4,7 +4,7 @@ use crate::body::Outgoing;
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::exchange::{Body, Head};
-use crate::exchange::{Exchange, has_version_of, origin, refusal};
+use crate::exchange::{Exchange, has_blanks, has_version_of, origin, refusal};
 use crate::files;
 use crate::log::Entry;
 use crate::server::Shared;
@@ -94,8 +94,13 @@ impl Service {
         if request.version() == Version::HTTP_11 && host.is_none() || hosts.next().is_some() {
             return Some(StatusCode::BAD_REQUEST);
         }
-        if request.version() == Version::HTTP_2 && lines(headers) > self.shared.settings.max_headers {
-            return Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        if request.version() == Version::HTTP_2 {
+            if lines(headers) > self.shared.settings.max_headers {
+                return Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+            }
+            if has_blanks(headers) {
+                return Some(StatusCode::BAD_REQUEST);
+            }
         }
         if request.method() == Method::CONNECT {
             return Some(StatusCode::NOT_IMPLEMENTED);

@@ -24,12 +24,22 @@ pub fn is_valid(method: &Method, version: Version, target: &Uri, host: Option<&H
     is_good(authority) && is_good(host) && agree
 }
 
-/// Has the host named in one way: with a target that names it, what a header says is to be ignored (RFC 9112, 3.2.2).
+/// Has the host and the path named in one way: with a target that names the host, what a header says is to be ignored (RFC 9112,
+/// 3.2.2).
 pub fn unite(head: &mut Parts) {
     if let (Some(authority), Some(host)) = (head.uri.authority(), head.headers.get_mut(header::HOST))
         && let Ok(value) = HeaderValue::from_str(authority.as_str())
     {
         *host = value;
+    }
+    // RFC 9110, 4.2.3: a target of an authority and a query has the path `/`.
+    if let Some(target) = head.uri.path_and_query()
+        && target.as_str().starts_with('?')
+        && let Ok(whole) = format!("/{}", target.as_str()).parse()
+    {
+        let mut parts = std::mem::take(&mut head.uri).into_parts();
+        parts.path_and_query = Some(whole);
+        head.uri = Uri::from_parts(parts).unwrap_or_default();
     }
 }
 

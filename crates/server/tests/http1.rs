@@ -32,6 +32,55 @@ fn a_request_is_answered() {
 }
 
 #[test]
+fn a_target_of_a_host_and_a_query_has_a_path() {
+    let world = World::echo(Settings::default());
+    for (target, seen) in [("http://b?x", "http://b/?x"), ("http://b", "http://b/"), ("http://b/?x", "http://b/?x")] {
+        world.exchange(format!("GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+        assert_eq!(world.seen.take(), [format!("[GET {seen} ]")]);
+    }
+}
+
+/// Returns the response to a request whose handler gives this reason phrase, and headers by which proxies send a file.
+fn answered(proxies: Proxies, status: u16, reason: &'static [u8]) -> String {
+    let world = World::new(Settings { proxies, ..Settings::default() }, move |_, event| {
+        if let Event::Begin(exchange) = event {
+            if !reason.is_empty() {
+                exchange.set_reason(reason);
+            }
+            let mut headers = HeaderMap::new();
+            for name in ["x-sendfile", "x-accel-redirect", "x-lighttpd-send-file", "x-other"] {
+                headers.insert(HeaderName::from_static(name), HeaderValue::from_static("/srv/secret"));
+            }
+            let head = Head { status: StatusCode::from_u16(status).unwrap(), headers };
+            exchange.respond(head, Body::Empty);
+            exchange.handler_ends();
+        }
+    });
+    world.exchange("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+}
+
+#[test]
+fn a_reason_phrase_is_that_of_the_handler() {
+    for (status, reason, line) in [
+        (299, &b"Whatever it is"[..], "HTTP/1.1 299 Whatever it is\r\n"),
+        (404, b"Gone fishing", "HTTP/1.1 404 Gone fishing\r\n"),
+        (299, b"", "HTTP/1.1 299 \r\n"),
+        (404, b"a\r\nB: c", "HTTP/1.1 404 Not Found\r\n"),
+    ] {
+        let text = answered(Proxies::default(), status, reason);
+        assert!(text.starts_with(line), "{text}");
+    }
+}
+
+#[test]
+fn where_a_proxy_finds_a_file_is_for_a_proxy() {
+    let text = answered(Proxies::default(), 200, b"");
+    assert_eq!(text.matches("/srv/secret").count(), 1, "{text}");
+    let proxies = Proxies { networks: vec!["127.0.0.1/32".parse().unwrap()], ..Proxies::default() };
+    assert_eq!(answered(proxies, 200, b"").matches("/srv/secret").count(), 4);
+}
+
+#[test]
 fn requests_may_be_pipelined() {
     let world = World::echo(Settings::default());
     let client = world.client();

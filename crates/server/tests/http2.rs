@@ -165,6 +165,29 @@ fn a_request_has_one_host() {
     }
 }
 
+/// RFC 9113, 8.2.1.
+#[test]
+fn values_have_no_blanks_around_them() {
+    let world = World::echo(Settings::default());
+    let http = Http2::connect(&world);
+    for (value, status) in [("a b", 200), ("", 200), (" a", 400), ("a ", 400), ("\ta", 400), ("a\t", 400), (" ", 400)] {
+        http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
+        let request = Request::builder().uri("http://test/").header("x", value).body(()).unwrap();
+        let (response, _) = http.sender.borrow_mut().send_request(request, true).unwrap();
+        assert_eq!(http.response(response).0, status, "{value:?}");
+    }
+    // Those that follow a body, too.
+    world.seen.take();
+    for (value, seen) in [("a", "[POST http://test/ ]"), ("a ", "body failed")] {
+        let (_request, mut body) = http.send("POST", "/", false);
+        let mut trailers = http::HeaderMap::new();
+        trailers.insert("x", value.parse().unwrap());
+        body.send_trailers(trailers).unwrap();
+        http.until(|_| if world.seen.borrow().is_empty() { Poll::Pending } else { Poll::Ready(()) });
+        assert_eq!(world.seen.take(), [seen]);
+    }
+}
+
 #[test]
 fn bodies_go_both_ways() {
     let world = World::echo(Settings { max_body_size: 100_000, ..Settings::default() });

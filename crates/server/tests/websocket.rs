@@ -540,6 +540,12 @@ fn fragments_without_content_are_counted() {
     world.until(|| (frames(&client).len() > before + 3).then_some(()));
     assert_eq!(&frames(&client)[before..][2..4], &1008_u16.to_be_bytes());
     seen(&world, "cancelled: Disconnected");
+
+    // Also if the end of the message comes with them.
+    let world = echoing(Settings::default());
+    let client = open(&world);
+    client.send(&world, message(101));
+    seen(&world, "cancelled: Disconnected");
 }
 
 #[test]
