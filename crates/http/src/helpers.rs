@@ -77,7 +77,7 @@ const SOURCE: &str = r##"[
         }
     },
     'psrHead' => static fn (object $response): array
-        => [$response->getStatusCode(), $response->getHeaders(), $response->getBody()],
+        => [$response->getStatusCode(), $response->getHeaders(), $response->getBody(), \method_exists($response, 'getReasonPhrase') ? $response->getReasonPhrase() : ''],
     'psrBody' => static function (object $body, object $writer): void {
         if ($body->isSeekable()) {
             $body->rewind();

@@ -82,6 +82,9 @@ fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
     let part = |index| head.as_array().and_then(|head| head.at(index)).cloned().unwrap_or(Value::NULL);
     let status = response::status(part(0).as_long().unwrap_or(0))?;
     let mut headers = HeaderMap::new();
+    if let Some(reason) = part(3).as_str().filter(|reason| !reason.as_bytes().is_empty()) {
+        exchange.set_reason(reason.as_bytes());
+    }
     if let Some(all) = part(1).as_array() {
         crate::headers::add_all(&mut headers, all)?;
     }

@@ -11,6 +11,7 @@ use spindle_php::sapi::{self, Sapi};
 use spindle_server::{Event, Exchange, Why};
 use spindle_zend::{Instance, Object, Owned, PhpResult, Thrown, Value, exception};
 use std::cell::RefCell;
+use std::ffi::CStr;
 use std::rc::{Rc, Weak};
 
 /// What belongs to an exchange while its handler runs.
@@ -45,6 +46,9 @@ impl Handling {
     }
 }
 
+/// What calls handlers, in traces.
+const RUN: &CStr = c"Async\\Http\\Server::run";
+
 /// Returns it for an exchange.
 pub fn handling(exchange: &Exchange) -> Option<&Handling> {
     exchange.data().get().and_then(|data| data.downcast_ref())
@@ -68,6 +72,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     if inner.is_running.replace(true) {
         return Err(fails("The server runs already, or was stopped"));
     }
+    inner.process.set(std::process::id());
     spindle_blocks::keep();
     let is_worker = server.is_worker.get();
     if is_worker {
@@ -210,12 +215,12 @@ fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: &Rc<Exch
     let _ = exchange.data().set(Box::new(handling));
     let (server, ending) = (server.clone(), Ending(Rc::clone(exchange)));
     if let Some(own) = own {
-        scope.spawn_in_request(own, move || worker::handle(&server, &ending.0))?;
+        scope.spawn_in_request(own, move || worker::handle(&server, &ending.0))?.runs_as(RUN);
         return Ok(());
     }
     let request = request::make(exchange);
     request::belongs_to(&request, &scope)?;
-    scope.spawn(move || handle(&server, &ending.0, &request))?;
+    scope.spawn(move || handle(&server, &ending.0, &request))?.runs_as(RUN);
     Ok(())
 }
 
@@ -237,7 +242,12 @@ fn handle(
         }
         if let Some(thrown) = exception::take() {
             let other = handling(exchange).and_then(|handling| handling.failure.take());
-            reply::fail(exchange, &other.unwrap_or(thrown));
+            let thrown = other.unwrap_or(thrown);
+            if server.inner()?.process.get() == std::process::id() {
+                reply::fail(exchange, &thrown);
+            } else {
+                worker::handle_uncaught(&thrown); // a child that the handler has forked: nobody gets its response
+            }
         }
     } else if let Some(other) = handling(exchange).and_then(Handling::last_failure) {
         reply::report(&other); // of one that was spawned while the response was written

@@ -36,6 +36,8 @@ pub struct Inner {
     pub is_running: Cell<bool>,
     /// Who has stopped it.
     pub stops: RefCell<String>,
+    /// The process in which it runs.
+    pub process: Cell<u32>,
     /// A fatal error has ended a request: the process should end soon.
     pub is_poisoned: Cell<bool>,
     /// Failures of coroutines whose handler has ended.
@@ -144,6 +146,7 @@ impl Inner {
             addresses: RefCell::default(),
             is_running: Cell::new(false),
             stops: RefCell::default(),
+            process: Cell::new(0),
             is_poisoned: Cell::new(false),
             failures: RefCell::default(),
         });

@@ -3,12 +3,15 @@
 use crate::headers;
 use crate::server::Server;
 use http::{HeaderName, Method, Version, header};
+use spindle_php::sapi;
 use spindle_server::Exchange;
 use spindle_zend::{Array, Instance, Owned, Str, Template, Value, engine};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// What the variables of all requests of a server have.
 pub struct Variables {
@@ -17,6 +20,8 @@ pub struct Variables {
     names: [Owned<Str>; NAMES.len()],
     of_headers: RefCell<HashMap<HeaderName, OfHeader, BuildHasherDefault<NameHasher>>>,
     local: RefCell<Option<Local>>,
+    /// The path of the script in URLs.
+    script: String,
 }
 
 /// The name of the variable for a header; `None` if it gets none.
@@ -43,10 +48,12 @@ enum Name {
     LocalAddress,
     LocalPort,
     Server,
+    PhpSelf,
+    DocumentUri,
 }
 
 /// Their names, in the order of [`Name`], and what they mostly are.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 13] = [
     ("REQUEST_METHOD", "GET"),
     ("REQUEST_URI", ""),
     ("QUERY_STRING", ""),
@@ -58,9 +65,12 @@ const NAMES: [(&str, &str); 11] = [
     ("SERVER_ADDR", ""),
     ("SERVER_PORT", ""),
     ("SERVER_NAME", ""),
+    ("PHP_SELF", ""),
+    ("DOCUMENT_URI", ""),
 ];
 
-const PREFIX: &[u8] = b"HTTP_";
+/// What the names of variables for headers begin with.
+pub const PREFIX: &[u8] = b"HTTP_";
 
 /// Further variables that say something of a request: that of the process which has the same name does not.
 const OF_REQUESTS: [&[u8]; 12] = [
@@ -123,23 +133,80 @@ pub fn prepare(server: &Server) {
             set(&mut all, name.as_bytes(), value.as_bytes());
         }
     }
-    let script = engine::script_path().unwrap_or_default();
-    let script = std::fs::canonicalize(&script).map_or(script, |path| path.to_string_lossy().into_owned());
-    let (folder, name) = script.rsplit_once('/').unwrap_or(("", &script));
-    set(&mut all, b"DOCUMENT_ROOT", folder.as_bytes());
-    set(&mut all, b"SCRIPT_FILENAME", script.as_bytes());
-    set(&mut all, b"SCRIPT_NAME", format!("/{name}").as_bytes());
-    set(&mut all, b"PHP_SELF", format!("/{name}").as_bytes());
+    let (file, root) = (script_file(), given(c"DOCUMENT_ROOT").map(|root| canonical(&root)));
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", &file));
+    let root = root.unwrap_or_else(|| folder.to_owned());
+    let within = file.strip_prefix(root.trim_end_matches('/')).filter(|within| within.starts_with('/'));
+    let script = within.map_or_else(|| format!("/{name}"), str::to_owned);
+    set(&mut all, b"DOCUMENT_ROOT", root.as_bytes());
+    set(&mut all, b"SCRIPT_FILENAME", file.as_bytes());
+    set(&mut all, b"SCRIPT_NAME", script.as_bytes());
     set(&mut all, b"GATEWAY_INTERFACE", b"CGI/1.1");
     set(&mut all, b"SERVER_SOFTWARE", b"spindle");
     let names = NAMES.map(|(name, value)| {
+        let value = if matches!(name, "PHP_SELF" | "DOCUMENT_URI") { &script } else { value };
         let name = Str::interned(name);
         all.set_name(&name, Str::interned(value).into());
         name
     });
     let of_headers = RefCell::default();
-    let _ =
-        server.variables.set(Variables { template: Template::new(all), names, of_headers, local: RefCell::default() });
+    let variables = Variables { template: Template::new(all), names, of_headers, local: RefCell::default(), script };
+    let _ = server.variables.set(variables);
+}
+
+/// Returns a text of the process's `$_SERVER`, unless that is empty.
+fn given(name: &CStr) -> Option<String> {
+    let text = sapi::process_server_text(name);
+    text.as_str().map(Str::to_text).filter(|text| !text.is_empty())
+}
+
+fn canonical(path: &str) -> String {
+    std::fs::canonicalize(path).map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
+}
+
+/// Returns the file of the application: what `$_SERVER` says, if it is one, or the script that PHP runs.
+fn script_file() -> String {
+    let file = given(c"SCRIPT_FILENAME").filter(|file| Path::new(file).is_file());
+    canonical(&file.or_else(engine::script_path).unwrap_or_default())
+}
+
+/// Replaces what a path has encoded.
+fn decoded(path: &[u8]) -> Vec<u8> {
+    let digit = |at: usize| path.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let (mut all, mut at) = (Vec::with_capacity(path.len()), 0);
+    while let Some(byte) = path.get(at) {
+        let both = if *byte == b'%' { digit(at + 1).zip(digit(at + 2)) } else { None };
+        match both {
+            Some((high, low)) => all.push((high * 16 + low) as u8),
+            None => all.push(*byte),
+        }
+        at += if both.is_some() { 3 } else { 1 };
+    }
+    all
+}
+
+/// Returns what follows the script in a path, decoded and without steps upwards, as nginx has it; `None` if nothing does.
+fn path_info(path: &str, script: &str) -> Option<Vec<u8>> {
+    path.strip_prefix(script).filter(|rest| rest.starts_with('/'))?;
+    let decoded = decoded(path.as_bytes());
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in decoded.split(|byte| *byte == b'/').skip(1) {
+        match part {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    let is_folder = matches!(decoded.rsplit(|byte| *byte == b'/').next(), Some(b"" | b"." | b".."));
+    let mut clean = Vec::with_capacity(decoded.len());
+    for part in parts {
+        clean.push(b'/');
+        clean.extend_from_slice(part);
+    }
+    if is_folder {
+        clean.push(b'/');
+    }
+    clean.strip_prefix(script.as_bytes()).filter(|rest| rest.starts_with(b"/")).map(<[u8]>::to_vec)
 }
 
 fn set(all: &mut Owned<Array>, name: &[u8], value: &[u8]) {
@@ -154,12 +221,10 @@ fn in_variable(byte: u8) -> u8 {
 /// Returns the name of the variable for a header; `None` if it gets none.
 fn variable_of(name: &HeaderName) -> Option<Vec<u8>> {
     match name.as_str() {
-        "content-type" => Some(b"CONTENT_TYPE".to_vec()),
-        "content-length" => Some(b"CONTENT_LENGTH".to_vec()),
         // Programs would take it for the setting of a proxy.
         "proxy" => None,
-        // It would stand for the header with a dash in its place.
-        text if text.contains('_') => None,
+        // It is no name that a variable has, or would stand for the header with a dash in its place.
+        text if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => None,
         text => Some(PREFIX.iter().copied().chain(text.bytes().map(in_variable)).collect()),
     }
 }
@@ -268,8 +333,19 @@ pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
             host = Some(value);
             has_host = true;
         } else {
+            match *name {
+                header::CONTENT_TYPE => all.set_text(b"CONTENT_TYPE", Str::new(value).into()),
+                header::CONTENT_LENGTH => all.set_text(b"CONTENT_LENGTH", Str::new(value).into()),
+                _ => {}
+            }
             variables.set_header(&mut all, name, value);
         }
+    }
+    if let Some(info) = path_info(parts.uri.path(), &variables.script) {
+        let whole = Str::new([variables.script.as_bytes(), &info].concat());
+        all.set_text(b"PATH_INFO", Str::new(info).into());
+        variables.set(&mut all, Name::PhpSelf, whole.clone());
+        variables.set(&mut all, Name::DocumentUri, whole);
     }
     variables.set_local(&mut all, exchange.local());
     let host = host.unwrap_or_else(|| Str::new(split(exchange.local()).0));
@@ -277,7 +353,13 @@ pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
         variables.set(&mut all, Name::Host, host.clone());
     }
     let name = without_port(host.as_bytes());
-    let name = if name.len() == host.as_bytes().len() { host } else { Str::new(name) };
+    let name = if name.iter().any(u8::is_ascii_uppercase) {
+        Str::new(name.to_ascii_lowercase())
+    } else if name.len() == host.as_bytes().len() {
+        host
+    } else {
+        Str::new(name)
+    };
     variables.set(&mut all, Name::Server, name);
     all.into()
 }

@@ -12,7 +12,10 @@ use http::{HeaderName, StatusCode, Version};
 use spindle_php::coroutine;
 use spindle_php::sapi::{self, Client, Sapi};
 use spindle_server::{Body, Exchange, Head, Incoming, Why, Written, refusal};
-use spindle_zend::{Instance, Object, PhpResult, PhpStatic, Str, Thrown, Value, engine, exception};
+use spindle_zend::{
+    Array, Call, FunctionEntry, Instance, Object, PhpResult, PhpStatic, Str, Thrown, Type, Value, engine, exception,
+    forget_functions, function_table, make_functions,
+};
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -25,6 +28,9 @@ const USUAL_HEADERS: usize = 64;
 
 /// For how many bytes of texts there is room at first.
 const USUAL_TEXTS: usize = 512;
+
+/// The status with which a process ends in which no code has caught an exception.
+const FAILED: i32 = 255;
 
 /// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
 const OUTPUT_BUFFERING: i64 = 4096;
@@ -66,6 +72,9 @@ struct Texts {
 /// How many servers in worker mode run.
 static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
 
+/// Whether [`FUNCTIONS_OF_FPM`] exist.
+static HAS_FUNCTIONS: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
 /// A server in worker mode begins to run.
 ///
 /// # Errors
@@ -78,6 +87,10 @@ pub fn server_begins() -> Result<(), Thrown> {
     }
     SERVERS.set(SERVERS.get() + 1);
     sapi::watch_errors(true);
+    // Compiled code that calls them may be shared with other requests of a process, but not with those of the command line.
+    if engine::sapi_name() == c"cli" && !HAS_FUNCTIONS.replace(true) {
+        make_functions(FUNCTIONS_OF_FPM);
+    }
     Ok(())
 }
 
@@ -93,6 +106,9 @@ pub fn process_request_ends() {
     sapi::watch_errors(false);
     sapi::abandon();
     sapi::forget_statics();
+    if HAS_FUNCTIONS.replace(false) {
+        forget_functions();
+    }
 }
 
 /// Adds a text. Neither targets nor headers can have a zero in them. Returns where it begins.
@@ -159,6 +175,69 @@ pub fn make(exchange: &Rc<Exchange>, inner: &Rc<Inner>) -> Rc<Sapi> {
     })
 }
 
+/// The functions that PHP-FPM has and the command line has not. They exist when a server in worker mode runs: libraries that look for
+/// them take their absence for a reason to declare them.
+pub static FUNCTIONS_OF_FPM: &[FunctionEntry] = FPM;
+
+function_table! {
+    static FPM = {
+        c"getallheaders"() -> Type::ARRAY => |call| headers_of_request(&call, "getallheaders");
+        c"apache_request_headers"() -> Type::ARRAY => |call| headers_of_request(&call, "apache_request_headers");
+        c"fastcgi_finish_request"() -> Type::BOOL => |call| {
+            call.no_arguments()?;
+            in_request("fastcgi_finish_request")?;
+            Ok(finish().into())
+        };
+    }
+}
+
+/// Checks that a request runs, in which alone such a function exists.
+fn in_request(function: &str) -> Result<(), Thrown> {
+    match sapi::live() {
+        Some(_) => Ok(()),
+        None => Err(exception::throw_error(&format!("Call to undefined function {function}()"))),
+    }
+}
+
+/// Returns the headers of the request as PHP-FPM does, which has them as variables only.
+fn headers_of_request(call: &Call, function: &str) -> PhpResult {
+    call.no_arguments()?;
+    in_request(function)?;
+    let variables = sapi::server_variables();
+    let mut headers = Array::new(16);
+    let mut position = 0;
+    while let Some((key, value)) = variables.as_array().and_then(|all| all.next_from(&mut position)) {
+        let name = key.as_str().map(Str::as_bytes).and_then(|name| match name {
+            b"CONTENT_TYPE" | b"CONTENT_LENGTH" => Some(name),
+            _ => name.strip_prefix(server_variables::PREFIX),
+        });
+        if let Some(name) = name {
+            headers.set_key(&Str::new(header_name(name)).into(), value.clone());
+        }
+    }
+    // It has no variable.
+    let exchange = running().and_then(Worker::exchange);
+    if let Some(proxy) = exchange.and_then(|exchange| exchange.head().headers.get("proxy").cloned()) {
+        headers.set_text(b"Proxy", Str::new(proxy.as_bytes()).into());
+    }
+    Ok(headers.into())
+}
+
+/// Returns the usual spelling of a header's name, for that of its variable.
+fn header_name(variable: &[u8]) -> Vec<u8> {
+    let mut begins = true;
+    let letter = |byte: &u8| {
+        let letter = match *byte {
+            b'_' => b'-',
+            byte if begins => byte,
+            byte => byte.to_ascii_lowercase(),
+        };
+        begins = letter == b'-';
+        letter
+    };
+    variable.iter().map(letter).collect()
+}
+
 /// Returns the client of the running request, if it is one of a server.
 pub fn running() -> Option<&'static Worker> {
     sapi::live()?.client().as_any().downcast_ref()
@@ -196,6 +275,7 @@ pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
         }
     }
     worker.complete();
+    sapi::ends_in_child();
     crate::run::ends(exchange);
     Ok(Value::NULL)
 }
@@ -280,16 +360,22 @@ fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
 /// Does what PHP does with an exception that no code has caught. The status is 500, unless a handler sets another one.
 fn uncaught(worker: &Worker, thrown: &Object) {
     sapi::set_status(500);
-    if sapi::call_exception_handler(thrown) {
-        let Some(later) = exception::take() else { return };
-        if !exception::is_exit(&later) {
-            worker.has_failed.set(true);
-            sapi::report_uncaught(&later);
-        }
-    } else {
+    if !handle_uncaught(thrown) {
         worker.has_failed.set(true);
-        sapi::report_uncaught(thrown);
     }
+}
+
+/// Calls the handler of uncaught exceptions, or reports the exception. Returns `false` if that, or one that the handler has thrown, was
+/// reported.
+pub fn handle_uncaught(thrown: &Object) -> bool {
+    engine::set_exit_status(FAILED); // unless the handler exits with another one
+    if !sapi::call_exception_handler(thrown) {
+        sapi::report_uncaught(thrown);
+        return false;
+    }
+    let Some(later) = exception::take().filter(|later| !exception::is_exit(later)) else { return true };
+    sapi::report_uncaught(&later);
+    false
 }
 
 impl Worker {
@@ -398,8 +484,21 @@ fn client_is_gone() {
     }
 }
 
-/// Returns the head of a response for what PHP has collected.
-fn head_of(mut status: i32, lines: &[Vec<u8>]) -> Head {
+/// Returns the number and the reason phrase of a status line, behind the version.
+fn status_and_reason(line: &[u8]) -> (Option<i32>, &[u8]) {
+    let line = line.trim_ascii_start();
+    let (number, reason) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len()));
+    (std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()), reason.trim_ascii())
+}
+
+/// Returns the head of a response for what PHP has collected, and its reason phrase, if it has one of its own.
+fn head_of(mut status: i32, lines: &[Vec<u8>]) -> (Head, Vec<u8>) {
+    let line = sapi::status_line().unwrap_or_default();
+    let (of_line, reason) =
+        status_and_reason(line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len())).1);
+    // It wins over http_response_code(), as with PHP's other servers.
+    let mut reason = reason.to_vec();
+    status = of_line.unwrap_or(status);
     let mut headers = HeaderMap::with_capacity(lines.len().min(USUAL_HEADERS));
     for line in lines {
         let at = line.iter().position(|byte| *byte == b':');
@@ -410,8 +509,10 @@ fn head_of(mut status: i32, lines: &[Vec<u8>]) -> Head {
         match parsed {
             // The way in which CGI programs set it.
             Some((name, value)) if name == "status" => {
-                let code = value.to_str().ok().and_then(|text| text.split(' ').next()?.parse().ok());
-                status = code.filter(|_| status == 200).unwrap_or(status);
+                let (code, text) = status_and_reason(value.as_bytes());
+                if let Some(code) = code.filter(|_| status == 200) {
+                    (status, reason) = (code, text.to_vec());
+                }
             }
             Some((name, value)) => {
                 if !crate::headers::append(&mut headers, name, value) {
@@ -426,7 +527,14 @@ fn head_of(mut status: i32, lines: &[Vec<u8>]) -> Head {
             }
         }
     }
-    Head { status: status_of(status), headers }
+    let found = status_of(status);
+    if found == StatusCode::NOT_MODIFIED {
+        headers.remove(header::CONTENT_TYPE); // PHP's usual one: caches would take it for a new one of what they have
+    }
+    if i32::from(found.as_u16()) != status {
+        reason.clear();
+    }
+    (Head { status: found, headers }, reason)
 }
 
 /// Returns the status of a response for what PHP has collected.
@@ -475,8 +583,11 @@ impl Client for Worker {
     }
 
     fn send_headers(&self, status: i32, lines: &[Vec<u8>]) {
-        let head = head_of(status, lines);
+        let (head, reason) = head_of(status, lines);
         *self.head.borrow_mut() = Some(head);
+        if let Some(exchange) = self.exchange().filter(|_| !reason.is_empty()) {
+            exchange.set_reason(&reason);
+        }
     }
 
     fn read(&self, buffer: &mut [u8]) -> usize {

@@ -129,6 +129,7 @@ function main(array $arguments): never
             // PREFIX=DIR, unless there is a directory with such a name.
             [$prefix, $folder] = !\is_dir($files) && \preg_match('~^(/[^=]*)=(.*)$~s', $files, $found) ? [$found[1], $found[2]] : ['/', $files];
             $server->files($prefix, $folder);
+            $prefix === '/' && $_SERVER['DOCUMENT_ROOT'] === '' && $_SERVER['DOCUMENT_ROOT'] = (string) \realpath($folder);
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {

@@ -57,6 +57,53 @@ ZEND_COLD ZEND_NORETURN void spindle_bailout(void)
 	ZEND_UNREACHABLE();
 }
 
+/* --- functions that exist for a time ----------------------------------------------------------------------- */
+
+#define MOST_PASSING 8
+static const char *passing[MOST_PASSING];
+static int passing_count;
+
+void spindle_functions_add(const zend_function_entry *functions)
+{
+	zend_module_entry *module = EG(current_module);
+
+	for (; functions->fname && passing_count < MOST_PASSING; functions++) {
+		zend_function_entry one[2] = {*functions};
+		size_t length = strlen(functions->fname);
+
+		if (zend_hash_str_exists(EG(function_table), functions->fname, length)) {
+			continue;
+		}
+		EG(current_module) = &spindle_module_entry;
+		zend_result registered = zend_register_functions(NULL, one, NULL, MODULE_TEMPORARY);
+		EG(current_module) = module;
+		zval *entry = zend_hash_str_find(EG(function_table), functions->fname, length);
+		if (registered != SUCCESS || !entry) {
+			continue;
+		}
+		/* Where the engine keeps compiled code: caches of calls that point to it are freed at the same time. */
+		zend_internal_function *lasting = zend_arena_alloc(&CG(arena), sizeof(*lasting));
+		memcpy(lasting, Z_PTR_P(entry), sizeof(*lasting));
+		lasting->fn_flags |= ZEND_ACC_ARENA_ALLOCATED;
+		free(Z_PTR_P(entry));
+		ZVAL_PTR(entry, lasting);
+		passing[passing_count++] = functions->fname;
+	}
+}
+
+/* The engine does not expect such functions when it removes those of the request. */
+void spindle_functions_remove(void)
+{
+	dtor_func_t destructor = EG(function_table)->pDestructor;
+
+	EG(function_table)->pDestructor = NULL;
+	while (passing_count) {
+		passing_count--;
+		zend_hash_str_del(EG(function_table), passing[passing_count], strlen(passing[passing_count]));
+	}
+	EG(function_table)->pDestructor = destructor;
+}
+
 /* --- abandoned stacks ---------------------------------------------------------------------------------- */
 
 /* Keeps an abandoned generator from being destroyed: neither its finally blocks nor destructors run. As all on such

@@ -305,6 +305,11 @@ void spindle_call_made(zend_execute_data *execute_data, zval *result);
 void spindle_watch_request_end(void);
 void spindle_request_ends(void);
 
+/* Adds functions to the engine's table, but for those whose names it has, until they are removed. The table of them ends with an entry
+ * without a name. Compiled code may keep pointers to them, which are valid until the end of PHP's request. */
+void spindle_functions_add(const zend_function_entry *functions);
+void spindle_functions_remove(void);
+
 /* --- requests of PHP's own in coroutines: sapi.c --- */
 
 /* The output handlers with which a request has begun. */
@@ -349,6 +354,13 @@ void spindle_sapi_aborted(spindle_sapi *of);
 bool spindle_sapi_output_failed(void); /* returns whether the script is to end */
 bool spindle_sapi_set_status(int status);
 int spindle_sapi_status(void);
+const char *spindle_sapi_status_line(void);
+bool spindle_sapi_is_in_child(void);
+int spindle_sapi_exit_status(void);
+void spindle_sapi_set_own_exit_status(int status);
+void spindle_sapi_server(zval *server);
+/* To be called while no request runs. */
+void spindle_sapi_server_text(const char *name, zval *text);
 void spindle_sapi_send_headers(void);
 void spindle_sapi_exception_handler(zval *handler);
 void spindle_sapi_uncaught(zend_object *exception);

@@ -30,6 +30,7 @@
 	FIELD(SG, fci_cache) \
 	FIELD(PG, http_globals) \
 	FIELD(PG, connection_status) \
+	FIELD(PG, during_request_startup) \
 	FIELD(PG, ignore_user_abort) \
 	FIELD(PG, header_is_being_sent) \
 	FIELD(PG, rfc1867_protected_variables) \
@@ -120,6 +121,10 @@ static spindle_sapi *last, *running;
  * others. So it gets nothing while there are such requests. */
 static unsigned int (*input_filter)(int arg, const char *var, char **val, size_t val_len, size_t *new_val_len);
 static unsigned int (*input_filter_init)(void);
+
+/* What getenv() asks before the environment. */
+static char *(*other_getenv)(const char *name, size_t length);
+static bool has_getenv;
 
 static zend_string *names[SUPERGLOBALS];
 /* Keys of $_SERVER, as long as PHP's request. */
@@ -212,7 +217,40 @@ found:
 	return UNEXPECTED(Z_TYPE_P(value) == IS_INDIRECT) ? Z_INDIRECT_P(value) : value;
 }
 
-/* The function in which PHP's own code for the begin and the end of a request runs: errors there name it. */
+/* Returns true for a variable that is in the environment of a CGI program. */
+static bool is_of_cgi(const char *name, size_t length)
+{
+	static const char *const all[] = {"AUTH_TYPE", "CONTENT_LENGTH", "CONTENT_TYPE", "DOCUMENT_ROOT", "DOCUMENT_URI", "GATEWAY_INTERFACE",
+		"HTTPS", "PATH_INFO", "PATH_TRANSLATED", "QUERY_STRING", "REMOTE_ADDR", "REMOTE_PORT", "REMOTE_USER", "REQUEST_METHOD",
+		"REQUEST_SCHEME", "REQUEST_URI", "SCRIPT_FILENAME", "SCRIPT_NAME", "SERVER_ADDR", "SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL",
+		"SERVER_SOFTWARE"};
+
+	if (length > 5 && !memcmp(name, "HTTP_", 5)) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (strlen(all[i]) == length && !memcmp(name, all[i], length)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns such a variable of the running request. It is copied before anything else runs. */
+static char *request_getenv(const char *name, size_t length)
+{
+	zval *server = &PG(http_globals)[TRACK_VARS_SERVER];
+
+	if (running && running != &own && is_of_cgi(name, length) && Z_TYPE_P(server) == IS_ARRAY) {
+		zval *value = zend_hash_str_find(Z_ARRVAL_P(server), name, length);
+		if (value && Z_TYPE_P(value) == IS_STRING) {
+			return Z_STRVAL_P(value);
+		}
+	}
+	return other_getenv ? other_getenv(name, length) : NULL;
+}
+
+/* The function in which PHP's own code for the end of a request runs: errors there name it. */
 static zend_internal_arg_info no_arguments[1];
 static zend_internal_function function = {.type = ZEND_INTERNAL_FUNCTION, .arg_info = no_arguments + 1};
 
@@ -257,7 +295,7 @@ bool spindle_sapi_prepare(void)
 		zend_is_auto_global(names[i]);
 	}
 	if (!function.function_name) {
-		function.function_name = zend_string_init("Async\\Http\\request", strlen("Async\\Http\\request"), true);
+		function.function_name = zend_string_init(ZEND_STRL("Async\\Http\\Server::run"), true);
 		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
 	}
 	if (sapi_module.input_filter != php_default_input_filter) {
@@ -265,6 +303,11 @@ bool spindle_sapi_prepare(void)
 		input_filter_init = sapi_module.input_filter_init;
 		sapi_module.input_filter = php_default_input_filter;
 		sapi_module.input_filter_init = NULL;
+	}
+	if (!has_getenv) {
+		has_getenv = true;
+		other_getenv = sapi_module.getenv;
+		sapi_module.getenv = request_getenv;
 	}
 	type_setting = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("default_mimetype"));
 	zend_module_entry *zlib = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("zlib"));
@@ -307,6 +350,12 @@ void spindle_sapi_forget_statics(void)
 		sapi_module.input_filter = input_filter;
 		sapi_module.input_filter_init = input_filter_init;
 		input_filter = NULL;
+	}
+	if (has_getenv) {
+		has_getenv = false;
+		if (sapi_module.getenv == request_getenv) {
+			sapi_module.getenv = other_getenv;
+		}
 	}
 	sid = NULL;
 	constants_seen = 0;
@@ -514,6 +563,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	zend_execute_data frame;
 
 	enter_function(&frame);
+	PG(during_request_startup) = true;
 	php_output_activate();
 	SG(server_context) = NULL;
 	SG(request_info).request_method = head->method;
@@ -539,6 +589,9 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	}
 	if (PG(enable_post_data_reading) && head->content_type && head->method && !strcmp(head->method, "POST")) {
 		read_body(head->content_type);
+		if (head->content_length < 0 && SG(post_read)) {
+			add_assoc_str(server, "CONTENT_LENGTH", zend_long_to_str(SG(read_post_bytes)));
+		}
 	}
 
 	if (SG(request_info).auth_user) {
@@ -576,6 +629,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 		session->default_mod = own.session.default_mod;
 	}
 #endif
+	PG(during_request_startup) = false;
 	leave_function(&frame);
 }
 
@@ -783,7 +837,55 @@ bool spindle_sapi_set_status(int status)
 		return false;
 	}
 	SG(sapi_headers).http_response_code = status;
+	if (SG(sapi_headers).http_status_line) {
+		efree(SG(sapi_headers).http_status_line);
+		SG(sapi_headers).http_status_line = NULL;
+	}
 	return true;
+}
+
+/* Returns the status line that code has set; NULL if it has set none. */
+const char *spindle_sapi_status_line(void)
+{
+	return SG(sapi_headers).http_status_line;
+}
+
+/* Returns true in the child of the process in which the running request was made. */
+bool spindle_sapi_is_in_child(void)
+{
+	return running && running != &own && running->process != getpid();
+}
+
+int spindle_sapi_exit_status(void)
+{
+	return EG(exit_status);
+}
+
+/* Makes it the status with which the process ends. */
+void spindle_sapi_set_own_exit_status(int status)
+{
+	own.exit_status = status;
+}
+
+/* Returns a text of $_SERVER as it is outside of requests. */
+void spindle_sapi_server_text(const char *name, zval *text)
+{
+	zval *server = superglobal(SERVER);
+	zval *found;
+
+	ZVAL_DEREF(server);
+	found = Z_TYPE_P(server) == IS_ARRAY ? zend_hash_str_find(Z_ARRVAL_P(server), name, strlen(name)) : NULL;
+	if (found && Z_TYPE_P(found) == IS_STRING) {
+		ZVAL_COPY(text, found);
+	} else {
+		ZVAL_NULL(text);
+	}
+}
+
+/* Returns $_SERVER as the running request has begun with it. */
+void spindle_sapi_server(zval *server)
+{
+	ZVAL_COPY(server, &PG(http_globals)[TRACK_VARS_SERVER]);
 }
 
 int spindle_sapi_status(void)
@@ -879,6 +981,7 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 	}
 	PG(in_error_log) = false;
 	PG(in_user_include) = false;
+	PG(during_request_startup) = false;
 	CG(unclean_shutdown) = 0;
 	/* After a time-out PHP ends the process if the request takes much longer to end. It does not end, and others would be hit. */
 	zend_unset_timeout();

@@ -115,6 +115,12 @@ declare! {
     pub safe fn spindle_sapi_output_failed() -> bool;
     pub safe fn spindle_sapi_set_status(status: c_int) -> bool;
     pub safe fn spindle_sapi_status() -> c_int;
+    pub safe fn spindle_sapi_status_line() -> *const c_char;
+    pub safe fn spindle_sapi_is_in_child() -> bool;
+    pub safe fn spindle_sapi_exit_status() -> c_int;
+    pub safe fn spindle_sapi_set_own_exit_status(status: c_int);
+    pub safe fn spindle_sapi_server(server: &mut Value);
+    pub safe fn spindle_sapi_server_text(name: Text<'_>, text: &mut Value);
     pub safe fn spindle_sapi_send_headers();
     pub safe fn spindle_sapi_exception_handler(handler: &mut Value);
     pub safe fn spindle_sapi_uncaught(exception: &Object);

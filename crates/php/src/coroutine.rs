@@ -62,6 +62,7 @@ pub use crate::runtime::ends::{
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Held, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
+use crate::runtime::runner;
 use crate::runtime::scheduler::{self, Phase, Runtime};
 use crate::runtime::scope;
 pub use crate::runtime::signal_waits::SignalWait;
@@ -77,6 +78,7 @@ use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
 use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
 use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
+use std::ffi::CStr;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -136,6 +138,12 @@ impl SpawnScope {
 }
 
 impl Coroutine {
+    /// Has traces name this function as the one that the coroutine runs, at the place where it was spawned. Before it has begun.
+    pub fn runs_as(&self, name: &'static CStr) {
+        check_place();
+        runner::set_name(&self.0, name);
+    }
+
     /// Returns `true` if it has ended.
     pub fn is_done(&self) -> bool {
         check_place();

@@ -221,6 +221,20 @@ pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Ite
     unsafe { table.write(all) };
 }
 
+/// Makes these functions exist, but for those that exist already, until [`forget_functions`]. Their names are in lower case. Code that
+/// was compiled before finds them, too.
+pub fn make_functions(functions: &'static [FunctionEntry]) {
+    let table = leak(functions.iter().map(FunctionEntry::as_raw));
+    // SAFETY: a table that stays, and ends with an entry without a name.
+    unsafe { sys::spindle_functions_add(table) };
+}
+
+/// Removes the functions that [`make_functions`] has made. At the end of the engine's request.
+pub fn forget_functions() {
+    // SAFETY: no code of the request runs any more that could look them up.
+    unsafe { sys::spindle_functions_remove() };
+}
+
 /// Registers a class of the extension that is starting, with these methods.
 ///
 /// # Panics

@@ -187,6 +187,11 @@ pub fn sapi_name() -> &'static CStr {
     unsafe { CStr::from_ptr(name) }
 }
 
+/// Sets the status with which the process ends.
+pub fn set_exit_status(status: i32) {
+    globals::exit_status().set(status);
+}
+
 /// Returns the path of the script that the SAPI runs, as it was given; `None` if it runs none.
 pub fn script_path() -> Option<String> {
     let path = globals::server(|sg| sg.request_info.path_translated);

@@ -52,7 +52,7 @@ pub use class::{Class, Extension, Function};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
     DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
-    declare_class_extending, declare_class_with_statics, run_declared,
+    declare_class_extending, declare_class_with_statics, forget_functions, make_functions, run_declared,
 };
 pub use fiber::FiberContext;
 pub use foreach::{ForEach, iterate_by};

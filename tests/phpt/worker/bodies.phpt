@@ -145,4 +145,4 @@ not called
 not called
 8 uploads, 0 left
 Warning:  Maximum number of allowable file uploads has been exceeded
-Warning:  Async\Http\request(): POST Content-Length of 12000 bytes exceeds the limit of 8000 bytes
+Warning:  PHP Request Startup: POST Content-Length of 12000 bytes exceeds the limit of 8000 bytes

@@ -79,7 +79,7 @@ destructor: 200 destructed
 Fatal error:  Uncaught Exception: late in %s:%d
 Stack trace:
 #0 [internal function]: {closure}()
-#1 [internal function]: Async\Http\request()
-#2 %s(%d): unknown()
+#1 [internal function]: Async\Http\Server::run()
+#2 %s(%d): Async\Http\Server::run()
 #3 {main}
   thrown

@@ -67,13 +67,13 @@ begun: broken off
 Fatal error:  Uncaught DomainException: one in %s:%d
 Stack trace:
 #0 [internal function]: {closure}()
-#1 %s(%d): unknown()
+#1 %s(%d): Async\Http\Server::run()
 #2 {main}
   thrown
 Fatal error:  Uncaught LogicException: worse in %s:%d
 Stack trace:
 #0 [internal function]: {closure}(Object(Exception))
-#1 %s(%d): unknown()
+#1 %s(%d): Async\Http\Server::run()
 #2 {main}
   thrown
 Fatal error:  Uncaught RangeException: of the child in %s:%d
@@ -83,19 +83,19 @@ Stack trace:
   thrown
 Fatal error:  Uncaught Error: A handler in worker mode prints its response: it must not return one in %s:%d
 Stack trace:
-#0 %s(%d): unknown()
+#0 %s(%d): Async\Http\Server::run()
 #1 {main}
   thrown
 Fatal error:  Uncaught Exception: five in %s:%d
 Stack trace:
 #0 [internal function]: {closure}('text', %d)
-#1 [internal function]: Async\Http\request()
-#2 %s(%d): unknown()
+#1 [internal function]: Async\Http\Server::run()
+#2 %s(%d): Async\Http\Server::run()
 #3 {main}
   thrown
 Fatal error:  Uncaught Exception: four in %s:%d
 Stack trace:
 #0 [internal function]: {closure}()
-#1 %s(%d): unknown()
+#1 %s(%d): Async\Http\Server::run()
 #2 {main}
   thrown

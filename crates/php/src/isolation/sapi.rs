@@ -4,10 +4,10 @@
 
 use crate::c;
 use spindle_php_sys as sys;
-use spindle_zend::{Frame, Object, PhpStatic, Str, Value, engine, engine::VmStack, exception};
+use spindle_zend::{Frame, Object, PhpStatic, Str, Text, Value, engine, engine::VmStack, exception};
 use std::any::Any;
 use std::cell::Cell;
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::ptr::{NonNull, null, null_mut};
 use std::rc::{Rc, Weak};
 
@@ -260,6 +260,35 @@ pub fn headers() -> (i32, Vec<Vec<u8>>) {
     let mut lines = Vec::new();
     c::spindle_sapi_each_header(add, &mut lines);
     (c::spindle_sapi_status(), lines)
+}
+
+/// Returns the status line that code of the running request has set, if it has.
+pub fn status_line() -> Option<Vec<u8>> {
+    // SAFETY: null, or a terminated text of the running request.
+    unsafe { Text::from_raw(c::spindle_sapi_status_line()) }.map(|line| line.get().to_bytes().to_vec())
+}
+
+/// Returns `$_SERVER` as the running request has begun with it.
+pub fn server_variables() -> Value {
+    let mut all = Value::NULL;
+    c::spindle_sapi_server(&mut all);
+    all
+}
+
+/// Returns a text of the process's own `$_SERVER`; null if it has none. To be called while no request runs.
+pub fn process_server_text(name: &CStr) -> Value {
+    let mut text = Value::NULL;
+    c::spindle_sapi_server_text(Text::of(name), &mut text);
+    text
+}
+
+/// The running request ends. If this is the child of the process to which it belongs, there is nothing left to do: the process ends with
+/// the status of the request.
+pub fn ends_in_child() {
+    let status = c::spindle_sapi_exit_status();
+    if status != 0 && c::spindle_sapi_is_in_child() {
+        c::spindle_sapi_set_own_exit_status(status);
+    }
 }
 
 /// Returns what `set_exception_handler()` has set in the running request; null if it has set nothing.

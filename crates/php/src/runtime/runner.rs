@@ -14,6 +14,8 @@ use spindle_zend::{
     engine, exception, sys, zeroed,
 };
 use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ffi::CStr;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 /// The Rust code that a coroutine runs in place of a callable.
@@ -138,6 +140,31 @@ pub fn set_entry(coroutine: &CoroutineObject, entry: RustEntry) {
     call.function_handler = RUST_ENTRY.get().cast();
     coroutine.call.set(call);
 }
+
+/// Has traces name a function for the Rust code of a new coroutine: that which user code has called, and which has it run.
+pub fn set_name(coroutine: &CoroutineObject, name: &'static CStr) {
+    let mut call = coroutine.call.get();
+    call.function_handler = named(name).cast();
+    coroutine.call.set(call);
+}
+
+/// Returns the internal function with this name that coroutines with Rust code run. There are few names.
+fn named(name: &'static CStr) -> *mut sys::zend_internal_function {
+    let mut all = NAMED.borrow_mut();
+    if let Some((_, function)) = all.iter().find(|(known, _)| *known == name) {
+        return *function;
+    }
+    let function_name = ManuallyDrop::new(Str::new_lasting(name.to_bytes())).as_raw();
+    // SAFETY: a copy of what no one writes.
+    let entry = unsafe { RUST_ENTRY.get().read() };
+    let function = Box::into_raw(Box::new(sys::zend_internal_function { function_name, ..entry }));
+    all.push((name, function));
+    function
+}
+
+/// The functions that [`named`] has made, which stay.
+static NAMED: PhpStatic<RefCell<Vec<(&'static CStr, *mut sys::zend_internal_function)>>> =
+    PhpStatic::new(RefCell::new(Vec::new()));
 
 /// Raises a warning soon, at a file (if it is known) and line.
 pub fn warn(rt: &'static Runtime, text: &str, file: Option<Owned<Str>>, line: u32) {
