@@ -89,7 +89,7 @@ Fatal error: Uncaught Async\DeadlockError: Deadlock: a coroutine waits for what 
 thrown in FILE on line 4
 status 255
 
-Warning: Deadlock: coroutine #1 (the script itself) is suspended at FILE:4 and waits for iterate() in FILE on line 4
+Warning: Deadlock: coroutine #1 (the script itself) is suspended at FILE:4 and waits for iterate() of coroutine #2 in FILE on line 4
 Warning: Deadlock: coroutine #2 (spawned at FILE:4) is suspended at FILE:4 and waits for Channel::recv() in FILE on line 4
 Fatal error: Uncaught Async\DeadlockError: Deadlock: 2 coroutines wait for what can never happen in FILE:4
 thrown in FILE on line 4
