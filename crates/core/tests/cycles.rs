@@ -52,7 +52,7 @@ impl Waits {
 
     /// Whether main may not wait for this.
     fn closes(&self, own: &Needs) -> bool {
-        self.core.closes_cycle(own, |co| self.needed_by(co)).is_some()
+        self.core.closes_cycle(own, |co| self.needed_by(co))
     }
 
     /// The waits that are given up when main waits for this.
@@ -195,6 +195,9 @@ fn a_scope_needs_all_in_it_and_below_it() {
     waits.park_as(a);
     let wait = |waits: &Waits| [outer, inner].map(|id| waits.closes(&Needs::One(Target::Scope(id))));
     assert_eq!(wait(&waits), [false, false]);
+    waits.needs(a, Needs::One(ME));
+    assert_eq!(wait(&waits), [true, true]);
+    waits.needs(a, Needs::Unknown);
     let b = waits.core.spawn_in(outer);
     waits.park_as(b);
     waits.needs(b, Needs::One(ME));
@@ -283,8 +286,9 @@ fn only_as_many_waits_are_given_up_as_one_needs_to_go_on() {
     assert_eq!(waits.breaks(Needs::Any(all.clone()), &[a, b, c]), [a]);
     assert_eq!(waits.breaks(Needs::Any(all.clone()), &[b]), [b]);
     assert_eq!(waits.breaks(Needs::Any(all.clone()), &[]), []);
+    assert_eq!(waits.breaks(Needs::Any(all.clone()), &[a, Sched::MAIN]), [Sched::MAIN], "its own comes first");
     waits.needs(c, Needs::Unknown);
-    assert_eq!(waits.breaks(Needs::Any(all), &[a, b, c]), []);
+    assert_eq!(waits.breaks(Needs::Any(all), &[a, b, c, Sched::MAIN]), []);
 }
 
 #[test]

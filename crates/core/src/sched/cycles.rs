@@ -67,17 +67,16 @@ struct Search<'a, X, N> {
 }
 
 impl<X> Core<X> {
-    /// Returns a coroutine that waits for the running one, directly or through others, and for which that would wait by a wait
-    /// that needs this: the nearest one in the cycle that this wait would close. `needs` returns what the waits of others need.
-    pub fn closes_cycle(&self, own: &Needs, needs: impl Fn(CoroutineId) -> Needs) -> Option<CoroutineId> {
+    /// Returns `true` if a wait of the running coroutine that needs this would close a cycle. `needs` returns what the waits of
+    /// others need.
+    pub fn closes_cycle(&self, own: &Needs, needs: impl Fn(CoroutineId) -> Needs) -> bool {
         let me = self.running;
-        let search = Search::from(self, me, |co| if co == me { own.clone() } else { needs(co) });
-        let coroutine = |at: usize| if let Target::Coroutine(co) = search.nodes[at].target { Some(co) } else { None };
-        search.cycle().into_iter().find_map(coroutine)
+        !Search::from(self, me, |co| if co == me { own.clone() } else { needs(co) }).cycle().is_empty()
     }
 
     /// Returns the coroutines whose waits are to be given up, so that the coroutine `co` can go on, which is parked and has closed
-    /// cycles; none if it has closed none. `needs` returns what waits need, and `gives_up` whether one may be given up.
+    /// cycles; none if it has closed none. If its own wait may be given up, that is enough. `needs` returns what waits need, and
+    /// `gives_up` whether one may be given up.
     pub fn breaks_of_cycle(
         &self,
         co: CoroutineId,
@@ -85,8 +84,12 @@ impl<X> Core<X> {
         gives_up: impl Fn(CoroutineId) -> bool,
     ) -> Vec<CoroutineId> {
         let mut search = Search::from(self, co, needs);
+        let cycle = search.cycle();
+        if !cycle.is_empty() && gives_up(co) {
+            return vec![co];
+        }
         let mut chosen = Vec::new();
-        for at in search.cycle() {
+        for at in cycle {
             if let Target::Coroutine(co) = search.nodes[at].target
                 && !search.nodes[at].goes_on
                 && gives_up(co)

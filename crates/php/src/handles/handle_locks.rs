@@ -23,7 +23,7 @@ use crate::runtime::{
     scheduler::{self, Runtime},
 };
 use spindle_core::locks::{Locks, Users};
-use spindle_core::sched::{CoroutineId, Needs, Target, Ticket, WakeReason};
+use spindle_core::sched::{CoroutineId, Ticket, WakeReason};
 use spindle_php_sys as sys;
 use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Object, PhpStatic, engine, exception};
@@ -371,14 +371,8 @@ fn wait_for_lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode
     let (ctx, co) = (rt.context(), running(rt));
     let closes = mode == Mode::Close;
     loop {
-        let obstacles = match LOCKS.borrow().users(key) {
-            None => return true,
-            Some(lock) => obstacles(lock, mode, co),
-        };
-        let needs = Needs::All(obstacles.into_iter().map(Target::Coroutine).collect());
-        if let Some(holder) = dependencies::closes_cycle(rt, &needs) {
-            refuse(rt, holder, call.frame());
-            return false;
+        if LOCKS.borrow().users(key).is_none() {
+            return true;
         }
         let ticket = rt.begin_wait();
         if let Some(lock) = LOCKS.borrow_mut().get_mut(key) {
@@ -437,7 +431,7 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
-/// Returns the coroutines that have to go on before `co` gets the lock in this mode, for which it waits or is about to: the holders
+/// Returns the coroutines that have to go on before `co` gets the lock in this mode, for which it waits: the holders
 /// that exclude it, and if there are none, the last one before it in the queue that does.
 fn obstacles(lock: Users<'_, Holder, Waiter>, mode: Mode, co: CoroutineId) -> Vec<CoroutineId> {
     let holders = lock.holders.iter().filter(|(holder, held)| *holder != co && held.conflicts_with(mode));
@@ -457,7 +451,7 @@ fn waited_for(held: &mut Listed<'_>, key: usize, co: CoroutineId) {
     obstacles(lock, mode, co).into_iter().for_each(|other| held.by_coroutine(other));
 }
 
-/// Refuses the call of a coroutine that waits for a lock, because the running coroutine has closed a cycle with this wait.
+/// Refuses the call of a coroutine that waits for a lock, because this wait, or that of the running coroutine, has closed a cycle.
 pub fn give_up(rt: &'static Runtime, co: CoroutineId) {
     let Some(this) = rt.find_object(co) else { return };
     let Wants::Held(Holders(_, key)) = this.info().wants else { return };

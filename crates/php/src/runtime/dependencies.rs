@@ -1,5 +1,5 @@
-//! Cycles of waits: a wait for what another coroutine holds or loads is not begun if it would close one, and is given up if
-//! another wait closes one with it.
+//! Cycles of waits: a wait for what another coroutine holds or loads is given up, or not begun, if it is in one, whichever of the
+//! waits has closed it.
 
 use crate::runtime::coroutine::Info;
 use crate::runtime::scheduler::Runtime;
@@ -10,19 +10,13 @@ fn needs(rt: &Runtime, co: CoroutineId) -> Needs {
     rt.find_object(co).map_or(Needs::Unknown, |this| this.info().needs(rt, co))
 }
 
-/// Returns a coroutine that waits, directly or through others, for the running one, if that would wait for it by a wait that needs
-/// this.
-pub fn closes_cycle(rt: &Runtime, own: &Needs) -> Option<CoroutineId> {
-    rt.core.borrow().closes_cycle(own, |co| needs(rt, co))
-}
-
 /// Returns `true` if `other` waits, directly or through others, for the running coroutine.
 pub fn waits_for_me(rt: &Runtime, other: CoroutineId) -> bool {
-    closes_cycle(rt, &Needs::One(Target::Coroutine(other))).is_some()
+    rt.core.borrow().closes_cycle(&Needs::One(Target::Coroutine(other)), |co| needs(rt, co))
 }
 
-/// Parks the running coroutine (after [`Runtime::begin_wait`]) by a wait that is given up if another one closes a cycle with it:
-/// it is woken then, and looks again.
+/// Parks the running coroutine (after [`Runtime::begin_wait`]) by a wait that is given up if it is in a cycle: the coroutine is
+/// woken then, and looks again.
 pub fn park(rt: &'static Runtime, info: Info) -> WakeReason {
     let waits = &rt.waits_to_give_up;
     waits.set(waits.get() + 1);
