@@ -145,12 +145,7 @@ pub fn iterate(call: Call) -> PhpResult {
 }
 
 /// Starts the callbacks, as many at a time as is allowed. An element is asked for when there is a place for it.
-fn feed(
-    shared: &Rc<Shared>,
-    mut iteration: Iteration,
-    callback: &Value,
-    concurrency: usize,
-) -> Result<(), Thrown> {
+fn feed(shared: &Rc<Shared>, mut iteration: Iteration, callback: &Value, concurrency: usize) -> Result<(), Thrown> {
     loop {
         shared.wait(one_callback, |shared| shared.active.get() < concurrency || shared.is_over())?;
         if shared.is_over() {

@@ -1,10 +1,10 @@
 //! The class `Async\Task\Task`: a stack of generators, of which the innermost one is resumed.
 
 use crate::calls::SYSTEM;
-use crate::{ends, scheduler};
 use crate::generators::{self, Owner, Owners};
 use crate::turn::Turn;
 use crate::waits::Wait;
+use crate::{ends, scheduler};
 use spindle_php::coroutine::{self, AwaitableClass, Completion, Coroutine};
 use spindle_zend::{
     Call, Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, State, Thrown, Type,

@@ -1,6 +1,8 @@
 //! Awaitables: timeouts, sets of coroutines, and who is notified of a completion.
 
-use super::{Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter};
+use super::{
+    Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter,
+};
 use crate::timers::TimerId;
 
 #[derive(Default)]

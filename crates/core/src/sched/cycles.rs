@@ -158,7 +158,8 @@ impl<X> Core<X> {
 impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
     /// Finds out what can go on, as far as `co` needs it. Ends early if that is known of `co` itself, which is the first node.
     fn from(core: &'a Core<X>, co: CoroutineId, needs: N) -> Search<'a, X, N> {
-        let mut search = Search { core, needs, nodes: Vec::new(), places: HashMap::new(), notified: None, runners: None };
+        let mut search =
+            Search { core, needs, nodes: Vec::new(), places: HashMap::new(), notified: None, runners: None };
         search.place(Target::Coroutine(co));
         let mut open = vec![0];
         while let Some(at) = open.pop() {

@@ -97,8 +97,7 @@ impl Holders {
 
 impl Info {
     /// The coroutine waits for nothing.
-    pub const NONE: Info =
-        Info { call: "", fd: -1, wants: Wants::Unknown, limit: None, gives_up: false, since: 0 };
+    pub const NONE: Info = Info { call: "", fd: -1, wants: Wants::Unknown, limit: None, gives_up: false, since: 0 };
 
     /// Returns the ids of the coroutines on which the wait of `co` depends; for a set the first few that are not complete.
     pub fn awaited(&self, rt: &Runtime, co: CoroutineId) -> Vec<u64> {

@@ -1,8 +1,8 @@
 //! Waits that another coroutine ends by handing something over: it wakes one certain coroutine, or learns that it cannot.
 
 use crate::runtime::awaiting;
-use crate::runtime::coroutine::{Info, Wants};
 pub use crate::runtime::coroutine::{Held, Holders};
+use crate::runtime::coroutine::{Info, Wants};
 use crate::runtime::failure::{self, Level};
 use crate::runtime::park::{after_signal, cannot_await, may_wait, try_begin_wait};
 use crate::runtime::scheduler::{Runtime, existing, rt};
