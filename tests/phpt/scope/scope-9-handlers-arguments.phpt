@@ -49,7 +49,7 @@ none: 3
 one: RuntimeException
 a Throwable: RuntimeException
 one and by reference: 
-Warning: {closure%S}(): Argument #1 ($a) must be passed by reference, value given in Unknown on line 0
+Warning: {closure%S}(): Argument #1 ($a) must be passed by reference, value given in %sscope-9-handlers-arguments.php on line 11
 RuntimeException
 two: Async\Scope Async\Coroutine
 one and an optional one: Async\Scope Async\Coroutine
