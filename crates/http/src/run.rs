@@ -40,6 +40,16 @@ impl Handling {
         self.take_failure()
     }
 
+    /// Takes the failure that the request has ended with, if its handler has thrown this exception: that of another coroutine if
+    /// this one is a consequence of it. Otherwise there are two.
+    pub fn failures(&self, thrown: Owned<Object>) -> (Owned<Object>, Option<Owned<Object>>) {
+        let is_consequence = exception::chain(&thrown).any(|at| at.is_a(coroutine::cancellation_exception()));
+        match self.take_failure() {
+            Some(other) if is_consequence => (other, None),
+            other => (thrown, other),
+        }
+    }
+
     /// Takes the failure of another coroutine of the scope.
     pub fn take_failure(&self) -> Option<Owned<Object>> {
         self.failure.take()
@@ -241,13 +251,16 @@ fn handle(
             return Err(Thrown::is_in_flight());
         }
         if let Some(thrown) = exception::take() {
-            let other = handling(exchange).and_then(|handling| handling.failure.take());
-            let thrown = other.unwrap_or(thrown);
+            let (failure, other) = match handling(exchange) {
+                Some(handling) => handling.failures(thrown),
+                None => (thrown, None),
+            };
             if server.inner()?.process.get() == std::process::id() {
-                reply::fail(exchange, &thrown);
+                reply::fail(exchange, &failure);
             } else {
-                worker::handle_uncaught(&thrown); // a child that the handler has forked: nobody gets its response
+                worker::handle_uncaught(&failure); // a child that the handler has forked: nobody gets its response
             }
+            other.inspect(|other| reply::report(other));
         }
     } else if let Some(other) = handling(exchange).and_then(Handling::last_failure) {
         reply::report(&other); // of one that was spawned while the response was written

@@ -340,11 +340,12 @@ fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
         return;
     }
     let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
-    let other = handling(exchange).and_then(|handling| handling.take_failure());
-    if is_cancellation && other.is_none() && worker.has_exited.get() {
-        return;
-    }
-    let thrown = other.unwrap_or(thrown);
+    let (thrown, other) = match handling(exchange) {
+        Some(handling) if handling.has_failure() => handling.failures(thrown),
+        _ if is_cancellation && worker.has_exited.get() => return,
+        _ => (thrown, None),
+    };
+    other.inspect(|other| sapi::report_uncaught(other));
     if worker.has_died.get() {
         sapi::set_status(500); // the fatal error was reported
         return;

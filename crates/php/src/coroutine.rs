@@ -52,6 +52,7 @@
 
 use crate::api::{awaiting, scope_values};
 use crate::handles::{connection_groups, handle_locks};
+pub use crate::isolation::ErrorHandling;
 use crate::isolation::sapi::Sapi;
 pub use crate::runtime::completion::{AwaitableClass, Completion, maker, running_maker};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};

@@ -1,7 +1,7 @@
 //! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and who provides it.
 
 use crate::{TOKEN, fails, state, token};
-use spindle_php::coroutine::{self, AwaitableClass, Completion, SpawnScope};
+use spindle_php::coroutine::{self, AwaitableClass, Completion, ErrorHandling, SpawnScope};
 use spindle_zend::{
     Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
     engine, exception, function_table, object_class,
@@ -31,6 +31,8 @@ struct Link {
     target: Owned<StateObject>,
     /// Where the callback runs: in the scope of who has asked for it, whoever completes the future.
     scope: SpawnScope,
+    /// Its errors are handled as those of who has asked for it.
+    errors: ErrorHandling,
 }
 
 /// The state of a `FutureState`, which its futures share.
@@ -179,6 +181,7 @@ impl State for FutureState {
         values.object(&self.failure);
         for link in self.links.borrow().iter() {
             values.value(&link.callback);
+            link.errors.collect(values);
             values.owned(&link.target);
         }
     }
@@ -306,7 +309,8 @@ fn settle_or_keep(target: &Owned<StateObject>, failure: Owned<Object>) {
 impl Step {
     fn run(&mut self) -> PhpResult {
         let mut arguments: Vec<Value> = self.argument.take().into_iter().collect();
-        let called = coroutine::call(&self.link.callback, &mut arguments);
+        let link = &self.link;
+        let called = link.errors.during(|| coroutine::call(&link.callback, &mut arguments));
         drop(arguments);
         let outcome = match called {
             Err(thrown) if exception::is_exit_in_flight() => {
@@ -353,7 +357,8 @@ fn chain(call: Call, kind: Kind) -> PhpResult {
     let callback = call.arguments(1, 1)?.callable(1)?.clone();
     let state = state_of(call.this_of(&FUTURE))?.clone();
     let target = STATE.make();
-    let link = Link { kind, callback, target: target.clone(), scope: SpawnScope::current() };
+    let link =
+        Link { kind, callback, target: target.clone(), scope: SpawnScope::current(), errors: ErrorHandling::capture() };
     let outcome = match state.status.get() {
         Status::Pending => {
             target.completion.depends_on(Some(state.completion.as_maker()));

@@ -6,7 +6,7 @@
 use crate::{TOKEN, connections, connections::Connections, fails, number, state, token};
 use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
 use spindle_core::sched::CoroutineId;
-use spindle_php::coroutine::{self, Held, Holders, Wait, Waker};
+use spindle_php::coroutine::{self, ErrorHandling, Held, Holders, Wait, Waker};
 use spindle_zend::{
     Arguments, Call, Class, Collected, FreeWatch, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type,
     Value, ValueCell, argument_error, exception, function_table, object_class, sys,
@@ -60,6 +60,8 @@ impl Entry {
 pub struct Pool {
     factory: ValueCell,
     destructor: ValueCell,
+    /// That of who has made the pool: whoever closes it, the destructor's errors are handled as theirs.
+    errors: RefCell<Option<ErrorHandling>>,
     health_check: ValueCell,
     before_acquire: ValueCell,
     before_release: ValueCell,
@@ -182,6 +184,7 @@ impl State for Pool {
         Pool {
             factory: ValueCell::new(),
             destructor: ValueCell::new(),
+            errors: RefCell::default(),
             health_check: ValueCell::new(),
             before_acquire: ValueCell::new(),
             before_release: ValueCell::new(),
@@ -213,6 +216,7 @@ impl State for Pool {
         for cell in [&self.factory, &self.destructor, &self.health_check, &self.before_acquire, &self.before_release] {
             values.cell(cell);
         }
+        self.errors.borrow().iter().for_each(|errors| errors.collect(values));
         self.places.borrow().items().for_each(|free| values.value(&free.item));
         self.others.borrow().iter().for_each(|(item, _)| values.value(item));
         self.entries.borrow().iter().for_each(|entry| values.object(&entry.connection.kept));
@@ -434,6 +438,8 @@ fn construct(call: Call) -> PhpResult {
         cell.set(callback.cloned().unwrap_or_default());
     }
     this.factory.set(factory.clone());
+    let errors = (!this.destructor.is_empty()).then(ErrorHandling::capture);
+    drop(this.errors.replace(errors));
     let is_called =
         [&this.health_check, &this.before_acquire, &this.before_release].iter().any(|cell| !cell.is_empty());
     this.is_plain.set(!is_called && this.idle_time.get().is_none());
@@ -506,7 +512,11 @@ fn discard(this: &Instance<Pool>, item: Value) -> Result<(), Thrown> {
     if let Some(connection) = item.as_object().filter(|_| this.connections.get().is_some()) {
         connection.skip_destructor(); // which would bring it back
     }
-    let called = callback(&this.destructor, &item);
+    let errors = this.errors.borrow().clone();
+    let called = match errors {
+        Some(errors) => errors.during(|| callback(&this.destructor, &item)),
+        None => Ok(None),
+    };
     exception::put_aside(|| drop(item));
     if called.is_err() || exception::is_in_flight() {
         this.vacate();

@@ -44,7 +44,12 @@ echo 'it is still there: ', await($work), "\n";
 // A failure that only this one gets is not lost.
 $gate = false;
 $fails = spawn(function() use (&$gate) { while (!$gate) suspend(); throw new LogicException('failure'); });
-$canceller = spawn(function() use ($fails) { T\ended($fails); });
+// It waits first, so it runs first.
+spawn(function() use ($fails, &$victim) {
+    T\failure($fails);
+    $victim->cancel(new Async\CancellationException('stop'));
+});
+suspend();
 $victim = spawn(function() use ($fails) {
     try {
         await($fails);
@@ -53,11 +58,8 @@ $victim = spawn(function() use ($fails) {
     }
     delay(600_000);
 });
-spawn(function() use (&$victim, &$fails, &$gate) {
-    $gate = true;
-    while (!$fails->isCompleted()) suspend();
-});
-$fails->onFinally(function() use ($victim) { $victim->cancel(new Async\CancellationException('stop')); });
+T\begun($victim);
+$gate = true;
 T\ended($victim);
 echo json_encode($victim->isCancelled()), "\n";
 ?>

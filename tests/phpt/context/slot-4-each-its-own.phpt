@@ -41,7 +41,7 @@ echo $job->getContext()->get('mine'), "\n";
 $job->getContext()->set('late', 'set while it waited');
 echo await($job), "\n";
 
-// callbacks for the end have one of their own, and the coroutine's is empty
+// callbacks for the end have that of their coroutine
 await(spawn(function() {
     localContext()->set('who', 'the coroutine');
     onFinally(function($job) {
@@ -57,6 +57,6 @@ string(4) "main"
 set before the start
 seen from outside
 set while it waited
-bool(false)
-bool(false)
-bool(false)
+bool(true)
+bool(true)
+bool(true)

@@ -10,7 +10,7 @@ foreach (['the script' => '%s', 'a coroutine' => 'await(spawn(function() { local
     $code = sprintf($form, 'if (pcntl_fork() === 0) { define("CHILD", 1); return; } pcntl_wait($status);');
     $ended = T\php(<<<PHP
         use function Async\{await, delay, localContext, spawn};
-        final class D { function __construct(private string \$n) {} function __destruct() { echo \$this->n, defined('CHILD') ? ' in the child' : '', "\n"; } }
+        final class D { function __construct(private string \$n) {} function __destruct() { echo \$this->n . (defined('CHILD') ? ' in the child' : '') . "\n"; } }
         spawn(function() { localContext()->set('d', new D('of another'))->set(\$GLOBALS['key'] = new stdClass, new D('by a key')); delay(60); });
         localContext()->set('m', new D('main'));
         delay(2);

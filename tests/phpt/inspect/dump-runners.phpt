@@ -1,5 +1,5 @@
 --TEST--
-dump() shows who runs callbacks and exception handlers, cancellation that waits, and queued coroutines
+dump() shows who runs callbacks for an end and exception handlers, cancellation that waits, and queued coroutines
 --INI--
 async.seed=0
 --FILE--
@@ -27,13 +27,13 @@ $scope->onFinally(function ($scope) {
 });
 ?>
 --EXPECTF--
-Async\dump: 4 coroutines in 2 scopes
-global scope, lifetime scope, open: 4 coroutines
+Async\dump: 5 coroutines in 2 scopes
+global scope, lifetime scope, open: 5 coroutines
   #1 running, the script itself
   #2 %s, spawned at %s:8, suspended at %skit.inc:%d%S
+  #4 suspended, spawned at %s:12, in the callbacks for its end, suspended at %s:12, waits in await() of coroutine #2 for %d.%d s
   #5 suspended, cancellation requested, spawned at %s:13, suspended at %s:13, waits in await() of coroutine #2 for %d.%d s
   #%d queued, not started, spawned at %s:17
-  #%d suspended, callbacks for the end of coroutine #4, suspended at %s:12, waits in await() of coroutine #2 for %d.%d s
 Scope created at %s:9, lifetime scope, open: 0 coroutines
   #%d suspended, exception handler, for coroutine #3, suspended at %s:10, waits in await() of coroutine #2 for %d.%d s
 Async\dump: %d coroutine%S in 2 scopes

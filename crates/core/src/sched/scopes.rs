@@ -326,6 +326,16 @@ impl<X> Core<X> {
         }
     }
 
+    /// Keeps a scope that exists from being finished, and from being gone, until [`Core::end_hold`]. Nests.
+    pub fn hold(&mut self, id: ScopeId) {
+        self.add_active(id);
+    }
+
+    /// Ends one [`Core::hold`].
+    pub fn end_hold(&mut self, id: ScopeId) {
+        self.remove_active(id);
+    }
+
     pub(super) fn add_runner(&mut self, id: ScopeId) {
         let mut next = Some(id);
         while let Some(id) = next {

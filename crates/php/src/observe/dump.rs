@@ -120,6 +120,9 @@ fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
     } else {
         let _ = write!(text, ", spawned at {}", this.spawned_at.text());
     }
+    if core.has_outcome(co) && state != State::Done {
+        text += ", in the callbacks for its end";
+    }
     if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
         let _ = write!(text, ", suspended at {}", this.suspended_at.text());
     }

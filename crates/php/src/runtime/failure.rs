@@ -122,17 +122,23 @@ pub fn dies_unawaited(rt: &'static Runtime, this: &CoroutineObject, failure: Own
     }
 }
 
-/// The held failures of a scope that nothing has awaited are unhandled now: what it has been made for is over.
-pub fn end_held_failures(rt: &'static Runtime, id: ScopeId) {
-    if !rt.core.borrow().scope_exists(id) {
-        return;
+/// The held failures of a scope that nothing has awaited are unhandled now: what it has been made for is over. Returns `true` if
+/// there was any. If the scope was finished, it is so again when they have been routed.
+pub fn end_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
+    let exists = rt.core.borrow().scope_exists(id);
+    let all = if exists { scope::take_held_failures(rt, id) } else { Vec::new() };
+    if all.is_empty() {
+        return false;
     }
-    for held in scope::take_held_failures(rt, id) {
+    rt.core.borrow_mut().hold(id);
+    for held in all {
         rt.core.borrow_mut().mark_awaited(held.co.get());
         if let Some(failure) = held.exception.get() {
             route(rt, failure, Level::At(id), id, &held);
         }
     }
+    rt.core.borrow_mut().end_hold(id);
+    true
 }
 
 /// Routes a failure of `about` to handlers and to waiters for a scope, upwards through the parents, and adds it to the
@@ -258,7 +264,9 @@ pub fn carry_out(rt: &'static Runtime) {
                 complete(rt, this);
             }
             Event::Finished(id) => {
-                end_held_failures(rt, id);
+                if end_held_failures(rt, id) {
+                    continue;
+                }
                 let over = {
                     let core = rt.core.borrow();
                     core.scope_exists(id) && core.has_completed(id)

@@ -44,7 +44,8 @@ pub fn end(rt: &'static Runtime, ctx: &'static Ctx, this: &CoroutineObject, exce
     if exception.is_none() && this.job().is_none() {
         exception = life::undelivered(rt, ctx, co);
         if exception.is_some() {
-            life::surviving(|| drop(this.result.take()));
+            let result = this.result.take().some();
+            failure::release_later(rt, result.into_iter().collect(), KeyedValues::default());
         }
     }
     let outcome = life::outcome_of(rt, co, exception.as_deref());

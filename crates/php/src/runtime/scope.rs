@@ -16,8 +16,8 @@ use crate::settings;
 use spindle_core::sched::{Bound, CoroutineId, Disposal, Lifetime, ScopeId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, engine,
-    exception, object_class,
+    Class, Collected, Frame, Instance, Object, Owned, OwnedCell, State, Thrown, Value, ValueCell, engine, exception,
+    object_class,
 };
 use std::cell::{Cell, RefCell};
 use std::ptr;
