@@ -134,6 +134,10 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             let Some(failure) = failure else { break };
             reply::report(&failure);
         }
+        if inner.is_to_tell.replace(false) && !server.on_fatal_error.is_empty() {
+            let told = server.clone();
+            coroutine::spawn(move || coroutine::call(&told.on_fatal_error.get(), &mut []))?;
+        }
         if inner.core.is_drained() {
             return log::finish(&server.log);
         }

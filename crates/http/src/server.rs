@@ -18,6 +18,8 @@ use std::rc::{Rc, Weak};
 /// The state of an object of the class.
 pub struct Server {
     pub handler: ValueCell,
+    /// What is called when a fatal error has ended a request.
+    pub on_fatal_error: ValueCell,
     pub log: Log,
     /// Whether requests have a state of PHP's own.
     pub is_worker: Cell<bool>,
@@ -40,6 +42,8 @@ pub struct Inner {
     pub process: Cell<u32>,
     /// A fatal error has ended a request: the process should end soon.
     pub is_poisoned: Cell<bool>,
+    /// User code is still to be told that.
+    pub is_to_tell: Cell<bool>,
     /// Failures of coroutines whose handler has ended.
     pub failures: RefCell<Vec<Owned<Object>>>,
 }
@@ -54,7 +58,7 @@ function_table! {
         c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null", proxyProtocol: Type::BOOL => c"false", reusePort: Type::BOOL => c"false") -> STATIC => listen;
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
-        c"worker"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, true);
+        c"worker"(handler: Type::CALLABLE, onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => |call| set_handler(call, true);
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
             let arguments = call.arguments(1, 2)?;
             let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
@@ -106,6 +110,7 @@ impl State for Server {
     fn new(_: Class) -> Server {
         Server {
             handler: ValueCell::new(),
+            on_fatal_error: ValueCell::new(),
             is_worker: Cell::new(false),
             variables: OnceCell::new(),
             log: Log::default(),
@@ -121,6 +126,7 @@ impl State for Server {
 
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.handler);
+        values.cell(&self.on_fatal_error);
         values.cell(&self.log.to);
     }
 }
@@ -148,6 +154,7 @@ impl Inner {
             stops: RefCell::default(),
             process: Cell::new(0),
             is_poisoned: Cell::new(false),
+            is_to_tell: Cell::new(false),
             failures: RefCell::default(),
         });
         let mut all = ALL.borrow_mut();
@@ -223,13 +230,19 @@ fn files(call: Call) -> PhpResult {
 }
 
 fn set_handler(call: Call, is_worker: bool) -> PhpResult {
-    let handler = call.arguments(1, 1)?.callable(1)?;
+    let arguments = call.arguments(1, if is_worker { 2 } else { 1 })?;
+    let handler = arguments.callable(1)?;
+    let on_fatal_error = match arguments.value(2) {
+        Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => arguments.callable(2)?.clone(),
+        _ => Value::NULL,
+    };
     let this = call.this_of(&SERVER);
     if this.inner()?.is_running.get() {
         return Err(fails("The handler of a server that runs cannot be changed"));
     }
     this.is_worker.set(is_worker);
     this.handler.set(handler.clone());
+    this.on_fatal_error.set(on_fatal_error);
     Ok(this.object().into())
 }
 

@@ -625,8 +625,8 @@ impl Client for Worker {
         self.has_died.set(true);
         self.fails();
         if let Some(server) = self.server.upgrade() {
-            server.is_poisoned.set(true);
-            server.core.drain(None);
+            server.is_to_tell.set(!server.is_poisoned.replace(true));
+            server.core.drain(Some(server.core.settings().fatal_grace));
             server.wake();
         }
     }

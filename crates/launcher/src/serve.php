@@ -1,18 +1,25 @@
 <?php
 // Run by `spindle serve`, with arguments NAME=VALUE. Ends with status 0 when the server was stopped, and 1 with a line that says why it
 // cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
+//
+// The descriptor `control` is a socket to the command. It is told "ready", and "leaving" when no more connections are accepted, which
+// are left to the next PHP then; it says "stop" and "now". Signals do not, because service managers send them to all processes of a
+// service.
 
 namespace Spindle\Serve;
 
 use Async\CancellationException;
 use Async\Http\{BadRequest, Forbidden, PayloadTooLarge, Request, Response, Server, ServerException, Tls, UpgradeRequired};
-use function Async\{await, awaitAny, delay, signal, spawn};
+use function Async\{await, delay, signal, spawn};
 
 const CHANGED = 75;
 const DIED = 76;
 // Their names are pcntl's, which need not be there.
 const SIGHUP = 1;
 const SIGINT = 2;
+const SIGQUIT = 3;
+const SIGUSR1 = 10;
+const SIGUSR2 = 12;
 const SIGTERM = 15;
 
 function fail(string $message): never
@@ -28,6 +35,9 @@ final class State
     /** The app was loaded. */
     public static bool $isReady = false;
     public static bool $restarts = false;
+    public static bool $isStopping = false;
+    /** @var resource */
+    public static $control;
     /** @var array<string, array{string, ?string}> what the files of the app looked like */
     public static array $seen = [];
 }
@@ -68,6 +78,35 @@ function changed(): ?string
         State::$seen[$file] = $now;
     }
     return null;
+}
+
+/** Tells the command something. */
+function tell(string $line): void
+{
+    @\fwrite(State::$control, "$line\n"); // it may be gone
+}
+
+/** Accepts no more connections, and answers the requests that have come. */
+function stop(Server $server, float $grace): void
+{
+    if (!State::$isStopping) {
+        State::$isStopping = true;
+        \fwrite(\STDERR, "Stopping when all requests are answered; Ctrl+C stops at once\n");
+    }
+    $server->stop($grace);
+}
+
+/** Calls a function whenever a signal comes. */
+function whenever(int $signal, callable $do): void
+{
+    $arrival = signal($signal);
+    spawn(static function () use ($signal, $arrival, $do): void {
+        while (true) {
+            await($arrival);
+            $arrival = signal($signal);
+            $do();
+        }
+    });
 }
 
 /** A page that shows what has gone wrong. */
@@ -112,6 +151,9 @@ function main(array $arguments): never
     }
     $isDev = isset($one['dev']);
     $app = $one['app'];
+    $grace = (float) $one['grace'];
+    State::$control = \fopen("php://fd/$one[control]", 'r+');
+    \stream_set_timeout(State::$control, 1 << 30); // as it is a socket, the default would be a minute
     \extension_loaded('spindle') || fail("PHP has not loaded Spindle: 'spindle doctor' says why");
     $options = [];
     foreach ($many['set'] as $set) {
@@ -123,6 +165,7 @@ function main(array $arguments): never
             default => $value,
         };
     }
+    $options += ['fatal_grace' => $grace];
     try {
         $server = new Server($options);
         foreach ($many['files'] as $files) {
@@ -133,13 +176,13 @@ function main(array $arguments): never
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {
-            $server->listen($address, $tls, isset($one['proxied']), isset($one['shared']));
+            $server->listen($address, $tls, isset($one['proxied']));
         }
         $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
     } catch (ServerException | \ValueError $wrong) {
         fail($wrong->getMessage());
     }
-    \register_shutdown_function(static function () use ($one): void {
+    \register_shutdown_function(static function () use ($one, $app, $isDev): void {
         $error = \error_get_last();
         if (State::$fails) {
             return;
@@ -148,23 +191,20 @@ function main(array $arguments): never
             exit(CHANGED);
         }
         if ($error && $error['type'] & (\E_ERROR | \E_PARSE | \E_CORE_ERROR | \E_COMPILE_ERROR | \E_USER_ERROR | \E_RECOVERABLE_ERROR)) {
-            if (isset($one['state'])) {
-                $files = \array_values(\array_unique([...\array_keys(State::$seen), ...\get_included_files(), $error['file']]));
-                $text = "Fatal error: $error[message] in $error[file]:$error[line]";
-                \file_put_contents($one['state'], State::$isReady ? '' : \serialize([$text, $files]));
-                exit(DIED);
-            }
-            exit(1);
+            $isDev || exit(1); // it was logged
+            $text = "Fatal error: $error[message] in $error[file]:$error[line]";
+            State::$seen[$error['file']] ??= null;
+        } else {
+            $text = "$app has ended the process" . (State::$isReady ? '' : ' while it was loaded');
+            $isDev || fail($text);
+            \fwrite(\STDERR, 'spindle: ' . $text . (State::$isReady ? ": starting again\n" : "\n"));
         }
-        if (isset($one['state']) && State::$isReady) {
-            \fwrite(\STDERR, "The app has ended the process: starting again\n");
-            exit(DIED);
-        }
+        $files = \array_values(\array_unique([...\array_keys(State::$seen), ...\get_included_files()]));
+        \file_put_contents($one['state'], State::$isReady ? '' : \serialize([$text, $files]));
+        exit(DIED);
     });
-    // From here on neither ends the process by itself.
-    $signals = [signal(SIGINT), signal(SIGTERM)];
     $broken = null;
-    if (isset($one['state']) && ($state = (string) @\file_get_contents($one['state'])) !== '') {
+    if ($isDev && ($state = (string) @\file_get_contents($one['state'])) !== '') {
         \file_put_contents($one['state'], '');
         [$broken, $files] = \unserialize($state, ['allowed_classes' => false]);
         remember($app, ...$files);
@@ -175,28 +215,26 @@ function main(array $arguments): never
     if ($broken !== null) {
         $server->handle(static fn (): Response => page($broken));
     }
-    $stops = spawn(static function () use ($server, $one, &$signals): void {
-        awaitAny($signals);
-        $signals = [signal(SIGINT), signal(SIGTERM)];
-        \fwrite(\STDERR, "Stopping when all requests are answered; Ctrl+C stops at once\n");
-        $server->stop((float) $one['grace']);
-        awaitAny($signals);
-        $server->stop(0);
-    });
-    if ($tls && !$isDev) {
-        $hangup = signal(SIGHUP);
-        spawn(static function () use ($tls, &$hangup): void {
-            while (true) {
-                await($hangup);
-                $hangup = signal(SIGHUP);
-                try {
-                    $tls->reload();
-                } catch (ServerException $wrong) {
-                    \fwrite(\STDERR, "spindle: {$wrong->getMessage()}\n");
-                }
-            }
-        });
+    // From here on no signal ends the process by itself. While the app was loaded, which may take for ever, they did.
+    foreach ([SIGINT, SIGTERM, SIGQUIT] as $signal) {
+        whenever($signal, static fn () => stop($server, $grace));
     }
+    whenever(SIGHUP, static function () use ($tls): void {
+        try {
+            $tls?->reload();
+        } catch (ServerException $wrong) {
+            \fwrite(\STDERR, "spindle: {$wrong->getMessage()}\n");
+        }
+    });
+    foreach ([SIGUSR1, SIGUSR2] as $signal) {
+        whenever($signal, static fn () => null); // the command does what they stand for
+    }
+    spawn(static function () use ($server, $grace): void {
+        while (($line = \fgets(State::$control)) !== false) {
+            stop($server, $line === "now\n" ? 0 : $grace);
+        }
+        stop($server, $grace); // the command is gone
+    });
     if ($isDev) {
         spawn(static function () use ($server): void {
             while (($file = changed()) === null) {
@@ -207,20 +245,16 @@ function main(array $arguments): never
             State::$restarts = true;
             $server->stop(2);
         });
-        spawn(static function () use ($server): void {
-            while (!\feof(\STDIN)) {
-                \fread(\STDIN, 1024);
-            }
-            $server->stop(0); // the command is gone
-        });
     }
     State::$isReady = true;
     $scheme = $tls ? 'https' : 'http';
     $urls = \array_map(static fn (string $address): string => \preg_match('/^(unix|fd):/', $address) ? $address : "$scheme://$address/",
-        [\str_starts_with($many['listen'][0], 'unix:') ? $many['listen'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
+        [\str_starts_with($many['shown'][0], 'unix:') ? $many['shown'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
     $url = \implode(', ', $urls);
     @\cli_set_process_title("spindle serve: $app at $url");
     \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+    // It is told when the server runs, so that it does not end the old one before.
+    spawn(tell(...), 'ready');
     try {
         $server->run();
     } catch (ServerException $failed) {
@@ -263,7 +297,7 @@ function load(Server $server, string $app, string $mode, bool $isDev, array $arg
         return $text;
     }
     try {
-        $mode === 'worker' ? $server->worker($handler) : $server->handle($isDev ? shown($handler) : $handler);
+        $mode === 'worker' ? $server->worker($handler, static fn () => tell('leaving')) : $server->handle($isDev ? shown($handler) : $handler);
     } catch (ServerException $wrong) {
         fail($wrong->getMessage());
     }

@@ -1,26 +1,23 @@
-//! `spindle serve`: an application behind the HTTP server, in one process.
+//! `spindle serve`: an application behind the HTTP server.
 //!
-//! What serves is PHP: this command finds one that has Spindle, and becomes it (`serve.php`). With `--dev` it stays, with the
-//! listening socket, and starts PHP again when that says so.
+//! What serves is PHP: this command finds one that has Spindle, and runs it (`serve.php`). It has the listening sockets, and
+//! starts PHP again when that ends.
+
+mod keep;
+mod signals;
+mod sockets;
 
 use crate::console::{self, Status};
 use crate::doctor::candidates;
 use crate::doctor::php::{Php, with_module};
+use keep::{Plan, keep};
 use lexopt::{Arg, Parser, ValueExt};
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use sockets::Sockets;
 use std::ffi::{OsStr, OsString};
-use std::net::TcpListener;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 const HELP: &str = "\
 Usage: spindle serve APP [OPTION]... [[--] ARGUMENT...]
@@ -31,7 +28,8 @@ Serves HTTP with the PHP file APP, which returns what handles a request:
     return fn (Async\\Http\\Request $request) => 'Hello';
 
 Requests are logged on standard output. SIGTERM and Ctrl+C stop it when the
-requests that have come are answered.
+requests that have come are answered, and a second one at once. SIGHUP starts
+PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
 
   --listen ADDRESS  where: HOST:PORT, unix:PATH or fd:NUMBER; may be repeated.
                     Without it 127.0.0.1:8080
@@ -49,7 +47,8 @@ requests that have come are answered.
   --reuse-port      other processes may listen on the same port, if they have
                     this option, too
   --log FORMAT      'combined', 'json' or 'off'
-  --grace SECONDS   how long requests may take when it is stopped; without it 30
+  --grace SECONDS   how long requests may take when it is stopped, and when a
+                    fatal error has ended one of them; without it 30
   --php FILE        the PHP that serves; without it the php on the PATH
   --extension FILE  the spindle.so to load if PHP's configuration loads none;
                     without it the one in PHP's extension folder, or the one
@@ -59,20 +58,10 @@ requests that have come are answered.
 
 Exit status:
   0  it was stopped
-  1  it cannot serve; a line on standard error says why
+  1  it cannot serve, or PHP had to be ended; a line on standard error says why
 ";
 
 const CODE: &str = include_str!("serve.php");
-
-/// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
-const CHANGED: i32 = 75;
-const DIED: i32 = 76;
-
-/// How long an app that ends at once is not started again.
-const REST: Duration = Duration::from_secs(1);
-
-/// How often it is seen whether PHP has ended, or a signal has come.
-const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
 struct Request {
@@ -81,7 +70,7 @@ struct Request {
     files: Vec<OsString>,
     mode: String,
     log: String,
-    grace: String,
+    grace: Duration,
     is_dev: bool,
     is_proxied: bool,
     is_shared: bool,
@@ -117,7 +106,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
         php: "php".into(),
         mode: "handler".into(),
         log: "combined".into(),
-        grace: "30".into(),
+        grace: Duration::from_secs(30),
         ..Request::default()
     };
     while let Some(argument) = arguments.next()? {
@@ -132,7 +121,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                     let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
                     seconds.ok_or("--grace takes seconds, from 0 to 86400")
                 })?;
-                request.grace = seconds.to_string();
+                request.grace = Duration::from_secs_f64(seconds);
             }
             Arg::Long("dev") => request.is_dev = true,
             Arg::Long("proxy-protocol") => request.is_proxied = true,
@@ -155,9 +144,6 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     }
     if request.app.is_empty() {
         return Err("no APP given, a PHP file".into());
-    }
-    if request.is_dev && request.is_shared {
-        return Err("--dev keeps its port, so it does not go with --reuse-port".into());
     }
     if request.listen.is_empty() {
         request.listen.push("127.0.0.1:8080".into());
@@ -189,12 +175,15 @@ fn serve(request: &Request) -> Result<Status, String> {
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
     let php = Php::find(&request.php)?;
     let module = module(request, &php)?;
-    if request.is_dev {
-        return develop(request, &php, module.as_deref(), &app);
-    }
-    // Returns only if that fails.
-    let error = command(request, &php, module.as_deref(), &app, &request.listen).exec();
-    Err(format!("{}: {}", php.file.display(), console::reason(&error)))
+    let command = |listen: &[OsString]| command(request, &php, module.as_deref(), &app, listen);
+    let plan = Plan {
+        command: &command,
+        app: &app,
+        grace: request.grace,
+        is_dev: request.is_dev,
+        has_tls: request.tls.is_some(),
+    };
+    keep(&plan, Sockets::bind(&request.listen, request.is_shared)?)
 }
 
 /// Returns the module that has to be loaded, if PHP's configuration loads none.
@@ -244,7 +233,8 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         command.arg(argument);
     };
     pass("app", app.as_os_str());
-    for (name, value) in [("mode", &request.mode), ("log", &request.log), ("grace", &request.grace)] {
+    let grace = request.grace.as_secs_f64().to_string();
+    for (name, value) in [("mode", &request.mode), ("log", &request.log), ("grace", &grace)] {
         pass(name, OsStr::new(value));
     }
     for (name, values) in [
@@ -260,76 +250,10 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         pass("certificate", certificate);
         pass("key", key);
     }
-    for (name, is_given) in [("dev", request.is_dev), ("proxied", request.is_proxied), ("shared", request.is_shared)] {
+    for (name, is_given) in [("dev", request.is_dev), ("proxied", request.is_proxied)] {
         if is_given {
             pass(name, OsStr::new("1"));
         }
     }
     command
-}
-
-/// Serves until it is stopped, and starts PHP again whenever that asks for it. Connections that come meanwhile wait for it.
-fn develop(request: &Request, php: &Php, module: Option<&Path>, app: &Path) -> Result<Status, String> {
-    let (mut sockets, mut listen) = (Vec::new(), Vec::new());
-    for address in &request.listen {
-        let text = address.to_string_lossy();
-        if text.starts_with("unix:") || text.starts_with("fd:") || !text.contains(':') {
-            listen.push(address.clone());
-            continue;
-        }
-        let socket = TcpListener::bind(&*text)
-            .and_then(|socket| fcntl_setfd(&socket, FdFlags::empty()).map(|()| socket).map_err(Into::into))
-            .map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
-        listen.push(format!("fd:{}", socket.as_raw_fd()).into());
-        sockets.push(socket);
-    }
-    // What a PHP that could not go on leaves for the next one.
-    let state =
-        tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)))?;
-    let mut place = OsString::from("state=");
-    place.push(state.path());
-    let signalled = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&signalled)).map_err(|error| console::reason(&error))?;
-    }
-    loop {
-        let mut command = command(request, php, module, app, &listen);
-        // It sees by the end of its input that this process is gone. The signals of a terminal come here only.
-        let mut child = command
-            .arg(&place)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {}", php.file.display(), console::reason(&error)))?;
-        let begun = Instant::now();
-        let (status, is_stopped) = wait(&mut child, &signalled)?;
-        if is_stopped || !matches!(status, Some(CHANGED | DIED)) {
-            // A signal ends one that has not yet begun to serve.
-            let is_fine = status == Some(0) || is_stopped && matches!(status, None | Some(CHANGED | DIED));
-            return Ok(if is_fine { Status::Fine } else { Status::Failed });
-        }
-        while status == Some(DIED) && begun.elapsed() < REST {
-            if signalled.load(Ordering::Relaxed) {
-                return Ok(Status::Fine);
-            }
-            thread::sleep(PAUSE);
-        }
-    }
-}
-
-/// Waits for the end of PHP, which gets the signals that come here. Returns its exit status, and whether there was a signal.
-fn wait(child: &mut Child, signalled: &AtomicBool) -> Result<(Option<i32>, bool), String> {
-    let mut is_stopped = false;
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| console::reason(&error))? {
-            return Ok((status.code(), is_stopped || signalled.load(Ordering::Relaxed)));
-        }
-        if signalled.swap(false, Ordering::Relaxed) {
-            is_stopped = true;
-            if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
-                let _ = kill_process(pid, Signal::TERM); // it is still there, as it was not waited for
-            }
-        }
-        thread::sleep(PAUSE);
-    }
 }

@@ -27,6 +27,8 @@ pub enum Address {
     Unix(String),
     /// `fd:3`: a socket that listens already.
     Descriptor(RawFd),
+    /// `taken-fd:3`: one that nobody else in this process uses. It is closed with the listener, and not left to other programs.
+    Taken(RawFd),
 }
 
 impl Address {
@@ -35,8 +37,12 @@ impl Address {
         if let Some(path) = text.strip_prefix("unix:") {
             return (!path.is_empty() && !path.contains('\0')).then(|| Address::Unix(path.to_owned()));
         }
-        if let Some(number) = text.strip_prefix("fd:") {
-            return number.parse().ok().filter(|fd| *fd >= 0).map(Address::Descriptor);
+        let (kind, number): (fn(RawFd) -> Address, _) = match text.strip_prefix("taken-") {
+            Some(rest) => (Address::Taken, rest.strip_prefix("fd:")),
+            None => (Address::Descriptor, text.strip_prefix("fd:")),
+        };
+        if let Some(number) = number {
+            return number.parse().ok().filter(|fd| *fd >= 0).map(kind);
         }
         let (host, port) = text.rsplit_once(':')?;
         let is_bracketed = host.starts_with('[') && host.ends_with(']');
@@ -77,6 +83,11 @@ impl Listener {
                 (Kind::Unix(socket, Some((path.clone(), std::process::id()))), format!("unix:{path}"))
             }
             Address::Descriptor(fd) => Listener::inherited(*fd)?,
+            Address::Taken(fd) => {
+                let inherited = Listener::inherited(*fd)?;
+                io::close_original(*fd);
+                inherited
+            }
         };
         match &kind {
             Kind::Tcp(socket) => socket.set_nonblocking(true)?,
@@ -112,7 +123,10 @@ impl Listener {
     fn inherited(fd: RawFd) -> std::io::Result<(Kind, String)> {
         let copy = io::duplicate_listener(fd)?;
         if copy.is_unix {
-            return Ok((Kind::Unix(UnixListener::from(copy.fd), None), format!("fd:{fd}")));
+            let socket = UnixListener::from(copy.fd);
+            let path = socket.local_addr().ok().and_then(|address| Some(address.as_pathname()?.display().to_string()));
+            let text = path.map_or_else(|| format!("fd:{fd}"), |path| format!("unix:{path}"));
+            return Ok((Kind::Unix(socket, None), text));
         }
         Listener::of_tcp(TcpListener::from(copy.fd))
     }

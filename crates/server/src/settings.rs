@@ -23,6 +23,8 @@ pub struct Settings {
     pub request_timeout: u64,
     /// How long a cancelled handler may take until the client is answered without it.
     pub cancel_grace: u64,
+    /// How long other requests may take after one has ended with a fatal error; 0 for no time at all.
+    pub fatal_grace: u64,
     /// How long a client may take no data of a response; then the connection is closed.
     pub write_timeout: u64,
     /// How many bytes of a response are buffered before its handler has to wait.
@@ -79,6 +81,7 @@ impl Default for Settings {
             keep_alive: 75 * SECOND,
             request_timeout: 60 * SECOND,
             cancel_grace: 5 * SECOND,
+            fatal_grace: 30 * SECOND,
             write_timeout: 30 * SECOND,
             write_window: 256 << 10,
             max_buffered: 256 << 20,

@@ -1,0 +1,437 @@
+//! The life of PHP: it is started, told to stop, and started again whenever it ends unasked. The next one begins while another one
+//! still answers, if that has said that it accepts no more connections.
+//!
+//! ```text
+//!   started ── "ready" ── serves ── "leaving" ── finishes its requests ── ended
+//!      │                    └─ a reload: the next one is ready, so this one is told to stop ─┘
+//!      └─ ended before: the command fails if none has ever been ready, else it is tried again, at growing intervals
+//! ```
+
+use super::signals::Signals;
+use super::sockets::Sockets;
+use crate::console::{self, Status};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+/// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
+const CHANGED: i32 = 75;
+const DIED: i32 = 76;
+
+/// How long PHP may take to stop beyond the time of grace: it cancels its requests then, which takes `cancel_grace`.
+const BEYOND: Duration = Duration::from_secs(5);
+
+/// How long what is cancelled at once may take.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+/// How long PHP may take to say where it is, and end, before it is killed. It says so after a second.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// How long the start of PHP may take once it was told to stop.
+const START: Duration = Duration::from_secs(2);
+
+/// The time between the starts of two that have served.
+const REST: Duration = Duration::from_millis(200);
+
+/// The same for apps that end while they are developed.
+const DEVELOPMENT_REST: Duration = Duration::from_secs(1);
+
+/// How long it is waited after PHP did not start for the first time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// How often files are looked at while an app loads that is being developed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What is kept alive, and how.
+pub struct Plan<'a> {
+    /// PHP, as it serves at these addresses.
+    pub command: &'a dyn Fn(&[OsString]) -> Command,
+    pub app: &'a Path,
+    pub grace: Duration,
+    pub is_dev: bool,
+    pub has_tls: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Starting,
+    Serving,
+    /// It accepts no more connections.
+    Leaving,
+}
+
+struct Php {
+    child: Child,
+    /// What it says: lines. And what it is told.
+    control: UnixStream,
+    said: Vec<u8>,
+    /// It says nothing any more.
+    is_silent: bool,
+    stage: Stage,
+    began: Instant,
+    /// When it is made to end, which it should have done by itself.
+    due: Option<Instant>,
+    /// It was made to end.
+    is_pressed: bool,
+}
+
+impl Php {
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            let _ = kill_process(pid, signal); // it is still there, as it was not waited for
+        }
+    }
+
+    /// Makes it finish its requests.
+    fn finish(&mut self, now: Instant, grace: Duration) {
+        match self.stage {
+            Stage::Starting => {
+                self.signal(Signal::TERM);
+                self.is_due_by(now + START);
+            }
+            Stage::Serving => {
+                let _ = self.control.write_all(b"stop\n"); // it may be gone
+                self.is_due_by(now + grace + BEYOND);
+            }
+            Stage::Leaving => {}
+        }
+    }
+
+    fn is_due_by(&mut self, time: Instant) {
+        self.due = Some(self.due.map_or(time, |before| before.min(time)));
+    }
+
+    /// Makes it cancel what still runs. If it does not get to that, a thread of it ends it because of the two signals, with a line that
+    /// says where it was.
+    fn press(&mut self) {
+        let _ = self.control.write_all(b"now\n");
+        self.signal(Signal::TERM);
+        self.signal(Signal::INT);
+    }
+}
+
+pub struct Keeper<'a> {
+    plan: &'a Plan<'a>,
+    signals: Signals,
+    /// Until the command is told to stop.
+    sockets: Option<Sockets>,
+    all: Vec<Php>,
+    /// When PHP is started, if there is no other one.
+    start_at: Option<Instant>,
+    /// One was ready.
+    has_served: bool,
+    /// How many have ended since, before they were ready.
+    failures: u32,
+    /// It was asked for another one while one started.
+    is_stale: bool,
+    stopping: Option<Status>,
+    /// Its end ends this command.
+    has_terminal: bool,
+    looked: Instant,
+    /// What a PHP that could not go on leaves for the next one.
+    state: Option<tempfile::NamedTempFile>,
+}
+
+/// Serves until it is stopped.
+pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
+    let temporary = || {
+        tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)))
+    };
+    let mut keeper = Keeper {
+        plan,
+        signals: Signals::catch()?,
+        sockets: Some(sockets),
+        all: Vec::new(),
+        start_at: None,
+        has_served: false,
+        failures: 0,
+        is_stale: false,
+        stopping: None,
+        has_terminal: std::io::stdin().is_terminal(),
+        looked: Instant::now(),
+        state: plan.is_dev.then(temporary).transpose()?,
+    };
+    keeper.start()?;
+    loop {
+        keeper.wait();
+        for signal in keeper.signals.take() {
+            keeper.signalled(signal);
+        }
+        keeper.listen();
+        keeper.reap();
+        keeper.press();
+        if keeper.all.is_empty()
+            && let Some(status) = keeper.stopping
+        {
+            return Ok(status);
+        }
+        if keeper.start_at.is_some_and(|at| at <= Instant::now()) {
+            keeper.start()?;
+        }
+    }
+}
+
+impl Keeper<'_> {
+    fn start(&mut self) -> Result<(), String> {
+        self.start_at = None;
+        self.is_stale = false;
+        let Some(sockets) = &self.sockets else { return Ok(()) };
+        let mut command = (self.plan.command)(&sockets.names);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let failed = |error: std::io::Error| format!("{program}: {}", console::reason(&error));
+        let (control, its) = UnixStream::pair().map_err(failed)?;
+        control.set_nonblocking(true).map_err(failed)?;
+        fcntl_setfd(&its, FdFlags::empty()).map_err(|error| failed(error.into()))?;
+        command.arg(format!("control={}", its.as_raw_fd()));
+        if let Some(state) = &self.state {
+            let mut argument = OsString::from("state=");
+            argument.push(state.path());
+            command.arg(argument);
+        }
+        if self.has_terminal {
+            command.stdin(Stdio::null()); // only the group of this process may read from it
+        }
+        // The signals of a terminal come here only.
+        let child = command.process_group(0).spawn().map_err(failed)?;
+        let began = Instant::now();
+        self.looked = began;
+        self.all.push(Php {
+            child,
+            control,
+            said: Vec::new(),
+            is_silent: false,
+            stage: Stage::Starting,
+            began,
+            due: None,
+            is_pressed: false,
+        });
+        Ok(())
+    }
+
+    fn is_any(&self, stage: Stage) -> bool {
+        self.all.iter().any(|php| php.stage == stage)
+    }
+
+    /// Waits until something is to be done.
+    fn wait(&self) {
+        let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
+        let next = self.all.iter().filter_map(|php| php.due).chain(self.start_at).chain(look).min();
+        let timeout = next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
+        let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
+        let mut ready = vec![readable(self.signals.wakes.as_fd())];
+        ready.extend(self.all.iter().filter(|php| !php.is_silent).map(|php| readable(php.control.as_fd())));
+        let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal, or all is looked at in vain
+    }
+
+    fn signalled(&mut self, signal: i32) {
+        let again = self.stopping.is_some();
+        match signal {
+            SIGTERM | SIGINT if again => {
+                let by = Instant::now() + AT_ONCE;
+                for php in &mut self.all {
+                    php.press();
+                    php.is_due_by(by);
+                }
+            }
+            SIGTERM | SIGINT | SIGQUIT => self.stop(),
+            SIGHUP if self.plan.is_dev || self.has_terminal => self.stop(),
+            SIGHUP if self.plan.has_tls => {
+                self.all.iter().filter(|php| php.stage == Stage::Serving).for_each(|php| php.signal(Signal::HUP));
+            }
+            SIGHUP | SIGUSR2 => self.reload(),
+            SIGUSR1 => console::complain(b"spindle: there are no log files to open again: logs go to standard output and error"),
+            _ => {}
+        }
+    }
+
+    fn stop(&mut self) {
+        if self.stopping.is_some() {
+            return;
+        }
+        self.stopping = Some(Status::Fine);
+        self.start_at = None;
+        // Clients are refused from now on, rather than left to wait for nobody.
+        self.sockets = None;
+        let now = Instant::now();
+        self.all.iter_mut().for_each(|php| php.finish(now, self.plan.grace));
+    }
+
+    /// Has another PHP take over.
+    fn reload(&mut self) {
+        if self.stopping.is_some() {
+            return;
+        }
+        if self.is_any(Stage::Starting) {
+            self.is_stale = true;
+        } else {
+            console::complain(b"spindle: starting PHP anew; requests that run are answered by the old one");
+            self.start_at = Some(Instant::now());
+        }
+    }
+
+    /// Takes what they say.
+    fn listen(&mut self) {
+        for place in 0..self.all.len() {
+            let php = &mut self.all[place];
+            let mut bytes = [0; 256];
+            while let Ok(read) = php.control.read(&mut bytes) {
+                php.said.extend_from_slice(&bytes[..read]);
+                if read == 0 {
+                    php.is_silent = true;
+                    break;
+                }
+            }
+            while let Some(end) = self.all[place].said.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.all[place].said.drain(..=end).collect();
+                self.heard(place, line.trim_ascii());
+            }
+        }
+    }
+
+    fn heard(&mut self, place: usize, line: &[u8]) {
+        let now = Instant::now();
+        match (line, self.all[place].stage) {
+            (b"ready", Stage::Starting) => {
+                let others = self.all.iter_mut().enumerate().filter(|(other, _)| *other != place);
+                for php in others.map(|(_, php)| php).filter(|php| php.stage == Stage::Serving) {
+                    php.finish(now, self.plan.grace);
+                    php.stage = Stage::Leaving;
+                }
+                self.all[place].stage = Stage::Serving;
+                self.has_served = true;
+                self.failures = 0;
+                if self.stopping.is_some() {
+                    self.all[place].finish(now, self.plan.grace);
+                } else if self.is_stale {
+                    self.start_at = Some(now);
+                }
+            }
+            (b"leaving", Stage::Serving) => {
+                let php = &mut self.all[place];
+                php.stage = Stage::Leaving;
+                php.is_due_by(now + self.plan.grace + BEYOND);
+                self.start_after(self.all[place].began + REST);
+            }
+            _ => {}
+        }
+    }
+
+    /// Has PHP started then, unless another one serves or starts.
+    fn start_after(&mut self, time: Instant) {
+        if self.stopping.is_none() && !self.is_any(Stage::Serving) && !self.is_any(Stage::Starting) {
+            self.start_at = Some(time.max(Instant::now()));
+        }
+    }
+
+    /// Looks who has ended.
+    fn reap(&mut self) {
+        let mut place = 0;
+        while place < self.all.len() {
+            // It fails if there is no such process.
+            let Some(status) = self.all[place].child.try_wait().unwrap_or_else(|_| Some(ExitStatus::default())) else {
+                place += 1;
+                continue;
+            };
+            self.listen(); // to its last words
+            let php = self.all.remove(place);
+            self.ended(&php, status);
+        }
+    }
+
+    fn ended(&mut self, php: &Php, status: ExitStatus) {
+        if let Some(so_far) = self.stopping {
+            // One that has not begun to serve was ended by a signal.
+            let is_fine = status.success() || !php.is_pressed && php.stage == Stage::Starting;
+            let is_expected = is_fine || matches!(status.code(), Some(CHANGED | DIED));
+            self.stopping = Some(if is_expected && so_far == Status::Fine { Status::Fine } else { Status::Failed });
+            return;
+        }
+        let how = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("ended with status {code}"),
+            (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),
+        };
+        match (php.stage, status.code()) {
+            (Stage::Leaving, _) => {}
+            (_, Some(CHANGED)) => self.start_after(Instant::now()),
+            (_, Some(DIED)) => self.start_after(php.began + DEVELOPMENT_REST),
+            (Stage::Starting, _) if php.due.is_some() => self.start_after(Instant::now()), // it was to start anew
+            (Stage::Starting, code) if self.plan.is_dev || !self.has_served => {
+                if code.is_none() {
+                    console::complain(format!("spindle: PHP {how} before it could serve").as_bytes());
+                }
+                self.stopping = Some(Status::Failed);
+            }
+            (Stage::Starting, _) if self.is_any(Stage::Serving) => {
+                console::complain(format!("spindle: the new PHP {how} before it could serve: the old one goes on").as_bytes());
+            }
+            (Stage::Starting, _) => {
+                let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
+                self.failures = (self.failures + 1).min(16);
+                let seconds = pause.as_secs_f32();
+                let line = format!("spindle: PHP {how} before it could serve: starting it again in {seconds} seconds");
+                console::complain(line.as_bytes());
+                self.start_after(Instant::now() + pause);
+            }
+            (Stage::Serving, _) => {
+                console::complain(format!("spindle: PHP {how}: starting it again").as_bytes());
+                let rest = if self.plan.is_dev { DEVELOPMENT_REST } else { REST };
+                self.start_after(php.began + rest);
+            }
+        }
+    }
+
+    /// Ends those that should have ended.
+    fn press(&mut self) {
+        let now = Instant::now();
+        if self.plan.is_dev && now >= self.looked + LOOK {
+            self.looked = now;
+            let app = self.plan.app;
+            for php in self.all.iter_mut().filter(|php| php.stage == Stage::Starting && php.due.is_none()) {
+                if let Some(file) = changed(app.parent().unwrap_or(app), now - php.began) {
+                    console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
+                    php.finish(now, Duration::ZERO);
+                }
+            }
+        }
+        for php in self.all.iter_mut().filter(|php| php.due.is_some_and(|due| due <= now)) {
+            if php.is_pressed {
+                console::complain(b"spindle: PHP does not end: it is killed");
+                php.signal(Signal::KILL);
+                php.due = None;
+            } else {
+                php.press();
+                php.is_pressed = true;
+                php.due = Some(now + LAST_WORDS);
+            }
+        }
+    }
+}
+
+/// Returns a file of PHP code in this folder, or below it, that has changed in this time.
+fn changed(folder: &Path, time: Duration) -> Option<PathBuf> {
+    let since = SystemTime::now().checked_sub(time)?;
+    for entry in folder.read_dir().ok()?.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if kind.is_dir() && !is_hidden {
+            if let Some(found) = changed(&path, time) {
+                return Some(found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "php")
+            && entry.metadata().and_then(|found| found.modified()).is_ok_and(|at| at >= since)
+        {
+            return Some(path);
+        }
+    }
+    None
+}

@@ -1,0 +1,42 @@
+//! The signals that come to this process.
+
+use crate::console;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const ALL: [i32; 7] = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD];
+
+/// Catches them from its making on.
+pub struct Signals {
+    come: [Arc<AtomicBool>; ALL.len()],
+    /// Can be read when one has come.
+    pub wakes: UnixStream,
+}
+
+impl Signals {
+    pub fn catch() -> Result<Signals, String> {
+        let caught = || -> std::io::Result<Signals> {
+            let (wakes, wake) = UnixStream::pair()?;
+            wakes.set_nonblocking(true)?;
+            let come: [Arc<AtomicBool>; ALL.len()] = Default::default();
+            for (signal, flag) in ALL.iter().zip(&come) {
+                // First the flag, then the byte: the order in which they are called.
+                signal_hook::flag::register(*signal, Arc::clone(flag))?;
+                signal_hook::low_level::pipe::register(*signal, wake.try_clone()?)?;
+            }
+            Ok(Signals { come, wakes })
+        };
+        caught().map_err(|error| format!("signals cannot be caught: {}", console::reason(&error)))
+    }
+
+    /// Returns those that have come since.
+    pub fn take(&self) -> Vec<i32> {
+        let mut bytes = [0; 64];
+        while (&self.wakes).read(&mut bytes).is_ok_and(|read| read > 0) {}
+        let come = ALL.iter().zip(&self.come).filter(|(_, flag)| flag.swap(false, Ordering::AcqRel));
+        come.map(|(signal, _)| *signal).collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! The sockets at which PHP accepts connections. They belong to this process, so that they outlive a PHP that ends: connections that
+//! come meanwhile wait in them.
+
+use crate::console;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// How many connections may wait. The system lowers it to what it allows.
+const BACKLOG: i32 = 4096;
+
+/// Sockets that listen, until they are dropped.
+#[derive(Default)]
+pub struct Sockets {
+    open: Vec<OwnedFd>,
+    paths: Vec<PathBuf>,
+    /// What PHP is to listen at in place of the addresses.
+    pub names: Vec<OsString>,
+}
+
+impl Sockets {
+    /// Listens at these addresses. Those that are none, and descriptors that this process was started with, are left to PHP.
+    pub fn bind(addresses: &[OsString], is_shared: bool) -> Result<Sockets, String> {
+        let mut sockets = Sockets::default();
+        for address in addresses {
+            let text = address.to_string_lossy();
+            let is_elsewhere = text.starts_with("fd:") || !text.contains(':') || text == "unix:";
+            if is_elsewhere || is_shared && text.starts_with("unix:") {
+                sockets.names.push(address.clone());
+                continue;
+            }
+            let bound = match text.strip_prefix("unix:") {
+                Some(path) => unix(Path::new(path)).inspect(|_| sockets.paths.push(path.into())),
+                None => tcp(&text, is_shared),
+            };
+            // PHP inherits it.
+            let socket = bound
+                .and_then(|socket| fcntl_setfd(&socket, FdFlags::empty()).map(|()| socket).map_err(Into::into))
+                .map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
+            sockets.names.push(format!("taken-fd:{}", socket.as_raw_fd()).into());
+            sockets.open.push(socket);
+        }
+        Ok(sockets)
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        for path in &self.paths {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn tcp(text: &str, is_shared: bool) -> io::Result<OwnedFd> {
+    let mut last = io::ErrorKind::AddrNotAvailable.into();
+    for address in text.to_socket_addrs()? {
+        match listening(&address, is_shared) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn listening(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    if is_shared {
+        sockopt::set_socket_reuseport(&socket, true)?;
+    }
+    net::bind(&socket, address)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+fn unix(path: &Path) -> io::Result<OwnedFd> {
+    // One that no process listens on any more is replaced.
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+        let _ = fs::remove_file(path);
+    }
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
