@@ -11,6 +11,7 @@ mod errors;
 mod form;
 mod headers;
 mod helpers;
+mod limits;
 mod log;
 mod options;
 mod reply;
@@ -63,6 +64,7 @@ fn register() {
 fn request_ends() {
     server::close_all();
     worker::process_request_ends();
+    limits::process_request_ends();
     helpers::forget();
 }
 

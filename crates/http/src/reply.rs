@@ -165,6 +165,11 @@ pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
         report(thrown);
         StatusCode::INTERNAL_SERVER_ERROR
     });
+    refuse(exchange, status);
+}
+
+/// Answers with this status in place of a response that has not begun. One that has is broken off.
+pub fn refuse(exchange: &Rc<Exchange>, status: StatusCode) {
     let (mut head, body) = refusal(status);
     if status == StatusCode::UPGRADE_REQUIRED {
         head.headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));

@@ -174,6 +174,11 @@ pub fn current() -> Value {
     coroutine::attached().filter(|object| REQUEST.of(object).is_some()).map_or(Value::NULL, Value::from)
 }
 
+/// Returns the exchange of that request.
+pub fn current_exchange() -> Option<Rc<Exchange>> {
+    REQUEST.of(&*coroutine::attached()?)?.exchange.get().cloned()
+}
+
 impl Request {
     /// Returns its exchange.
     ///

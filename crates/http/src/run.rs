@@ -1,14 +1,17 @@
 //! The loop of `Server::run()`, and the coroutine of a request.
 
 use crate::errors::{self, fails};
+use crate::limits::{self, Limits};
 use crate::log;
 use crate::reply;
 use crate::request;
 use crate::server::{Inner, Server};
 use crate::{server_variables, worker};
 use spindle_php::coroutine::{self, Scope, WaitQueue};
+use spindle_php::limits::has_ended_coroutine;
 use spindle_php::sapi::{self, Sapi};
 use spindle_server::{Event, Exchange, Why};
+use http::StatusCode;
 use spindle_zend::{Instance, Object, Owned, PhpResult, Thrown, Value, exception};
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -19,6 +22,7 @@ pub struct Handling {
     /// Coroutines that wait for data of the request's body, or for room for the response.
     pub waiting: WaitQueue,
     scope: RefCell<Option<Scope>>,
+    pub limits: Limits,
     /// The request of PHP's own, in worker mode.
     request: Option<Weak<Sapi>>,
     /// The failure of another coroutine of the scope.
@@ -89,7 +93,9 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
         worker::server_begins().inspect_err(|_| inner.is_running.set(false))?;
         server_variables::prepare(server);
     }
+    limits::watch(inner.core.settings());
     let ended = serve(server, &inner);
+    limits::unwatch();
     if is_worker {
         worker::server_ends();
     }
@@ -223,6 +229,7 @@ fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: &Rc<Exch
     let handling = Handling {
         waiting: WaitQueue::new(),
         scope: RefCell::new(Some(scope.clone())),
+        limits: Limits::usual(),
         request: own.as_ref().map(Rc::downgrade),
         failure: RefCell::new(None),
     };
@@ -250,9 +257,16 @@ fn handle(
         other.map_or(Ok(()), |other| Err(exception::throw(other)))?;
         reply::send(exchange, result)
     });
+    if let Some(handling) = self::handling(exchange) {
+        handling.limits.restore_setting();
+    }
     if answered.is_err() {
         if exception::is_exit_in_flight() {
-            return Err(Thrown::is_in_flight());
+            if !has_ended_coroutine() {
+                return Err(Thrown::is_in_flight());
+            }
+            drop(exception::take());
+            reply::refuse(exchange, StatusCode::INTERNAL_SERVER_ERROR);
         }
         if let Some(thrown) = exception::take() {
             let (failure, other) = match handling(exchange) {

@@ -39,6 +39,8 @@ const OUTPUT_BUFFERING: i64 = 4096;
 pub struct Worker {
     /// Until the response is complete.
     exchange: RefCell<Option<Rc<Exchange>>>,
+    /// Until its coroutine has ended.
+    handled: Weak<Exchange>,
     server: Weak<Inner>,
     texts: OnceCell<Texts>,
     /// The head of the response, once PHP has sent it.
@@ -161,6 +163,7 @@ pub fn make(exchange: &Rc<Exchange>, inner: &Rc<Inner>) -> Rc<Sapi> {
     Sapi::new(|_| {
         Box::new(Worker {
             exchange: RefCell::new(Some(Rc::clone(exchange))),
+            handled: Rc::downgrade(exchange),
             server: Rc::downgrade(inner),
             texts: OnceCell::new(),
             head: RefCell::new(None),
@@ -381,12 +384,17 @@ pub fn handle_uncaught(thrown: &Object) -> bool {
 
 impl Worker {
     /// The response must not look complete. Its status is 500, unless a part of it was sent.
-    fn fails(&self) {
+    pub fn fails(&self) {
         self.has_failed.set(true);
         sapi::set_status(500);
         if let Some(head) = &mut *self.head.borrow_mut() {
             head.status = StatusCode::INTERNAL_SERVER_ERROR; // PHP has sent it, but no client has got it
         }
+    }
+
+    /// Returns the exchange, also when its response is complete, until its coroutine has ended.
+    pub fn handled(&self) -> Option<Rc<Exchange>> {
+        self.handled.upgrade()
     }
 
     fn exchange(&self) -> Option<Rc<Exchange>> {

@@ -364,6 +364,11 @@ void spindle_sapi_server_text(const char *name, zval *text);
 void spindle_sapi_send_headers(void);
 void spindle_sapi_exception_handler(zval *handler);
 void spindle_sapi_uncaught(zend_object *exception);
+zend_long spindle_time_limit(void);
+void spindle_time_limit_watch(bool (*set)(zend_long seconds)); /* returns whether that is a limit of what runs alone */
+void spindle_time_limit_watch_no_more(bool begins);
+void spindle_time_limit_restore(void);
+void spindle_time_is_over(zend_string *error);
 void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t length), void *with);
 void spindle_sapi_watch_errors(bool (*survived)(void));
 void spindle_sapi_watch_no_errors(void);

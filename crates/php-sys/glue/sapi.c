@@ -86,6 +86,12 @@ static const uint8_t places_tracked[TRACKED] = {
 	[FILES] = TRACK_VARS_FILES,
 };
 
+/* The settings that are each request's own. Frameworks empty default_mimetype to send a response without a type, or with one of their
+ * own; and libraries call set_time_limit(). */
+enum { TYPE, TIME, SETTINGS };
+static const char *const setting_names[SETTINGS] = {[TYPE] = "default_mimetype", [TIME] = "max_execution_time"};
+static zend_ini_entry *settings[SETTINGS];
+
 struct spindle_sapi {
 #define DECLARE(macro, name) __typeof__(macro(name)) name;
 	FIELDS(DECLARE)
@@ -103,7 +109,7 @@ struct spindle_sapi {
 	struct {
 		zend_string *value, *orig_value; /* references of this request; NULL in the process's own while that runs */
 		uint8_t modified, orig_modifiable;
-	} type; /* the setting default_mimetype */
+	} settings[SETTINGS];
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
@@ -134,9 +140,6 @@ static uint32_t places[SUPERGLOBALS];
 /* The static properties of async.request_statics. Values are exchanged in place, because compiled code keeps their addresses. */
 static zval **statics;
 static uint32_t static_count;
-
-/* The setting default_mimetype. Frameworks empty it to send a response without a type, or with one of their own. */
-static zend_ini_entry *type_setting;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
@@ -309,7 +312,9 @@ bool spindle_sapi_prepare(void)
 		other_getenv = sapi_module.getenv;
 		sapi_module.getenv = request_getenv;
 	}
-	type_setting = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("default_mimetype"));
+	for (int i = 0; i < SETTINGS; i++) {
+		settings[i] = zend_hash_str_find_ptr(EG(ini_directives), setting_names[i], strlen(setting_names[i]));
+	}
 	zend_module_entry *zlib = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("zlib"));
 	if (zlib && zlib->globals_size == sizeof(struct zlib_globals)) {
 		compression_coding = &((struct zlib_globals *) zlib->globals_ptr)->compression_coding;
@@ -391,8 +396,10 @@ spindle_sapi *spindle_sapi_new(void)
 		this->statics = calloc(static_count, sizeof(zval)); /* undefined */
 	}
 	/* As the process has it; the request has not changed it. */
-	zend_string *type = running == NULL || running == &own ? type_setting->value : own.type.value;
-	this->type.value = type ? zend_string_copy(type) : NULL;
+	for (int i = 0; i < SETTINGS; i++) {
+		zend_string *value = running == NULL || running == &own ? settings[i]->value : own.settings[i].value;
+		this->settings[i].value = value ? zend_string_copy(value) : NULL;
+	}
 	this->process = process;
 	this->previous = last;
 	if (last) {
@@ -434,27 +441,30 @@ static void load(const spindle_sapi *from)
 	spindle_output_request_handlers(NULL, &from->output);
 }
 
-static void switch_type(spindle_sapi *from, const spindle_sapi *to)
+static void switch_setting(int which, spindle_sapi *from, const spindle_sapi *to)
 {
-	from->type.value = type_setting->value;
-	from->type.orig_value = type_setting->orig_value;
-	from->type.modified = type_setting->modified;
-	from->type.orig_modifiable = type_setting->orig_modifiable;
-	type_setting->value = to->type.value;
-	type_setting->orig_value = to->type.orig_value;
-	type_setting->modified = to->type.modified;
-	type_setting->orig_modifiable = to->type.orig_modifiable;
-	SG(default_mimetype) = to->type.value ? ZSTR_VAL(to->type.value) : NULL;
+	zend_ini_entry *setting = settings[which];
+	__typeof__(from->settings[0]) *before = &from->settings[which];
+	const __typeof__(to->settings[0]) *next = &to->settings[which];
+
+	before->value = setting->value;
+	before->orig_value = setting->orig_value;
+	before->modified = setting->modified;
+	before->orig_modifiable = setting->orig_modifiable;
+	setting->value = next->value;
+	setting->orig_value = next->orig_value;
+	setting->modified = next->modified;
+	setting->orig_modifiable = next->orig_modifiable;
 	/* PHP's end of a request restores those that are in this table, of the process. */
-	if (UNEXPECTED(from->type.modified != to->type.modified)) {
-		if (from->type.modified) {
-			zend_hash_del(EG(modified_ini_directives), type_setting->name);
+	if (UNEXPECTED(before->modified != next->modified)) {
+		if (before->modified) {
+			zend_hash_del(EG(modified_ini_directives), setting->name);
 		} else {
 			if (!EG(modified_ini_directives)) {
 				ALLOC_HASHTABLE(EG(modified_ini_directives));
 				zend_hash_init(EG(modified_ini_directives), 8, NULL, NULL, 0);
 			}
-			zend_hash_add_ptr(EG(modified_ini_directives), type_setting->name, type_setting);
+			zend_hash_add_ptr(EG(modified_ini_directives), setting->name, setting);
 		}
 	}
 }
@@ -490,7 +500,10 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 		save(from);
 	}
 	load(to);
-	switch_type(from, to);
+	for (int i = 0; i < SETTINGS; i++) {
+		switch_setting(i, from, to);
+	}
+	SG(default_mimetype) = settings[TYPE]->value ? ZSTR_VAL(settings[TYPE]->value) : NULL;
 	if (session_module) {
 		switch_sid(from, to);
 	}
@@ -760,8 +773,10 @@ void spindle_sapi_release(void)
 		zend_stack_clean(&EG(user_exception_handlers), (void (*)(void *)) zval_ptr_dtor, true);
 	}
 	php_free_shutdown_functions();
-	if (type_setting->modified) {
-		zend_restore_ini_entry(type_setting->name, ZEND_INI_STAGE_RUNTIME);
+	for (int i = 0; i < SETTINGS; i++) {
+		if (settings[i]->modified) {
+			zend_restore_ini_entry(settings[i]->name, ZEND_INI_STAGE_RUNTIME);
+		}
 	}
 	if (sid) {
 		zval_ptr_dtor(sid);
@@ -802,8 +817,10 @@ void spindle_sapi_free(spindle_sapi *this)
 	if (this->previous) {
 		this->previous->next = this->next;
 	}
-	if (this->type.value && !this->type.modified) {
-		zend_string_release(this->type.value);
+	for (int i = 0; i < SETTINGS; i++) {
+		if (this->settings[i].value && !this->settings[i].modified) {
+			zend_string_release(this->settings[i].value);
+		}
 	}
 	free(this->statics);
 	if (spare_count < MOST_SPARE) {
@@ -989,4 +1006,72 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 	EG(delayed_oom).state = ZEND_OOM_STATE_NONE; /* else no code runs any more */
 #endif
 	gc_protect(false);
+}
+
+/* --- time limits ------------------------------------------------------------------------------------------------------ */
+
+/* PHP's time limit is a timer of the process, which would end whatever runs when it expires. While a server runs there is none, and a
+ * limit that is set belongs to what has set it: see observe/limits.rs. */
+static zend_ini_entry *time_setting;
+static bool (*set_limit)(zend_long seconds);
+static __typeof__(((zend_ini_entry *) 0)->on_modify) set_timer;
+
+static ZEND_INI_MH(on_time_limit)
+{
+	zend_long seconds = ZEND_STRTOL(ZSTR_VAL(new_value), NULL, 0);
+
+	if (stage != ZEND_INI_STAGE_RUNTIME && stage != ZEND_INI_STAGE_HTACCESS) {
+		return set_timer(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+	}
+	if (!set_limit(seconds)) {
+		EG(timeout_seconds) = seconds; /* for those that begin later */
+	}
+	return SUCCESS;
+}
+
+/* The limit of what has set none. */
+zend_long spindle_time_limit(void)
+{
+	return EG(timeout_seconds) > 0 ? EG(timeout_seconds) : 0;
+}
+
+void spindle_time_limit_watch(bool (*set)(zend_long seconds))
+{
+	set_limit = set;
+	if (!time_setting) {
+		time_setting = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("max_execution_time"));
+		set_timer = time_setting->on_modify;
+		time_setting->on_modify = on_time_limit;
+		zend_unset_timeout();
+	}
+}
+
+void spindle_time_limit_watch_no_more(bool begins)
+{
+	if (!time_setting) {
+		return;
+	}
+	time_setting->on_modify = set_timer;
+	time_setting = NULL;
+	if (begins && EG(timeout_seconds) > 0) {
+		zend_set_timeout(EG(timeout_seconds), false);
+	}
+}
+
+void spindle_time_limit_restore(void)
+{
+	if (time_setting && time_setting->modified) {
+		zend_restore_ini_entry(time_setting->name, ZEND_INI_STAGE_RUNTIME);
+	}
+}
+
+/* Reports this fatal error, without the end that one has. */
+void spindle_time_is_over(zend_string *error)
+{
+	int status = EG(exit_status);
+
+	zend_error_at(E_ERROR | E_DONT_BAIL, zend_get_executed_filename_ex(), zend_get_executed_lineno(), "%s", ZSTR_VAL(error));
+	if (running == NULL || running == &own) {
+		EG(exit_status) = status; /* of the process */
+	}
 }

@@ -124,6 +124,11 @@ declare! {
     pub safe fn spindle_sapi_send_headers();
     pub safe fn spindle_sapi_exception_handler(handler: &mut Value);
     pub safe fn spindle_sapi_uncaught(exception: &Object);
+    pub safe fn spindle_time_limit() -> i64;
+    pub safe fn spindle_time_limit_watch(set: extern "C" fn(i64) -> bool);
+    pub safe fn spindle_time_limit_watch_no_more(begins: bool);
+    pub safe fn spindle_time_limit_restore();
+    pub safe fn spindle_time_is_over(error: &Str);
     #[allow(improper_ctypes, reason = "C passes the `Vec` on, and does not read it")]
     pub safe fn spindle_sapi_each_header(
         each: extern "C" fn(&mut Vec<Vec<u8>>, *const c_char, usize),

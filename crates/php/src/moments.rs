@@ -8,7 +8,7 @@ use crate::fibers;
 use crate::handles::{handle_locks, matches, trampolines};
 use crate::isolation;
 use crate::module;
-use crate::observe::{diagnostics, dump, watch};
+use crate::observe::{diagnostics, dump, limits, watch};
 use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, dependencies, ends, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
@@ -30,6 +30,7 @@ moments! {
     }
 
     fn run_ends(rt: &'static Runtime) {
+        limits::run_ends();
         watch::end_run(rt);
     }
 
@@ -109,6 +110,7 @@ moments! {
 
     fn forked(rt: &'static Runtime) {
         watch::after_fork();
+        limits::after_fork();
         handle_locks::forget_all();
         let running = rt.core.borrow().running();
         loading::forget_others(running);
@@ -155,10 +157,16 @@ moments! {
 
     fn vm_interrupted(frame: Option<Frame>) {
         watch::interrupted(frame);
+        limits::interrupted(frame);
+    }
+
+    fn is_ended_alone() -> bool {
+        limits::has_ended_coroutine()
     }
 
     fn request_ended() {
         watch::stop();
+        limits::request_ended();
         fibers::request_ended();
     }
 }

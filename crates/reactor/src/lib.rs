@@ -15,6 +15,7 @@ pub mod kernel;
 mod pool;
 pub mod signals;
 pub mod syscalls;
+pub mod ticks;
 pub mod watchdog;
 
 use std::cell::{Cell, RefCell};

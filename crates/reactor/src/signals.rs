@@ -15,7 +15,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// The number of signals, with 0.
 const COUNT: usize = 65;
@@ -44,6 +44,8 @@ static REPORT: AtomicI32 = AtomicI32::new(0);
 static PENDING: AtomicU64 = AtomicU64::new(0);
 /// Those of them that the running code did not send itself, by a `kill` of its own process.
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
+/// How many times SIGTERM and SIGINT were caught.
+static ENDINGS: AtomicU32 = AtomicU32::new(0);
 /// The reactor is waiting for events.
 static WAITING: AtomicBool = AtomicBool::new(false);
 
@@ -96,6 +98,7 @@ pub(crate) fn after_fork() {
     EVENT.store(-1, Ordering::Release);
     PENDING.store(0, Ordering::Relaxed);
     OUTSIDE.store(0, Ordering::Relaxed);
+    ENDINGS.store(0, Ordering::Relaxed);
 }
 
 /// Forgets the eventfd, which user code has closed, and returns its number. Signals that are caught before the next one is
@@ -113,6 +116,19 @@ pub fn pending() -> bool {
 /// The signals that were caught since the last turn, bit `n - 1` for signal `n`.
 pub fn caught() -> u64 {
     PENDING.load(Ordering::Acquire)
+}
+
+/// The signals that ask a process to end.
+const ENDING: u64 = bit(libc::SIGTERM) | bit(libc::SIGINT);
+
+/// Returns how often this process was asked to end, by a signal that is caught.
+pub fn endings() -> u32 {
+    ENDINGS.load(Ordering::Acquire)
+}
+
+/// Returns `true` if such a signal has come, and there was no turn since.
+pub fn ending_waits() -> bool {
+    caught() & ENDING != 0
 }
 
 /// Drops signals that have interrupted a call already, so that they interrupt no other. The end of a child and the request
@@ -146,7 +162,7 @@ pub(crate) fn take() -> Caught {
     caught
 }
 
-fn bit(signal: i32) -> u64 {
+const fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
@@ -242,6 +258,9 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     // SAFETY: by `sigaction(2)`, as the handler was installed with `SA_SIGINFO`.
     if !unsafe { is_from_running_code(info) } {
         OUTSIDE.fetch_or(bit(signal), Ordering::AcqRel);
+    }
+    if bit(signal) & ENDING != 0 {
+        ENDINGS.fetch_add(1, Ordering::AcqRel);
     }
     // After user code's handler: the call that it interrupts returns when it has run, whichever thread the signal came to.
     if PENDING.fetch_or(bit(signal), Ordering::AcqRel) & bit(signal) == 0 {

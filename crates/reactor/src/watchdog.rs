@@ -217,7 +217,7 @@ impl Run {
 }
 
 /// The identity of standard error when the watchdog started. User code may close it and open something else by its number.
-struct Errors(Option<(u64, u64)>);
+pub struct Errors(Option<(u64, u64)>);
 
 impl Errors {
     fn identity() -> Option<(u64, u64)> {
@@ -232,11 +232,13 @@ impl Errors {
         }
     }
 
-    fn now() -> Errors {
+    /// Returns the present one.
+    pub fn now() -> Errors {
         Errors(Errors::identity())
     }
 
-    fn write(&self, text: &str) {
+    /// Writes to standard error, if it is still the same.
+    pub fn write(&self, text: &str) {
         if self.0.is_some() && self.0 == Errors::identity() {
             // SAFETY: as many bytes as the text has. A failure cannot be reported.
             unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };

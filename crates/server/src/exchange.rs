@@ -18,6 +18,7 @@ use crate::files::{File, Sending};
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
 use crate::server::{Event, Shared};
+use crate::settings::Settings;
 use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -863,6 +864,29 @@ impl Exchange {
     pub fn omits_body(&self, status: StatusCode) -> bool {
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         has_none || self.parts.method == Method::HEAD
+    }
+
+    /// Returns the limits of its server.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Returns `true` if its response should have begun, and the handler was not asked to end for that.
+    pub fn is_overdue(&self, now: u64) -> bool {
+        let limit = self.shared.settings.request_timeout;
+        let is_waited_for = matches!(self.state.get(), State::Running) && self.timed_out_at.get() == 0;
+        is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
+    }
+
+    /// The owner has seen that the time of its handler is over, and asks it to end.
+    pub fn times_out(&self, now: u64) {
+        if self.timed_out_at.get() == 0 {
+            self.timed_out_at.set(now);
+        }
+        if self.cancelled.get().is_none() {
+            self.cancelled.set(Some(Why::Timeout));
+            self.shared.cancelled.set(self.shared.cancelled.get() + 1);
+        }
     }
 
     /// Asks the handler to end, if it runs.

@@ -33,8 +33,8 @@ const BEYOND: Duration = Duration::from_secs(5);
 /// How long what is cancelled at once may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// How long PHP may take to say where it is, and end, before it is killed. It says so after a second.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long PHP may take to say where it is, and end, before it is killed. It says so after some two seconds.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// How long the start of PHP may take once it was told to stop.
 const START: Duration = Duration::from_secs(2);

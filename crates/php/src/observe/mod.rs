@@ -3,4 +3,5 @@
 pub mod diagnostics;
 pub mod dump;
 pub mod info;
+pub mod limits;
 pub mod watch;

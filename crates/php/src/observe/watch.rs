@@ -32,10 +32,10 @@ const MAX_READS: usize = 8;
 /// A position in PHP code.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Place {
-    file: String,
-    line: u32,
+    pub(super) file: String,
+    pub(super) line: u32,
     /// The running internal function that was called there, if any.
-    function: String,
+    pub(super) function: String,
 }
 
 /// A line that has been reported.
@@ -254,7 +254,7 @@ fn json(text: &str) -> String {
 }
 
 /// Returns ` in flock() (system call flock, by php)`, as far as it is known.
-fn in_what(place: &Place, native: &Native) -> String {
+pub(super) fn in_what(place: &Place, native: &Native) -> String {
     let mut text = String::new();
     if !place.function.is_empty() {
         text += &format!(" in {}()", place.function);
@@ -306,7 +306,7 @@ impl Subject for PhpThread {
 }
 
 /// Returns the innermost user code, and the internal function above it.
-fn read_place() -> Place {
+pub(super) fn read_place() -> Place {
     let mut place = Place::default();
     let mut frame = word(engine::current_frame_address()).unwrap_or(0);
     let mut innermost = true;
@@ -330,7 +330,7 @@ fn read_place() -> Place {
     place
 }
 
-fn field(base: usize, offset: usize) -> usize {
+pub(super) fn field(base: usize, offset: usize) -> usize {
     if base == 0 { 0 } else { word(base.wrapping_add(offset)).unwrap_or(0) }
 }
 

@@ -198,7 +198,13 @@ pub(super) fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     if !exception.as_deref().is_some_and(exception::is_exit) {
         return false;
     }
-    let Some(sapi) = sapi::live() else { return true };
+    let Some(sapi) = sapi::live() else {
+        if !moments::is_ended_alone() {
+            return true;
+        }
+        *exception = Some(exception::detached(classes::async_exception(), "The time of the coroutine is over"));
+        return false;
+    };
     *exception = None;
     sapi.client().exits();
     false

@@ -77,6 +77,9 @@ unsafe extern "Rust" {
     /// The engine has stopped PHP code between two instructions.
     #[link_name = "spindle_moment_vm_interrupted"]
     pub safe fn vm_interrupted(frame: Option<Frame>);
+    /// Returns `true` if the exit that has ended the running coroutine concerns it alone.
+    #[link_name = "spindle_moment_is_ended_alone"]
+    pub safe fn is_ended_alone() -> bool;
     /// The request is over; no coroutine runs again.
     #[link_name = "spindle_moment_request_ended"]
     pub safe fn request_ended();

@@ -1,0 +1,294 @@
+//! Time limits of code that computes, and so never gets to the event loop: a thread has the engine interrupt PHP code at intervals,
+//! and a [part](crate::Part) looks then whether the time of what runs is over. The same thread ends the process if it is asked to end
+//! twice, and does not get to that.
+//!
+//! A *stretch* is code that runs without a return to the scheduler. A switch costs one store for it; all else is done at
+//! interrupts.
+
+use crate::c;
+use crate::handles::handle_locks;
+use crate::observe::watch::{self, field};
+use crate::runtime::{ctx::Ctx, park, pending_cancel, scheduler};
+use crate::stack::stacks;
+use spindle_reactor::ticks::Ticks;
+use spindle_reactor::watchdog::{Errors, Native, word};
+use spindle_reactor::{Reactor, signals};
+use spindle_zend::{Frame, Function, PhpStatic, Str, engine, exception};
+use std::cell::{Cell, RefCell};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long the process may take to get to a second signal.
+const LATE: u64 = 1_000_000_000;
+
+/// How long the thread waits until PHP code has said where it is.
+const ANSWER: Duration = Duration::from_millis(300);
+
+/// The longest interval, which is that of a process that is told to end.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// The shortest one.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+/// What has run since the scheduler was last returned to, as far as it was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// For how long, in nanoseconds.
+    pub length: u64,
+    /// The processor time of it since the last look, in nanoseconds.
+    pub computed: u64,
+}
+
+/// What a part knows of the coroutine that runs.
+#[derive(Clone, Copy)]
+pub struct Looks {
+    /// Looks whether its time is over. PHP code was interrupted: an exception may be thrown there, by [`throw_cancellation`] and
+    /// [`end_coroutine`].
+    pub look: fn(Stretch),
+    /// Sets how many seconds it may compute; 0 for no limit. Returns `false` if that is not its own.
+    pub limit: fn(i64) -> bool,
+    /// Says in a few words what it does.
+    pub describe: fn() -> Option<String>,
+}
+
+/// What both threads share.
+#[derive(Default)]
+struct Board {
+    is_due: AtomicBool,
+    /// The thread wants to know where PHP code is.
+    asks: AtomicBool,
+    answer: Mutex<Option<String>>,
+}
+
+struct State {
+    /// The processor time of the thread at the last look at it.
+    computed: Cell<u64>,
+    looks: Cell<Option<Looks>>,
+    ticks: RefCell<Option<(Ticks, Arc<Board>)>>,
+    /// The coroutine that [`end_coroutine`] ends.
+    ends: Cell<u64>,
+}
+
+/// When the present stretch was first seen; 0: not yet.
+static SEEN: AtomicU64 = AtomicU64::new(0);
+
+static STATE: PhpStatic<State> = PhpStatic::new(State {
+    computed: Cell::new(0),
+    looks: Cell::new(None),
+    ticks: RefCell::new(None),
+    ends: Cell::new(0),
+});
+
+/// Looks at what runs from now on, often enough for a limit of so many nanoseconds. From now on also PHP's time limit is that of what
+/// runs.
+pub fn watch(limit: u64, looks: Looks) {
+    extern "C" fn set(seconds: i64) -> bool {
+        STATE.looks.get().is_some_and(|looks| (looks.limit)(seconds))
+    }
+    STATE.looks.set(Some(looks));
+    c::spindle_time_limit_watch(set);
+    if STATE.ticks.borrow().is_none() {
+        let board = Arc::<Board>::default();
+        let mut ending = Ending::new(Arc::clone(&board));
+        let tick = move || {
+            ending.look();
+            ending.board.is_due.store(true, Ordering::Release);
+            engine::request_interrupt(); // an atomic flag, made to be set from other threads
+        };
+        // Without a thread there are no limits for what computes.
+        *STATE.ticks.borrow_mut() = Ticks::start(LONGEST, tick).ok().map(|ticks| (ticks, board));
+    }
+    look_within(limit);
+}
+
+/// Looks often enough for a limit of so many nanoseconds.
+pub fn look_within(limit: u64) {
+    if let Some((ticks, _)) = STATE.ticks.borrow().as_ref()
+        && limit > 0
+    {
+        ticks.shorten(Duration::from_nanos(limit / 8).clamp(SHORTEST, LONGEST));
+    }
+}
+
+/// Looks at nothing any more: PHP's time limit is that of the process again.
+pub fn stop() {
+    if STATE.looks.take().is_some() {
+        c::spindle_time_limit_watch_no_more(true);
+    }
+    drop(STATE.ticks.take());
+}
+
+/// At the end of PHP's request, for which no time limit holds any more.
+pub(crate) fn request_ended() {
+    if STATE.looks.take().is_some() {
+        c::spindle_time_limit_watch_no_more(false);
+    }
+    drop(STATE.ticks.take());
+}
+
+/// Returns how many seconds of processor time code may take that has set no limit of its own; 0 if there is no limit.
+pub fn usual_limit() -> i64 {
+    c::spindle_time_limit()
+}
+
+/// Restores PHP's setting after what runs has changed it.
+pub fn restore_setting() {
+    c::spindle_time_limit_restore();
+}
+
+/// The running stretch ends.
+#[inline(always)]
+pub(crate) fn run_ends() {
+    SEEN.store(0, Ordering::Relaxed);
+}
+
+/// In the child of a fork, which has no other thread.
+pub(crate) fn after_fork() {
+    drop(STATE.ticks.take());
+}
+
+/// The engine has interrupted PHP code.
+pub(crate) fn interrupted(frame: Option<Frame>) {
+    let Some(looks) = STATE.looks.get() else { return };
+    {
+        let ticks = STATE.ticks.borrow();
+        let Some((_, board)) = ticks.as_ref() else { return };
+        if board.asks.swap(false, Ordering::AcqRel) {
+            let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
+            let file = file.map_or(String::new(), Str::to_text);
+            let what = (looks.describe)().map_or(String::new(), |what| format!(" ({what})"));
+            let answer = format!("{}{what} computes in {file} on line {line}", coroutine());
+            *board.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        }
+        if !board.is_due.swap(false, Ordering::AcqRel) {
+            return;
+        }
+    }
+    let (now, computed) = (Reactor::now(), processor_time());
+    let since = SEEN.load(Ordering::Relaxed);
+    let before = STATE.computed.replace(computed);
+    if since == 0 {
+        return SEEN.store(now, Ordering::Relaxed);
+    }
+    if frame.and_then(Frame::function).is_some_and(|function| !function.is_internal()) && !exception::is_in_flight() {
+        (looks.look)(Stretch { length: now.saturating_sub(since), computed: computed.saturating_sub(before) });
+    }
+}
+
+/// Returns the processor time of this thread.
+fn processor_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Throws the pending cancellation of the running coroutine, whose PHP code was interrupted. Returns `false` if it cannot be thrown
+/// there.
+pub fn throw_cancellation() -> bool {
+    can_throw() && scheduler::existing().is_some_and(park::throw_cancellation)
+}
+
+fn can_throw() -> bool {
+    let Some(rt) = scheduler::existing() else { return false };
+    let frame = Frame::current();
+    let in_php = frame.and_then(Frame::function).is_some_and(|function: Function| !function.is_internal());
+    in_php
+        && !pending_cancel::is_inside_failing(rt.context(), frame)
+        && !handle_locks::is_inside_marked()
+        && !exception::is_in_flight()
+}
+
+/// Ends the running coroutine, whose PHP code was interrupted, as an exit does, which no code can catch. Reports this fatal error
+/// before. Returns `false` if it cannot be ended there.
+pub fn end_coroutine(error: &str) -> bool {
+    let Some(rt) = scheduler::existing() else { return false };
+    if !can_throw() {
+        return false;
+    }
+    c::spindle_time_is_over(&Str::new(error));
+    if exception::is_in_flight() {
+        return true; // a handler of output has thrown
+    }
+    STATE.ends.set(rt.context().id.get());
+    exception::throw_exit();
+    exception::enter_frame();
+    true
+}
+
+/// Returns `true` if the exit in flight in the running coroutine, or that has ended it, is that of [`end_coroutine`]: it concerns no
+/// other code.
+pub fn has_ended_coroutine() -> bool {
+    let ends = STATE.ends.get();
+    ends != 0 && scheduler::existing().is_some_and(|rt| rt.context().id.get() == ends) && STATE.ends.replace(0) != 0
+}
+
+/// Looks, on the thread of the ticks, whether the process gets to its end.
+struct Ending {
+    board: Arc<Board>,
+    /// How often it had been asked to end before.
+    before: u32,
+    /// Since when the present stretch, if it was seen, and no other one, has kept it from doing so.
+    waits: Option<(u64, u64)>,
+    context: usize,
+    thread: libc::pid_t,
+    errors: Errors,
+}
+
+impl Ending {
+    fn new(board: Arc<Board>) -> Ending {
+        Ending {
+            board,
+            before: signals::endings(),
+            waits: None,
+            context: stacks::running_at(),
+            // SAFETY: no arguments.
+            thread: unsafe { libc::gettid() },
+            errors: Errors::now(),
+        }
+    }
+
+    fn look(&mut self) {
+        let stretch = SEEN.load(Ordering::Relaxed);
+        // One that is in a call for as long is not seen, but the signals are not, either.
+        let is_stuck = stretch != 0 || signals::ending_waits();
+        if !is_stuck || signals::endings().wrapping_sub(self.before) < 2 {
+            self.waits = None;
+            return;
+        }
+        let now = Reactor::now();
+        let (since, _) = *self.waits.get_or_insert((now, stretch));
+        if self.waits.is_some_and(|(_, before)| before != stretch) {
+            self.waits = Some((now, stretch));
+            return;
+        }
+        if now - since < LATE {
+            return;
+        }
+        self.board.asks.store(true, Ordering::Release);
+        engine::request_interrupt();
+        std::thread::sleep(ANSWER);
+        if SEEN.load(Ordering::Relaxed) != stretch {
+            return; // it has got there
+        }
+        let answer = self.board.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let what = answer.unwrap_or_else(|| {
+            let id = field(word(self.context).unwrap_or(0), offset_of!(Ctx, id));
+            let who = if id == 0 { "code".to_owned() } else { format!("coroutine #{id}") };
+            let place = watch::read_place();
+            let at =
+                if place.file.is_empty() { String::new() } else { format!(" in {} on line {}", place.file, place.line) };
+            format!("{who} runs{}{at}", watch::in_what(&place, &Native::of(self.thread)))
+        });
+        self.errors.write(&format!("Spindle: ended by a signal, which the event loop did not get to: {what}\n"));
+        // SAFETY: ends the process without any code of its own, which belongs to the thread that is stuck.
+        unsafe { libc::_exit(1) };
+    }
+}
+
+/// Returns the name of the running coroutine.
+fn coroutine() -> String {
+    scheduler::existing().map_or("code".to_owned(), |rt| format!("coroutine #{}", rt.context().id.get()))
+}
