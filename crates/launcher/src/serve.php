@@ -2,7 +2,7 @@
 // Run by `spindle serve`, with arguments NAME=VALUE. Ends with status 0 when the server was stopped, and 1 with a line that says why it
 // cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
 //
-// The descriptor `control` is a socket to the command. It is told "ready", and "leaving" when no more connections are accepted, which
+// The descriptor `control` is a socket to the command. It is told "ready", "file PATH" for those that are watched, and "leaving" when no more connections are accepted, which
 // are left to the next PHP then; it says "stop" and "now". Signals do not, because service managers send them to all processes of a
 // service.
 
@@ -253,6 +253,9 @@ function main(array $arguments): never
     $url = \implode(', ', $urls);
     @\cli_set_process_title("spindle serve: $app at $url");
     \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+    foreach ($isDev ? \get_included_files() : [] as $file) {
+        tell("file $file");
+    }
     // It is told when the server runs, so that it does not end the old one before.
     spawn(tell(...), 'ready');
     try {

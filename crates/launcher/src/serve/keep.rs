@@ -14,14 +14,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
 const CHANGED: i32 = 75;
@@ -51,6 +54,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// How often files are looked at while an app loads that is being developed.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// What changes when a file does: its number, and when that was.
+type Version = Option<(u64, i64, i64)>;
 
 /// What is kept alive, and how.
 pub struct Plan<'a> {
@@ -138,6 +144,8 @@ pub struct Keeper<'a> {
     /// Its end ends this command.
     has_terminal: bool,
     looked: Instant,
+    /// The files of an app that is being developed, as far as they are known, and how they looked when PHP began.
+    files: BTreeMap<PathBuf, Version>,
     /// What a PHP that could not go on leaves for the next one.
     state: Option<tempfile::NamedTempFile>,
 }
@@ -159,6 +167,7 @@ pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
         stopping: None,
         has_terminal: std::io::stdin().is_terminal(),
         looked: Instant::now(),
+        files: BTreeMap::from([(plan.app.to_path_buf(), None)]),
         state: plan.is_dev.then(temporary).transpose()?,
     };
     keeper.start()?;
@@ -205,6 +214,7 @@ impl Keeper<'_> {
         let child = command.process_group(0).spawn().map_err(failed)?;
         let began = Instant::now();
         self.looked = began;
+        self.files.iter_mut().for_each(|(file, seen)| *seen = version(file));
         self.all.push(Php {
             child,
             control,
@@ -316,6 +326,11 @@ impl Keeper<'_> {
                     self.start_at = Some(now);
                 }
             }
+            (_, stage) if line.starts_with(b"file ") && stage != Stage::Leaving => {
+                let file = PathBuf::from(OsStr::from_bytes(&line[5..]));
+                let seen = version(&file);
+                self.files.insert(file, seen);
+            }
             (b"leaving", Stage::Serving) => {
                 let php = &mut self.all[place];
                 php.stage = Stage::Leaving;
@@ -395,9 +410,8 @@ impl Keeper<'_> {
         let now = Instant::now();
         if self.plan.is_dev && now >= self.looked + LOOK {
             self.looked = now;
-            let app = self.plan.app;
             for php in self.all.iter_mut().filter(|php| php.stage == Stage::Starting && php.due.is_none()) {
-                if let Some(file) = changed(app.parent().unwrap_or(app), now - php.began) {
+                if let Some((file, _)) = self.files.iter().find(|(file, seen)| version(file) != **seen) {
                     console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
                     php.finish(now, Duration::ZERO);
                 }
@@ -417,21 +431,8 @@ impl Keeper<'_> {
     }
 }
 
-/// Returns a file of PHP code in this folder, or below it, that has changed in this time.
-fn changed(folder: &Path, time: Duration) -> Option<PathBuf> {
-    let since = SystemTime::now().checked_sub(time)?;
-    for entry in folder.read_dir().ok()?.flatten() {
-        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if kind.is_dir() && !is_hidden {
-            if let Some(found) = changed(&path, time) {
-                return Some(found);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "php")
-            && entry.metadata().and_then(|found| found.modified()).is_ok_and(|at| at >= since)
-        {
-            return Some(path);
-        }
-    }
-    None
+/// Returns what changes when a file does.
+fn version(file: &Path) -> Version {
+    let found = file.metadata().ok()?;
+    Some((found.ino(), found.mtime(), found.mtime_nsec()))
 }
