@@ -234,7 +234,7 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     let handler = arguments.callable(1)?;
     let on_fatal_error = match arguments.value(2) {
         Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => arguments.callable(2)?.clone(),
-        _ => Value::NULL,
+        _ => Value::UNDEF,
     };
     let this = call.this_of(&SERVER);
     if this.inner()?.is_running.get() {

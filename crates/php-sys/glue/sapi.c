@@ -1000,8 +1000,6 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 	PG(in_user_include) = false;
 	PG(during_request_startup) = false;
 	CG(unclean_shutdown) = 0;
-	/* After a time-out PHP ends the process if the request takes much longer to end. It does not end, and others would be hit. */
-	zend_unset_timeout();
 #ifdef ZEND_HAS_OOM
 	EG(delayed_oom).state = ZEND_OOM_STATE_NONE; /* else no code runs any more */
 #endif
