@@ -58,9 +58,13 @@ namespace Async\Http {
          * Sets what handles requests in worker mode: superglobals, header(), echo, php://input, the session and exit are each
          * request's own in $handler and in the coroutines that it spawns. What it returns is ignored. See docs/worker-mode.md.
          *
+         * After a fatal error in a request no more connections are accepted. $onFatalError is called then, while other requests
+         * are still answered, for at most `fatal_grace` seconds.
+         *
          * @param callable(): mixed $handler
+         * @param null|callable(): mixed $onFatalError
          */
-        public function worker(callable $handler): Server {}
+        public function worker(callable $handler, ?callable $onFatalError = null): Server {}
 
         /**
          * Logs each request when it is over: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to

@@ -152,9 +152,8 @@ pub struct Keeper<'a> {
 
 /// Serves until it is stopped.
 pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
-    let temporary = || {
-        tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)))
-    };
+    let temporary =
+        || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
     let mut keeper = Keeper {
         plan,
         signals: Signals::catch()?,
@@ -236,7 +235,8 @@ impl Keeper<'_> {
     fn wait(&self) {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let next = self.all.iter().filter_map(|php| php.due).chain(self.start_at).chain(look).min();
-        let timeout = next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
+        let timeout =
+            next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.all.iter().filter(|php| !php.is_silent).map(|php| readable(php.control.as_fd())));
@@ -259,7 +259,9 @@ impl Keeper<'_> {
                 self.all.iter().filter(|php| php.stage == Stage::Serving).for_each(|php| php.signal(Signal::HUP));
             }
             SIGHUP | SIGUSR2 => self.reload(),
-            SIGUSR1 => console::complain(b"spindle: there are no log files to open again: logs go to standard output and error"),
+            SIGUSR1 => console::complain(
+                b"spindle: there are no log files to open again: logs go to standard output and error",
+            ),
             _ => {}
         }
     }
@@ -387,7 +389,9 @@ impl Keeper<'_> {
                 self.stopping = Some(Status::Failed);
             }
             (Stage::Starting, _) if self.is_any(Stage::Serving) => {
-                console::complain(format!("spindle: the new PHP {how} before it could serve: the old one goes on").as_bytes());
+                console::complain(
+                    format!("spindle: the new PHP {how} before it could serve: the old one goes on").as_bytes(),
+                );
             }
             (Stage::Starting, _) => {
                 let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);

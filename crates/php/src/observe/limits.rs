@@ -278,8 +278,11 @@ impl Ending {
             let id = field(word(self.context).unwrap_or(0), offset_of!(Ctx, id));
             let who = if id == 0 { "code".to_owned() } else { format!("coroutine #{id}") };
             let place = watch::read_place();
-            let at =
-                if place.file.is_empty() { String::new() } else { format!(" in {} on line {}", place.file, place.line) };
+            let at = if place.file.is_empty() {
+                String::new()
+            } else {
+                format!(" in {} on line {}", place.file, place.line)
+            };
             format!("{who} runs{}{at}", watch::in_what(&place, &Native::of(self.thread)))
         });
         self.errors.write(&format!("Spindle: ended by a signal, which the event loop did not get to: {what}\n"));
