@@ -213,7 +213,7 @@ final class Async\Http\Server
     public function listen(string $address, ?Async\Http\Tls $tls = null, bool $proxyProtocol = false, bool $reusePort = false): Async\Http\Server
     public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
-    public function worker(callable $handler): Async\Http\Server
+    public function worker(callable $handler, ?callable $onFatalError = null): Async\Http\Server
     public function accessLog(mixed $to, string $format = "combined"): Async\Http\Server
     public function run(): void
     public function stop(?float $grace = null): void
