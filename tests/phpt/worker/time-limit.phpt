@@ -12,7 +12,7 @@ function compute(float $seconds): void
     for ($end = $used() + $seconds; $used() < $end;);
 }
 
-set_time_limit(3);
+set_time_limit(2);
 $log = S\log_file();
 [$begun, $go] = [new Async\Channel(1), new Async\Channel(1)];
 $server = S\worker(function () use ($begun, $go) {
@@ -26,7 +26,7 @@ $server = S\worker(function () use ($begun, $go) {
             echo ini_get('max_execution_time'), ' set';
             return;
         case '/computes':
-            compute(1.5);
+            compute(1.2);
             echo ini_get('max_execution_time'), ' computed';
             return;
         case '/usual':
@@ -48,7 +48,7 @@ $server = S\worker(function () use ($begun, $go) {
         case '/off':
             set_time_limit(1);
             ini_set('max_execution_time', 0);
-            compute(1.5);
+            compute(1.2);
             echo 'no limit';
     }
 }, ['request_timeout' => 0]);
@@ -64,12 +64,12 @@ echo S\answer($server, '/off'), "\n";
 $server->stop();
 ?>
 --EXPECT--
-200 3 computed
+200 2 computed
 200 1 set
 500 begun shutdown: Maximum execution time of 1 second exceeded
 Fatal error:  Maximum execution time of 1 second exceeded
 500 
 Fatal error:  Maximum execution time of 1 second exceeded
 500 
-Fatal error:  Maximum execution time of 3 seconds exceeded
+Fatal error:  Maximum execution time of 2 seconds exceeded
 200 no limit
