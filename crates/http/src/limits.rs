@@ -133,7 +133,7 @@ fn does_not_return(exchange: &Exchange, handling: &Handling, length: u64) {
     if is_over {
         limits.cancelled_at.set(now);
         exchange.times_out(now);
-        run::cancel(exchange, &errors::cancellation(Why::Timeout));
+        run::cancel(exchange, &errors::cancellation(exchange, Why::Timeout));
         limits::throw_cancellation();
     }
 }

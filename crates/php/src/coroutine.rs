@@ -71,8 +71,8 @@ pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, spawn, suspension,
-    wait_set,
+    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, spawn,
+    suspension, wait_set,
 };
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};

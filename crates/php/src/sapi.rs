@@ -8,8 +8,8 @@ use crate::engine::output;
 use crate::handles::trampolines;
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
-    Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text, report_uncaught,
-    send_headers, server_variables, set_status, status_line, watch_errors,
+    Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,
+    report_uncaught, send_headers, server_variables, set_status, status_line, watch_errors,
 };
 use crate::runtime::{report, scheduler, suspension};
 use spindle_zend::{Object, engine};

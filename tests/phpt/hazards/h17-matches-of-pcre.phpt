@@ -69,6 +69,44 @@ foreach ([1, 0] as $jit) {
     echo "jit $jit: ", count($all), "\n";
 }
 
+$open = [];
+function pass(string $gate): void { while (!isset($GLOBALS['open'][$gate])) suspend(); }
+final class Waits
+{
+    public function __construct(private string $gate, private string $text) {}
+    public function __toString(): string { pass($this->gate); return $this->text; }
+}
+
+// preg_grep() matches after others have begun
+$grep = spawn(fn() => preg_grep('/(x)(.*)/', [new Waits('grep', 'what is before x')]));
+T\begun($grep);
+T\begun($beside = spawn(fn() => preg_replace_callback('/(\w)(\d)/', function ($m) { pass('beside'); return "<$m[0]>"; }, 'a1 b2, and c3, and more')));
+$open['grep'] = true;
+echo count(await($grep)), "\n";
+$open['beside'] = true;
+echo await($beside), "\n";
+
+// the first call leaves the block between its patterns, and the second one comes to its next pattern then
+$patterns = ["/{$many}1/" => 'one', "/{$many}2/" => 'two', '/[a-z]+/' => 'three'];
+$first = spawn(fn() => preg_replace_callback_array(array_map(fn($gate) => function ($m) use ($gate) { pass($gate); return $m[0]; }, $patterns), '1 2 last of all'));
+T\begun($first);
+$second = spawn(fn() => preg_replace_callback(['/a/', new Waits('pattern', '/(\w)(\d)/')], function ($m) { isset($m[1]) && pass('second'); return "<$m[0]>"; }, 'a1 b2, and c3'));
+T\begun($second);
+$open['one'] = true;
+T\turns(5);
+$open['pattern'] = true;
+T\turns(5);
+$open['two'] = $open['three'] = true;
+echo await($first), "\n";
+$open['second'] = true;
+echo await($second), "\n";
+
+// a fiber that is started in a callback goes on after it
+$fiber = new Fiber(fn() => preg_replace_callback('/(\w)(\d)/', function ($m) { Fiber::suspend(); return "<$m[0]>"; }, 'a1 b2, and c3'));
+echo preg_replace_callback(["/{$many}x/", '/..../'], function ($m) use ($fiber) { $fiber->isStarted() || $fiber->start(); return "[$m[0]]"; }, 'x and more text'), "\n";
+while (!$fiber->isTerminated()) $fiber->resume();
+echo $fiber->getReturn(), "\n";
+
 // one waits for what another one finds
 $questions = new Channel;
 $answers = new Channel;
@@ -82,8 +120,6 @@ echo preg_replace_callback_array(["/{$many}a/" => function () use ($questions, $
 $questions->close();
 
 // what has been cancelled leaves others theirs
-$open = [];
-function pass(string $gate): void { while (!isset($GLOBALS['open'][$gate])) suspend(); }
 $held = fn(string $gate, string $pattern) => preg_replace_callback($pattern, function ($m) use ($gate) { pass($gate); return "<$m[0]>"; }, 'a1 b2, and more');
 $stays = spawn($held, 'first', "/{$many}x?(?=1)/");
 $leave = [spawn($held, 'never', "/$many\d/"), spawn($held, 'never', '/\d/'), spawn(fn() => preg_grep('/x/', [new class { public function __toString(): string { pass('never'); } }]))];
@@ -110,6 +146,12 @@ echo json_encode(array_unique($right)), "\n";
 --EXPECT--
 jit 1: 252
 jit 0: 252
+1
+<a1> <b2>, and <c3>, and more
+1 2 last of all
+<a>1 <b2>, <a>nd <c3>
+[[x] ][and ][more][ te[]x]t
+<a1> <b2>, and <c3>
 By
 a<>1 b2, and more
 a1< b2, and more>
