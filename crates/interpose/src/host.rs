@@ -81,6 +81,26 @@ pub trait Host {
     fn wake(&self, waiter: Waiter);
     /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait. Keeps `errno`.
     fn yield_if_due(&self);
+    /// A call has been made that does not wait in any case: on a non-blocking descriptor, or with a time of zero. `did`: it has
+    /// moved data, or found something to do. `fd` is the descriptor, or the first of several. Yields now and then, where that is
+    /// allowed. Keeps `errno`.
+    fn made_without_waiting(&self, _fd: RawFd, _did: bool) {
+        self.yield_if_due();
+    }
+    /// Something was done that the wait of another coroutine for the same connections may be about: data was sent on a non-blocking
+    /// descriptor, or a connection begun.
+    fn progressed(&self) {}
+    /// Returns `true` if the running function leaves its waits to its trampoline: `poll` then asks without waiting, and passes on
+    /// what it would have waited for if there is nothing yet.
+    fn leaves_waits(&self) -> bool {
+        false
+    }
+    /// What the running function would have waited for, and until when; see [`Host::leaves_waits`].
+    fn leave_wait(&self, _fds: &[libc::pollfd], _deadline: Option<u64>) {}
+    /// Returns `true` if the running function never waits, and so must not be suspended where it need not be for long.
+    fn never_waits(&self) -> bool {
+        false
+    }
     /// Yields if other coroutines are ready, at the latest when the running call returns to PHP code. Called after file
     /// reads that did not have to wait. `at_end`: at the end of the file, where only every so many calls count.
     fn yield_for_file(&self, at_end: bool);

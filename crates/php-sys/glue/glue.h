@@ -432,6 +432,7 @@ void spindle_streams_end_request(void);
 int spindle_stream_descriptor(zval *resource); /* -1: it has none, or is no open stream */
 bool spindle_is_stream(zval *value);
 bool spindle_stream_has_buffered(zval *resource);
+bool spindle_stream_is_in_memory(zval *value); /* php://memory and php://temp */
 /* The descriptor to be polled, or -1 if there is none, or if the stream is to be read from and has data in its buffer. */
 int spindle_stream_to_poll(zval *resource, bool reads);
 /* The same for sockets without TLS, by which no other code runs; false for all else. */

@@ -145,6 +145,12 @@ bool spindle_is_stream(zval *value)
 	return stream_of(value) != NULL;
 }
 
+bool spindle_stream_is_in_memory(zval *value)
+{
+	php_stream *stream = stream_of(value);
+	return stream && (stream->ops == &php_stream_memory_ops || stream->ops == &php_stream_temp_ops);
+}
+
 bool spindle_stream_has_buffered(zval *resource)
 {
 	php_stream *stream = stream_of(resource);

@@ -97,6 +97,7 @@ declare! {
     pub safe fn spindle_socket_to_poll(stream: &Value, reads: bool, descriptor: &mut c_int) -> bool;
     pub safe fn spindle_is_stream(value: &Value) -> bool;
     pub safe fn spindle_stream_has_buffered(stream: &Value) -> bool;
+    pub safe fn spindle_stream_is_in_memory(value: &Value) -> bool;
     pub safe fn php_check_open_basedir_ex(path: Text<'_>, warns: c_int) -> c_int;
 
     // Arguments: what they are converted to, and what is thrown for the function that is being called.

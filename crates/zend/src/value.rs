@@ -258,6 +258,11 @@ impl Value {
         c::spindle_stream_has_buffered(self)
     }
 
+    /// Returns `true` if it is a stream in memory.
+    pub fn is_stream_in_memory(&self) -> bool {
+        c::spindle_stream_is_in_memory(self)
+    }
+
     /// Returns the descriptor by which a stream can be polled, if it has one. Code of a user wrapper may run, and throw.
     pub fn stream_descriptor(&self) -> Option<i32> {
         Some(c::spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)

@@ -9,7 +9,6 @@ use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 require __DIR__ . '/../lib.php';
 require '/usr/share/php/Symfony/Component/HttpClient/autoload.php';
 
-// (One CurlHttpClient in several coroutines is refused by itself: it takes the second one for a callback of the first.)
 foreach (['curl' => CurlHttpClient::class, 'native' => NativeHttpClient::class] as $transport => $class) {
     $client = fn() => new $class(['cafile' => env('MATRIX_CERT')]);
 

@@ -2,8 +2,8 @@
 #
 #   php        the PHP that runs the peer
 #   work       a folder, and $work/logs, for all that the servers keep
-#   wanted     an array with the wanted ones as its keys: postgres mariadb redis memcached rabbitmq ftp ldap imap snmp ssh peer http2 dns
-#              (http2 needs peer, whose certificate it has)
+#   wanted     an array with the wanted ones as its keys: postgres mariadb redis memcached rabbitmq ftp ldap imap snmp ssh peer http2 nginx
+#              dns (http2 and nginx need peer, whose certificate they have)
 #
 # Afterwards their addresses are in the environment; `missing` has a reason for each one that did not start, `unavailable` for
 # dns where it cannot be. What is started later should close the descriptors $peer_input and $dns_input: the peer and the
@@ -11,7 +11,7 @@
 # shellcheck shell=bash disable=SC2154
 
 servers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-servers_started=0 apache='' with_dns=()
+servers_started=0 apache='' nginx='' with_dns=()
 
 start_real() {
     local names=() name
@@ -65,6 +65,32 @@ start_http2() {
     missing[http2]="apache2 did not start: $(cat "$work/logs/apache" "$MATRIX_APACHE/log" 2>/dev/null | tail -n 1)"
 }
 
+start_nginx() {
+    local tries program folder=$work/nginx _
+    program=$(command -v nginx || command -v /usr/sbin/nginx) || { missing[nginx]="nginx is not installed"; return; }
+    export MATRIX_NGINX_PORT MATRIX_NGINX_TLS_PORT
+    mkdir -p "$folder/files"
+    for ((tries = 0; tries < 40; tries++)); do
+        seq -f "file $tries, line %g" 1 4000 >"$folder/files/$tries"
+    done
+    chmod -R a+rX "$work"
+    for _ in 1 2 3; do
+        MATRIX_NGINX_PORT=$((20000 + RANDOM % 12000))
+        MATRIX_NGINX_TLS_PORT=$((MATRIX_NGINX_PORT + 1))
+        sed -e "s,FOLDER,$folder,g; s,PLAIN_PORT,$MATRIX_NGINX_PORT,; s,TLS_PORT,$MATRIX_NGINX_TLS_PORT," \
+            -e "s,CERTIFICATE,$work/cert,; s,KEY,$work/key," "$servers/nginx.conf" >"$folder/conf"
+        setsid "$program" -c "$folder/conf" -p "$folder" -e "$folder/log" </dev/null >"$work/logs/nginx" 2>&1 {peer_input}>&- &
+        nginx=$!
+        for ((tries = 200; tries > 0; tries--)); do
+            kill -0 "$nginx" 2>/dev/null || break
+            (: <"/dev/tcp/127.0.0.1/$MATRIX_NGINX_TLS_PORT") 2>/dev/null && [ -f "$folder/pid" ] && return
+            sleep 0.05
+        done
+        kill -KILL -- "-$nginx" 2>/dev/null
+    done
+    missing[nginx]="nginx did not start: $(cat "$work/logs/nginx" "$folder/log" 2>/dev/null | tail -n 1)"
+}
+
 # The C library asks who is named in /etc/resolv.conf, at port 53: root may have a file of its own there.
 start_dns() {
     # An address of this run: PHP binds with SO_REUSEADDR, by which servers of runs at the same time would share their questions.
@@ -89,11 +115,13 @@ start_servers() {
     start_real
     [ -z "${wanted[peer]:-}" ] || start_peer
     [ -z "${wanted[http2]:-}" ] || start_http2
+    [ -z "${wanted[nginx]:-}" ] || start_nginx
     [ -z "${wanted[dns]:-}" ] || start_dns
 }
 
 stop_servers() {
     [ -z "$apache" ] || { kill -TERM "$apache"; wait "$apache"; } 2>/dev/null
+    [ -z "$nginx" ] || { kill -TERM "$nginx"; wait "$nginx"; } 2>/dev/null
     [ -z "${peer_input:-}" ] || exec {peer_input}>&- {dns_input}>&-
     [ "$servers_started" = 0 ] || "$servers/../../../scripts/servers" stop "$work/servers"
 }

@@ -1,38 +1,84 @@
 --TEST--
-IO-8 who only watches a handle keeps nobody from using it
+IO-8 who waits in curl_multi_select() keeps nobody from using the handle, and hears of what others do
 --EXTENSIONS--
 curl
---SKIPIF--
-<?php if (curl_version()['version_number'] >= 0x080f00) die('skip later versions of libcurl refuse a handle that another call waits for'); ?>
 --FILE--
 <?php
 use function Async\{await, spawn};
 
 require __DIR__ . '/kit.inc';
+require __DIR__ . '/http-server.inc';
 
-[$server, $address] = T\listener();
+$goes_on = [];
+[$url, $server] = T\http_server(function($path) use (&$goes_on) {
+    T\until(function() use ($path, &$goes_on) { return isset($goes_on[$path]); });
+    return "answer to $path";
+});
 $multi = curl_multi_init();
-$start = function() use ($multi, $address) {
-    curl_multi_add_handle($multi, $curl = curl_init(str_replace('tcp', 'http', $address)));
-    curl_setopt($curl, CURLOPT_RETURNTRANSFER, true);
+$start = function(string $path) use ($multi, $url) {
+    curl_multi_add_handle($multi, T\curl($url . $path));
     curl_multi_exec($multi, $running);
     return $running;
 };
-$start();
-$connection = stream_socket_accept($server);
-stream_set_blocking($connection, false);
-T\until(fn() => [curl_multi_exec($multi, $running), fread($connection, 1)][1]); // the request is there, and its answer does not come yet
-stream_set_blocking($connection, true);
-T\turns(300); // its timer for a second address, of 200 ms, goes off
-curl_multi_exec($multi, $running);
-$watches = spawn(fn() => curl_multi_select($multi, 600) > 0);
-T\parked($watches);
-echo await(spawn($start), Async\timeout(60_000)), "\n";
-T\check('it goes on watching', !$watches->isCompleted());
-fwrite($connection, "HTTP/1.0 200 OK\r\n\r\n");
-var_dump(await($watches));
+/** Performs until nothing is left to do but to wait for answers. */
+$perform = function() use ($multi) {
+    do curl_multi_exec($multi, $running); while ($running && curl_multi_select($multi, 0.3) > 0);
+    return $running;
+};
+$start('/1');
+$perform();
+/** Waits for what libcurl is told, as its own timers end a wait as well. */
+$select = function() use ($multi) { do $found = curl_multi_select($multi, 600); while ($found === 0); return $found; };
+$watches = fn() => spawn(function() use ($multi, $select) { curl_multi_exec($multi, $running); return $select(); });
+
+$both = [$watches(), $watches()];
+T\parked(...$both);
+curl_multi_exec($multi, $running); // which does nothing
+T\turns();
+T\check('they go on watching', !$both[0]->isCompleted() && !$both[1]->isCompleted());
+echo await(spawn($start, '/2'), Async\timeout(60_000)), "\n";
+echo json_encode(T\all($both)), "\n";
+$perform();
+
+// What comes for one is taken by another one.
+$both = [$watches(), $watches(), $watches()];
+T\parked(...$both);
+$goes_on['/1'] = true;
+$left = await(spawn(function() use ($multi) {
+    do curl_multi_exec($multi, $running); while ($running === 2 && curl_multi_select($multi, 600) > 0);
+    return $running;
+}));
+echo $left, ' ', json_encode(T\all($both)), "\n";
+
+// What was done since its own last call counts as well, once.
+$done = spawn(function() use ($multi, $select) {
+    curl_multi_exec($multi, $running);
+    T\turns();
+    return [$select(), curl_multi_select($multi, 0.001)];
+});
+T\begun($done);
+$goes_on['/2'] = true;
+do curl_multi_exec($multi, $running); while ($running && curl_multi_select($multi, 600) > 0);
+$start('/3');
+$perform();
+echo json_encode(await($done)), "\n";
+
+$cancelled = $watches();
+T\parked($cancelled);
+$cancelled->cancel();
+echo T\failure($cancelled)::class, "\n";
+$closed = spawn(fn() => curl_multi_select($multi, 600));
+T\parked($closed);
+curl_multi_close($multi);
+T\check('closed meanwhile', await($closed) >= 0);
+$goes_on['/3'] = true;
+$server->cancel();
 ?>
 --EXPECT--
+they go on watching: yes
 2
-it goes on watching: yes
-bool(true)
+[1,1]
+1 [1,1,1]
+[1,0]
+Async\CancellationException
+closed meanwhile: yes

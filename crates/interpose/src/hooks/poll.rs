@@ -17,7 +17,7 @@ use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 
 #[cfg(target_env = "gnu")]
 pub use calls::{__poll_chk, __ppoll_chk};
-pub use calls::{poll, ppoll};
+pub use calls::{poll, ppoll, wait_left};
 pub use epoll::{epoll_pwait, epoll_pwait2, epoll_wait};
 pub use select::{pselect, select};
 

@@ -120,10 +120,9 @@ fn read_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
             let result = plain_read(&io);
             if kind != FdKind::Closed {
                 learn(host, io.fd, Interest::READ, result);
-                after_read(host, result)
-            } else {
-                result
+                host.made_without_waiting(io.fd, result >= 0);
             }
+            result
         }
         FdKind::Pipe => pipe_read(host, io),
         _ => other_read(host, io),

@@ -106,6 +106,15 @@ pub(crate) fn nonblocking_error(host: &dyn Host, error: i32) -> i32 {
     if error == libc::EAGAIN && host.has_pending_cancel() { libc::ECANCELED } else { error }
 }
 
+/// Records that a call was made that does not wait in any case; see [`Host::made_without_waiting`]. `errno` is as for [`yield_after`].
+#[inline]
+pub(crate) fn made(host: &dyn Host, fd: RawFd, has_failed: bool) {
+    host.made_without_waiting(fd, !has_failed);
+    if has_failed {
+        set_errno(nonblocking_error(host, errno()));
+    }
+}
+
 /// Yields if the time slice is used up, after a call that did not have to wait. Keeps `errno`, but for a call that has failed see
 /// [`nonblocking_error`].
 #[inline]

@@ -2,7 +2,7 @@
 
 use crate::c;
 use crate::engine::interposition;
-use crate::handles::{classify, trampolines};
+use crate::handles::{classify, multi, polling, trampolines};
 use crate::runtime::{
     coroutine::Info,
     ctx::Failing,
@@ -80,6 +80,20 @@ fn let_others_run(rt: &'static Runtime) {
     set_errno(error);
 }
 
+/// Lets others run after so many calls that do not wait in any case. Those on streams of user code do so at the end of the function,
+/// and only if it polls, or selects.
+#[inline(never)]
+fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
+    if classify::must_not_yield() {
+        return;
+    }
+    if !classify::works_on_streams() {
+        let_others_run(rt);
+    } else if fd < 0 || !did && polling::finds_nothing(rt, fd as usize) {
+        trampolines::yield_after_call();
+    }
+}
+
 impl Host for PhpHost {
     fn reactor(&self) -> &Reactor {
         rt().reactor()
@@ -137,9 +151,35 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.is_look_due(CALLS_PER_LOOK) {
+        if rt.is_look_due(CALLS_PER_LOOK) && !classify::must_not_yield() {
             let_others_run(rt);
         }
+    }
+
+    fn made_without_waiting(&self, fd: RawFd, did: bool) {
+        let rt = rt();
+        if did {
+            polling::count_done();
+        }
+        if rt.is_look_due(CALLS_PER_LOOK) {
+            made_often(rt, fd, did);
+        }
+    }
+
+    fn progressed(&self) {
+        polling::count_done();
+    }
+
+    fn leaves_waits(&self) -> bool {
+        multi::leaves_waits(rt())
+    }
+
+    fn leave_wait(&self, fds: &[libc::pollfd], deadline: Option<u64>) {
+        multi::leave_wait(fds, deadline);
+    }
+
+    fn never_waits(&self) -> bool {
+        classify::never_waits()
     }
 
     /// After the call of a function it costs less than in it: nothing is locked then, and a file that it has opened is closed.
@@ -147,6 +187,9 @@ impl Host for PhpHost {
         let rt = rt();
         if rt.core.borrow().live() <= 1 || self.writes_in_place() {
             return self.yield_if_due();
+        }
+        if classify::must_not_yield() {
+            return;
         }
         let calls = rt.count_call();
         if at_end && calls < CALLS_PER_LOOK || calls < MAX_CALLS_IN_ONE && trampolines::yield_after_call() {
@@ -178,7 +221,7 @@ impl Host for PhpHost {
     }
 
     fn keeps_files_in_place(&self) -> bool {
-        self.writes_in_place() || classify::is_writing_a_log()
+        self.writes_in_place() || classify::is_writing_a_log() || classify::never_waits()
     }
 
     fn reads_whole(&self, path: &CStr) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::c;
 use crate::handles::{
+    calls::{self, CallRecord},
     connection_groups,
     verdicts::{self, Verdict},
 };
@@ -36,10 +37,10 @@ pub(crate) enum CallKind {
     Makes = 7,
     /// Its whole extension, and all handles among its arguments: what it keeps is unknown.
     Alone = 8,
-    /// A handle, on which it waits for events; others may use it meanwhile, but not close it.
+    /// The handle of `curl_multi_select()`, whose trampoline waits for events: see `multi`.
     Watches = 9,
-    /// The handle of `curl_multi_exec()`, which never waits: while it is locked, the function returns that transfers
-    /// are still running.
+    /// The handle of `curl_multi_exec()`, which never waits: while another coroutine is in a call on it, the function returns that
+    /// transfers are still running.
     Performs = 10,
     /// A connection, on which it waits for messages; others may send on it.
     Receives = 11,
@@ -57,6 +58,8 @@ pub(crate) enum CallKind {
     Body = 17,
     /// Nothing: a constructor that only notes which handles its object refers to. The object is locked if it is in use already.
     Refers = 18,
+    /// A handle, and another one among its arguments, whose connections it may share from then on: see `curl_shares`.
+    Joins = 19,
 }
 
 impl CallKind {
@@ -83,7 +86,6 @@ pub(crate) enum Mode {
     Read,
     Write,
     Both,
-    Watch,
     Shared,
     Close,
 }
@@ -94,7 +96,7 @@ impl Mode {
     pub(crate) fn conflicts_with(self, other: Mode) -> bool {
         match (self, other) {
             (Mode::Close, _) | (_, Mode::Close) | (Mode::Both, _) => true,
-            (Mode::Watch, _) | (Mode::Shared, Mode::Shared) => false,
+            (Mode::Shared, Mode::Shared) => false,
             (held, wanted) => held == wanted || wanted == Mode::Both,
         }
     }
@@ -102,6 +104,8 @@ impl Mode {
 
 /// Functions on sockets and other handles that return what is in memory, or must take effect while another call waits.
 const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
+/// How the names of functions begin that never wait, or leave that to their trampoline.
+const NEVER_WAITING: &[u8] = b"curl_multi_";
 /// Functions of clients that wait for messages without having sent a request.
 const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "getnotify", "curl_multi_select", "mysqli_poll", "poll"];
 /// Methods that are named like the engine's magic methods but are not: a SoapClient communicates with its server in
@@ -287,6 +291,36 @@ pub fn is_in_exchange() -> bool {
         ) && !function.extension().is_some_and(|extension| extension.is_named(&["standard", "sockets", "spl"]))
             && !ONLY_WAIT.contains(&lower_name(function).as_str())
     })
+}
+
+/// Returns `true` if the running function never waits on stock PHP, and its callers rely on nothing else running meanwhile.
+pub fn never_waits() -> bool {
+    running_function().is_some_and(|function| name_bytes(&function).starts_with(NEVER_WAITING))
+}
+
+/// Returns `true` if the running code must not yield, although it may wait: it is in the middle of a function that never waits, or in a
+/// callback of one.
+pub fn must_not_yield() -> bool {
+    never_waits() || is_performing()
+}
+
+/// Returns `true` if a call of `curl_multi_exec()` is in progress.
+pub(crate) fn is_performing() -> bool {
+    let performs =
+        |call: &CallRecord| call.frame().is_some_and(|frame| kind_of_calls(frame.function()) == CallKind::Performs);
+    !engine::has_bailed_out() && calls::running().any(performs)
+}
+
+/// Returns `true` if the running function works on streams or sockets of user code.
+pub fn works_on_streams() -> bool {
+    running_function()
+        .and_then(Function::extension)
+        .is_some_and(|extension| extension.is_named(&["standard", "sockets"]))
+}
+
+/// Returns `true` if a call is on a stream in memory, which never waits.
+pub(crate) fn is_in_memory(frame: Option<Frame>) -> bool {
+    frame.is_some_and(|frame| frame.arguments().first().is_some_and(Value::is_stream_in_memory))
 }
 
 /// Returns the name of a call for messages: `PDO::query()`.
@@ -476,7 +510,6 @@ fn mode(kind: CallKind) -> Mode {
     match kind {
         CallKind::Reads | CallKind::Receives => Mode::Read,
         CallKind::Writes | CallKind::Sends => Mode::Write,
-        CallKind::Watches => Mode::Watch,
         CallKind::Closes => Mode::Close,
         _ => Mode::Both,
     }
@@ -484,7 +517,7 @@ fn mode(kind: CallKind) -> Mode {
 
 /// Returns the kind of calls of a function that may have a trampoline.
 pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
-    const KINDS: [CallKind; 19] = [
+    const KINDS: [CallKind; 20] = [
         CallKind::Plain,
         CallKind::Handle,
         CallKind::Reads,
@@ -504,6 +537,7 @@ pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
         CallKind::Exclusive,
         CallKind::Body,
         CallKind::Refers,
+        CallKind::Joins,
     ];
     const _: () = {
         let mut number = 0;

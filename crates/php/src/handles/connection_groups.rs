@@ -132,6 +132,21 @@ pub(crate) fn link_to(object: &Object, group: usize) {
     change_handlers(object, true);
 }
 
+/// Puts an object into a group, with all of the group that it is in. The running call uses both.
+pub(crate) fn join(object: &Object, group: usize) {
+    let own = group_id(object.address());
+    if own == group {
+        return;
+    }
+    if own != object.address() {
+        for other in GROUPS.objects.borrow_mut().values_mut().filter(|other| **other == own) {
+            *other = group;
+        }
+        GROUPS.objects.borrow_mut().insert(own, group); // what the group was named after
+    }
+    link_to(object, group);
+}
+
 /// Removes the group of an earlier object at the address of a new one. (Objects without handlers of their own are freed
 /// unnoticed.)
 pub(crate) fn forget(object: &Object) {

@@ -11,7 +11,7 @@
 use crate::handles::{
     calls::{self, CallRecord},
     classify::{self, CallKind, Mode, handles, kind_of_calls, only_stream},
-    connection_groups, streams,
+    connection_groups, multi, streams,
 };
 use crate::runtime::{
     classes,
@@ -172,6 +172,7 @@ fn note_lock(ctx: &Ctx, call: &CallRecord, key: usize) {
 
 /// Releases a coroutine's lock of a handle, and grants it to the waiters that can have it now.
 fn release(rt: &'static Runtime, co: CoroutineId, key: usize) {
+    multi::released(rt, key);
     let next = {
         let mut locks = LOCKS.borrow_mut();
         if locks.end_only_use(key, |(holder, _)| *holder == co) {
@@ -228,7 +229,8 @@ fn wait_before_call(call: &CallRecord, frame: Frame, kind: CallKind) -> sys::spi
     // While the call waits for one lock another may be taken, for which it then waits without holding any: two calls
     // that each hold what the other one waits for would be a deadlock.
     while let Some((key, mode)) = first_locked(frame, kind, co) {
-        if kind == CallKind::Performs {
+        if kind == CallKind::Performs && is_used_by_another(rt, co, key) {
+            multi::refuse();
             return sys::SPINDLE_CALL_IS_RUNNING;
         }
         spindle_release_locks(call);

@@ -4,11 +4,14 @@
 pub mod calls;
 pub mod classify;
 pub mod connection_groups;
+pub mod curl_shares;
 pub mod function_table;
 pub mod handle_locks;
 pub mod iterators;
 pub mod matches;
+pub mod multi;
 pub mod persistent;
+pub mod polling;
 pub mod streams;
 pub mod trampolines;
 pub mod verdicts;

@@ -9,7 +9,7 @@ use crate::c;
 use crate::handles::{
     calls,
     classify::{self, CallKind, Flags, Module, kind_of, name_has},
-    connection_groups, handle_locks, matches, persistent,
+    connection_groups, curl_shares, handle_locks, matches, multi, persistent, polling,
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
@@ -118,7 +118,10 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         _ if keeps => with_globals,
         CallKind::Makes => making_handles,
         CallKind::Refers => referring,
-        // A copy (`curl_copy_handle`) is a handle of its own.
+        CallKind::Performs => performing,
+        CallKind::Watches => watching,
+        CallKind::Joins => joining,
+        // A copy is a handle of its own.
         CallKind::Handle if !name_has(function, "copy") => sys::spindle_trampoline_linking,
         _ => sys::spindle_trampoline_holding,
     };
@@ -150,20 +153,31 @@ pub(crate) fn trampoline_found(function: Function) {
 
 /// A call of a function with a trampoline.
 #[derive(Clone, Copy)]
-struct Trampolined {
+pub(super) struct Trampolined {
     frame: Frame,
     result: *mut sys::zval,
 }
 
 impl Trampolined {
+    pub(super) fn frame(self) -> Frame {
+        self.frame
+    }
+
     /// Calls the function, by its own code or by the trampoline that it would have otherwise.
-    fn call(self, handler: Handler) {
+    pub(super) fn call(self, handler: Handler) {
         // SAFETY: a handler for this function, and the engine's arguments.
         unsafe { handler(self.frame.as_raw(), self.result) };
     }
 
+    /// Sets the result of the call, which had none yet, or a number.
+    pub(super) fn set_result(self, number: i64) {
+        debug_assert!(!self.result().is_counted());
+        // SAFETY: the engine's place for the result, with a value in it that needs no release.
+        unsafe { self.result.write(Value::from(number).into_raw()) };
+    }
+
     /// Returns the result of the call.
-    fn result(&self) -> &Value {
+    pub(super) fn result(&self) -> &Value {
         // SAFETY: the engine's place for the result, with a value in it.
         unsafe { Value::borrow(self.result) }.unwrap_or(const { &Value::NULL })
     }
@@ -241,6 +255,18 @@ trampolines! {
         matches::ended();
     };
 
+    /// The trampoline of `curl_multi_exec()`.
+    performing => multi::perform;
+
+    /// The trampoline of `curl_multi_select()`.
+    watching => multi::watch;
+
+    /// The trampoline of functions after which a handle may share the connections of others.
+    joining => |call: Trampolined| {
+        call.call(sys::spindle_trampoline_holding);
+        curl_shares::called(call.frame, call.result());
+    };
+
     /// The trampoline of `dl()`: the functions of the extension get trampolines as soon as it is loaded.
     loading_functions => |call: Trampolined| {
         call.call(sys::spindle_trampoline);
@@ -311,6 +337,8 @@ extern "C" fn spindle_call_made(frame: Frame, result: &Value) {
 pub fn request_ends() {
     connection_groups::request_ends();
     calls::reset();
+    multi::forget_all();
+    curl_shares::forget_all();
     handle_locks::forget_all();
     matches::request_ends();
 }
@@ -367,7 +395,7 @@ fn yield_for_files(rt: &'static Runtime, frame: Frame) {
 
 /// The slow path of the trampoline after a call: yields, or throws the cancellation for which the C code was made to fail.
 #[unsafe(no_mangle)]
-extern "C" fn spindle_after_call(frame: Frame) {
+pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
     if ctx.failing.get() == Failing::No {
@@ -390,12 +418,18 @@ extern "C" fn spindle_after_call(frame: Frame) {
     let _ = exception::throw(cancellation);
 }
 
+/// The place of calls on streams in memory for `polling`: not a descriptor, nor the address of a handle. Nothing else is between a
+/// read that does not wait and what is done with its data there, but who makes such calls only gives way.
+const IN_MEMORY: usize = usize::MAX;
+
 /// Yields after so many writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_look_is_due() {
     if let Some(rt) = scheduler::existing()
         && !exception::is_in_flight()
         && rt.can_switch()
+        && !classify::must_not_yield()
+        && (!classify::is_in_memory(Frame::current()) || polling::finds_nothing(rt, IN_MEMORY))
         && rt.maybe_yield()
     {
         throw_cancellation(rt);
@@ -408,6 +442,8 @@ pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
     calls::put_list(std::ptr::null_mut());
     ctx.calls.set(std::ptr::null_mut());
     ctx.loads.set(0);
+    ctx.performed.set((0, 0));
+    ctx.leaves_waits_in.set(None);
     handle_locks::release_all(rt, ctx);
     drop(pending_cancel::end(ctx));
     ctx.failed_parks.set(0);

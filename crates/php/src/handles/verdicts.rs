@@ -6,9 +6,7 @@
 //! and what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
 use crate::handles::{classify::CallKind, matches};
-use crate::isolation::foreign::foreign;
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_uint};
 
 /// The verdict on the functions of an extension that have no entry of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +96,8 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         // A constructor in all but its name.
         ("pdo", Some(_)) if name == "connect" => Some(CallKind::Makes),
         ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
-        ("curl", None) if name == "curl_multi_select" && libcurl_can_be_watched() => Some(CallKind::Watches),
+        ("curl", None) if name == "curl_multi_select" => Some(CallKind::Watches),
+        ("curl", None) if is_in(CURL_JOINS) => Some(CallKind::Joins),
         ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
             Some(CallKind::Plain)
         }
@@ -111,28 +110,6 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         _ => return None,
     };
     Some(found)
-}
-
-foreign! {
-    /// A function of libcurl, whose result begins with the same fields since version 7.
-    struct Libcurl {
-        version = c"curl_version_info": extern "C" fn(c_int) -> Option<&'static LibcurlVersion>,
-    }
-}
-
-/// The first fields of `curl_version_info_data`.
-#[repr(C)]
-struct LibcurlVersion {
-    _age: c_int,
-    _text: *const c_char,
-    number: c_uint,
-}
-
-/// Returns `true` if libcurl lets a handle be used while another call waits for its events. It was read, and tried, up to
-/// 8.14; 8.23 refuses such calls.
-fn libcurl_can_be_watched() -> bool {
-    let version = Libcurl::find().and_then(|libcurl| (libcurl.version)(0));
-    version.is_some_and(|version| version.number < 0x08_0f00)
 }
 
 /// Returns the entry of a function of ext/standard or ext/sockets.
@@ -202,6 +179,10 @@ const CALLING_BACK: &str =
 const HASH_FREE: &str =
     "hash hash_hmac hash_equals hash_algos hash_hmac_algos hash_pbkdf2 hash_hkdf mhash_get_block_size
     mhash_get_hash_name mhash_keygen_s2k mhash_count mhash";
+
+/// Functions of ext/curl after which a handle may share the connections of others.
+const CURL_JOINS: &str =
+    "curl_setopt curl_setopt_array curl_copy_handle curl_multi_add_handle curl_share_setopt curl_share_init";
 
 /// Methods of ext-amqp that return what is in memory, or change what no call in progress uses. Not those that change a connection:
 /// `connect()` keeps pointers to its texts while it waits.

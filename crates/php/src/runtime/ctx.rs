@@ -46,6 +46,10 @@ pub struct Ctx {
     pub locked: RefCell<Vec<Held>>,
     /// Its calls that keep the locks of what they use while it is suspended, the innermost first.
     pub calls: Cell<*mut sys::spindle_call>,
+    /// The handle of its last `curl_multi_exec()`, and the number of the last change then (see `handles::multi`).
+    pub performed: Cell<(usize, u64)>,
+    /// The frame of a function that leaves its waits to its trampoline.
+    pub leaves_waits_in: Cell<Option<Frame>>,
     /// How many classes it is loading.
     pub loads: Cell<u32>,
     /// The fiber contexts as which the engine and observers see the coroutines on this stack. Consecutive coroutines
@@ -124,6 +128,8 @@ unsafe impl AtTop for Ctx {
                 generation: Cell::new(0),
                 locked: RefCell::new(Vec::new()),
                 calls: Cell::new(null_mut()),
+                performed: Cell::new((0, 0)),
+                leaves_waits_in: Cell::new(None),
                 loads: Cell::new(0),
             }
         }

@@ -824,6 +824,11 @@ impl Runtime {
         }
     }
 
+    /// Returns how often a coroutine was picked: what has not changed says that no other one has run.
+    pub fn picks(&self) -> u32 {
+        self.picks.get()
+    }
+
     /// Counts a call that did not wait. Returns how many there were since the last park.
     pub fn count_call(&self) -> u32 {
         let calls = c::spindle_calls_without_park.get().wrapping_add(1);

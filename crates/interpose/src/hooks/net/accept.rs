@@ -55,7 +55,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         let error = errno();
         taken(host, fd, new, flags);
         set_errno(error);
-        wait::yield_after(host, new < 0);
+        wait::made(host, fd, new < 0);
         return new;
     }
     let shared = reactor.may_be_shared(fd);

@@ -34,6 +34,7 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
         _ => false,
     };
     if !waits || reactor.blocking(fd) == Blocking::No || address.is_null() {
+        host.progressed();
         return begun(fd, original());
     }
     if reactor.may_be_shared(fd) {

@@ -46,7 +46,7 @@ fn receive(
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
         let got = attempt(0, flags);
         learn(reactor, fd, flags, length, got);
-        wait::yield_after(host, got < 0);
+        wait::made(host, fd, got < 0);
         return got;
     }
     let before = errno();

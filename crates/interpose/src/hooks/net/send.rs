@@ -29,6 +29,9 @@ fn transmit(
         let sent = attempt(0, flags);
         let full = sent < 0 && errno() == libc::EAGAIN;
         record(reactor, fd, full);
+        if sent > 0 {
+            host.progressed();
+        }
         if full {
             set_errno(wait::nonblocking_error(host, libc::EAGAIN));
         }

@@ -1,12 +1,12 @@
 //! `poll` and `ppoll`.
 
-use super::park::{Time, ZERO, ask, interest, letting_in, park_on};
+use super::park::{Time, ZERO, ask, interest, letting_in, park_on, park_with};
 use crate::hooks::signal::pending::Pending;
 use crate::host::{Host, Wake, current_host, errno, fail, set_errno};
 use crate::wait;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use libc::{c_int, c_short, nfds_t, pollfd, sigset_t, timespec};
-use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
+use spindle_reactor::{FdKind, Interest, Reactor, Readiness, Waiter};
 use std::os::fd::RawFd;
 
 /// What the reactor knows of a single descriptor.
@@ -205,14 +205,20 @@ unsafe fn polling(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        host.yield_if_due();
         // SAFETY: the caller's own arguments.
         let ready = unsafe { poll_now(fds, count, mask) };
         if ready == 0 && count <= FEW {
             // SAFETY: the kernel has just accepted so many entries.
             unsafe { record_none_ready(host.reactor(), fds, count) };
         }
+        // SAFETY: the kernel has just accepted so many entries.
+        let first = if count == 0 { -1 } else { unsafe { (*fds).fd } };
+        host.made_without_waiting(first, ready != 0);
         return ready;
+    }
+    if mask.is_null() && host.leaves_waits() {
+        // SAFETY: the caller's own arguments.
+        return unsafe { leave(host, fds, count, time) };
     }
     // SAFETY: null or valid by contract.
     let (mask, pending) = unsafe { letting_in(mask) };
@@ -226,6 +232,39 @@ unsafe fn polling(
         pending.close();
     }
     ready
+}
+
+/// Asks without waiting, and leaves the wait to the host.
+///
+/// # Safety
+/// `fds` is as `poll(2)` wants it.
+unsafe fn leave(host: &dyn Host, fds: *mut pollfd, count: nfds_t, time: Time) -> c_int {
+    // SAFETY: by contract.
+    let ready = unsafe { poll_now(fds, count, std::ptr::null()) };
+    if ready == 0 {
+        let entries = if count == 0 {
+            &[]
+        } else {
+            // SAFETY: the kernel has just accepted so many entries.
+            unsafe { std::slice::from_raw_parts(fds, count as usize) }
+        };
+        host.leave_wait(entries, time.deadline());
+    }
+    ready
+}
+
+/// Parks until one of these descriptors has one of its events, the deadline passes, or the waiter that `before` gets is woken. The
+/// caller has just asked the kernel, which found nothing.
+pub fn wait_left(
+    host: &dyn Host,
+    fds: &[(RawFd, c_short)],
+    deadline: Option<u64>,
+    before: impl FnOnce(Waiter),
+) -> Wake {
+    let time = deadline.map_or(Time::Forever, Time::Until);
+    let waiter = host.begin_wait();
+    before(waiter);
+    park_with(host, waiter, "poll", time, None, |each| fds.iter().for_each(|(fd, events)| each(*fd, interest(*events))))
 }
 
 /// # Safety

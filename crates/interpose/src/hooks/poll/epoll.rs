@@ -18,9 +18,10 @@ unsafe fn wait_for_events(
     mask: *const sigset_t,
 ) -> c_int {
     if time == Time::Zero {
-        host.yield_if_due();
         // SAFETY: the caller's own arguments.
-        return unsafe { libc::epoll_pwait(epoll, events, room, 0, mask) };
+        let ready = unsafe { libc::epoll_pwait(epoll, events, room, 0, mask) };
+        host.made_without_waiting(epoll, ready != 0);
+        return ready;
     }
     // SAFETY: null or valid by contract.
     let (mask, pending) = unsafe { letting_in(mask) };

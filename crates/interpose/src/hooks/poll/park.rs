@@ -5,7 +5,7 @@ use crate::host::{BlockedOn, Host, OnSignal, Wake};
 use crate::wait;
 use crate::wait::time::{MILLISECOND, duration};
 use libc::{POLLIN, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_int, c_short, sigset_t, timespec};
-use spindle_reactor::{Interest, Reactor, Registration};
+use spindle_reactor::{Interest, Reactor, Registration, Waiter};
 use std::os::fd::RawFd;
 
 /// How long a call may wait.
@@ -90,8 +90,19 @@ pub(super) fn park_on(
     pending: Option<Pending>,
     each: impl Fn(&mut dyn FnMut(RawFd, Interest)),
 ) -> Wake {
+    park_with(host, host.begin_wait(), call, time, pending, each)
+}
+
+/// The same with this waiter.
+pub(super) fn park_with(
+    host: &dyn Host,
+    waiter: Waiter,
+    call: &'static str,
+    time: Time,
+    pending: Option<Pending>,
+    each: impl Fn(&mut dyn FnMut(RawFd, Interest)),
+) -> Wake {
     let reactor = host.reactor();
-    let waiter = host.begin_wait();
     let (mut only, mut count) = (-1, 0);
     let mut soon = pending.is_some_and(|pending| !pending.watch(reactor, waiter));
     each(&mut |fd, interest| {

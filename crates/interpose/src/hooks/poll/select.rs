@@ -102,11 +102,13 @@ unsafe fn selecting(
     time: Time,
     mask: *const sigset_t,
 ) -> c_int {
-    host.yield_if_due(); // before polling, so that the result is not outdated
     if time == Time::Zero {
         // SAFETY: the caller's own arguments.
-        return unsafe { look(count, sets, mask) };
+        let ready = unsafe { look(count, sets, mask) };
+        host.made_without_waiting(-1, false); // user code selects again and again, whether there is something or not
+        return ready;
     }
+    host.yield_if_due(); // before polling, so that the result is not outdated
     // SAFETY: null or valid by contract.
     let (mask, pending) = unsafe { letting_in(mask) };
     // SAFETY: by contract.

@@ -21,6 +21,22 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
+/// Joins a thread that has ended. `soon`: it is waited for for a moment, since it may be just about to: the thread of a name look-up
+/// whose result libcurl has found.
+fn ended(thread: pthread_t, soon: bool) -> Option<(c_int, usize)> {
+    const MOMENT: std::time::Duration = std::time::Duration::from_millis(10);
+    let end = std::time::Instant::now() + MOMENT;
+    loop {
+        let mut value = std::ptr::null_mut();
+        // SAFETY: the caller's own thread, and a place of ours.
+        match unsafe { libc::pthread_tryjoin_np(thread, &mut value) } {
+            libc::EBUSY if soon && std::time::Instant::now() < end => std::thread::yield_now(),
+            libc::EBUSY => return None,
+            error => return Some((error, value.expose_provenance())),
+        }
+    }
+}
+
 /// Returns the error and, if it is 0, the value of the thread.
 fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     let number = thread as usize; // a pointer in musl
@@ -36,6 +52,9 @@ fn join(thread: pthread_t, call: &'static str) -> (c_int, usize) {
     let host = current_host().filter(|_| unsafe { libc::pthread_self() } != thread);
     let Some(host) = host else { return in_place() };
     let saved = host::errno();
+    if let Some(joined) = ended(thread, host.never_waits()) {
+        return joined;
+    }
     let joined = wait::for_job(host, JobKind::Unbounded, call, -1, in_place).unwrap_or_else(in_place);
     set_errno(saved);
     joined
