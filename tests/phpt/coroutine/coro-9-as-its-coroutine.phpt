@@ -68,7 +68,7 @@ $scope = new Scope(Lifetime::TopDown);
 await($scope->spawn(function() {
     onFinally(function() {
         spawn(function() {
-            try { delay(600_000); } catch (CancellationException $e) { echo $e->getMessage(), "\n"; }
+            try { delay(600_000); } catch (CancellationException $e) { echo strtok($e->getMessage(), ":"), "\n"; }
         });
         suspend();
     });
@@ -129,7 +129,7 @@ a child ends
 after its children: itself, kept
 of the parent
 bool(false)
-cancelled because the coroutine that spawned it has ended
+cancelled because the coroutine that spawned it has completed
 while they run
 bool(true)
 string(6) "result"

@@ -66,5 +66,7 @@ shutdown
 shutdown
 shutdown: 500 fine, others are 200 fine
 shutdown
-Fatal error:  Uncaught Async\Http\RequestTimeout: %a
+Fatal error:  Uncaught Async\TimeoutException: %a
+
+Next Async\Http\RequestTimeout: %a
 shutdown
