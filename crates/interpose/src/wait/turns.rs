@@ -5,7 +5,7 @@
 //! has to wait has the *turn* until it returns, and others queue for it in order of arrival.
 //!
 //! Who had the turn last gets it again before those that wait: `echo $text, "\n"` is two writes and one line. These are woken
-//! when the turn is given back, so they are next as soon as its coroutine waits for anything else, or after [`AGAIN`] writes.
+//! when the turn is given back, so they are next as soon as its coroutine waits for anything else, or after `AGAIN` writes.
 //!
 //! Not guaranteed: writes while suspension is disabled (the error log), and those of other threads and processes, wait for nobody.
 
