@@ -1,5 +1,7 @@
 --TEST--
 ERR-3 an exception handler that asks for a graceful shutdown is not called again for it: PHP reports, status 255; in a shutdown function, too
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

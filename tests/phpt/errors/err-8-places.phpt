@@ -1,5 +1,7 @@
 --TEST--
 ERR-8 what fails before a coroutine or a callback has begun names a place of the program: of the spawn, or of the callback
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
