@@ -236,6 +236,16 @@ fn one_that_has_ended_needs_those_it_has_spawned() {
 }
 
 #[test]
+fn one_that_runs_the_callbacks_for_its_end_waits_as_others_do() {
+    let (mut waits, [other]) = Waits::of();
+    waits.needs(other, Needs::One(ME));
+    assert!(waits.core.end(Sched::MAIN, Outcome::Returned).complete);
+    waits.core.begin_callbacks(Sched::MAIN);
+    assert!(waits.closes(&Needs::One(co(other))));
+    assert_eq!(waits.breaks(Needs::One(co(other)), &[other]), [other]);
+}
+
+#[test]
 fn one_of_those_that_were_subscribed_to_is_enough_and_the_limit_is_none_of_them() {
     let (mut waits, [a, b]) = Waits::of();
     waits.needs(a, Needs::One(ME));

@@ -204,7 +204,8 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         let (core, all) = (self.core, |targets: Vec<Target>| (targets.len(), targets));
         match self.nodes[at].target {
             Target::Timeout(_) => GOES_ON,
-            target if core.is_done(target) => GOES_ON,
+            // Of coroutines their state says it. To itself one is complete in the callbacks for its end, and waits all the same.
+            target @ (Target::Scope(_) | Target::Set(_)) if core.is_done(target) => GOES_ON,
             Target::Scope(id) => all(self.awaited_by_scope(id)),
             Target::Set(id) => {
                 let Some(set) = core.sets.get(id.0) else { return GOES_ON };
