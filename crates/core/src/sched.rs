@@ -81,6 +81,9 @@ struct Coroutine<X> {
     in_callbacks: bool,
     shielded: u32,
     epoch: u32,
+    /// The targets of which one ends its wait, and the epoch of that wait.
+    watched: Vec<Maker>,
+    watches: u32,
     woken_early: bool,
     /// What wakes it carries something for it alone, so a cancellation that comes later does not replace that.
     wake_prioritized: bool,
@@ -124,6 +127,8 @@ impl<X> Coroutine<X> {
             in_callbacks: false,
             shielded: 0,
             epoch: 0,
+            watched: Vec::new(),
+            watches: 0,
             woken_early: false,
             wake_prioritized: false,
             reason: WakeReason::Woken,

@@ -58,7 +58,7 @@ impl Waits {
     /// The waits that are given up when main waits for this.
     fn breaks(&mut self, own: Needs, gives_up: &[CoroutineId]) -> Vec<CoroutineId> {
         self.needs.insert(Sched::MAIN, own);
-        self.core.breaks_of_cycle(Sched::MAIN, |co| self.needed_by(co), |co| gives_up.contains(&co))
+        self.core.breaks_of_cycle(Sched::MAIN, |co| self.needed_by(co), gives_up)
     }
 }
 
@@ -251,18 +251,21 @@ fn one_of_those_that_were_subscribed_to_is_enough_and_the_limit_is_none_of_them(
     waits.needs(a, Needs::One(ME));
     let limit = Target::Timeout(waits.core.add_timeout(9));
     let ticket = waits.core.begin_wait();
-    waits.core.subscribe(co(a), ticket);
+    waits.core.subscribe_to_one(co(a), ticket);
     waits.core.subscribe(limit, ticket);
-    assert!(waits.closes(&Needs::Subscribed(Some(limit))));
-    assert!(!waits.closes(&Needs::Subscribed(None)));
-    waits.core.subscribe(co(b), ticket);
-    assert!(!waits.closes(&Needs::Subscribed(Some(limit))));
+    assert!(waits.closes(&Needs::Subscribed));
+    waits.core.subscribe_to_one(co(b), ticket);
+    assert!(!waits.closes(&Needs::Subscribed));
+    let ticket = waits.core.begin_wait();
+    assert!(!waits.closes(&Needs::Subscribed), "that was an earlier wait");
+    waits.core.subscribe_to_one(co(a), ticket);
+    assert!(waits.closes(&Needs::Subscribed));
 }
 
 #[test]
 fn a_wait_set_may_need_each_of_those_that_it_watches() {
     let (mut waits, [runs_tasks, a, b]) = Waits::of();
-    let set = waits.core.add_wait_set();
+    let set = waits.core.add_wait_set_for_all();
     waits.needs(runs_tasks, Needs::Watched(set));
     waits.core.watch_key(set, co(a), 1);
     waits.core.watch_key(set, co(b), 2);
@@ -299,6 +302,54 @@ fn only_as_many_waits_are_given_up_as_one_needs_to_go_on() {
     assert_eq!(waits.breaks(Needs::Any(all.clone()), &[a, Sched::MAIN]), [Sched::MAIN], "its own comes first");
     waits.needs(c, Needs::Unknown);
     assert_eq!(waits.breaks(Needs::Any(all), &[a, b, c, Sched::MAIN]), []);
+}
+
+#[test]
+fn few_steps_are_enough_for_who_is_needed_by_nobody_whose_wait_is_given_up() {
+    let (mut waits, [loads, needs_it, x]) = Waits::of();
+    waits.needs(needs_it, Needs::One(co(loads)));
+    let steps = |waits: &Waits, own: Needs, gives_up: &[CoroutineId]| {
+        let steps = std::cell::Cell::new(0);
+        let needs = |co| {
+            steps.set(steps.get() + 1);
+            if co == Sched::MAIN { own.clone() } else { waits.needed_by(co) }
+        };
+        assert_eq!(waits.core.breaks_of_cycle(Sched::MAIN, needs, gives_up), []);
+        steps.get()
+    };
+    let mut last = co(x);
+    for _ in 0..1000 {
+        let next = waits.parked();
+        waits.needs(next, Needs::One(last));
+        last = co(next);
+    }
+    assert!(steps(&waits, Needs::One(last), &[needs_it]) < 10, "whatever it needs itself");
+    let many: Vec<CoroutineId> = (0..1000).map(|_| waits.parked()).collect();
+    for each in &many {
+        waits.needs(*each, Needs::One(co(loads)));
+    }
+    assert!(steps(&waits, Needs::One(co(x)), &many) < 10, "however many wait so that it can be given up");
+}
+
+#[test]
+fn a_set_that_lasts_knows_those_that_it_still_waits_for() {
+    let (mut waits, [lasts]) = Waits::of();
+    let group = waits.core.add_set(false);
+    waits.core.add_to_set(group, lasts);
+    for _ in 0..100 {
+        let short = waits.core.spawn();
+        waits.core.add_to_set(group, short);
+        waits.main_yields();
+        assert_eq!(waits.core.next_to_run(), Next::Start(short));
+        waits.core.end(short, Outcome::Returned);
+        waits.core.complete(short);
+        assert_eq!(waits.core.next_to_run(), Next::Resume(Sched::MAIN));
+        waits.core.resumed(true);
+        waits.core.release(short);
+    }
+    assert!(!waits.closes(&Needs::One(Target::Set(group))));
+    waits.needs(lasts, Needs::One(ME));
+    assert!(waits.closes(&Needs::One(Target::Set(group))));
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) struct Set {
     pub(super) maker: Option<Maker>,
     /// The number of targets that may still notify it, of those of [`Core::add_watch`].
     watched: usize,
+    /// All targets that notify it, and some that have done so.
+    members: Vec<Maker>,
     pub(super) waiters: Vec<Waiter>,
 }
 
@@ -42,6 +44,7 @@ impl Set {
             open: false,
             maker: None,
             watched: 0,
+            members: Vec::new(),
             waiters: Vec::new(),
         }
     }
@@ -83,7 +86,27 @@ impl<X> Core<X> {
         self.add_waiter(target, Waiter::Park(ticket));
     }
 
-    /// Takes back a [`Core::subscribe`].
+    /// Does the same where the completion of one of several targets ends the wait, and nothing else but its limit does.
+    pub fn subscribe_to_one(&mut self, target: Target, ticket: Ticket) {
+        self.subscribe(target, ticket);
+        let watched = self.maker(target);
+        let coroutine = self.coroutine_mut(ticket.co);
+        if coroutine.watches != ticket.epoch {
+            coroutine.watches = ticket.epoch;
+            coroutine.watched.clear();
+        }
+        coroutine.watched.push(watched);
+    }
+
+    /// Returns the targets of which one ends the wait of a coroutine.
+    pub(super) fn watched_by(&self, co: CoroutineId) -> Vec<Target> {
+        let coroutine = self.coroutine(co);
+        let is_of_this_wait = coroutine.watches == coroutine.epoch;
+        let watched = coroutine.watched.iter().filter(|watched| is_of_this_wait && self.is_pending(**watched));
+        watched.filter_map(|watched| self.target_of(*watched)).collect()
+    }
+
+    /// Takes back a [`Core::subscribe`] or [`Core::subscribe_to_one`].
     pub fn unsubscribe(&mut self, target: Target, ticket: Ticket) {
         self.remove_waiter(target, Waiter::Park(ticket));
     }
@@ -186,7 +209,42 @@ impl<X> Core<X> {
             self.one_of_set(id, failed.then_some(co), failed);
         } else {
             self.add_waiter(Target::Coroutine(co), Waiter::Set(id));
+            self.note_member(id, Target::Coroutine(co));
         }
+    }
+
+    /// Notes a target that notifies a set. Forgets those that have done so when there is no room: a set may last, and so it takes as
+    /// much room as is ever needed at once.
+    fn note_member(&mut self, id: SetId, target: Target) {
+        let member = self.maker(target);
+        let Some(set) = self.sets.get_mut(id.0) else { return };
+        if set.members.len() == set.members.capacity() && !set.members.is_empty() {
+            let mut members = std::mem::take(&mut set.members);
+            members.retain(|member| self.is_pending(*member));
+            if members.len() * 2 > members.capacity() {
+                members.reserve(members.capacity());
+            }
+            let Some(set) = self.sets.get_mut(id.0) else { return };
+            set.members = members;
+            set.members.push(member);
+        } else {
+            set.members.push(member);
+        }
+    }
+
+    /// Returns `true` if it still exists, and is not complete to all.
+    fn is_pending(&self, member: Maker) -> bool {
+        match self.target_of(member) {
+            Some(Target::Coroutine(co)) => self.coroutine(co).state != State::Done,
+            Some(target) => !self.is_done(target),
+            None => false,
+        }
+    }
+
+    /// Returns the targets that notify a set.
+    pub(super) fn members_of(&self, set: &Set) -> Vec<Target> {
+        let pending = set.members.iter().filter(|member| self.is_pending(**member));
+        pending.filter_map(|member| self.target_of(*member)).collect()
     }
 
     #[inline]
@@ -232,6 +290,7 @@ impl<X> Core<X> {
         for target in targets {
             if !self.is_done(*target) {
                 self.add_waiter(*target, Waiter::Set(id));
+                self.note_member(id, *target);
                 watched += 1;
             }
         }

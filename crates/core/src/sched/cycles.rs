@@ -5,10 +5,12 @@
 //! cannot go on is one of which this does not follow in any number of steps. A wait closes a cycle if its coroutine cannot
 //! go on, and is itself among the things for which it waits.
 //!
-//! The search visits each coroutine, set and scope once, however many ways lead to it and however long they are.
+//! The search visits each coroutine, set and scope once, however many ways lead to it and however long they are. A wait that has
+//! begun closes a cycle of interest only if one that may be given up needs its coroutine. Which of them need it is searched
+//! for at the same pace, and there are few: so a coroutine that nobody waits for is done with soon, whatever it waits for.
 
-use super::{Core, CoroutineId, ScopeId, SetId, SpawnKind, State, Target, TimeoutId, WaitSetId, Waiter};
-use std::collections::HashMap;
+use super::{Core, CoroutineId, ScopeId, SetId, SpawnKind, State, Target, WaitSetId};
+use std::collections::{HashMap, HashSet};
 
 /// What the wait of a parked coroutine needs to end. A limit of the wait, such as a timeout, does not count: it gives the wait up.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,26 +23,19 @@ pub enum Needs {
     All(Vec<Target>),
     /// One of these.
     Any(Vec<Target>),
-    /// One of the targets to which it has [subscribed](Core::subscribe), except for this one.
-    Subscribed(Option<Target>),
-    /// Each of the targets that are [watched](Core::watch_key) by this wait set, whatever else that waits for.
+    /// One of the targets that it [watches](Core::subscribe_to_one).
+    Subscribed,
+    /// Each of the targets that are [watched](Core::watch_key) by this [wait set](Core::add_wait_set_for_all), whatever else that
+    /// waits for.
     Watched(WaitSetId),
 }
 
-/// What alone completes an open set ([`Core::complete_set`]).
+/// A target that is kept for later, such as what alone completes an open set ([`Core::complete_set`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Maker {
     target: Target,
     /// The id of the coroutine, if it is one: its slot may be another one's later.
     id: u64,
-}
-
-/// What is notified of a target, as far as that matters here.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Notified {
-    Coroutine(CoroutineId),
-    Set(SetId),
-    WaitSet(WaitSetId),
 }
 
 struct Node {
@@ -60,8 +55,6 @@ struct Search<'a, X, N> {
     needs: N,
     nodes: Vec<Node>,
     places: HashMap<Target, usize>,
-    /// The targets of which something is notified, once they were asked for.
-    notified: Option<HashMap<Notified, Vec<Target>>>,
     /// The runners, once they were asked for.
     runners: Option<Vec<CoroutineId>>,
 }
@@ -76,14 +69,15 @@ impl<X> Core<X> {
 
     /// Returns the coroutines whose waits are to be given up, so that the coroutine `co` can go on, which is parked and has closed
     /// cycles; none if it has closed none. If its own wait may be given up, that is enough. `needs` returns what waits need, and
-    /// `gives_up` whether one may be given up.
+    /// `may_give_up` are those whose waits may be given up.
     pub fn breaks_of_cycle(
         &self,
         co: CoroutineId,
         needs: impl Fn(CoroutineId) -> Needs,
-        gives_up: impl Fn(CoroutineId) -> bool,
+        may_give_up: &[CoroutineId],
     ) -> Vec<CoroutineId> {
-        let mut search = Search::from(self, co, needs);
+        let gives_up = |co| may_give_up.contains(&co);
+        let Some(mut search) = Search::if_needed(self, co, &needs, may_give_up) else { return Vec::new() };
         let cycle = search.cycle();
         if !cycle.is_empty() && gives_up(co) {
             return vec![co];
@@ -118,52 +112,61 @@ impl<X> Core<X> {
     }
 
     /// Returns what completes an open set, if that is known and still exists.
-    fn target_of(&self, maker: Maker) -> Option<Target> {
+    pub(super) fn target_of(&self, maker: Maker) -> Option<Target> {
         match maker.target {
             Target::Coroutine(co) if self.id(co) != maker.id => None,
             target => Some(target),
         }
     }
+}
 
-    /// Returns, for each set, wait set and coroutine that is notified of targets, these.
-    fn notified(&self) -> HashMap<Notified, Vec<Target>> {
-        let mut notified: HashMap<Notified, Vec<Target>> = HashMap::new();
-        let mut add = |target: Target, waiters: &[Waiter]| {
-            for waiter in waiters {
-                let who = match *waiter {
-                    Waiter::Park(ticket) => Notified::Coroutine(ticket.co),
-                    Waiter::Set(id) => Notified::Set(id),
-                    Waiter::Member(id, _) => Notified::WaitSet(id),
-                    Waiter::Bound(_) => continue,
-                };
-                notified.entry(who).or_default().push(target);
+impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, &'a N> {
+    /// Finds out what can go on, as far as `co` needs it, unless none of these coroutines needs `co`.
+    fn if_needed(core: &'a Core<X>, co: CoroutineId, needs: &'a N, by: &[CoroutineId]) -> Option<Self> {
+        let (mut search, mut others) = (Search::new(core, needs), Search::new(core, needs));
+        let mut open: Vec<Target> = by.iter().rev().map(|co| Target::Coroutine(*co)).collect();
+        let mut seen: HashSet<Target> = open.iter().copied().collect();
+        let (mut is_needed, mut is_none_left) = (false, false);
+        search.run(co, || {
+            if is_needed {
+                return true;
             }
-        };
-        for co in self.coroutines() {
-            add(Target::Coroutine(co), &self.coroutine(co).waiters);
-        }
-        for (key, scope) in self.scopes.iter() {
-            add(Target::Scope(ScopeId(key)), &scope.waiters);
-        }
-        for (key, set) in self.sets.iter() {
-            add(Target::Set(SetId(key)), &set.waiters);
-        }
-        for (key, timeout) in self.timeouts.iter() {
-            add(Target::Timeout(TimeoutId(key)), &timeout.waiters);
-        }
-        notified
+            let Some(target) = open.pop() else {
+                is_none_left = true;
+                return false;
+            };
+            for next in others.needed(target, false).1 {
+                is_needed |= next == Target::Coroutine(co);
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+            true
+        });
+        (!is_none_left).then_some(search)
     }
 }
 
 impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
     /// Finds out what can go on, as far as `co` needs it. Ends early if that is known of `co` itself, which is the first node.
     fn from(core: &'a Core<X>, co: CoroutineId, needs: N) -> Search<'a, X, N> {
-        let mut search =
-            Search { core, needs, nodes: Vec::new(), places: HashMap::new(), notified: None, runners: None };
+        let mut search = Search::new(core, needs);
+        search.run(co, || true);
+        search
+    }
+
+    fn new(core: &'a Core<X>, needs: N) -> Search<'a, X, N> {
+        Search { core, needs, nodes: Vec::new(), places: HashMap::new(), runners: None }
+    }
+
+    /// Searches from `co`, as long as `goes_on` says so at each step.
+    fn run(&mut self, co: CoroutineId, mut goes_on: impl FnMut() -> bool) {
+        let search = self;
         search.place(Target::Coroutine(co));
         let mut open = vec![0];
         while let Some(at) = open.pop() {
-            let (count, targets) = search.needed(at);
+            let target = search.nodes[at].target;
+            let (count, targets) = search.needed(target, at == 0);
             search.nodes[at].missing = count;
             for target in targets {
                 let known = search.nodes.len();
@@ -180,11 +183,10 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
             if search.nodes[at].missing == 0 {
                 search.goes_on(at);
             }
-            if search.nodes[0].goes_on {
-                break;
+            if search.nodes[0].goes_on || !goes_on() {
+                return;
             }
         }
-        search
     }
 
     /// Returns the place of a target's node, which is added if there is none.
@@ -198,11 +200,12 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         at
     }
 
-    /// Returns what a node needs, and how many of these. None are needed of what can always go on.
-    fn needed(&mut self, at: usize) -> (usize, Vec<Target>) {
+    /// Returns what a target needs, and how many of these. None are needed of what can always go on. `is_about_to_wait`: if it
+    /// is the running coroutine, it is taken for one that waits.
+    fn needed(&mut self, target: Target, is_about_to_wait: bool) -> (usize, Vec<Target>) {
         const GOES_ON: (usize, Vec<Target>) = (0, Vec::new());
         let (core, all) = (self.core, |targets: Vec<Target>| (targets.len(), targets));
-        match self.nodes[at].target {
+        match target {
             Target::Timeout(_) => GOES_ON,
             // Of coroutines their state says it. To itself one is complete in the callbacks for its end, and waits all the same.
             target @ (Target::Scope(_) | Target::Set(_)) if core.is_done(target) => GOES_ON,
@@ -210,7 +213,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
             Target::Set(id) => {
                 let Some(set) = core.sets.get(id.0) else { return GOES_ON };
                 if !set.open {
-                    let (pending, members) = (set.pending, self.notifying(Notified::Set(id)));
+                    let (pending, members) = (set.pending, core.members_of(set));
                     return (pending.min(members.len()), members);
                 }
                 all(set.maker.and_then(|maker| core.target_of(maker)).into_iter().collect())
@@ -218,7 +221,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
             Target::Coroutine(co) => match core.state(co) {
                 State::Ending => all(core.children_of(co).into_iter().map(Target::Coroutine).collect()),
                 State::Parked => self.needed_by(co),
-                State::Running if at == 0 => self.needed_by(co),
+                State::Running if is_about_to_wait => self.needed_by(co),
                 State::Queued | State::Running | State::Ready | State::Done => GOES_ON,
             },
         }
@@ -230,13 +233,12 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
             Needs::One(target) => (1, vec![target]),
             Needs::All(targets) => (targets.len(), targets),
             Needs::Any(targets) => (1.min(targets.len()), targets),
-            Needs::Subscribed(limit) => {
-                let mut targets = self.notifying(Notified::Coroutine(co));
-                targets.retain(|target| Some(*target) != limit);
+            Needs::Subscribed => {
+                let targets = self.core.watched_by(co);
                 (1.min(targets.len()), targets)
             }
             Needs::Watched(id) => {
-                let targets = self.notifying(Notified::WaitSet(id));
+                let targets = self.core.watched_by_set(id);
                 (targets.len(), targets)
             }
         }
@@ -253,12 +255,6 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         let runners = self.runners.get_or_insert_with(|| core.coroutines().filter(is_runner).collect());
         found.extend(runners.iter().filter(|co| core.is_within(**co, id)));
         found.into_iter().map(Target::Coroutine).collect()
-    }
-
-    /// Returns the targets of which this is notified.
-    fn notifying(&mut self, who: Notified) -> Vec<Target> {
-        let core = self.core;
-        self.notified.get_or_insert_with(|| core.notified()).get(&who).cloned().unwrap_or_default()
     }
 
     /// Notes that a node can go on, and what follows from that.

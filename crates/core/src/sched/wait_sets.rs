@@ -5,7 +5,7 @@
 //! after its wait was left is known to nobody.
 
 use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 #[derive(Default)]
 pub(super) struct WaitSet {
@@ -16,6 +16,8 @@ pub(super) struct WaitSet {
     served: bool,
     /// A fork has dropped the registrations.
     lost: bool,
+    /// What is watched, by key, if who serves the set needs each of these.
+    watched: Option<HashMap<u32, Target>>,
 }
 
 /// The bit in the number of a ticket's coroutine, of which there are fewer, that marks the number of a key.
@@ -28,6 +30,17 @@ impl<X> Core<X> {
     /// Adds a wait set.
     pub fn add_wait_set(&mut self) -> WaitSetId {
         WaitSetId(self.wait_sets.insert(WaitSet::default()))
+    }
+
+    /// Adds a wait set for a coroutine that is not done before all its waits are over.
+    pub fn add_wait_set_for_all(&mut self) -> WaitSetId {
+        WaitSetId(self.wait_sets.insert(WaitSet { watched: Some(HashMap::new()), ..WaitSet::default() }))
+    }
+
+    /// Returns the targets that a set of [`Core::add_wait_set_for_all`] watches.
+    pub(super) fn watched_by_set(&self, id: WaitSetId) -> Vec<Target> {
+        let watched = self.wait_sets.get(id.0).and_then(|set| set.watched.as_ref());
+        watched.map_or_else(Vec::new, |watched| watched.values().copied().collect())
     }
 
     /// Drops a wait set. Waits that are left in it end unseen.
@@ -58,10 +71,16 @@ impl<X> Core<X> {
     /// Signals the key when `target` completes. The caller has seen that it is not complete.
     pub fn watch_key(&mut self, id: WaitSetId, target: Target, key: u32) {
         self.add_waiter(target, Waiter::Member(id, key));
+        if let Some(watched) = self.wait_sets.get_mut(id.0).and_then(|set| set.watched.as_mut()) {
+            watched.insert(key, target);
+        }
     }
 
     /// Takes back a [`Core::watch_key`]. Returns `false` if the key was signalled, or was never registered.
     pub fn unwatch_key(&mut self, id: WaitSetId, target: Target, key: u32) -> bool {
+        if let Some(watched) = self.wait_sets.get_mut(id.0).and_then(|set| set.watched.as_mut()) {
+            watched.remove(&key);
+        }
         self.remove_waiter(target, Waiter::Member(id, key))
     }
 
@@ -88,6 +107,7 @@ impl<X> Core<X> {
     pub fn signal(&mut self, id: WaitSetId, key: u32) {
         let Some(set) = self.wait_sets.get_mut(id.0) else { return };
         set.signalled.push_back(key);
+        set.watched.as_mut().and_then(|watched| watched.remove(&key));
         if let Some(ticket) = set.parked.take() {
             self.wake(ticket);
         }
@@ -139,6 +159,7 @@ impl<X> Core<X> {
     pub(super) fn lose_wait_sets(&mut self) {
         for (_, set) in self.wait_sets.iter_mut() {
             set.signalled.clear();
+            set.watched.as_mut().map(HashMap::clear);
             set.lost = true;
         }
     }

@@ -127,7 +127,7 @@ impl Info {
         match self.wants {
             Wants::Unknown => Needs::Unknown,
             Wants::Target(target) => Needs::One(target),
-            Wants::Subscribed => Needs::Subscribed(self.limit),
+            Wants::Subscribed => Needs::Subscribed,
             Wants::Watched(set) => Needs::Watched(set),
             Wants::Held(holders) => {
                 let held = holders.ask(rt, co);

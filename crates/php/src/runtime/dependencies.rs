@@ -18,20 +18,19 @@ pub fn waits_for_me(rt: &Runtime, other: CoroutineId) -> bool {
 /// Parks the running coroutine (after [`Runtime::begin_wait`]) by a wait that is given up if it is in a cycle: the coroutine is
 /// woken then, and looks again.
 pub fn park(rt: &'static Runtime, info: Info) -> WakeReason {
-    let waits = &rt.waits_to_give_up;
-    waits.set(waits.get() + 1);
+    let me = rt.core.borrow().running();
+    rt.waits_to_give_up.borrow_mut().push(me);
     let reason = rt.park(None, WaitReason::Coroutines, true, Info { gives_up: true, ..info });
-    waits.set(waits.get().saturating_sub(1));
+    rt.waits_to_give_up.borrow_mut().retain(|co| *co != me);
     reason
 }
 
 /// Returns the coroutines whose waits are to be given up because the running one, which is parked, has closed a cycle with them.
 #[cold]
 pub fn broken_cycles(rt: &Runtime) -> Vec<CoroutineId> {
-    let gives_up = |co| {
-        let is_parked = rt.core.borrow().state(co) == State::Parked;
-        is_parked && rt.find_object(co).is_some_and(|this| this.info().gives_up)
-    };
     let core = rt.core.borrow();
-    core.breaks_of_cycle(core.running(), |co| needs(rt, co), gives_up)
+    let mut waits = rt.waits_to_give_up.borrow_mut();
+    // Where a fatal error or an exit has dropped the stack of one, it has not removed itself.
+    waits.retain(|co| core.state(*co) == State::Parked && rt.find_object(*co).is_some_and(|this| this.info().gives_up));
+    core.breaks_of_cycle(core.running(), |co| needs(rt, co), &waits)
 }

@@ -98,7 +98,7 @@ impl<'a> Begun<'a> {
     pub fn watch(&self, awaitable: &Object) -> Result<(), Thrown> {
         let target = awaiting::target(awaitable)?;
         awaiting::may_await(self.rt, target, awaitable)?;
-        self.rt.core.borrow_mut().subscribe(target, self.ticket);
+        self.rt.core.borrow_mut().subscribe_to_one(target, self.ticket);
         Ok(())
     }
 

@@ -112,8 +112,8 @@ pub struct Runtime {
     draining: Cell<bool>,
     pub(crate) signal_target: Cell<Option<SignalTarget>>,
     pub(crate) signal_owners: RefCell<Owners>,
-    /// The number of waits that are given up if another one closes a cycle with them.
-    pub(crate) waits_to_give_up: Cell<u32>,
+    /// The coroutines whose waits are given up if another one closes a cycle with them, and some that have been abandoned.
+    pub(crate) waits_to_give_up: RefCell<Vec<CoroutineId>>,
     /// The first `spawn` of the request has been seen.
     pub(crate) active: Cell<bool>,
 }
@@ -228,7 +228,7 @@ impl Runtime {
             draining: Cell::new(false),
             signal_target: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),
-            waits_to_give_up: Cell::new(0),
+            waits_to_give_up: RefCell::new(Vec::new()),
             active: Cell::new(false),
         }
     }
@@ -547,7 +547,7 @@ impl Runtime {
         this.suspended_at.set_to_code_of(Frame::current());
         this.waits(info);
         moments::suspending(self);
-        if self.waits_to_give_up.get() > 0 && !matches!(info.wants, Wants::Unknown) {
+        if !matches!(info.wants, Wants::Unknown) && !self.waits_to_give_up.borrow().is_empty() {
             moments::awaits_others(self);
         }
         self.suspend(matches!(on, WaitReason::External { .. }));

@@ -150,7 +150,8 @@ impl WaitSet {
 
     fn id(&self, rt: &Runtime) -> WaitSetId {
         self.existing_id().unwrap_or_else(|| {
-            let id = rt.core.borrow_mut().add_wait_set();
+            let mut core = rt.core.borrow_mut();
+            let id = if self.needs_all { core.add_wait_set_for_all() } else { core.add_wait_set() };
             self.id.set(Some((suspension::request(), id)));
             id
         })
