@@ -260,6 +260,7 @@ fn suspend(call: Call) -> PhpResult {
     if draft.status.get() == Status::Enqueuing {
         return Err(error("Cannot suspend within the callback of Fiber::suspend()"));
     }
+    draft.may_suspend()?;
     if draft.is_closing.get() {
         return Err(error("Cannot suspend in a force-closed fiber"));
     }

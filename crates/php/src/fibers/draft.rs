@@ -1,7 +1,7 @@
 //! A fiber of the draft: its state, and how it is suspended, resumed and destroyed.
 
 use crate::fibers::table::{STATE, Sched};
-use crate::fibers::{error_class, report_lost};
+use crate::fibers::{error, error_class, report_lost};
 use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
 use spindle_core::sched::CoroutineId;
@@ -188,6 +188,21 @@ impl Draft {
     /// Returns the scheduler that it is suspended into.
     pub fn scheduler(&self) -> Option<Rc<Sched>> {
         self.into.borrow().clone()
+    }
+
+    /// Returns an error in a destructor that its suspension calls: what it goes on with, which it may have been sent already, is for
+    /// that suspension.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn may_suspend(&self) -> Result<(), Thrown> {
+        let sent = self.sent.take();
+        let is_sent = sent.is_some();
+        self.sent.set(sent);
+        if is_sent || self.status.get() == Status::Suspended {
+            return Err(error("Cannot suspend a fiber that is being suspended"));
+        }
+        Ok(())
     }
 
     /// Makes it suspended until something resumes its object.

@@ -39,6 +39,7 @@ pub fn suspend(call: Call) -> PhpResult {
     if draft.status.get() == Status::Enqueuing {
         return Err(error("Cannot suspend within the callback of Fiber::suspend()"));
     }
+    draft.may_suspend()?;
     may_switch(rt)?;
     let object = table::object_for(&draft, None);
     draft.suspend();
