@@ -50,9 +50,7 @@ pub fn end(rt: &'static Runtime, ctx: &'static Ctx, this: &CoroutineObject, exce
     }
     let outcome = life::outcome_of(rt, co, exception.as_deref());
     this.exception.set(exception);
-    if !failure::body_ended(rt, this, outcome) {
-        wait_for_spawned(rt, this);
-    }
+    wait_for_spawned(rt, this, || failure::body_ended(rt, this, outcome));
     rt.core.borrow_mut().begin_callbacks(co);
     let mut thrown = None;
     while !this.finally.is_empty() {
@@ -84,10 +82,15 @@ pub fn end(rt: &'static Runtime, ctx: &'static Ctx, this: &CoroutineObject, exce
     false
 }
 
-/// Waits on the stack of the running coroutine, which has ended, until those that it has spawned are complete.
-fn wait_for_spawned(rt: &'static Runtime, this: &Coroutine) {
+/// Ends the body of the running coroutine by `end`, and waits on its stack until those that it has spawned are complete, unless
+/// `end` says that it waits for none. The last of them may complete in `end`: it is queued by that as if it had waited already.
+fn wait_for_spawned(rt: &'static Runtime, this: &Coroutine, end: impl FnOnce() -> bool) {
     this.lingers.set(true);
-    rt.linger();
+    let waits_for_none = end();
+    let is_queued = rt.core.borrow().state(this.co.get()) == State::Ready;
+    if is_queued || !waits_for_none {
+        rt.linger();
+    }
     this.lingers.set(false);
 }
 
@@ -114,11 +117,9 @@ pub fn main_ends() {
     if main.finally.is_empty() || exception::is_exit_in_flight() {
         return;
     }
-    if !failure::main_ended(rt) {
-        wait_for_spawned(rt, main);
-        if rt.core.borrow().running() != Core::MAIN {
-            return; // those that it waited for were given up
-        }
+    wait_for_spawned(rt, main, || failure::main_ended(rt));
+    if rt.core.borrow().running() != Core::MAIN {
+        return; // those that it waited for were given up
     }
     rt.core.borrow_mut().begin_callbacks(Core::MAIN);
     let mut thrown = None;
