@@ -254,12 +254,12 @@ fn one_of_those_that_were_subscribed_to_is_enough_and_the_limit_is_none_of_them(
     waits.core.subscribe_to_one(co(a), ticket);
     waits.core.subscribe(limit, ticket);
     assert!(waits.closes(&Needs::Subscribed));
-    waits.core.subscribe_to_one(co(b), ticket);
-    assert!(!waits.closes(&Needs::Subscribed));
     let ticket = waits.core.begin_wait();
     assert!(!waits.closes(&Needs::Subscribed), "that was an earlier wait");
     waits.core.subscribe_to_one(co(a), ticket);
     assert!(waits.closes(&Needs::Subscribed));
+    waits.core.subscribe_to_one(co(b), ticket);
+    assert!(!waits.closes(&Needs::Subscribed));
 }
 
 #[test]
