@@ -46,6 +46,8 @@ $late = T\curl("$url/10");
 $at_once('none', 2, $late, $with($connections, '/11'));
 $held = $with($share(CURL_LOCK_DATA_CONNECT), '/12'); // whose share nothing else refers to
 $at_once('a share that is gone', 2, $held, $with($connections, '/13'));
+$plain = T\curl("$url/20");
+$at_once('copies of one without a share', 3, $plain, curl_copy_handle($plain), curl_copy_handle($plain));
 
 // Its cache is that of the share then
 $multi = curl_multi_init();
@@ -76,6 +78,7 @@ a copy: yes
 two shares: yes
 none: yes
 a share that is gone: yes
+copies of one without a share: yes
 [0,1,0]
 answer to /15 1
 0

@@ -81,7 +81,7 @@ fn let_others_run(rt: &'static Runtime) {
 }
 
 /// Lets others run after so many calls that do not wait in any case. Those on streams of user code do so at the end of the function,
-/// and only if it polls, or selects.
+/// and only if it polls, selects, or has made very many.
 #[inline(never)]
 fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
     if classify::must_not_yield() {
@@ -89,7 +89,7 @@ fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
     }
     if !classify::works_on_streams() {
         let_others_run(rt);
-    } else if fd < 0 || !did && polling::finds_nothing(rt, fd as usize) {
+    } else if fd < 0 || polling::has_made_many() || !did && polling::finds_nothing(rt, fd as usize) {
         trampolines::yield_after_call();
     }
 }

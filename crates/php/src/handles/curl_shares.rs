@@ -50,7 +50,7 @@ pub(crate) fn called(frame: Frame, result: &Value) {
         // A copy has its share from what it was made of.
         (None, _) => {
             if let Some(copy) = result.as_object() {
-                connection_groups::join(copy, connection_groups::group_id(first.address()));
+                join_group_of(first, copy);
             }
         }
         (Some(options), None) => {
@@ -58,10 +58,7 @@ pub(crate) fn called(frame: Frame, result: &Value) {
             if let Some(share) = share.and_then(Value::as_object) {
                 set_share(first, share);
             } else if let Some(added) = options.as_object() {
-                let group = connection_groups::group_id(added.address());
-                if group != added.address() {
-                    connection_groups::join(first, group);
-                }
+                join_group_of(added, first);
             }
         }
         (Some(option), Some(value)) => {
@@ -75,6 +72,14 @@ pub(crate) fn called(frame: Frame, result: &Value) {
                 WITH_CONNECTIONS.borrow_mut().insert(first.address());
             }
         }
+    }
+}
+
+/// Puts `handle` into the group of another one, if that is in any: handles without a share have connections of their own.
+fn join_group_of(other: &Object, handle: &Object) {
+    let group = connection_groups::group_id(other.address());
+    if group != other.address() {
+        connection_groups::join(handle, group);
     }
 }
 

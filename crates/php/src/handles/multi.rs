@@ -2,7 +2,8 @@
 //! they share a client of Guzzle or Symfony.
 //!
 //! On stock PHP `curl_multi_exec()` never waits, and callers rely on nothing else running meanwhile. So it is not suspended by Spindle,
-//! but for what callbacks of user code wait for, and it yields only at its end, if its caller polls (see `polling`). While another coroutine is inside a call on the handle, it reports that transfers are still running.
+//! but for what callbacks of user code wait for, and it yields only at its end, if its caller polls (see `polling`). While another
+//! coroutine is inside a call on the handle, it reports that transfers are still running.
 //!
 //! `curl_multi_select()` does not wait inside libcurl, which refuses other calls on a handle that is waited on (since 8.15): it asks what
 //! is ready, and its trampoline waits for what libcurl would have waited for. Nothing is locked then. What other coroutines do with
@@ -135,18 +136,23 @@ pub(super) fn perform(call: Trampolined) {
         has_changed
     };
     rt.context().performed.set((address, STATE.changes.get()));
-    if !has_changed {
+    rt.count_call();
+    if has_changed {
+        yield_if(rt, polling::has_made_many());
+    } else {
         had_nothing_to_do(rt, address);
     }
 }
 
 /// Yields if the caller polls.
 fn had_nothing_to_do(rt: &'static Runtime, address: usize) {
-    let yields = polling::finds_nothing(rt, address)
-        && !exception::is_in_flight()
-        && !engine::is_writing()
-        && !classify::is_performing()
-        && rt.can_switch();
+    yield_if(rt, polling::finds_nothing(rt, address));
+}
+
+/// Yields if it is due, and possible.
+fn yield_if(rt: &'static Runtime, is_due: bool) {
+    let yields =
+        is_due && !exception::is_in_flight() && !engine::is_writing() && !classify::is_performing() && rt.can_switch();
     if yields && rt.maybe_yield() {
         throw_cancellation(rt);
     }

@@ -2,8 +2,10 @@
 //!
 //! A call that never waits on stock PHP does not yield where it has done something: nothing else runs there between the call and what its
 //! caller does with the result, and callers rely on that. Neither does it where it found nothing once, since many look at all their
-//! streams before they wait. Only who finds nothing in the same place so many times, and nothing elsewhere, without any wait in between, must be polling.
+//! streams before they wait. Who finds nothing again and again, in one place or in some that it comes back to, without any wait or look
+//! at others in between, must be polling. So must who makes very many calls, whatever they find: no round over streams is that long.
 
+use crate::c;
 use crate::runtime::scheduler::{CALLS_PER_LOOK, Runtime};
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
@@ -12,21 +14,32 @@ use std::cell::Cell;
 struct Found {
     picks: Cell<u32>,
     done: Cell<u64>,
+    /// How many calls there were without a wait or a look then.
+    calls: Cell<u32>,
     place: Cell<usize>,
     count: Cell<u32>,
     /// How often it has found nothing elsewhere since.
     elsewhere: Cell<u32>,
+    is_elsewhere: Cell<bool>,
+    /// It was elsewhere, and came back.
+    has_returned: Cell<bool>,
 }
 
-/// After so many times elsewhere the place is taken for one that nobody looks at any more.
+/// After so many times elsewhere it polls in several places, or the place is taken for one that nobody looks at any more.
 const MAX_ELSEWHERE: u32 = 8 * CALLS_PER_LOOK;
+
+/// So many calls without a wait or a look are more than one round over all streams of a client makes.
+const MAX_CALLS: u32 = 256 * CALLS_PER_LOOK;
 
 static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
     picks: Cell::new(0),
     done: Cell::new(0),
+    calls: Cell::new(0),
     place: Cell::new(0),
     count: Cell::new(0),
     elsewhere: Cell::new(0),
+    is_elsewhere: Cell::new(false),
+    has_returned: Cell::new(false),
 });
 
 /// Counts what calls of libc that do not wait have done.
@@ -43,26 +56,42 @@ pub(crate) fn done() -> u64 {
     DONE.get()
 }
 
+/// Returns `true` if the running coroutine has made so many calls without a wait that it is to yield, whatever they have found.
+pub fn has_made_many() -> bool {
+    c::spindle_calls_without_park.get() >= MAX_CALLS
+}
+
 /// Records that the running coroutine has found nothing to do in a place: a descriptor, or a handle's address. Returns `true` if it
 /// polls, and so is to yield.
 pub fn finds_nothing(rt: &'static Runtime, place: usize) -> bool {
+    let calls = c::spindle_calls_without_park.get();
     let was_suspended = FOUND.picks.replace(rt.picks()) != rt.picks();
+    let has_looked = FOUND.calls.replace(calls) > calls;
     let has_done = FOUND.done.replace(done()) != done();
-    if FOUND.place.get() != place {
+    if was_suspended || has_looked || has_done {
+        begin_at(place);
+    }
+    if FOUND.place.get() == place {
+        FOUND.count.set(FOUND.count.get() + 1);
+        FOUND.has_returned.set(FOUND.has_returned.get() || FOUND.is_elsewhere.get());
+        FOUND.is_elsewhere.set(false);
+    } else {
         FOUND.elsewhere.set(FOUND.elsewhere.get() + 1);
+        FOUND.is_elsewhere.set(true);
     }
-    if was_suspended || has_done || FOUND.elsewhere.get() > MAX_ELSEWHERE {
-        FOUND.place.set(place);
-        FOUND.count.set(0);
-        FOUND.elsewhere.set(0);
+    let is_long = FOUND.elsewhere.get() > MAX_ELSEWHERE;
+    let polls = FOUND.count.get() >= CALLS_PER_LOOK || is_long && FOUND.has_returned.get() || has_made_many();
+    if polls || is_long {
+        begin_at(place);
     }
-    if FOUND.place.get() != place {
-        return false;
-    }
-    FOUND.count.set(FOUND.count.get() + 1);
-    if FOUND.count.get() < CALLS_PER_LOOK {
-        return false;
-    }
+    polls
+}
+
+/// Begins to count what is found from this place on.
+fn begin_at(place: usize) {
+    FOUND.place.set(place);
     FOUND.count.set(0);
-    true
+    FOUND.elsewhere.set(0);
+    FOUND.is_elsewhere.set(false);
+    FOUND.has_returned.set(false);
 }
