@@ -30,15 +30,15 @@ for ($i = 0; $i < 300; $i++) {
 foreach ([12, 300] as $count) {
     $streams = array_column(array_slice($pairs, 0, $count), 0);
     foreach (['fread' => fn($stream) => fread($stream, 1), 'feof' => 'feof', 'recvfrom' => fn($stream) => stream_socket_recvfrom($stream, 1)] as $name => $call) {
-        echo "$count, $name: ", $starves(100, fn() => array_map($call, $streams)), "\n";
+        echo "$count, $name: ", $starves(300, fn() => array_map($call, $streams)), "\n";
     }
     // As a client does that looks whether a stream has ended where it has found nothing
-    echo "$count, both: ", $starves(100, fn() => array_map(fn($stream) => fread($stream, 1) . feof($stream), $streams)), "\n";
+    echo "$count, both: ", $starves(300, fn() => array_map(fn($stream) => fread($stream, 1) . feof($stream), $streams)), "\n";
 }
 
 $streams = array_column($pairs, 0);
 $first = true;
-echo 'one after many: ', $starves(100, function() use ($streams, &$first) {
+echo 'one after many: ', $starves(300, function() use ($streams, &$first) {
     foreach ($first ? array_slice($streams, 0, 60) : array_fill(0, 20, $streams[200]) as $stream) fread($stream, 1);
     $first = false;
 }), "\n";
@@ -67,13 +67,13 @@ for ($i = 0; $i < 12; $i++) {
     curl_multi_add_handle($multis[$i] = curl_multi_init(), T\curl("$url/$i"));
     curl_multi_exec($multis[$i], $running);
 }
-echo '12 curl handles: ', $starves(100, function() use ($multis) { foreach ($multis as $multi) curl_multi_exec($multi, $running); }), "\n";
+echo '12 curl handles: ', $starves(300, function() use ($multis) { foreach ($multis as $multi) curl_multi_exec($multi, $running); }), "\n";
 
 // Reads that find data, as many as a round over a thousand streams may make, and more
 [$a, $b] = $pairs[0];
-fwrite($b, str_repeat('x', 30_000));
+fwrite($b, str_repeat('x', 100_000));
 $read = function() use ($a) { for ($i = 0; $i < 4000; $i++) fread($a, 1) === 'x' || throw new Error('No data'); };
-echo 'always data: ', $starves(7, $read), "\n";
+echo 'always data: ', $starves(25, $read), "\n";
 
 // Each call has begun or ended something.
 $multi = curl_multi_init();
@@ -85,7 +85,7 @@ $perform = function() use ($multi, $url) {
         curl_multi_exec($multi, $running);
     }
 };
-echo 'always done: ', $starves(300, $perform), "\n";
+echo 'always done: ', $starves(700, $perform), "\n";
 $server->cancel();
 ?>
 --EXPECT--

@@ -2,8 +2,8 @@
 //!
 //! A call that never waits on stock PHP does not yield where it has done something: nothing else runs there between the call and what its
 //! caller does with the result, and callers rely on that. Neither does it where it found nothing once, since many look at all their
-//! streams before they wait. Who finds nothing again and again, in one place or in some that it comes back to, without any wait or look
-//! at others in between, must be polling. So must who makes very many calls, whatever they find: no round over streams is that long.
+//! streams before they wait. Who comes back to a place again and again, and finds nothing there or elsewhere, without any wait or look
+//! at others in between, must be polling. Who makes very many calls gives way whatever they find, so that nobody starves the rest.
 
 use crate::c;
 use crate::runtime::scheduler::{CALLS_PER_LOOK, Runtime};
@@ -18,18 +18,16 @@ struct Found {
     calls: Cell<u32>,
     place: Cell<usize>,
     count: Cell<u32>,
-    /// How often it has found nothing elsewhere since.
+    /// How often it has found nothing elsewhere since it was there.
     elsewhere: Cell<u32>,
-    is_elsewhere: Cell<bool>,
-    /// It was elsewhere, and came back.
-    has_returned: Cell<bool>,
 }
 
-/// After so many times elsewhere it polls in several places, or the place is taken for one that nobody looks at any more.
+/// After so many times elsewhere the place is taken for one that nobody looks at any more.
 const MAX_ELSEWHERE: u32 = 8 * CALLS_PER_LOOK;
 
-/// So many calls without a wait or a look are more than one round over all streams of a client makes.
-const MAX_CALLS: u32 = 256 * CALLS_PER_LOOK;
+/// So many calls without a wait or a look are more than the rounds of a client make before it has taken what there is. It is no less,
+/// because a yield in the midst of a round lets others close the streams that are still to come in it, as with Symfony's client.
+const MAX_CALLS: u32 = 2048 * CALLS_PER_LOOK;
 
 static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
     picks: Cell::new(0),
@@ -38,8 +36,6 @@ static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
     place: Cell::new(0),
     count: Cell::new(0),
     elsewhere: Cell::new(0),
-    is_elsewhere: Cell::new(false),
-    has_returned: Cell::new(false),
 });
 
 /// Counts what calls of libc that do not wait have done.
@@ -73,15 +69,12 @@ pub fn finds_nothing(rt: &'static Runtime, place: usize) -> bool {
     }
     if FOUND.place.get() == place {
         FOUND.count.set(FOUND.count.get() + 1);
-        FOUND.has_returned.set(FOUND.has_returned.get() || FOUND.is_elsewhere.get());
-        FOUND.is_elsewhere.set(false);
+        FOUND.elsewhere.set(0);
     } else {
         FOUND.elsewhere.set(FOUND.elsewhere.get() + 1);
-        FOUND.is_elsewhere.set(true);
     }
-    let is_long = FOUND.elsewhere.get() > MAX_ELSEWHERE;
-    let polls = FOUND.count.get() >= CALLS_PER_LOOK || is_long && FOUND.has_returned.get() || has_made_many();
-    if polls || is_long {
+    let polls = FOUND.count.get() >= CALLS_PER_LOOK || has_made_many();
+    if polls || FOUND.elsewhere.get() > MAX_ELSEWHERE {
         begin_at(place);
     }
     polls
@@ -92,6 +85,4 @@ fn begin_at(place: usize) {
     FOUND.place.set(place);
     FOUND.count.set(0);
     FOUND.elsewhere.set(0);
-    FOUND.is_elsewhere.set(false);
-    FOUND.has_returned.set(false);
 }
