@@ -29,6 +29,9 @@ use std::collections::BTreeMap;
 use std::ffi::c_short;
 use std::os::fd::RawFd;
 
+/// How many handles a coroutine knows before it forgets those that nothing is known of.
+const MANY: usize = 16;
+
 /// What is known of a handle, by its address.
 #[derive(Default)]
 struct Multi {
@@ -73,6 +76,8 @@ pub(crate) fn refuse() {
 /// Forgets all handles at the end of the request.
 pub(crate) fn forget_all() {
     STATE.multis.borrow_mut().clear();
+    STATE.is_refused.set(false);
+    STATE.left.take();
 }
 
 /// Returns `true` if the running function is a `curl_multi_select()` that leaves its wait to its trampoline.
@@ -111,6 +116,28 @@ pub(crate) fn released(rt: &'static Runtime, group: usize) {
     }
 }
 
+/// Records that the running coroutine knows all that was done for a handle.
+fn has_seen(rt: &'static Runtime, address: usize) {
+    let mut performed = rt.context().performed.borrow_mut();
+    let now = STATE.changes.get();
+    match performed.iter_mut().find(|(known, _)| *known == address) {
+        Some((_, seen)) => *seen = now,
+        None => {
+            if performed.len() >= MANY {
+                let multis = STATE.multis.borrow();
+                performed.retain(|(known, _)| multis.contains_key(known));
+            }
+            performed.push((address, now));
+        }
+    }
+}
+
+/// Returns the number of the last change of a handle that the running coroutine knows of.
+fn seen(rt: &'static Runtime, address: usize) -> u64 {
+    let performed = rt.context().performed.borrow();
+    performed.iter().find(|(known, _)| *known == address).map_or(STATE.changes.get(), |(_, seen)| *seen)
+}
+
 /// The trampoline of `curl_multi_exec()`.
 pub(super) fn perform(call: Trampolined) {
     let runtime = scheduler::existing().filter(|rt| rt.can_switch());
@@ -118,6 +145,7 @@ pub(super) fn perform(call: Trampolined) {
         return call.call(sys::spindle_trampoline_holding);
     };
     let before = (polling::done(), rt.picks());
+    STATE.is_refused.set(false); // of a call that has not come back here
     call.call(sys::spindle_trampoline_holding);
     let is_refused = STATE.is_refused.replace(false);
     let running = call.frame().arguments().get(1).and_then(|value| value.dereferenced().as_long()).unwrap_or(0);
@@ -135,7 +163,7 @@ pub(super) fn perform(call: Trampolined) {
         }
         has_changed
     };
-    rt.context().performed.set((address, STATE.changes.get()));
+    has_seen(rt, address);
     rt.count_call();
     if has_changed {
         yield_if(rt, polling::has_made_many());
@@ -199,11 +227,7 @@ pub(super) fn watch(call: Trampolined) {
 }
 
 fn wait(rt: &'static Runtime, host: &'static dyn Host, call: Trampolined, address: usize, waits: bool) {
-    let ctx = rt.context();
-    let seen = match ctx.performed.get() {
-        (last, seen) if last == address => seen,
-        _ => STATE.changes.get(),
-    };
+    let seen = seen(rt, address);
     let mut limit = u64::MAX;
     let mut is_over = false;
     loop {
@@ -212,7 +236,7 @@ fn wait(rt: &'static Runtime, host: &'static dyn Host, call: Trampolined, addres
             return;
         }
         if STATE.multis.borrow().get(&address).is_some_and(|multi| multi.changed > seen) {
-            ctx.performed.set((address, STATE.changes.get()));
+            has_seen(rt, address);
             return call.set_result(1);
         }
         let Some(wait) = wait.filter(|_| !is_over) else { return };
@@ -220,10 +244,15 @@ fn wait(rt: &'static Runtime, host: &'static dyn Host, call: Trampolined, addres
         if limit <= Reactor::now() {
             return;
         }
+        let mut own = None;
         let wake = wait_left(host, &wait.fds, Some(limit).filter(|limit| *limit != u64::MAX), |waiter| {
             let mut multis = STATE.multis.borrow_mut();
             multis.entry(address).or_default().watchers.push(waiter);
+            own = Some(waiter);
         });
+        if let Some(multi) = STATE.multis.borrow_mut().get_mut(&address) {
+            multi.watchers.retain(|waiter| Some(*waiter) != own);
+        }
         match wake {
             Wake::Woken => {}
             Wake::TimedOut => is_over = true,

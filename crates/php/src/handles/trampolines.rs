@@ -442,7 +442,7 @@ pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
     calls::put_list(std::ptr::null_mut());
     ctx.calls.set(std::ptr::null_mut());
     ctx.loads.set(0);
-    ctx.performed.set((0, 0));
+    ctx.performed.borrow_mut().clear();
     ctx.leaves_waits_in.set(None);
     handle_locks::release_all(rt, ctx);
     drop(pending_cancel::end(ctx));

@@ -46,8 +46,8 @@ pub struct Ctx {
     pub locked: RefCell<Vec<Held>>,
     /// Its calls that keep the locks of what they use while it is suspended, the innermost first.
     pub calls: Cell<*mut sys::spindle_call>,
-    /// The handle of its last `curl_multi_exec()`, and the number of the last change then (see `handles::multi`).
-    pub performed: Cell<(usize, u64)>,
+    /// The handles of its calls of `curl_multi_exec()`, each with the number of the last change then (see `handles::multi`).
+    pub performed: RefCell<Vec<(usize, u64)>>,
     /// The frame of a function that leaves its waits to its trampoline.
     pub leaves_waits_in: Cell<Option<Frame>>,
     /// How many classes it is loading.
@@ -128,7 +128,7 @@ unsafe impl AtTop for Ctx {
                 generation: Cell::new(0),
                 locked: RefCell::new(Vec::new()),
                 calls: Cell::new(null_mut()),
-                performed: Cell::new((0, 0)),
+                performed: RefCell::new(Vec::new()),
                 leaves_waits_in: Cell::new(None),
                 loads: Cell::new(0),
             }
