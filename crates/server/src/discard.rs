@@ -21,6 +21,8 @@ pub struct Discard {
     body: Incoming,
     rest: Rest,
     time: Option<Time>,
+    /// Its place among those that a stop wakes.
+    place: Option<usize>,
 }
 
 /// How long a client may pause that sends what nobody reads. It has the answer, and most stop sending.
@@ -69,7 +71,7 @@ impl Rest {
 
 impl Discard {
     pub fn new(shared: &Rc<Shared>, body: Incoming) -> Discard {
-        Discard { shared: Rc::clone(shared), body, rest: Rest::new(shared), time: None }
+        Discard { shared: Rc::clone(shared), body, rest: Rest::new(shared), time: None, place: None }
     }
 
     fn unschedule(&mut self) {
@@ -85,6 +87,11 @@ impl Future for Discard {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         this.unschedule();
+        if this.shared.is_draining() {
+            this.rest.hurries(&this.shared); // for the first time: later ones allow no less
+        } else if this.place.is_none() {
+            this.place = Some(this.shared.discarding.borrow_mut().insert(cx.waker().clone()));
+        }
         loop {
             match Pin::new(&mut this.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
@@ -109,5 +116,9 @@ impl Future for Discard {
 impl Drop for Discard {
     fn drop(&mut self) {
         self.unschedule();
+        if let Some(place) = self.place.take() {
+            let waker = self.shared.discarding.borrow_mut().try_remove(place);
+            drop(waker);
+        }
     }
 }

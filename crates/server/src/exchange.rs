@@ -853,8 +853,9 @@ impl Exchange {
 
     /// Returns `true` if hyper closes the connection after the response.
     fn closes(&self) -> bool {
-        let is_asked_to =
-            |line: &HeaderValue| line.as_bytes().to_ascii_lowercase().windows(5).any(|word| word == b"close");
+        let is_asked_to = |line: &HeaderValue| {
+            line.as_bytes().split(|byte| *byte == b',').any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close"))
+        };
         self.says_close.get()
             || self.parts.version == Version::HTTP_10
             || self.parts.headers.get_all(header::CONNECTION).iter().any(is_asked_to)

@@ -184,6 +184,8 @@ pub struct Shared {
     /// Tasks that wait for a connection to end, and for the server to drain.
     ends: RefCell<Vec<Waker>>,
     drains: RefCell<Vec<Waker>>,
+    /// Tasks that read what nobody wants, which a stop does not wait for so long.
+    pub discarding: RefCell<Slab<Waker>>,
     is_in_turn: Cell<bool>,
     is_logged: Cell<bool>,
 }
@@ -471,6 +473,7 @@ impl Server {
             life: Cell::new(Life::Serving),
             ends: RefCell::default(),
             drains: RefCell::default(),
+            discarding: RefCell::default(),
             is_in_turn: Cell::new(false),
             is_logged: Cell::new(false),
         }))
@@ -571,6 +574,7 @@ impl Server {
         }
         shared.life.set(Life::Draining(until));
         shared.drains.take().into_iter().for_each(Waker::wake);
+        shared.discarding.borrow().iter().for_each(|(_, waker)| waker.wake_by_ref());
         shared.each_connection(Connection::drain);
         shared.driver.wake();
     }

@@ -217,10 +217,13 @@ fn a_handler_may_go_on_reading_while_it_answers() {
 #[test]
 fn the_connection_of_a_handler_that_reads_while_it_answers_is_used_on() {
     // All of the body; a part of it; and so little that the client sends more than is dropped.
-    for (read, dropped) in [(300_000, 0), (1000, 1 << 20), (1000, 1000)] {
+    // Also where a field only looks as if the connection were to be closed.
+    let cases =
+        [(300_000, 0, ""), (1000, 1 << 20, ""), (1000, 1 << 20, "Connection: closet, disclose\r\n"), (1000, 1000, "")];
+    for (read, dropped, field) in cases {
         let (world, begun) = held(Settings { discard_size: dropped, ..Settings::default() });
         let client = world.client();
-        client.send(&world, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
+        client.send(&world, format!("POST / HTTP/1.1\r\nHost: x\r\n{field}Content-Length: 300000\r\n\r\n"));
         let exchange = world.until(|| begun.borrow_mut().pop());
         assert!(matches!(exchange.read(), Incoming::Pending));
         exchange.respond(Head { status: StatusCode::OK, headers: HeaderMap::new() }, stream());

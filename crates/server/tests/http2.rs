@@ -92,6 +92,14 @@ impl<'a> Http2<'a> {
         })
     }
 
+    /// Lets both sides do what they can do now. What one of them has sent has come to the other one, as it does on one machine.
+    fn settle(&self) {
+        for _ in 0..100 {
+            self.step();
+            self.world.step();
+        }
+    }
+
     fn send(&self, method: &str, path: &str, ends: bool) -> (ResponseFuture, SendStream<Bytes>) {
         self.until(|cx| self.sender.borrow_mut().poll_ready(cx)).unwrap();
         let request = Request::builder().method(method).uri(format!("http://test{path}")).body(()).unwrap();
@@ -216,8 +224,7 @@ fn reset(http: &Http2, body: &mut SendStream<Bytes>) -> Option<Reason> {
 }
 
 /// A server that answers each request at once, and reads no body.
-fn unread() -> World {
-    let settings = Settings { discard_size: 256 << 10, discard_timeout: 2 * SECOND, ..Settings::default() };
+fn unread(settings: Settings) -> World {
     World::new(settings, |_, event| {
         if let Event::Begin(exchange) = event {
             answer(&exchange, 200, "not read");
@@ -228,7 +235,8 @@ fn unread() -> World {
 
 #[test]
 fn the_rest_of_a_body_that_nobody_reads_is_discarded() {
-    let world = unread();
+    let settings = Settings { discard_size: 256 << 10, discard_timeout: 2 * SECOND, ..Settings::default() };
+    let world = unread(settings);
     let http = Http2::connect(&world);
     let (request, mut body) = http.send("POST", "/", false);
     let (_, response) = http.response(request);
@@ -256,8 +264,30 @@ fn the_rest_of_a_body_that_nobody_reads_is_discarded() {
 }
 
 #[test]
+fn a_stop_does_not_wait_for_what_nobody_reads() {
+    for drips in [true, false] {
+        let world = unread(Settings::default());
+        let http = Http2::connect(&world);
+        let (request, mut body) = http.send("POST", "/", false);
+        let _ = http.response(request);
+        world.server.drain(None);
+        world.step();
+        for _ in 0..2 {
+            if drips {
+                body.send_data(Bytes::from("a"), false).unwrap();
+            }
+            http.settle();
+            assert_eq!(world.server.stats().connections, 1);
+            world.advance(SECOND);
+        }
+        http.settle();
+        assert_eq!(world.server.stats().connections, 0, "drips: {drips}");
+    }
+}
+
+#[test]
 fn a_body_that_is_discarded_ends_with_its_connection() {
-    let world = unread();
+    let world = unread(Settings::default());
     let http = Http2::connect(&world);
     let (request, _body) = http.send("POST", "/", false);
     let _ = http.response(request);
@@ -268,7 +298,7 @@ fn a_body_that_is_discarded_ends_with_its_connection() {
 
 #[test]
 fn the_body_of_a_request_that_is_refused_is_discarded() {
-    let world = unread();
+    let world = unread(Settings::default());
     let http = Http2::connect(&world);
     http.until(|cx| http.sender.borrow_mut().poll_ready(cx)).unwrap();
     let request = Request::post("http://test/").header("content-length", 9 << 20).body(()).unwrap();
