@@ -34,6 +34,10 @@ moments! {
         watch::end_run(rt);
     }
 
+    fn keeps_ending() {
+        limits::keeps_ending();
+    }
+
     fn loop_waits() {
         watch::pause();
     }

@@ -46,6 +46,8 @@ static PENDING: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 /// How many times SIGTERM and SIGINT were caught.
 static ENDINGS: AtomicU32 = AtomicU32::new(0);
+/// How many turns have got to some of them.
+static SERVED: AtomicU32 = AtomicU32::new(0);
 /// The reactor is waiting for events.
 static WAITING: AtomicBool = AtomicBool::new(false);
 
@@ -131,6 +133,11 @@ pub fn ending_waits() -> bool {
     caught() & ENDING != 0
 }
 
+/// Returns how often the process has got to such signals.
+pub fn endings_served() -> u32 {
+    SERVED.load(Ordering::Acquire)
+}
+
 /// Drops signals that have interrupted a call already, so that they interrupt no other. The end of a child and the request
 /// of a report stay.
 pub fn acknowledge(signals: u64) {
@@ -146,6 +153,9 @@ pub(crate) fn take() -> Caught {
     super::drain_event(EVENT.load(Ordering::Relaxed));
     let bits = PENDING.swap(0, Ordering::AcqRel);
     let outside = OUTSIDE.swap(0, Ordering::AcqRel);
+    if bits & ENDING != 0 {
+        SERVED.fetch_add(1, Ordering::AcqRel);
+    }
     let report = REPORT.load(Ordering::Acquire);
     let mut caught = Caught { child: bits & bit(libc::SIGCHLD) != 0, ..Caught::default() };
     for signal in 1..COUNT as i32 {

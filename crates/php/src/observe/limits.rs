@@ -71,8 +71,11 @@ struct State {
     ends: Cell<u64>,
 }
 
-/// When the present stretch was first seen; 0: not yet.
+/// When the present stretch was first seen; 0: not yet. With [`KEEPS`] it has taken a signal, and kept it from others.
 static SEEN: AtomicU64 = AtomicU64::new(0);
+
+/// Part of [`SEEN`], so that one store ends both.
+const KEEPS: u64 = 1 << 63;
 
 static STATE: PhpStatic<State> = PhpStatic::new(State {
     computed: Cell::new(0),
@@ -144,9 +147,15 @@ pub(crate) fn run_ends() {
     SEEN.store(0, Ordering::Relaxed);
 }
 
-/// In the child of a fork, which has no other thread.
+/// The running stretch, which goes on, has taken a signal that asks the process to end: others have not got to that.
+pub(crate) fn keeps_ending() {
+    SEEN.store(SEEN.load(Ordering::Relaxed) | KEEPS, Ordering::Relaxed);
+}
+
+/// In the child of a fork, which has no other thread: PHP's time limit is the process's again. None holds until one is set, as the
+/// timers of a process are not its child's.
 pub(crate) fn after_fork() {
-    drop(STATE.ticks.take());
+    request_ended();
 }
 
 /// The engine has interrupted PHP code.
@@ -167,10 +176,11 @@ pub(crate) fn interrupted(frame: Option<Frame>) {
         }
     }
     let (now, computed) = (Reactor::now(), processor_time());
-    let since = SEEN.load(Ordering::Relaxed);
+    let seen = SEEN.load(Ordering::Relaxed);
+    let since = seen & !KEEPS;
     let before = STATE.computed.replace(computed);
     if since == 0 {
-        return SEEN.store(now, Ordering::Relaxed);
+        return SEEN.store(seen | now, Ordering::Relaxed);
     }
     if frame.and_then(Frame::function).is_some_and(|function| !function.is_internal()) && !exception::is_in_flight() {
         (looks.look)(Stretch { length: now.saturating_sub(since), computed: computed.saturating_sub(before) });
@@ -225,13 +235,30 @@ pub fn has_ended_coroutine() -> bool {
     ends != 0 && scheduler::existing().is_some_and(|rt| rt.context().id.get() == ends) && STATE.ends.replace(0) != 0
 }
 
+/// What a signal waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Obstacle {
+    /// The stretch, if it was seen: one that is in a call for as long is not.
+    stretch: u64,
+    /// How often signals were got to before.
+    served: u32,
+}
+
+impl Obstacle {
+    /// Returns what a signal waits for that asks the process to end, if one has not been got to.
+    fn present() -> Option<Obstacle> {
+        let obstacle = Obstacle { stretch: SEEN.load(Ordering::Relaxed), served: signals::endings_served() };
+        (obstacle.stretch & KEEPS != 0 || signals::ending_waits()).then_some(obstacle)
+    }
+}
+
 /// Looks, on the thread of the ticks, whether the process gets to its end.
 struct Ending {
     board: Arc<Board>,
     /// How often it had been asked to end before.
     before: u32,
-    /// Since when the present stretch, if it was seen, and no other one, has kept it from doing so.
-    waits: Option<(u64, u64)>,
+    /// What keeps it from doing so, and since when.
+    waits: Option<(Obstacle, u64)>,
     context: usize,
     thread: libc::pid_t,
     errors: Errors,
@@ -251,26 +278,24 @@ impl Ending {
     }
 
     fn look(&mut self) {
-        let stretch = SEEN.load(Ordering::Relaxed);
-        // One that is in a call for as long is not seen, but the signals are not, either.
-        let is_stuck = stretch != 0 || signals::ending_waits();
-        if !is_stuck || signals::endings().wrapping_sub(self.before) < 2 {
+        // Those that were got to are no reason to end anything, however many there were.
+        let obstacle = Obstacle::present().filter(|_| signals::endings().wrapping_sub(self.before) >= 2);
+        let Some(obstacle) = obstacle else {
             self.waits = None;
             return;
-        }
+        };
         let now = Reactor::now();
-        let (since, _) = *self.waits.get_or_insert((now, stretch));
-        if self.waits.is_some_and(|(_, before)| before != stretch) {
-            self.waits = Some((now, stretch));
-            return;
-        }
+        let since = self.waits.filter(|(before, _)| *before == obstacle).map_or(now, |(_, since)| since);
+        self.waits = Some((obstacle, since));
         if now - since < LATE {
             return;
         }
         self.board.asks.store(true, Ordering::Release);
         engine::request_interrupt();
         std::thread::sleep(ANSWER);
-        if SEEN.load(Ordering::Relaxed) != stretch {
+        if Obstacle::present() != Some(obstacle) {
+            self.board.asks.store(false, Ordering::Release);
+            *self.board.answer.lock().unwrap_or_else(PoisonError::into_inner) = None;
             return; // it has got there
         }
         let answer = self.board.answer.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -14,6 +14,9 @@ unsafe extern "Rust" {
     /// The running coroutine returns control to the scheduler: it parks, yields or has ended.
     #[link_name = "spindle_moment_run_ends"]
     pub safe fn run_ends(rt: &'static Runtime);
+    /// The running coroutine has taken a signal that asks the process to end, and goes on.
+    #[link_name = "spindle_moment_keeps_ending"]
+    pub safe fn keeps_ending();
     /// The event loop is about to wait for events; no code runs.
     #[link_name = "spindle_moment_loop_waits"]
     pub safe fn loop_waits();

@@ -9,7 +9,7 @@
 //! | another process or thread | the owner's call; if it is in none that can be interrupted, main's, else that of the coroutine parked longest | in the interrupted coroutine |
 //! | the same, while the owner is ready in the middle of a call | that call, if it parks again | in the owner |
 
-use crate::runtime::scheduler::Runtime;
+use crate::runtime::{moments, scheduler::Runtime};
 use spindle_core::sched::{CoroutineId, State, WaitReason};
 use spindle_reactor::{JobKind, Reactor, Waiter, signals};
 use spindle_zend::engine;
@@ -108,7 +108,11 @@ impl Runtime {
     #[cold]
     pub fn defers_handlers(&'static self) -> bool {
         if signals::pending() {
+            let is_ending = signals::ending_waits();
             self.poll(Some(0));
+            if is_ending {
+                moments::keeps_ending();
+            }
         }
         let Some(signal_target) = self.signal_target.get() else { return false };
         let waits = {
