@@ -23,8 +23,10 @@ $program = <<<'PHP'
         }
     });
     Async\spawn(function () use ($server) {
+        $next = Async\signal(2);
         for ($count = 1; $count <= 3; $count++) {
-            Async\await(Async\signal(2));
+            Async\await($next);
+            $next = Async\signal(2); // before the next one may come
             echo "signal $count\n";
         }
         $server->stop(0);
