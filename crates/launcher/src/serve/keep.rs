@@ -184,7 +184,7 @@ pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
             return Ok(status);
         }
         if keeper.start_at.is_some_and(|at| at <= Instant::now()) {
-            keeper.start()?;
+            keeper.start_again()?;
         }
     }
 }
@@ -225,6 +225,30 @@ impl Keeper<'_> {
             is_pressed: false,
         });
         Ok(())
+    }
+
+    /// Starts PHP. Once one has served, it is tried again if that fails: what is missing may come back.
+    fn start_again(&mut self) -> Result<(), String> {
+        match self.start() {
+            Err(why) if self.has_served => {
+                self.failed(&format!("cannot be started: {}", console::one_line(&why)));
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Goes on after a PHP that did not get as far as to serve.
+    fn failed(&mut self, how: &str) {
+        if self.is_any(Stage::Serving) {
+            console::complain(format!("spindle: the new PHP {how}: the old one goes on").as_bytes());
+            return;
+        }
+        let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
+        self.failures = (self.failures + 1).min(16);
+        let seconds = pause.as_secs_f32();
+        console::complain(format!("spindle: PHP {how}: starting it again in {seconds} seconds").as_bytes());
+        self.start_after(Instant::now() + pause);
     }
 
     fn is_any(&self, stage: Stage) -> bool {
@@ -388,19 +412,7 @@ impl Keeper<'_> {
                 }
                 self.stopping = Some(Status::Failed);
             }
-            (Stage::Starting, _) if self.is_any(Stage::Serving) => {
-                console::complain(
-                    format!("spindle: the new PHP {how} before it could serve: the old one goes on").as_bytes(),
-                );
-            }
-            (Stage::Starting, _) => {
-                let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
-                self.failures = (self.failures + 1).min(16);
-                let seconds = pause.as_secs_f32();
-                let line = format!("spindle: PHP {how} before it could serve: starting it again in {seconds} seconds");
-                console::complain(line.as_bytes());
-                self.start_after(Instant::now() + pause);
-            }
+            (Stage::Starting, _) => self.failed(&format!("{how} before it could serve")),
             (Stage::Serving, _) => {
                 console::complain(format!("spindle: PHP {how}: starting it again").as_bytes());
                 let rest = if self.plan.is_dev { DEVELOPMENT_REST } else { REST };
