@@ -32,6 +32,7 @@ function fail(string $message): never
 final class State
 {
     public static bool $fails = false;
+    public static int $process;
     /** The app was loaded. */
     public static bool $isReady = false;
     public static bool $restarts = false;
@@ -78,6 +79,12 @@ function changed(): ?string
         State::$seen[$file] = $now;
     }
     return null;
+}
+
+/** Whether the app has forked this process: that ends as the app likes, and nothing is said or shown of it. */
+function isForked(): bool
+{
+    return \getmypid() !== State::$process;
 }
 
 /** Tells the command something. */
@@ -132,7 +139,7 @@ function shown(callable $handler): \Closure
         } catch (CancellationException | BadRequest | Forbidden | PayloadTooLarge | UpgradeRequired $answered) {
             throw $answered;
         } catch (\Throwable $thrown) {
-            if ($request->isWebSocket()) {
+            if ($request->isWebSocket() || isForked()) {
                 throw $thrown;
             }
             \error_log("$thrown");
@@ -182,9 +189,10 @@ function main(array $arguments): never
     } catch (ServerException | \ValueError $wrong) {
         fail($wrong->getMessage());
     }
+    State::$process = \getmypid();
     \register_shutdown_function(static function () use ($one, $app, $isDev): void {
         $error = \error_get_last();
-        if (State::$fails) {
+        if (State::$fails || isForked()) {
             return;
         }
         if (State::$restarts) {
