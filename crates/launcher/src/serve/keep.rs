@@ -42,6 +42,10 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How long the start of PHP may take once it was told to stop.
 const START: Duration = Duration::from_secs(2);
 
+/// How long it may take otherwise when one has served before, or this many times as long as the slowest of those.
+const LONGEST_START: Duration = Duration::from_secs(60);
+const TIMES_AS_SLOW: u32 = 4;
+
 /// The time between the starts of two that have served.
 const REST: Duration = Duration::from_millis(200);
 
@@ -87,6 +91,8 @@ struct Php {
     began: Instant,
     /// When it is made to end, which it should have done by itself.
     due: Option<Instant>,
+    /// It was told to end.
+    is_told: bool,
     /// It was made to end.
     is_pressed: bool,
 }
@@ -100,6 +106,7 @@ impl Php {
 
     /// Makes it finish its requests.
     fn finish(&mut self, now: Instant, grace: Duration) {
+        self.is_told = true;
         match self.stage {
             Stage::Starting => {
                 self.signal(Signal::TERM);
@@ -138,9 +145,11 @@ pub struct Keeper<'a> {
     has_served: bool,
     /// How many have ended since, before they were ready.
     failures: u32,
-    /// It was asked for another one while one started.
-    is_stale: bool,
+    /// The longest time that one has taken to be ready.
+    slowest: Duration,
     stopping: Option<Status>,
+    /// It was told to stop for the second time: when all are made to end.
+    at_once: Option<Instant>,
     /// Its end ends this command.
     has_terminal: bool,
     looked: Instant,
@@ -162,8 +171,9 @@ pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
         start_at: None,
         has_served: false,
         failures: 0,
-        is_stale: false,
+        slowest: Duration::ZERO,
         stopping: None,
+        at_once: None,
         has_terminal: std::io::stdin().is_terminal(),
         looked: Instant::now(),
         files: BTreeMap::from([(plan.app.to_path_buf(), None)]),
@@ -192,7 +202,6 @@ pub fn keep(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
 impl Keeper<'_> {
     fn start(&mut self) -> Result<(), String> {
         self.start_at = None;
-        self.is_stale = false;
         let Some(sockets) = &self.sockets else { return Ok(()) };
         let mut command = (self.plan.command)(&sockets.names);
         let program = command.get_program().to_string_lossy().into_owned();
@@ -212,6 +221,8 @@ impl Keeper<'_> {
         // The signals of a terminal come here only.
         let child = command.process_group(0).spawn().map_err(failed)?;
         let began = Instant::now();
+        // While it is developed, a debugger may hold it; and how long the first one takes is not known.
+        let is_bounded = self.has_served && !self.plan.is_dev;
         self.looked = began;
         self.files.iter_mut().for_each(|(file, seen)| *seen = version(file));
         self.all.push(Php {
@@ -221,7 +232,8 @@ impl Keeper<'_> {
             is_silent: false,
             stage: Stage::Starting,
             began,
-            due: None,
+            due: is_bounded.then(|| began + LONGEST_START.max(self.slowest * TIMES_AS_SLOW)),
+            is_told: false,
             is_pressed: false,
         });
         Ok(())
@@ -272,6 +284,7 @@ impl Keeper<'_> {
         match signal {
             SIGTERM | SIGINT if again => {
                 let by = Instant::now() + AT_ONCE;
+                self.at_once.get_or_insert(by);
                 for php in &mut self.all {
                     php.press();
                     php.is_due_by(by);
@@ -307,11 +320,14 @@ impl Keeper<'_> {
         if self.stopping.is_some() {
             return;
         }
+        console::complain(b"spindle: starting PHP anew; requests that run are answered by the old one");
+        let now = Instant::now();
         if self.is_any(Stage::Starting) {
-            self.is_stale = true;
+            // It has read older code, and may never get ready with that. The next one begins when it has ended.
+            let starting = self.all.iter_mut().filter(|php| php.stage == Stage::Starting);
+            starting.for_each(|php| php.finish(now, self.plan.grace));
         } else {
-            console::complain(b"spindle: starting PHP anew; requests that run are answered by the old one");
-            self.start_at = Some(Instant::now());
+            self.start_at = Some(now);
         }
     }
 
@@ -338,18 +354,25 @@ impl Keeper<'_> {
         let now = Instant::now();
         match (line, self.all[place].stage) {
             (b"ready", Stage::Starting) => {
+                self.has_served = true;
+                self.failures = 0;
+                let at_once = self.at_once;
+                let php = &mut self.all[place];
+                php.stage = Stage::Serving;
+                php.due = at_once; // that of its start is over
+                self.slowest = self.slowest.max(now - php.began);
+                if php.is_told || php.is_pressed {
+                    php.finish(now, self.plan.grace);
+                    if self.stopping.is_none() {
+                        php.stage = Stage::Leaving;
+                        self.start_at = Some(now); // also if another one still serves
+                    }
+                    return;
+                }
                 let others = self.all.iter_mut().enumerate().filter(|(other, _)| *other != place);
                 for php in others.map(|(_, php)| php).filter(|php| php.stage == Stage::Serving) {
                     php.finish(now, self.plan.grace);
                     php.stage = Stage::Leaving;
-                }
-                self.all[place].stage = Stage::Serving;
-                self.has_served = true;
-                self.failures = 0;
-                if self.stopping.is_some() {
-                    self.all[place].finish(now, self.plan.grace);
-                } else if self.is_stale {
-                    self.start_at = Some(now);
                 }
             }
             (_, stage) if line.starts_with(b"file ") && stage != Stage::Leaving => {
@@ -405,7 +428,7 @@ impl Keeper<'_> {
             (Stage::Leaving, _) => {}
             (_, Some(CHANGED)) => self.start_after(Instant::now()),
             (_, Some(DIED)) => self.start_after(php.began + DEVELOPMENT_REST),
-            (Stage::Starting, _) if php.due.is_some() => self.start_after(Instant::now()), // it was to start anew
+            (Stage::Starting, _) if php.is_told => self.start_at = Some(Instant::now()), // it was to start anew
             (Stage::Starting, code) if self.plan.is_dev || !self.has_served => {
                 if code.is_none() {
                     console::complain(format!("spindle: PHP {how} before it could serve").as_bytes());
@@ -426,7 +449,7 @@ impl Keeper<'_> {
         let now = Instant::now();
         if self.plan.is_dev && now >= self.looked + LOOK {
             self.looked = now;
-            for php in self.all.iter_mut().filter(|php| php.stage == Stage::Starting && php.due.is_none()) {
+            for php in self.all.iter_mut().filter(|php| php.stage == Stage::Starting && !php.is_told) {
                 if let Some((file, _)) = self.files.iter().find(|(file, seen)| version(file) != **seen) {
                     console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
                     php.finish(now, Duration::ZERO);
@@ -434,6 +457,10 @@ impl Keeper<'_> {
             }
         }
         for php in self.all.iter_mut().filter(|php| php.due.is_some_and(|due| due <= now)) {
+            if php.stage == Stage::Starting && !php.is_told && !php.is_pressed {
+                let seconds = (now - php.began).as_secs();
+                console::complain(format!("spindle: PHP is not ready after {seconds} seconds: it is ended").as_bytes());
+            }
             if php.is_pressed {
                 console::complain(b"spindle: PHP does not end: it is killed");
                 php.signal(Signal::KILL);
