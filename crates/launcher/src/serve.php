@@ -8,7 +8,7 @@
 
 namespace Spindle\Serve;
 
-use Async\CancellationException;
+use Async\{Awaitable, CancellationException};
 use Async\Http\{BadRequest, Forbidden, PayloadTooLarge, Request, Response, Server, ServerException, Tls, UpgradeRequired};
 use function Async\{await, delay, signal, spawn};
 
@@ -98,15 +98,16 @@ function stop(Server $server, float $grace): void
 {
     if (!State::$isStopping) {
         State::$isStopping = true;
+        tell('leaving'); // it may be that only this process was told to stop
         \fwrite(\STDERR, "Stopping when all requests are answered; Ctrl+C stops at once\n");
     }
     $server->stop($grace);
 }
 
-/** Calls a function whenever a signal comes. */
-function whenever(int $signal, callable $do): void
+/** Calls a function whenever a signal comes, the first of which may be awaited already. */
+function whenever(int $signal, callable $do, ?Awaitable $first = null): void
 {
-    $arrival = signal($signal);
+    $arrival = $first ?? signal($signal);
     spawn(static function () use ($signal, $arrival, $do): void {
         while (true) {
             await($arrival);
@@ -211,6 +212,11 @@ function main(array $arguments): never
         \file_put_contents($one['state'], State::$isReady ? '' : \serialize([$text, $files]));
         exit(DIED);
     });
+    // They are no reason to end, also while the app is loaded: those that are sent to a whole group come here, too.
+    $early = [];
+    foreach ([SIGHUP, SIGUSR1, SIGUSR2] as $signal) {
+        $early[$signal] = signal($signal);
+    }
     $broken = null;
     if ($isDev && ($state = (string) @\file_get_contents($one['state'])) !== '') {
         \file_put_contents($one['state'], '');
@@ -223,7 +229,7 @@ function main(array $arguments): never
     if ($broken !== null) {
         $server->handle(static fn (): Response => page($broken));
     }
-    // From here on no signal ends the process by itself. While the app was loaded, which may take for ever, they did.
+    // From here on no signal ends the process by itself. While the app was loaded, which may take for ever, these did.
     foreach ([SIGINT, SIGTERM, SIGQUIT] as $signal) {
         whenever($signal, static fn () => stop($server, $grace));
     }
@@ -233,9 +239,9 @@ function main(array $arguments): never
         } catch (ServerException $wrong) {
             \fwrite(\STDERR, "spindle: {$wrong->getMessage()}\n");
         }
-    });
+    }, $early[SIGHUP]);
     foreach ([SIGUSR1, SIGUSR2] as $signal) {
-        whenever($signal, static fn () => null); // the command does what they stand for
+        whenever($signal, static fn () => null, $early[$signal]); // the command does what they stand for
     }
     spawn(static function () use ($server, $grace): void {
         while (($line = \fgets(State::$control)) !== false) {

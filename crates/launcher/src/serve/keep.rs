@@ -46,6 +46,9 @@ const START: Duration = Duration::from_secs(2);
 const LONGEST_START: Duration = Duration::from_secs(60);
 const TIMES_AS_SLOW: u32 = 4;
 
+/// How many may finish their requests at a time: each takes the memory of a PHP, and every fatal error leaves another one.
+const MOST_LEAVING: usize = 4;
+
 /// The time between the starts of two that have served.
 const REST: Duration = Duration::from_millis(200);
 
@@ -380,7 +383,7 @@ impl Keeper<'_> {
                 let seen = version(&file);
                 self.files.insert(file, seen);
             }
-            (b"leaving", Stage::Serving) => {
+            (b"leaving", Stage::Serving) if self.stopping.is_none() => {
                 let php = &mut self.all[place];
                 php.stage = Stage::Leaving;
                 php.is_due_by(now + self.plan.grace + BEYOND);
@@ -415,7 +418,13 @@ impl Keeper<'_> {
     fn ended(&mut self, php: &Php, status: ExitStatus) {
         if let Some(so_far) = self.stopping {
             // One that has not begun to serve was ended by a signal.
-            let is_fine = status.success() || !php.is_pressed && php.stage == Stage::Starting;
+            let is_made_to_end = php.is_pressed || self.at_once.is_some();
+            let is_fine = match php.stage {
+                Stage::Starting => status.success() || !php.is_pressed,
+                Stage::Serving => status.success(),
+                // That an error has ended it was said before.
+                Stage::Leaving => status.success() || !is_made_to_end,
+            };
             let is_expected = is_fine || matches!(status.code(), Some(CHANGED | DIED));
             self.stopping = Some(if is_expected && so_far == Status::Fine { Status::Fine } else { Status::Failed });
             return;
@@ -456,6 +465,10 @@ impl Keeper<'_> {
                 }
             }
         }
+        // The oldest ones come first.
+        let too_many = self.all.iter().filter(|php| php.stage == Stage::Leaving).count().saturating_sub(MOST_LEAVING);
+        let leaving = self.all.iter_mut().filter(|php| php.stage == Stage::Leaving);
+        leaving.take(too_many).filter(|php| !php.is_pressed).for_each(|php| php.is_due_by(now));
         for php in self.all.iter_mut().filter(|php| php.due.is_some_and(|due| due <= now)) {
             if php.stage == Stage::Starting && !php.is_told && !php.is_pressed {
                 let seconds = (now - php.began).as_secs();
