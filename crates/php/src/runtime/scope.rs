@@ -740,7 +740,9 @@ pub fn dispose(rt: &'static Runtime, id: ScopeId, how: Disposal, place: &str) {
     if let Disposal::Until(_) = how {
         record(rt, id).disposed_at.set_to_code_of(Frame::current());
     }
-    let warn = rt.core.borrow_mut().dispose_scope(id, how);
+    let mut warn = rt.core.borrow_mut().dispose_scope(id, how);
+    // One whose body has ended is no zombie: a callback for its end may dispose of its own scope.
+    warn.retain(|co| !rt.core.borrow().has_outcome(*co));
     warn_of_zombies(rt, warn, &format!("in Scope disposed at {place}"));
     if how == Disposal::Cancel && rt.core.borrow().scope_exists(id) {
         cancel(rt, id, &cancellation::cancellation(&format!("cancelled because its scope was disposed of at {place}")));
