@@ -1,1 +1,0 @@
-<?php use function Async\{spawn,delay,gracefulShutdown,suspend,await}; use Async\Scope; register_shutdown_function(function() { echo "shut down\n"; }); set_exception_handler(function($e) { static $n; echo "handler ", get_class($e), " ", $e->getMessage(), "\n"; if (++$n > 3) { echo "LOOP\n"; exit(9); } gracefulShutdown($e); }); throw new Exception('main');

@@ -1,1 +1,0 @@
-<?php use function Async\{spawn,delay,gracefulShutdown,suspend,await}; use Async\Scope; register_shutdown_function(function() { echo "shut down\n"; }); register_shutdown_function(function() { gracefulShutdown(new Exception('gr')); echo "sd\n"; }); spawn(fn() => 1); trigger_error('x', E_USER_ERROR);

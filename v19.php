@@ -1,1 +1,0 @@
-<?php use function Async\{spawn,delay,gracefulShutdown,suspend,await}; use Async\Scope; register_shutdown_function(function() { echo "shut down\n"; }); class D { function __destruct() { gracefulShutdown(new Exception('gr')); echo "d\n"; } } $d = new D; spawn(fn() => 1);
