@@ -10,7 +10,9 @@ mod dependencies;
 mod floors;
 mod json;
 mod paths;
+mod rules;
 mod suite;
+mod tree;
 mod version;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
@@ -21,6 +23,7 @@ const CHECKS: &[(&str, &str, Check)] = &[
     ("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check),
     ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
     ("paths", "files, names and make targets that ARCHITECTURE.md and CONTRIBUTING.md mention exist", paths::check),
+    ("rules", "rules that the tree cites, against docs/rules.md", rules::check),
     ("version", "crates, changelog and documents have the version of the workspace", version::check),
 ];
 
