@@ -78,13 +78,18 @@ fn module_of(file: &Path) -> String {
 }
 
 /// The modules of each floor, the lowest floor first.
-struct Floors(Vec<Vec<String>>);
+pub struct Floors(Vec<Vec<String>>);
 
 impl Floors {
-    fn parse(list: &str) -> Floors {
+    pub fn parse(list: &str) -> Floors {
         let lines = list.lines().map(|line| line.split('#').next().unwrap_or_default());
         let floors = lines.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         Floors(floors.filter(|floor| !floor.is_empty()).collect())
+    }
+
+    pub fn highest_first(mut self) -> Vec<Vec<String>> {
+        self.0.reverse();
+        self.0
     }
 
     /// The floor on which the item with this path lies: that of the longest module which the path begins with.
