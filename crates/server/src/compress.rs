@@ -3,9 +3,9 @@
 //! A compressor has up to two megabytes, so few responses have one at a time; and it computes on the one thread that there is, so
 //! all together do little in a turn.
 
-use crate::body::{Incomplete, Pipe};
+use crate::pipe::{Incomplete, Pipe};
 use crate::encoding::{self, Coding};
-use crate::server::Shared;
+use crate::settings::Settings;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -125,13 +125,13 @@ fn is_spied_on(request: &HeaderMap) -> bool {
 
 /// Decides whether a response is compressed, and sets its headers for that. `length` is that of its body, if it is known.
 pub fn negotiate(
-    shared: &Shared,
+    settings: &Settings,
+    compressing: &Compressing,
     request: &Parts,
     status: StatusCode,
     headers: &mut HeaderMap,
     length: Option<u64>,
 ) -> Option<Chosen> {
-    let settings = &shared.settings;
     if !settings.compression || request.version < Version::HTTP_11 {
         return None;
     }
@@ -153,7 +153,7 @@ pub fn negotiate(
     if is_spied_on(&request.headers) {
         return None;
     }
-    let place = Place::new(&shared.compressing.count)?;
+    let place = Place::new(&compressing.count)?;
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     headers.remove(header::ACCEPT_RANGES); // they would be ranges of what is sent
     weaken(headers);
@@ -252,7 +252,7 @@ impl Source {
 
 /// A compressed body.
 pub struct Compressed {
-    shared: Rc<Shared>,
+    compressing: Rc<Compressing>,
     source: Source,
     coding: Coding,
     encoder: Option<Encoder>,
@@ -269,9 +269,9 @@ pub struct Compressed {
 }
 
 impl Compressed {
-    pub fn new(shared: &Rc<Shared>, chosen: Chosen, source: Source) -> Compressed {
+    pub fn new(compressing: &Rc<Compressing>, chosen: Chosen, source: Source) -> Compressed {
         Compressed {
-            shared: Rc::clone(shared),
+            compressing: Rc::clone(compressing),
             source,
             coding: chosen.coding,
             encoder: None,
@@ -330,7 +330,7 @@ impl Compressed {
                     },
                 }
             }
-            let compressing = &self.shared.compressing;
+            let compressing = &self.compressing;
             let count = self.rest.len().min(SLICE).min(compressing.left.get());
             if count == 0 {
                 if self.turn == compressing.turn.get() {

@@ -1,9 +1,8 @@
 //! What a client still sends of a body that nobody reads any more.
 
-use crate::exchange::limit;
-use crate::server::Shared;
 use crate::settings::SECOND;
-use crate::timer::Time;
+use crate::shared::Shared;
+use crate::timer::{Time, limit};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use std::future::Future;
@@ -41,7 +40,7 @@ pub struct Rest {
 impl Rest {
     /// Returns what is read from now on.
     pub fn new(shared: &Shared) -> Rest {
-        let (settings, now) = (&shared.settings, shared.now.get());
+        let (settings, now) = (&shared.settings, shared.event_loop.now.get());
         let until = limit(now, settings.discard_timeout);
         let mut rest = Rest { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
         if shared.is_draining() {
@@ -52,12 +51,12 @@ impl Rest {
 
     /// The server stops: others wait for that.
     pub fn hurries(&mut self, shared: &Shared) {
-        self.until = self.until.min(shared.now.get().saturating_add(LAST));
+        self.until = self.until.min(shared.event_loop.now.get().saturating_add(LAST));
     }
 
     /// Bytes have come. Returns `false` if they are too many.
     pub fn comes(&mut self, shared: &Shared, count: usize) -> bool {
-        self.pause = shared.now.get().saturating_add(PAUSE);
+        self.pause = shared.event_loop.now.get().saturating_add(PAUSE);
         let left = self.left.checked_sub(count as u64);
         self.left = left.unwrap_or(0);
         left.is_some()
@@ -76,7 +75,7 @@ impl Discard {
 
     fn unschedule(&mut self) {
         if let Some(time) = self.time.take() {
-            self.shared.timers.remove(time);
+            self.shared.event_loop.timers.remove(time);
         }
     }
 }
@@ -105,10 +104,10 @@ impl Future for Discard {
             }
         }
         // What has come is read before the time is judged: all may have been held up.
-        if this.shared.now.get() >= this.rest.due() {
+        if this.shared.event_loop.now.get() >= this.rest.due() {
             return Poll::Ready(());
         }
-        this.time = Some(this.shared.timers.add(this.rest.due(), cx.waker().clone()));
+        this.time = Some(this.shared.event_loop.timers.add(this.rest.due(), cx.waker().clone()));
         Poll::Pending
     }
 }

@@ -10,15 +10,20 @@
 //!
 //! A handler may make the connection a WebSocket instead of giving a response (`Upgraded`): see `ws.rs`.
 
-use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::discard::Discard;
-use crate::files::{File, Sending};
+use crate::dispatch::{Dispatcher, Event};
+use crate::files::sending::Sending;
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
-use crate::server::{Event, Shared};
+use crate::pipe::{Pipe, Written};
+use crate::response::{
+    Body, Content, FOR_PROXIES, Head, NO_REASON, OWN, declared_length, has_version_of, refusal, set_length,
+};
 use crate::settings::Settings;
+use crate::shared::Shared;
+use crate::timer::{NEVER, limit};
 use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -33,9 +38,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
-/// Why a handler is cancelled.
+/// Reason a handler is cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum Reason {
     /// The client has closed the connection, or reset the stream, or takes no data.
     Disconnected,
     /// The response has not begun in time.
@@ -63,30 +68,6 @@ pub enum Incoming {
     Failed,
 }
 
-/// The status and the headers of a response.
-#[derive(Debug)]
-pub struct Head {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers. Those about the connection and the length of the body are the server's to set.
-    pub headers: HeaderMap,
-}
-
-/// The body of a response.
-pub enum Body {
-    /// Nothing.
-    Empty,
-    /// All of it.
-    Full(Bytes),
-    /// What [`Exchange::write`] writes. `trailers`: headers may follow it.
-    Stream {
-        /// The headers that may follow it.
-        trailers: Vec<HeaderName>,
-    },
-    /// A file.
-    File(File),
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Queued,
@@ -99,16 +80,17 @@ enum State {
 
 /// A request, its response, and how far both are.
 pub struct Exchange {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
     parts: Parts,
     /// What trusted proxies say of the client.
     origin: Option<Box<Origin>>,
     state: Cell<State>,
     /// The handler has been asked to end.
-    cancelled: Cell<Option<Why>>,
-    /// The handler runs.
+    cancelled: Cell<Option<Reason>>,
+    /// The handler runs, and has this number.
     is_handled: Cell<bool>,
+    running_id: Cell<usize>,
     /// When it has come.
     begun: u64,
     /// When the present state has begun.
@@ -138,7 +120,7 @@ pub struct Exchange {
 
     /// The reason phrase of the response, if it is not the usual one.
     reason: RefCell<Option<ReasonPhrase>>,
-    response: RefCell<Option<Response<Outgoing>>>,
+    response: RefCell<Option<Response<Content>>>,
     is_aborted: Cell<bool>,
     reply_waker: RefCell<Option<Waker>>,
     pipe: RefCell<Option<Rc<Pipe>>>,
@@ -155,23 +137,24 @@ pub struct Exchange {
 
 impl Exchange {
     pub(crate) fn new(
-        shared: Rc<Shared>,
+        dispatcher: Rc<Dispatcher>,
         connection: Rc<Connection>,
         parts: Parts,
         incoming: hyper::body::Incoming,
     ) -> Rc<Exchange> {
         let is_received = incoming.is_end_stream();
         let incoming = (!is_received).then_some(incoming);
-        let now = shared.now.get();
-        let origin = origin(&shared, &connection, &parts);
+        let now = dispatcher.shared.event_loop.now.get();
+        let origin = connection.origin(&parts);
         Rc::new(Exchange {
-            shared,
+            dispatcher,
             connection,
             origin,
             parts,
             state: Cell::new(State::Queued),
             cancelled: Cell::new(None),
             is_handled: Cell::new(false),
+            running_id: Cell::new(0),
             begun: now,
             since: Cell::new(now),
             status: Cell::new(None),
@@ -200,6 +183,10 @@ impl Exchange {
         })
     }
 
+    fn shared(&self) -> &Shared {
+        &self.dispatcher.shared
+    }
+
     /// Returns the head of the request.
     pub fn head(&self) -> &Parts {
         &self.parts
@@ -217,7 +204,7 @@ impl Exchange {
 
     /// Returns `true` if a trusted proxy gets the response.
     fn is_of_proxy(&self) -> bool {
-        self.connection.is_known() && self.shared.settings.proxies.trusts(self.connection.client().0)
+        self.connection.is_known() && self.shared().settings.proxies.trusts(self.connection.client().0)
     }
 
     /// Returns the address of the listener through which it has come.
@@ -246,17 +233,17 @@ impl Exchange {
     }
 
     /// Returns why the handler was cancelled, if it was.
-    pub fn cancelled(&self) -> Option<Why> {
+    pub fn cancelled(&self) -> Option<Reason> {
         self.cancelled.get()
     }
 
     /// Returns the time that was over, in nanoseconds, when its handler was cancelled for this reason; `None` if the reason is no
     /// limit of time.
-    pub fn limit(&self, why: Why) -> Option<u64> {
+    pub fn limit(&self, why: Reason) -> Option<u64> {
         match why {
-            Why::Timeout => Some(self.shared.settings.request_timeout),
-            Why::SlowBody => Some(self.shared.settings.body_timeout),
-            Why::Disconnected | Why::Shutdown => None,
+            Reason::Timeout => Some(self.shared().settings.request_timeout),
+            Reason::SlowBody => Some(self.shared().settings.body_timeout),
+            Reason::Disconnected | Reason::Shutdown => None,
         }
     }
 
@@ -266,15 +253,12 @@ impl Exchange {
     }
 
     /// The handler begins.
-    pub(crate) fn begins(&self) {
+    pub(crate) fn begins(&self, id: usize) {
+        self.running_id.set(id);
         self.state.set(State::Running);
         self.is_handled.set(true);
-        self.since.set(self.shared.now.get());
-        self.connection.limit_begins(self.shared.settings.request_timeout);
-    }
-
-    pub(crate) fn is_handled(&self) -> bool {
-        self.is_handled.get()
+        self.since.set(self.shared().event_loop.now.get());
+        self.connection.limit_begins(self.shared().settings.request_timeout);
     }
 
     pub(crate) fn is_queued(&self) -> bool {
@@ -292,8 +276,8 @@ impl Exchange {
                     }
                     // With HTTP/2 it may wait for room on its stream, where the socket is not blocked.
                     if self.parts.version == Version::HTTP_2 && self.taken_since.get() == 0 {
-                        self.taken_since.set(self.shared.now.get().max(1));
-                        self.connection.limit_begins(self.shared.settings.write_timeout);
+                        self.taken_since.set(self.shared().event_loop.now.get().max(1));
+                        self.connection.limit_begins(self.shared().settings.write_timeout);
                     }
                 }
                 State::Upgraded => {
@@ -305,11 +289,17 @@ impl Exchange {
                 State::Over => {}
             }
             if self.websocket.get().is_some() {
-                self.shared.sockets.set(self.shared.sockets.get().saturating_sub(1));
+                self.dispatcher.sockets.set(self.dispatcher.sockets.get().saturating_sub(1));
             }
-            self.shared.handler_has_ended();
+            self.dispatcher.handler_has_ended(self.running_id.get());
         }
-        self.shared.notify();
+        self.dispatcher.notify();
+    }
+
+    /// It is over.
+    fn ends(&self) {
+        self.dispatcher.log(|| self.log_entry());
+        self.connection.exchange_ends(self.is_received.get());
     }
 
     // --- the request's body ---
@@ -331,8 +321,8 @@ impl Exchange {
         match &read {
             Incoming::Pending => {
                 if self.reads_since.get() == 0 {
-                    self.reads_since.set(self.shared.driver.now().max(1));
-                    self.connection.reschedule();
+                    self.reads_since.set(self.shared().event_loop.driver.now().max(1));
+                    self.connection.limit_begins(self.shared().settings.body_timeout);
                 }
             }
             Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
@@ -346,18 +336,13 @@ impl Exchange {
             }
             Incoming::Data(_) | Incoming::End => self.is_no_longer_read(),
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         read
     }
 
     /// Returns `true` if the body has not been read to its end.
     pub(crate) fn has_unread(&self) -> bool {
         self.incoming.borrow().is_some()
-    }
-
-    /// Returns `true` if all of the body has come.
-    pub(crate) fn is_received(&self) -> bool {
-        self.is_received.get()
     }
 
     /// Returns `true` if a handler waits for data of the body.
@@ -368,7 +353,7 @@ impl Exchange {
     fn is_no_longer_read(&self) {
         let since = self.reads_since.replace(0);
         if since > 0 {
-            self.waited.set(self.waited.get() + self.shared.driver.now().saturating_sub(since));
+            self.waited.set(self.waited.get() + self.shared().event_loop.driver.now().saturating_sub(since));
         }
     }
 
@@ -403,7 +388,7 @@ impl Exchange {
                 Ok(data) => {
                     let received = self.received.get() + data.len() as u64;
                     self.received.set(received);
-                    if received > self.shared.settings.max_body_size {
+                    if received > self.shared().settings.max_body_size {
                         *incoming = None;
                         return Incoming::TooLarge;
                     }
@@ -434,11 +419,11 @@ impl Exchange {
             Incoming::Pending => {}
             read => {
                 if matches!(read, Incoming::Failed) {
-                    self.cancel(Why::Disconnected);
+                    self.cancel(Reason::Disconnected);
                 }
                 *self.ahead.borrow_mut() = Some(read);
                 self.is_no_longer_read(); // it is the handler's turn
-                self.shared.push(Event::Wake(Rc::clone(self)));
+                self.dispatcher.push(Event::Wake(Rc::clone(self)));
             }
         }
     }
@@ -471,7 +456,7 @@ impl Exchange {
             }
         }
         let is_h2 = self.parts.version == Version::HTTP_2;
-        if (closes || self.shared.is_draining()) && !is_h2 {
+        if (closes || self.shared().is_draining()) && !is_h2 {
             self.says_close.set(true);
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -492,7 +477,7 @@ impl Exchange {
         };
         let compressed = match &body {
             Body::File(_) => None, // which may have been compressed before
-            _ => compress::negotiate(&self.shared, &self.parts, status, &mut headers, length),
+            _ => compress::negotiate(&self.shared().settings, &self.shared().compressing, &self.parts, status, &mut headers, length),
         };
         if is_head && !has_none && compressed.is_none() {
             set_length(&mut headers, length);
@@ -501,19 +486,19 @@ impl Exchange {
             Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.counts(bytes)) {
                 (Some(chosen), bytes) => {
                     let source = Source::Full(bytes);
-                    Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                    Content::Compressed(Box::new(Compressed::new(&self.shared().compressing, chosen, source)))
                 }
                 (None, bytes) => {
                     if is_h2 {
-                        self.taken_since.set(self.shared.now.get().max(1));
+                        self.taken_since.set(self.shared().event_loop.now.get().max(1));
                     }
                     Content::Full(bytes)
                 }
             },
             Body::File(file) if !has_none && !is_head && file.length() > 0 => {
-                let sending = Sending::new(Rc::clone(&self.shared), file);
+                let sending = Sending::new(Rc::clone(&self.shared().event_loop), file);
                 *self.file.borrow_mut() = Some(Rc::clone(&sending));
-                self.taken_since.set(self.shared.now.get().max(1));
+                self.taken_since.set(self.shared().event_loop.now.get().max(1));
                 Content::File(sending)
             }
             Body::Stream { trailers } => {
@@ -532,7 +517,7 @@ impl Exchange {
                     match compressed {
                         Some(chosen) => {
                             let source = Source::Stream(new);
-                            Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                            Content::Compressed(Box::new(Compressed::new(&self.shared().compressing, chosen, source)))
                         }
                         None => Content::Stream(new),
                     }
@@ -540,7 +525,7 @@ impl Exchange {
             }
             _ => Content::Empty,
         };
-        let mut response = Response::new(Outgoing::new(content, Some(Rc::clone(self))));
+        let mut response = Response::new(content);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         has_version_of(&mut response, &self.parts);
@@ -550,13 +535,13 @@ impl Exchange {
         *self.pipe.borrow_mut() = pipe;
         self.status.set(Some(status));
         self.state.set(State::Answered);
-        self.since.set(self.shared.now.get());
+        self.since.set(self.shared().event_loop.now.get());
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
         if self.taken_since.get() > 0 {
-            self.connection.reschedule();
+            self.connection.limit_begins(self.shared().settings.write_timeout);
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         true
     }
 
@@ -565,8 +550,9 @@ impl Exchange {
         if self.state.get() == State::Upgraded {
             return false;
         }
-        let Some(mut response) = self.response.take() else { return false };
-        response.body_mut().detach();
+        if self.response.take().is_none() {
+            return false;
+        }
         *self.pipe.borrow_mut() = None;
         *self.file.borrow_mut() = None;
         self.taken_since.set(0);
@@ -590,19 +576,19 @@ impl Exchange {
         if self.state.get() != State::Running || self.is_aborted.get() {
             return Err(Handshake::TooLate);
         }
-        let web = WebSocket::new(&self.shared, &self.connection, self, protocol.map(str::to_owned));
+        let web = WebSocket::new(&self.dispatcher, &self.connection, self, protocol.map(str::to_owned));
         let _ = self.websocket.set(Rc::clone(&web));
-        let mut response = Response::new(Outgoing::new(Content::Empty, None));
+        let mut response = Response::new(Content::Empty);
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         *response.headers_mut() = headers;
         self.status.set(Some(StatusCode::SWITCHING_PROTOCOLS));
         self.state.set(State::Upgraded);
         *self.response.borrow_mut() = Some(response);
-        self.connection.is_upgraded(self);
-        self.shared.sockets.set(self.shared.sockets.get() + 1);
-        self.shared.begin_next(); // it takes no place of a handler any more
+        self.connection.is_upgraded();
+        self.dispatcher.sockets.set(self.dispatcher.sockets.get() + 1);
+        self.dispatcher.begin_next(); // it takes no place of a handler any more
         self.wake_reply();
-        self.shared.notify();
+        self.dispatcher.notify();
         Ok(web)
     }
 
@@ -619,7 +605,7 @@ impl Exchange {
     /// Its WebSocket is closed in good order, or its handler has ended.
     pub(crate) fn socket_ends(self: &Rc<Self>) {
         if self.state.replace(State::Over) != State::Over {
-            self.connection.exchange_ends(self);
+            self.ends();
         }
     }
 
@@ -635,35 +621,35 @@ impl Exchange {
         if !pipe.write(self.connection.counts(bytes)) && !is_head_only {
             return Written::TooMuch;
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
     /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Event::Wake`] follows.
     pub fn has_room(&self) -> bool {
-        let window = if self.shared.is_overfull() { 1 } else { self.shared.settings.write_window };
+        let window = if self.shared().is_overfull() { 1 } else { self.shared().settings.write_window };
         let is_full = self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= window);
         if !is_full || self.has_no_reader() {
             self.writes_since.set(0);
             return true;
         }
         if self.writes_since.get() == 0 {
-            self.writes_since.set(self.shared.driver.now().max(1));
-            self.connection.reschedule();
+            self.writes_since.set(self.shared().event_loop.driver.now().max(1));
+            self.connection.limit_begins(self.shared().settings.write_timeout);
         }
         false
     }
 
     /// Returns `true` if nobody takes what is written.
     fn has_no_reader(&self) -> bool {
-        self.is_over() || self.cancelled.get() == Some(Why::Disconnected)
+        self.is_over() || self.cancelled.get() == Some(Reason::Disconnected)
     }
 
     /// Completes a body that was written piece by piece. Returns `false` if it is shorter than it declares, so that the client
     /// notices that it is incomplete.
     pub fn complete(&self, trailers: Option<HeaderMap>) -> bool {
         let is_whole = self.pipe.borrow().as_ref().is_none_or(|pipe| pipe.end(trailers));
-        self.shared.notify();
+        self.dispatcher.notify();
         is_whole
     }
 
@@ -674,7 +660,7 @@ impl Exchange {
                 self.is_aborted.set(true);
                 self.state.set(State::Over);
                 self.wake_reply();
-                self.connection.exchange_ends(self);
+                self.ends();
             }
             State::Answered => {
                 if let Some(pipe) = &*self.pipe.borrow() {
@@ -683,7 +669,7 @@ impl Exchange {
             }
             State::Upgraded | State::Over => {}
         }
-        self.shared.notify();
+        self.dispatcher.notify();
     }
 
     fn wake_reply(&self) {
@@ -693,7 +679,7 @@ impl Exchange {
     }
 
     /// Takes the response when there is one; an error if there will be none.
-    pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Outgoing>, ()>> {
+    pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Content>, ()>> {
         if self.response.borrow().is_some() {
             if !self.is_received.get() {
                 ready!(self.settle(cx));
@@ -772,7 +758,7 @@ impl Exchange {
     /// hyper has taken a piece of the body, or waits for one.
     pub(crate) fn body_was_taken(self: &Rc<Self>) {
         if self.writes_since.get() > 0 && self.has_room() {
-            self.shared.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.push(Event::Wake(Rc::clone(self)));
         }
     }
 
@@ -786,14 +772,14 @@ impl Exchange {
     pub(crate) fn sends(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
         if self.taken_since.get() > 0 {
-            self.taken_since.set(self.shared.now.get().max(1));
+            self.taken_since.set(self.shared().event_loop.now.get().max(1));
         }
     }
 
     /// Returns what is logged of it.
     pub(crate) fn log_entry(&self) -> Entry {
         let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
-        let duration = self.shared.driver.now().saturating_sub(self.begun);
+        let duration = self.shared().event_loop.driver.now().saturating_sub(self.begun);
         let entry = Entry::new(&self.connection, self.origin(), &self.parts);
         Entry { status, bytes: self.sent.get(), duration, ..entry }
     }
@@ -802,13 +788,13 @@ impl Exchange {
     pub(crate) fn body_ends(self: &Rc<Self>, is_sent: bool) {
         if self.state.replace(State::Over) != State::Over {
             if !is_sent && self.is_handled.get() {
-                self.cancel(Why::Disconnected);
+                self.cancel(Reason::Disconnected);
             }
             self.drop_body();
             self.file.take();
             self.taken_since.set(0);
             self.wake_handler();
-            self.connection.exchange_ends(self);
+            self.ends();
         }
     }
 
@@ -817,7 +803,7 @@ impl Exchange {
         let before = self.state.replace(State::Over);
         if before != State::Over {
             if before == State::Queued {
-                self.shared.leave_queue(self);
+                self.dispatcher.leave_queue(self);
             }
             self.drop_body();
             if self.response.take().is_some() {
@@ -825,9 +811,9 @@ impl Exchange {
                 self.file.take();
                 self.taken_since.set(0);
             }
-            self.cancel(Why::Disconnected);
+            self.cancel(Reason::Disconnected);
             self.wake_handler();
-            self.connection.exchange_ends(self);
+            self.ends();
         }
     }
 
@@ -836,7 +822,7 @@ impl Exchange {
         if self.is_reading() || self.writes_since.get() > 0 {
             self.is_no_longer_read();
             self.writes_since.set(0);
-            self.shared.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.push(Event::Wake(Rc::clone(self)));
         }
     }
 
@@ -847,7 +833,7 @@ impl Exchange {
         self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
         // Where the connection is to be closed, hyper does so at once, and the connection's task reads what comes.
         if self.parts.version == Version::HTTP_2 || !self.closes() {
-            self.shared.exec.spawn(Discard::new(&self.shared, body));
+            self.shared().event_loop.exec.spawn(Discard::new(&self.dispatcher.shared, body));
         }
     }
 
@@ -869,12 +855,12 @@ impl Exchange {
 
     /// Returns the limits of its server.
     pub fn settings(&self) -> &Settings {
-        &self.shared.settings
+        &self.shared().settings
     }
 
     /// Returns `true` if its response should have begun, and the handler was not asked to end for that.
     pub fn is_overdue(&self, now: u64) -> bool {
-        let limit = self.shared.settings.request_timeout;
+        let limit = self.shared().settings.request_timeout;
         let is_waited_for = matches!(self.state.get(), State::Running) && self.timed_out_at.get() == 0;
         is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
     }
@@ -885,18 +871,18 @@ impl Exchange {
             self.timed_out_at.set(now);
         }
         if self.cancelled.get().is_none() {
-            self.cancelled.set(Some(Why::Timeout));
-            self.shared.cancelled.set(self.shared.cancelled.get() + 1);
+            self.cancelled.set(Some(Reason::Timeout));
+            self.shared().cancelled.set(self.shared().cancelled.get() + 1);
         }
     }
 
     /// Asks the handler to end, if it runs.
-    pub(crate) fn cancel(self: &Rc<Self>, why: Why) {
+    pub(crate) fn cancel(self: &Rc<Self>, why: Reason) {
         if self.cancelled.get().is_none() {
             self.cancelled.set(Some(why));
             if self.is_handled.get() {
-                self.shared.cancelled.set(self.shared.cancelled.get() + 1);
-                self.shared.push(Event::Cancel(Rc::clone(self), why));
+                self.shared().cancelled.set(self.shared().cancelled.get() + 1);
+                self.dispatcher.push(Event::Cancel(Rc::clone(self), why));
             }
         }
     }
@@ -912,7 +898,7 @@ impl Exchange {
     /// Returns when a limit passes; `NEVER` if there is none to be watched.
     #[inline]
     pub(crate) fn due(&self) -> u64 {
-        let settings = &self.shared.settings;
+        let settings = &self.shared().settings;
         let limit = |since: u64, time: u64| if since > 0 { limit(since, time) } else { NEVER };
         let state = match self.state.get() {
             State::Queued => limit(self.since.get(), settings.queue_timeout),
@@ -936,21 +922,21 @@ impl Exchange {
         if self.due() > now {
             return;
         }
-        let settings = &self.shared.settings;
+        let settings = &self.shared().settings;
         let is_over = |since: u64, time: u64| since > 0 && time > 0 && now >= since.saturating_add(time);
         match self.state.get() {
             State::Queued if is_over(self.since.get(), settings.queue_timeout) => {
-                self.shared.refused.set(self.shared.refused.get() + 1);
-                self.shared.leave_queue(self);
+                self.shared().refused.set(self.shared().refused.get() + 1);
+                self.dispatcher.leave_queue(self);
                 self.refuse(StatusCode::SERVICE_UNAVAILABLE);
             }
             State::Running if is_over(self.timed_out_at.get(), settings.cancel_grace) => {
-                let slow = self.cancelled.get() == Some(Why::SlowBody);
+                let slow = self.cancelled.get() == Some(Reason::SlowBody);
                 self.refuse(if slow { StatusCode::REQUEST_TIMEOUT } else { StatusCode::SERVICE_UNAVAILABLE });
             }
             State::Running if self.timed_out_at.get() == 0 && is_over(self.since.get(), settings.request_timeout) => {
                 self.timed_out_at.set(now);
-                self.cancel(Why::Timeout);
+                self.cancel(Reason::Timeout);
             }
             _ => {}
         }
@@ -969,7 +955,7 @@ impl Exchange {
             if let Some(pipe) = &*self.pipe.borrow() {
                 pipe.fail();
             }
-            self.cancel(Why::Disconnected);
+            self.cancel(Reason::Disconnected);
             self.wake_handler();
             self.is_given_up();
         }
@@ -988,16 +974,16 @@ impl Exchange {
         self.reads_since.set(0);
         *self.ahead.borrow_mut() = Some(Incoming::Failed);
         self.incoming.take();
-        self.shared.push(Event::Wake(Rc::clone(self)));
+        self.dispatcher.push(Event::Wake(Rc::clone(self)));
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);
         }
-        self.cancel(Why::SlowBody);
+        self.cancel(Reason::SlowBody);
     }
 
     /// Returns `true` if the body has come too slowly on average.
     pub(crate) fn is_trickling(&self, now: u64) -> bool {
-        let settings = &self.shared.settings;
+        let settings = &self.shared().settings;
         let since = self.reads_since.get();
         let waited = self.waited.get() + if since > 0 { now.saturating_sub(since) } else { 0 };
         settings.min_body_rate > 0
@@ -1022,45 +1008,6 @@ const SETTLED_PIECES: u8 = 16;
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;
 
-/// A time that does not come.
-pub const NEVER: u64 = u64::MAX;
-
-/// Returns when a limit passes that has begun at this time; `NEVER` if there is no such limit, which is one of 0.
-#[inline]
-pub fn limit(since: u64, time: u64) -> u64 {
-    if time > 0 { since.saturating_add(time) } else { NEVER }
-}
-
-/// Returns what trusted proxies say of the client of a request, if it comes from one.
-pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<Box<Origin>> {
-    let proxies = &shared.settings.proxies;
-    if proxies.are_none() || !connection.is_known() {
-        return None;
-    }
-    proxies.origin(connection.client().0, &head.headers).map(Box::new)
-}
-
-/// The reason phrase of a status that has none.
-static NO_REASON: ReasonPhrase = ReasonPhrase::from_static(b"");
-
-/// The headers by which handlers have a proxy send a file. Others must not see where it lies.
-static FOR_PROXIES: [HeaderName; 4] = [
-    HeaderName::from_static("x-accel-redirect"),
-    HeaderName::from_static("x-sendfile"),
-    HeaderName::from_static("x-lighttpd-send-file"),
-    HeaderName::from_static("x-lighttpd-sendfile"),
-];
-
-/// The headers that handlers do not set. What they say of the connection and the length is heeded.
-static OWN: [HeaderName; 6] = [
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    header::TE,
-    HeaderName::from_static("keep-alive"),
-];
-
 /// Returns `true` if a value begins or ends with a blank, which with HTTP/2 makes a request malformed (RFC 9113, 8.2.1): who writes
 /// it as one of HTTP/1.1 would change it.
 pub fn has_blanks(headers: &HeaderMap) -> bool {
@@ -1068,38 +1015,3 @@ pub fn has_blanks(headers: &HeaderMap) -> bool {
     headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))
 }
 
-/// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
-/// response says that it does not.
-pub fn has_version_of<T>(response: &mut Response<T>, request: &Parts) {
-    if request.version == Version::HTTP_10 && response.headers().contains_key(header::CONNECTION) {
-        *response.version_mut() = Version::HTTP_10;
-    }
-}
-
-fn declared_length(headers: &HeaderMap) -> Option<u64> {
-    let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
-    let text = values.next()?.to_str().ok()?;
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { text.parse().ok() } else { None }
-}
-
-fn set_length(headers: &mut HeaderMap, length: Option<u64>) {
-    if let Some(length) = length {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-}
-
-/// Returns a short answer for a request that no handler answers.
-pub fn refusal(status: StatusCode) -> (Head, Body) {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    // Who is refused CONNECT may send what is meant for the tunnel.
-    if status.is_client_error() || matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::NOT_IMPLEMENTED) {
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    let text = format!("{} {}\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));
-    (Head { status, headers }, Body::Full(Bytes::from(text)))
-}

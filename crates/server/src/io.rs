@@ -2,136 +2,39 @@
 #![allow(unsafe_code)]
 
 use crate::conn::Connection;
-use crate::server::{Key, Shared};
+use crate::event_loop::{Direction, EventLoop, Side};
 use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
-
-/// A direction in which a descriptor is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    /// Data can be read or a connection accepted.
-    Read,
-    /// Data can be written.
-    Write,
-}
-
-/// What is known of one direction of a descriptor.
-pub struct Side {
-    direction: Direction,
-    /// A call may succeed.
-    may_be_ready: Cell<bool>,
-    /// The last call would have blocked, so that the kernel need not be asked before a wait.
-    would_block: Cell<bool>,
-    /// The wait that is registered.
-    key: Cell<Option<Key>>,
-    waker: RefCell<Option<Waker>>,
-}
-
-impl Side {
-    /// Returns a side of which nothing is known.
-    pub fn new(direction: Direction) -> Rc<Side> {
-        Rc::new(Side {
-            direction,
-            may_be_ready: Cell::new(true),
-            would_block: Cell::new(false),
-            key: Cell::new(None),
-            waker: RefCell::new(None),
-        })
-    }
-
-    /// The wait is over: the descriptor may be ready.
-    pub fn is_signalled(&self) {
-        self.key.set(None);
-        self.may_be_ready.set(true);
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Calls `attempt` when it may succeed, until it would not block.
-    pub fn poll<T>(
-        self: &Rc<Side>,
-        shared: &Shared,
-        fd: BorrowedFd<'_>,
-        cx: &mut Context<'_>,
-        mut attempt: impl FnMut() -> io::Result<T>,
-    ) -> Poll<io::Result<T>> {
-        loop {
-            if self.may_be_ready.get() {
-                match attempt() {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        self.may_be_ready.set(false);
-                        self.would_block.set(true);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    result => return Poll::Ready(result),
-                }
-            }
-            if self.key.get().is_none() {
-                let is_used = |key: Key| shared.is_used(key);
-                match shared.driver.watch(fd, self.direction, self.would_block.take(), &is_used)? {
-                    Some(key) => {
-                        self.key.set(Some(key));
-                        shared.waits.borrow_mut().insert(key, Rc::clone(self));
-                    }
-                    None => {
-                        self.may_be_ready.set(true);
-                        continue;
-                    }
-                }
-            }
-            let mut waker = self.waker.borrow_mut();
-            if waker.as_ref().is_none_or(|waker| !waker.will_wake(cx.waker())) {
-                *waker = Some(cx.waker().clone());
-            }
-            return Poll::Pending;
-        }
-    }
-
-    /// A call has taken all that there was: the next one would block, unless more has come meanwhile.
-    fn is_emptied(&self, shared: &Shared, fd: BorrowedFd<'_>) {
-        self.may_be_ready.set(false);
-        shared.driver.emptied(fd, self.direction);
-    }
-
-    /// Ends the wait that is registered.
-    pub fn end(&self, shared: &Shared, fd: RawFd) {
-        if let Some(key) = self.key.take() {
-            shared.waits.borrow_mut().remove(&key);
-            shared.driver.unwatch(fd, key);
-        }
-        self.waker.take();
-    }
-}
+use std::task::{Context, Poll};
 
 /// A socket that was accepted.
 pub struct Socket {
     fd: Rc<OwnedFd>,
     is_tcp: bool,
-    shared: Rc<Shared>,
+    event_loop: Rc<EventLoop>,
     connection: Rc<Connection>,
     read: Rc<Side>,
-    write: Rc<Side>,
+    write: Side,
     /// What was read ahead, to find out which protocol the client speaks.
     ahead: RefCell<Bytes>,
 }
 
 impl Socket {
     /// Returns the socket of a connection, in non-blocking mode.
-    pub fn new(fd: OwnedFd, is_tcp: bool, shared: Rc<Shared>, connection: Rc<Connection>) -> Socket {
-        shared.driver.opened(fd.as_fd(), is_tcp);
+    pub fn new(fd: OwnedFd, is_tcp: bool, connection: Rc<Connection>) -> Socket {
+        let event_loop = Rc::clone(&connection.shared().event_loop);
+        event_loop.driver.opened(fd.as_fd(), is_tcp);
         Socket {
             fd: Rc::new(fd),
             is_tcp,
-            shared,
+            event_loop,
             connection,
-            read: Side::new(Direction::Read),
+            read: Rc::new(Side::new(Direction::Read)),
             write: Side::new(Direction::Write),
             ahead: RefCell::default(),
         }
@@ -141,15 +44,14 @@ impl Socket {
     pub fn hangup(&self) -> Hangup {
         Hangup {
             fd: Rc::clone(&self.fd),
-            shared: Rc::clone(&self.shared),
+            event_loop: Rc::clone(&self.event_loop),
             side: Side::new(Direction::Read),
             read: Rc::clone(&self.read),
         }
     }
 
-    /// Returns what it shares with the others.
-    pub fn shared(&self) -> &Rc<Shared> {
-        &self.shared
+    pub fn event_loop(&self) -> &Rc<EventLoop> {
+        &self.event_loop
     }
 
     /// Returns the bytes to the socket, to be read next.
@@ -166,7 +68,7 @@ impl Socket {
             return Poll::Pending;
         }
         let fd = self.fd.as_raw_fd();
-        let read = self.read.poll(&self.shared, self.fd.as_fd(), cx, || {
+        let read = self.read.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: an open descriptor, and memory of this length, which the caller has borrowed for writing.
             let count = unsafe { libc::recv(fd, place.cast(), length, 0) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
@@ -180,7 +82,7 @@ impl Socket {
             && count > 0
             && count < length
         {
-            self.read.is_emptied(&self.shared, self.fd.as_fd());
+            self.read.set_drained(&self.event_loop, self.fd.as_fd());
         }
         read
     }
@@ -239,7 +141,7 @@ impl Socket {
 
     fn poll_send_one(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let fd = self.fd.as_raw_fd();
-        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+        self.write.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: an open descriptor, and bytes that are borrowed until the call returns.
             let count = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
@@ -250,7 +152,7 @@ impl Socket {
         let fd = self.fd.as_raw_fd();
         // An `IoSlice` has the representation of an `iovec`.
         let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
-        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+        self.write.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: all zeros are a message without an address and control data.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             (message.msg_iov, message.msg_iovlen) = (first, count as _);
@@ -276,17 +178,17 @@ impl Drop for Socket {
     fn drop(&mut self) {
         self.connection.socket_ends();
         for side in [&self.read, &self.write] {
-            side.end(&self.shared, self.fd.as_raw_fd());
+            side.cancel(&self.event_loop, self.fd.as_raw_fd());
         }
-        self.shared.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
+        self.event_loop.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
     }
 }
 
 /// Sees that the client has closed its connection, also while there is something to read; and what has come that is not read.
 pub struct Hangup {
     fd: Rc<OwnedFd>,
-    shared: Rc<Shared>,
-    side: Rc<Side>,
+    event_loop: Rc<EventLoop>,
+    side: Side,
     /// The side by which the socket is read.
     read: Rc<Side>,
 }
@@ -294,7 +196,7 @@ pub struct Hangup {
 impl Hangup {
     /// Ready: the client has closed it.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = self.side.poll(&self.shared, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
+        let polled = self.side.poll(&self.event_loop, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
         polled.map(drop)
     }
 
@@ -305,7 +207,7 @@ impl Hangup {
         let count =
             unsafe { libc::recv(self.fd.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
         if count > 0 {
-            self.read.may_be_ready.set(true);
+            self.read.set_ready();
         }
         count > 0
     }
@@ -328,7 +230,7 @@ impl Hangup {
 
 impl Drop for Hangup {
     fn drop(&mut self) {
-        self.side.end(&self.shared, self.fd.as_raw_fd());
+        self.side.cancel(&self.event_loop, self.fd.as_raw_fd());
     }
 }
 

@@ -4,7 +4,7 @@
 //! which have nothing else in them. With each wave of connections these are others, and what the next ones need fits less well
 //! between them.
 
-use crate::exchange::NEVER;
+use crate::timer::NEVER;
 use std::cell::Cell;
 
 /// If there were fewer connections, it does not matter.

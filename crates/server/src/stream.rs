@@ -201,8 +201,8 @@ impl Session {
                 count
             }));
         }
-        let shared = Rc::clone(self.socket.shared());
-        let mut scratch = shared.scratch.borrow_mut();
+        let event_loop = Rc::clone(self.socket.event_loop());
+        let mut scratch = event_loop.scratch.borrow_mut();
         let count = ready!(self.socket.poll_fill(cx, &mut scratch[..]))?;
         if count == 0 {
             return Poll::Ready(self.tls.read_tls(&mut io::empty()));

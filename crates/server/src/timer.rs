@@ -4,6 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::task::Waker;
 
+/// A time that does not come.
+pub const NEVER: u64 = u64::MAX;
+
+/// Returns when a limit passes that has begun at this time; `NEVER` if there is no such limit, which is one of 0.
+#[inline]
+pub fn limit(since: u64, time: u64) -> u64 {
+    if time > 0 { since.saturating_add(time) } else { NEVER }
+}
+
 /// A time at which a task is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Time {

@@ -3,11 +3,12 @@
 //! tungstenite's context has the protocol. It reads from the socket directly, and writes into a buffer of ours, which the task
 //! sends (`link.rs`): so a handler can send at any time, and learns from the length of that buffer when it has to wait.
 
-use crate::body::Written;
 use crate::conn::Connection;
+use crate::dispatch::{Dispatcher, Event};
 use crate::exchange::Exchange;
 use crate::fragments::Fragments;
-use crate::server::{Event, Shared};
+use crate::pipe::Written;
+use crate::settings::Settings;
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -141,7 +142,7 @@ const READ_BUFFER: usize = 4096;
 
 /// An open WebSocket.
 pub struct WebSocket {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
     exchange: Weak<Exchange>,
     protocol: Option<String>,
@@ -167,15 +168,15 @@ pub struct WebSocket {
 
 impl WebSocket {
     pub(crate) fn new(
-        shared: &Rc<Shared>,
+        dispatcher: &Rc<Dispatcher>,
         connection: &Rc<Connection>,
         exchange: &Rc<Exchange>,
         protocol: Option<String>,
     ) -> Rc<WebSocket> {
         Rc::new(WebSocket {
-            context: RefCell::new(context(shared, Bytes::new())),
+            context: RefCell::new(context(&dispatcher.shared.settings, Bytes::new())),
             fragments: RefCell::default(),
-            shared: Rc::clone(shared),
+            dispatcher: Rc::clone(dispatcher),
             connection: Rc::clone(connection),
             exchange: Rc::downgrade(exchange),
             protocol,
@@ -189,6 +190,10 @@ impl WebSocket {
             is_received: Cell::new(false),
             close: RefCell::default(),
         })
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.dispatcher.shared.settings
     }
 
     /// Returns the subprotocol that was chosen.
@@ -259,7 +264,7 @@ impl WebSocket {
 
     /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Event::Wake`] follows.
     pub fn has_room(&self) -> bool {
-        let has_room = self.is_closed() || self.out.borrow().len() < self.shared.settings.write_window;
+        let has_room = self.is_closed() || self.out.borrow().len() < self.settings().write_window;
         if !has_room {
             self.waits.set(true);
         }
@@ -288,14 +293,14 @@ impl WebSocket {
     /// The task of the connection has something to do.
     fn goes_on(&self) {
         self.connection.wake();
-        self.shared.notify();
+        self.dispatcher.notify();
     }
 
     fn wake_handler(&self) {
         if self.waits.take()
             && let Some(exchange) = self.exchange.upgrade()
         {
-            self.shared.push(Event::Wake(exchange));
+            self.dispatcher.push(Event::Wake(exchange));
         }
     }
 
@@ -309,7 +314,7 @@ impl WebSocket {
         // Nothing but frames to be sent is in a context that has read nothing, and those are in the buffer already.
         let is_closing = self.state.get() == State::Closing;
         self.fragments.borrow_mut().take(&read);
-        let mut new = context(&self.shared, read);
+        let mut new = context(self.settings(), read);
         if is_closing {
             // The close frame was sent by the old one: this one only has to know.
             let _ = new.close(&mut Sink(&mut BytesMut::new()), None);
@@ -320,7 +325,7 @@ impl WebSocket {
     /// Returns `true` if there is room for what is read. After a close messages are dropped, and need none.
     pub(crate) fn may_read(&self) -> bool {
         let times = if self.has_left.get() { LAST } else { 1 };
-        let room = self.shared.settings.write_window.saturating_mul(times);
+        let room = self.settings().write_window.saturating_mul(times);
         (self.is_closed() || self.queued.get() < room) && self.out.borrow().len() < room
     }
 
@@ -357,7 +362,7 @@ impl WebSocket {
             *out = BytesMut::new(); // an idle one has no buffer
         }
         drop(out);
-        if self.waits.get() && self.out.borrow().len() < self.shared.settings.write_window {
+        if self.waits.get() && self.out.borrow().len() < self.settings().write_window {
             self.wake_handler();
         }
         Ok(true)
@@ -441,8 +446,7 @@ impl WebSocket {
     }
 }
 
-fn context(shared: &Shared, read: Bytes) -> WebSocketContext {
-    let settings = &shared.settings;
+fn context(settings: &Settings, read: Bytes) -> WebSocketContext {
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)

@@ -4,7 +4,7 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Why, Written};
+use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Reason, Written};
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
@@ -311,7 +311,7 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
-            if why == Why::Disconnected {
+            if why == Reason::Disconnected {
                 exchange.handler_ends();
             }
         }

@@ -146,7 +146,7 @@ pub struct Secure {
     pub is_whole: Cell<bool>,
     /// The connection has ended.
     pub is_closed: Cell<bool>,
-    /// Why the session has failed.
+    /// Reason the session has failed.
     pub failure: RefCell<Option<Error>>,
 }
 

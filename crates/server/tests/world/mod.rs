@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use spindle_server::{
-    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Tls, Why,
+    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Tls, Reason,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -322,7 +322,7 @@ pub fn answer(exchange: &Rc<Exchange>, status: u16, text: &str) {
     exchange.respond(head, Body::Full(Bytes::copy_from_slice(text.as_bytes())));
 }
 
-pub fn why(event: &Event) -> Option<Why> {
+pub fn why(event: &Event) -> Option<Reason> {
     if let Event::Cancel(_, why) = event { Some(*why) } else { None }
 }
 

@@ -1,0 +1,112 @@
+//! The open connections.
+
+use crate::conn::Connection;
+use crate::memory::Memory;
+use crate::shared::Shared;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+/// How long a client may take nothing, in nanoseconds, where too much waits for all of them.
+const PATIENCE: u64 = 1_000_000_000;
+
+pub struct Connections {
+    shared: Rc<Shared>,
+    all: RefCell<Slab<Rc<Connection>>>,
+    memory: Memory,
+    /// Not before then are clients looked for that take nothing, where none was found.
+    relieves_at: Cell<u64>,
+}
+
+impl Connections {
+    pub fn new(shared: &Rc<Shared>) -> Connections {
+        Connections {
+            shared: Rc::clone(shared),
+            all: RefCell::default(),
+            memory: Memory::default(),
+            relieves_at: Cell::new(0),
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.all.borrow().len()
+    }
+
+    /// Adds a connection. Returns its number.
+    pub fn add(&self, connection: &Rc<Connection>) -> usize {
+        let id = self.all.borrow_mut().insert(Rc::clone(connection));
+        self.memory.grows(self.count());
+        id
+    }
+
+    /// Removes a connection that was closed.
+    pub fn remove(&self, id: usize) {
+        let connection = self.all.borrow_mut().try_remove(id);
+        drop(connection);
+        self.memory.shrinks(self.count(), self.shared.event_loop.now.get());
+        self.shared.one_is_idle();
+    }
+
+    /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look
+    /// again that wait for a place.
+    pub fn close_idle(&self) {
+        let connections = self.all.borrow();
+        let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
+        let lingering = connections.iter().filter_map(|(_, it)| it.lingers_since().map(|since| (since, it)));
+        let chosen = idle.min_by_key(|(since, _)| *since).or_else(|| lingering.min_by_key(|(since, _)| *since));
+        if let Some((_, connection)) = chosen {
+            connection.make_room();
+        }
+    }
+
+    /// Closes connections if too much waits for their clients. It is called when one of them has sent what it could.
+    #[inline]
+    pub fn limit_waiting(&self) {
+        if self.shared.is_overfull() {
+            self.relieve(self.shared.settings.max_buffered);
+        }
+    }
+
+    #[cold]
+    fn relieve(&self, most: usize) {
+        let now = self.shared.event_loop.now.get();
+        loop {
+            let waiting = self.shared.waiting.load(Ordering::Relaxed);
+            let is_far_beyond = waiting > most.saturating_mul(2);
+            if waiting <= most || now < self.relieves_at.get() && !is_far_beyond {
+                return;
+            }
+            let connections = self.all.borrow();
+            let least = if is_far_beyond { 0 } else { PATIENCE };
+            let worst = connections.iter().map(|(_, it)| (it.burden(now, least), it)).max_by_key(|(burden, _)| *burden);
+            match worst {
+                Some((burden, connection)) if burden > 0 => connection.takes_too_little(),
+                _ => return self.relieves_at.set(now.saturating_add(PATIENCE / 8)),
+            }
+        }
+    }
+
+    /// Calls `what` for each connection.
+    pub fn each(&self, what: impl Fn(&Connection)) {
+        let all: Vec<_> = self.all.borrow().iter().map(|(_, connection)| Rc::clone(connection)).collect();
+        all.iter().for_each(|connection| what(connection));
+    }
+
+    /// Gives memory back to the system if many connections have ended.
+    pub fn release_memory(&self) {
+        if self.memory.is_due(self.count(), self.shared.event_loop.now.get()) {
+            self.shared.event_loop.driver.release_memory();
+        }
+    }
+
+    /// Returns when [`release_memory`](Connections::release_memory) has something to do; `NEVER` if it has nothing.
+    pub fn memory_due(&self) -> u64 {
+        self.memory.due()
+    }
+
+    /// Forgets all connections, whose tasks are gone.
+    pub fn clear(&self) {
+        self.all.take();
+    }
+}

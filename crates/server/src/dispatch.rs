@@ -1,0 +1,216 @@
+//! Which requests get a handler, and when; and what the owner is told of handlers.
+
+use crate::connections::Connections;
+use crate::exchange::{Exchange, Reason};
+use crate::log::Entry;
+use crate::response::{Body, Head};
+use crate::shared::Shared;
+use http::StatusCode;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// Something that concerns a handler.
+#[derive(Clone)]
+pub enum Event {
+    /// A request is to be handled; [`Exchange::handler_ends`] is called in any case.
+    Begin(Rc<Exchange>),
+    /// A handler that waits for its exchange may look again.
+    Wake(Rc<Exchange>),
+    /// A handler is to end.
+    Cancel(Rc<Exchange>, Reason),
+    /// A request is over; only after [`Server::log_requests`].
+    Log(Box<Entry>),
+}
+
+/// How quickly requests leave the queue.
+#[derive(Default)]
+struct Pace {
+    since: Cell<u64>,
+    begun: Cell<u64>,
+}
+
+impl Pace {
+    /// So many have begun before anything is concluded from it.
+    const LEAST: u64 = 16;
+    /// When so many have begun, the older half is forgotten.
+    const MOST: u64 = 256;
+
+    /// The queue was empty.
+    fn restart(&self, now: u64) {
+        self.since.set(now);
+        self.begun.set(0);
+    }
+
+    /// A request that has waited begins.
+    fn count(&self, now: u64) {
+        self.begun.set(self.begun.get() + 1);
+        if self.begun.get() >= Self::MOST {
+            self.begun.set(Self::MOST / 2);
+            self.since.set(now - now.saturating_sub(self.since.get()) / 2);
+        }
+    }
+
+    /// Returns how long a request would wait behind so many others, if that can be said.
+    fn wait(&self, others: usize, now: u64) -> Option<u64> {
+        let elapsed = u128::from(now.saturating_sub(self.since.get()));
+        let known = others > 0 && self.begun.get() >= Self::LEAST;
+        let wait = known.then(|| elapsed * (others as u128 + 1) / u128::from(self.begun.get()))?;
+        Some(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
+}
+
+/// The requests of a server.
+pub struct Dispatcher {
+    pub shared: Rc<Shared>,
+    pub connections: Connections,
+    events: RefCell<VecDeque<Event>>,
+    /// Requests that wait for a handler.
+    queue: RefCell<VecDeque<Rc<Exchange>>>,
+    pace: Pace,
+    /// Those whose handlers run, and how many of them have a WebSocket.
+    running: RefCell<Slab<Rc<Exchange>>>,
+    pub sockets: Cell<usize>,
+    pub is_in_turn: Cell<bool>,
+    pub is_logged: Cell<bool>,
+}
+
+impl Dispatcher {
+    pub fn new(shared: Rc<Shared>) -> Rc<Dispatcher> {
+        Rc::new(Dispatcher {
+            connections: Connections::new(&shared),
+            shared,
+            events: RefCell::default(),
+            queue: RefCell::default(),
+            pace: Pace::default(),
+            running: RefCell::default(),
+            sockets: Cell::new(0),
+            is_in_turn: Cell::new(false),
+            is_logged: Cell::new(false),
+        })
+    }
+
+    /// Adds an event.
+    pub fn push(&self, event: Event) {
+        self.events.borrow_mut().push_back(event);
+    }
+
+    /// Takes the next event.
+    pub fn next_event(&self) -> Option<Event> {
+        self.events.borrow_mut().pop_front()
+    }
+
+    /// Adds an event for a request that is over, if the owner wants that.
+    pub fn log(&self, entry: impl FnOnce() -> Entry) {
+        if self.is_logged.get() {
+            self.push(Event::Log(Box::new(entry())));
+        }
+    }
+
+    /// Wakes the owner if there is something to do, or the last thing has ended.
+    pub fn notify(&self) {
+        if !self.is_in_turn.get() && (self.has_work() || self.is_drained()) {
+            self.shared.event_loop.driver.wake();
+        }
+    }
+
+    pub fn has_work(&self) -> bool {
+        self.shared.event_loop.exec.has_ready() || !self.events.borrow().is_empty()
+    }
+
+    /// Returns `true` if the server drains, and has neither connections nor handlers.
+    pub fn is_drained(&self) -> bool {
+        self.shared.is_draining() && self.connections.count() == 0 && self.running_count() == 0
+    }
+
+    pub fn running_count(&self) -> usize {
+        self.running.borrow().len()
+    }
+
+    pub fn queued_count(&self) -> usize {
+        self.queue.borrow().len()
+    }
+
+    /// Returns the exchanges whose handlers run, and whose clients are still there.
+    pub fn running(&self) -> Vec<Rc<Exchange>> {
+        let running = self.running.borrow();
+        running.iter().map(|(_, exchange)| exchange).filter(|exchange| !exchange.is_over()).cloned().collect()
+    }
+
+    /// Cancels the handlers of all requests, also of those that have none yet.
+    pub fn cancel_all(&self, reason: Reason) {
+        let queued: Vec<_> = self.queue.borrow().iter().cloned().collect();
+        self.running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
+    }
+
+    /// A request has come: a handler begins, or it waits for one.
+    pub fn request_comes(&self, exchange: &Rc<Exchange>) {
+        if self.has_place() {
+            self.begin(exchange);
+        } else if self.waits_in_vain() {
+            self.shared.refused.set(self.shared.refused.get() + 1);
+            exchange.refuse(StatusCode::SERVICE_UNAVAILABLE);
+        } else {
+            if self.queue.borrow().is_empty() {
+                self.pace.restart(self.shared.event_loop.now.get());
+            }
+            self.queue.borrow_mut().push_back(Rc::clone(exchange));
+        }
+    }
+
+    fn begin(&self, exchange: &Rc<Exchange>) {
+        exchange.begins(self.running.borrow_mut().insert(Rc::clone(exchange)));
+        self.push(Event::Begin(Rc::clone(exchange)));
+    }
+
+    /// Answers a request with a file, or with why there is none.
+    pub fn answer_with_file(&self, exchange: &Rc<Exchange>, head: Head, body: Body) {
+        self.shared.files.set(self.shared.files.get() + 1);
+        exchange.respond(head, body);
+    }
+
+    /// A handler has ended: the next request has its place.
+    pub fn handler_has_ended(&self, id: usize) {
+        let exchange = self.running.borrow_mut().try_remove(id);
+        drop(exchange);
+        self.begin_next();
+    }
+
+    /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
+    fn has_place(&self) -> bool {
+        self.running.borrow().len().saturating_sub(self.sockets.get()) < self.shared.settings.max_concurrency
+    }
+
+    /// Begins the next handlers, if there is room for them.
+    pub fn begin_next(&self) {
+        while self.has_place() {
+            let next = self.queue.borrow_mut().pop_front();
+            let Some(next) = next else { return };
+            if next.is_queued() {
+                self.pace.count(self.shared.event_loop.now.get());
+                self.begin(&next);
+            }
+        }
+    }
+
+    /// Returns `true` if a request that came now would be refused after `queue_timeout`, by the pace at which others have begun
+    /// since the queue was last empty. Refused at once it does not lengthen the queue, and its client can go elsewhere.
+    fn waits_in_vain(&self) -> bool {
+        let limit = self.shared.settings.queue_timeout;
+        limit > 0 && self.pace.wait(self.queue.borrow().len(), self.shared.event_loop.now.get()).is_some_and(|wait| wait >= limit)
+    }
+
+    /// A request waits for a handler no more.
+    pub fn leave_queue(&self, exchange: &Rc<Exchange>) {
+        self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
+    }
+
+    /// Forgets all requests. Of the events those remain that are logged.
+    pub fn clear(&self) {
+        self.connections.clear();
+        self.queue.take();
+        self.running.take();
+        self.events.borrow_mut().retain(|event| matches!(event, Event::Log(_)));
+    }
+}
