@@ -1,8 +1,8 @@
 //! The access log: requests that are over are written by a coroutine of its own, so that no handler waits for it.
 
-use crate::errors::{fails, value_error};
-use crate::server::{Inner, Server};
-use crate::{helpers, reply};
+use crate::errors::{self, fails, value_error};
+use crate::helpers;
+use crate::state::{Inner, Server};
 use http::Version;
 use spindle_php::coroutine::{self, Meaning, Scope, WaitQueue};
 use spindle_server::{Entry, Event};
@@ -157,7 +157,7 @@ fn write(log: &Log) -> Result<(), Thrown> {
         if untold > 0 && !is_stream {
             let _ = fails(&format!("{untold} requests are not in the access log, which is written too slowly"));
             if let Some(thrown) = exception::take() {
-                reply::report(&thrown);
+                errors::report(&thrown);
             }
         }
         let mut all = Array::new(entries.len());
@@ -173,7 +173,7 @@ fn write(log: &Log) -> Result<(), Thrown> {
             }
             if let Some(thrown) = exception::take() {
                 match coroutine::meaning_of(&thrown) {
-                    Meaning::Failure => reply::report(&thrown),
+                    Meaning::Failure => errors::report(&thrown),
                     Meaning::Cancellation => {}
                     Meaning::OwnCancellation => return Err(exception::throw(thrown)),
                 }

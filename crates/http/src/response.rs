@@ -1,7 +1,8 @@
 //! The class `Async\Http\Response`.
 
+use crate::classes::declare;
 use crate::errors::value_error;
-use crate::{declare, headers};
+use crate::headers;
 use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use spindle_php::coroutine;

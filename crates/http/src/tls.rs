@@ -1,6 +1,6 @@
 //! The class `Async\Http\Tls`.
 
-use crate::declare;
+use crate::classes::declare;
 use crate::errors::{fails, value_error};
 use spindle_server::{CertificateFiles, Tls as Core};
 use spindle_zend::{

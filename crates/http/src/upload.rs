@@ -1,6 +1,6 @@
 //! The class `Async\Http\UploadedFile`.
 
-use crate::declare;
+use crate::classes::declare;
 use crate::errors::fails;
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, Instance, Owned, PhpResult, State, Str, Type, Value, function_table, object_class};

@@ -3,8 +3,8 @@
 //! A compressor has up to two megabytes, so few responses have one at a time; and it computes on the one thread that there is, so
 //! all together do little in a turn.
 
-use crate::pipe::{Incomplete, Pipe};
 use crate::encoding::{self, Coding};
+use crate::pipe::{Incomplete, Pipe};
 use crate::settings::Settings;
 use bytes::Bytes;
 use flate2::Compression;

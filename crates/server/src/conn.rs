@@ -506,4 +506,3 @@ impl Connection {
         proxies.origin(self.client().0, &head.headers).map(Box::new)
     }
 }
-

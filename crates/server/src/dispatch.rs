@@ -11,17 +11,28 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Something that concerns a handler.
-#[derive(Clone)]
+/// The handler of a request, as the server knows it: see [`Exchange::set_handler`].
+pub trait Handler {
+    /// What it waits for has come, or will not come: it tries again.
+    fn wake(&self);
+
+    /// It is to end.
+    fn cancel(&self, reason: Reason);
+}
+
+/// Something for the owner to do.
 pub enum Event {
     /// A request is to be handled; [`Exchange::handler_ends`] is called in any case.
     Begin(Rc<Exchange>),
-    /// A handler that waits for its exchange may look again.
-    Wake(Rc<Exchange>),
-    /// A handler is to end.
-    Cancel(Rc<Exchange>, Reason),
-    /// A request is over; only after [`Server::log_requests`].
+    /// A request is over; only after [`Server::log_requests`](crate::Server::log_requests).
     Log(Box<Entry>),
+}
+
+/// What is still to be said to the owner, or to a handler.
+enum Notice {
+    Event(Event),
+    Wake(Rc<Exchange>),
+    Cancel(Rc<Exchange>, Reason),
 }
 
 /// How quickly requests leave the queue.
@@ -65,7 +76,7 @@ impl Pace {
 pub struct Dispatcher {
     pub shared: Rc<Shared>,
     pub connections: Connections,
-    events: RefCell<VecDeque<Event>>,
+    notices: RefCell<VecDeque<Notice>>,
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
     pace: Pace,
@@ -81,7 +92,7 @@ impl Dispatcher {
         Rc::new(Dispatcher {
             connections: Connections::new(&shared),
             shared,
-            events: RefCell::default(),
+            notices: RefCell::default(),
             queue: RefCell::default(),
             pace: Pace::default(),
             running: RefCell::default(),
@@ -91,14 +102,34 @@ impl Dispatcher {
         })
     }
 
-    /// Adds an event.
-    pub fn push(&self, event: Event) {
-        self.events.borrow_mut().push_back(event);
+    fn push(&self, event: Event) {
+        self.notices.borrow_mut().push_back(Notice::Event(event));
     }
 
-    /// Takes the next event.
+    /// Has a handler woken.
+    pub fn wake_handler(&self, exchange: Rc<Exchange>) {
+        self.notices.borrow_mut().push_back(Notice::Wake(exchange));
+    }
+
+    /// Has a handler cancelled.
+    pub fn cancel_handler(&self, exchange: Rc<Exchange>, reason: Reason) {
+        self.notices.borrow_mut().push_back(Notice::Cancel(exchange, reason));
+    }
+
+    /// Takes the next event. Wakes and cancels the handlers that come before it.
     pub fn next_event(&self) -> Option<Event> {
-        self.events.borrow_mut().pop_front()
+        loop {
+            let next = self.notices.borrow_mut().pop_front();
+            match next? {
+                Notice::Event(event) => return Some(event),
+                Notice::Wake(exchange) => {
+                    exchange.handler().inspect(|handler| handler.wake());
+                }
+                Notice::Cancel(exchange, reason) => {
+                    exchange.handler().inspect(|handler| handler.cancel(reason));
+                }
+            }
+        }
     }
 
     /// Adds an event for a request that is over, if the owner wants that.
@@ -116,7 +147,7 @@ impl Dispatcher {
     }
 
     pub fn has_work(&self) -> bool {
-        self.shared.event_loop.exec.has_ready() || !self.events.borrow().is_empty()
+        self.shared.event_loop.exec.has_ready() || !self.notices.borrow().is_empty()
     }
 
     /// Returns `true` if the server drains, and has neither connections nor handlers.
@@ -133,9 +164,14 @@ impl Dispatcher {
     }
 
     /// Returns the exchanges whose handlers run, and whose clients are still there.
-    pub fn running(&self) -> Vec<Rc<Exchange>> {
+    fn running(&self) -> Vec<Rc<Exchange>> {
         let running = self.running.borrow();
         running.iter().map(|(_, exchange)| exchange).filter(|exchange| !exchange.is_over()).cloned().collect()
+    }
+
+    /// Returns their handlers.
+    pub fn handlers(&self) -> Vec<Rc<dyn Handler>> {
+        self.running().iter().filter_map(|exchange| exchange.handler()).collect()
     }
 
     /// Cancels the handlers of all requests, also of those that have none yet.
@@ -198,7 +234,11 @@ impl Dispatcher {
     /// since the queue was last empty. Refused at once it does not lengthen the queue, and its client can go elsewhere.
     fn waits_in_vain(&self) -> bool {
         let limit = self.shared.settings.queue_timeout;
-        limit > 0 && self.pace.wait(self.queue.borrow().len(), self.shared.event_loop.now.get()).is_some_and(|wait| wait >= limit)
+        limit > 0
+            && self
+                .pace
+                .wait(self.queue.borrow().len(), self.shared.event_loop.now.get())
+                .is_some_and(|wait| wait >= limit)
     }
 
     /// A request waits for a handler no more.
@@ -211,6 +251,6 @@ impl Dispatcher {
         self.connections.clear();
         self.queue.take();
         self.running.take();
-        self.events.borrow_mut().retain(|event| matches!(event, Event::Log(_)));
+        self.notices.borrow_mut().retain(|notice| matches!(notice, Notice::Event(Event::Log(_))));
     }
 }

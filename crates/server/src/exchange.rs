@@ -13,7 +13,7 @@
 use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::discard::Discard;
-use crate::dispatch::{Dispatcher, Event};
+use crate::dispatch::{Dispatcher, Handler};
 use crate::files::sending::Sending;
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
@@ -31,11 +31,10 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::ext::ReasonPhrase;
-use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
 /// Reason a handler is cancelled.
@@ -58,7 +57,7 @@ pub enum Incoming {
     Data(Bytes),
     /// Its end.
     End,
-    /// Nothing has come yet: [`Event::Wake`] follows.
+    /// Nothing has come yet: [`Handler::wake`] follows.
     Pending,
     /// It is larger than allowed.
     TooLarge,
@@ -132,7 +131,7 @@ pub struct Exchange {
     writes_since: Cell<u64>,
 
     websocket: OnceCell<Rc<WebSocket>>,
-    data: OnceCell<Box<dyn Any>>,
+    handler: OnceCell<Weak<dyn Handler>>,
 }
 
 impl Exchange {
@@ -179,7 +178,7 @@ impl Exchange {
             taken_since: Cell::new(0),
             writes_since: Cell::new(0),
             websocket: OnceCell::new(),
-            data: OnceCell::new(),
+            handler: OnceCell::new(),
         })
     }
 
@@ -217,9 +216,13 @@ impl Exchange {
         self.connection.scheme_of(self.origin())
     }
 
-    /// Returns what the owner has attached.
-    pub fn data(&self) -> &OnceCell<Box<dyn Any>> {
-        &self.data
+    /// Sets what is told that data of the body or room for the response has come, or that the handler is to end.
+    pub fn set_handler(&self, handler: Weak<dyn Handler>) {
+        let _ = self.handler.set(handler);
+    }
+
+    pub(crate) fn handler(&self) -> Option<Rc<dyn Handler>> {
+        self.handler.get()?.upgrade()
     }
 
     /// Returns `true` if the client is gone, or the response complete.
@@ -304,7 +307,7 @@ impl Exchange {
 
     // --- the request's body ---
 
-    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Event::Wake`].
+    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`].
     pub fn read(&self) -> Incoming {
         let ahead = self.ahead.take();
         let read = match ahead {
@@ -423,7 +426,7 @@ impl Exchange {
                 }
                 *self.ahead.borrow_mut() = Some(read);
                 self.is_no_longer_read(); // it is the handler's turn
-                self.dispatcher.push(Event::Wake(Rc::clone(self)));
+                self.dispatcher.wake_handler(Rc::clone(self));
             }
         }
     }
@@ -477,7 +480,14 @@ impl Exchange {
         };
         let compressed = match &body {
             Body::File(_) => None, // which may have been compressed before
-            _ => compress::negotiate(&self.shared().settings, &self.shared().compressing, &self.parts, status, &mut headers, length),
+            _ => compress::negotiate(
+                &self.shared().settings,
+                &self.shared().compressing,
+                &self.parts,
+                status,
+                &mut headers,
+                length,
+            ),
         };
         if is_head && !has_none && compressed.is_none() {
             set_length(&mut headers, length);
@@ -610,7 +620,7 @@ impl Exchange {
     }
 
     /// Writes a piece of the body. After [`Written::Full`] the handler should wait until [`has_room`](Exchange::has_room) is
-    /// true, to be asked at [`Event::Wake`].
+    /// true, to be asked at [`Handler::wake`].
     pub fn write(&self, bytes: Bytes) -> Written {
         let pipe = self.pipe.borrow().clone();
         let Some(pipe) = pipe else { return Written::TooMuch };
@@ -625,7 +635,7 @@ impl Exchange {
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
-    /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Event::Wake`] follows.
+    /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Handler::wake`] follows.
     pub fn has_room(&self) -> bool {
         let window = if self.shared().is_overfull() { 1 } else { self.shared().settings.write_window };
         let is_full = self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= window);
@@ -758,7 +768,7 @@ impl Exchange {
     /// hyper has taken a piece of the body, or waits for one.
     pub(crate) fn body_was_taken(self: &Rc<Self>) {
         if self.writes_since.get() > 0 && self.has_room() {
-            self.dispatcher.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.wake_handler(Rc::clone(self));
         }
     }
 
@@ -822,7 +832,7 @@ impl Exchange {
         if self.is_reading() || self.writes_since.get() > 0 {
             self.is_no_longer_read();
             self.writes_since.set(0);
-            self.dispatcher.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.wake_handler(Rc::clone(self));
         }
     }
 
@@ -882,7 +892,7 @@ impl Exchange {
             self.cancelled.set(Some(why));
             if self.is_handled.get() {
                 self.shared().cancelled.set(self.shared().cancelled.get() + 1);
-                self.dispatcher.push(Event::Cancel(Rc::clone(self), why));
+                self.dispatcher.cancel_handler(Rc::clone(self), why);
             }
         }
     }
@@ -974,7 +984,7 @@ impl Exchange {
         self.reads_since.set(0);
         *self.ahead.borrow_mut() = Some(Incoming::Failed);
         self.incoming.take();
-        self.dispatcher.push(Event::Wake(Rc::clone(self)));
+        self.dispatcher.wake_handler(Rc::clone(self));
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);
         }
@@ -1014,4 +1024,3 @@ pub fn has_blanks(headers: &HeaderMap) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))
 }
-

@@ -196,7 +196,8 @@ pub struct Hangup {
 impl Hangup {
     /// Ready: the client has closed it.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = self.side.poll(&self.event_loop, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
+        let polled =
+            self.side.poll(&self.event_loop, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
         polled.map(drop)
     }
 

@@ -47,7 +47,7 @@ mod waiting;
 mod waker;
 mod ws;
 
-pub use dispatch::Event;
+pub use dispatch::{Event, Handler};
 pub use encoding::{Coding, preferred};
 pub use event_loop::{Direction, Driver, Key};
 pub use exchange::{Exchange, Incoming, Reason};

@@ -1,9 +1,9 @@
 //! The server, as its owner uses it.
 
 use crate::conn::Connection;
-use crate::dispatch::{Dispatcher, Event};
+use crate::dispatch::{Dispatcher, Event, Handler};
 use crate::event_loop::{Driver, Key};
-use crate::exchange::{Exchange, Reason};
+use crate::exchange::Reason;
 use crate::files::Root;
 use crate::listen::{Accepting, Listener};
 use crate::settings::Settings;
@@ -87,9 +87,9 @@ impl Server {
         self.0.shared.event_loop.signal(key)
     }
 
-    /// Returns the exchanges whose handlers run, as far as their clients are still there.
-    pub fn running(&self) -> Vec<Rc<Exchange>> {
-        self.0.running()
+    /// Returns the handlers that run, and whose clients are still there.
+    pub fn running(&self) -> Vec<Rc<dyn Handler>> {
+        self.0.handlers()
     }
 
     /// Does what can be done at once.

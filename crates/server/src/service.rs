@@ -90,11 +90,7 @@ impl Service {
     pub fn new(dispatcher: &Rc<Dispatcher>, connection: &Rc<Connection>, active: &Active) -> Service {
         let services = &dispatcher.shared.services;
         services.set(services.get() + 1);
-        Service {
-            dispatcher: Rc::clone(dispatcher),
-            connection: Rc::clone(connection),
-            active: Rc::clone(active),
-        }
+        Service { dispatcher: Rc::clone(dispatcher), connection: Rc::clone(connection), active: Rc::clone(active) }
     }
 
     /// Answers a request with a file, or hands it to a handler.

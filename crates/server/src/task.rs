@@ -69,12 +69,7 @@ pub struct Task {
 
 impl Task {
     /// Returns the task of a connection, which uses TLS if there are certificates.
-    pub fn new(
-        dispatcher: Rc<Dispatcher>,
-        connection: Rc<Connection>,
-        socket: Socket,
-        tls: Option<Rc<Tls>>,
-    ) -> Task {
+    pub fn new(dispatcher: Rc<Dispatcher>, connection: Rc<Connection>, socket: Socket, tls: Option<Rc<Tls>>) -> Task {
         let id = dispatcher.connections.add(&connection);
         *connection.hangup.borrow_mut() = Some(socket.hangup());
         let protocol = if !connection.local().is_proxied {
@@ -189,7 +184,9 @@ impl Task {
             .keep_alive(true)
             .max_headers(settings.max_headers)
             .max_buf_size(settings.max_header_size.max(8192));
-        Protocol::Http1(builder.serve_connection(stream, Service::new(&self.dispatcher, &self.connection, &self.active)))
+        Protocol::Http1(
+            builder.serve_connection(stream, Service::new(&self.dispatcher, &self.connection, &self.active)),
+        )
     }
 
     fn http2(&self, stream: Stream) -> Protocol {
@@ -205,7 +202,9 @@ impl Task {
             .max_header_list_size(settings.h2_header_list)
             .initial_stream_window_size(256 << 10)
             .initial_connection_window_size(1 << 20);
-        Protocol::Http2(Box::pin(builder.serve_connection(stream, Service::new(&self.dispatcher, &self.connection, &self.active))))
+        Protocol::Http2(Box::pin(
+            builder.serve_connection(stream, Service::new(&self.dispatcher, &self.connection, &self.active)),
+        ))
     }
 
     fn begin_drain(&mut self) {

@@ -4,7 +4,7 @@
 //! sends (`link.rs`): so a handler can send at any time, and learns from the length of that buffer when it has to wait.
 
 use crate::conn::Connection;
-use crate::dispatch::{Dispatcher, Event};
+use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::fragments::Fragments;
 use crate::pipe::Written;
@@ -48,7 +48,7 @@ pub enum Received {
     Message(Message),
     /// There will be none.
     Closed,
-    /// None has come yet: [`Event::Wake`] follows.
+    /// None has come yet: [`Handler::wake`](crate::Handler::wake) follows.
     Pending,
 }
 
@@ -262,7 +262,7 @@ impl WebSocket {
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
-    /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Event::Wake`] follows.
+    /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Handler::wake`](crate::Handler::wake) follows.
     pub fn has_room(&self) -> bool {
         let has_room = self.is_closed() || self.out.borrow().len() < self.settings().write_window;
         if !has_room {
@@ -300,7 +300,7 @@ impl WebSocket {
         if self.waits.take()
             && let Some(exchange) = self.exchange.upgrade()
         {
-            self.dispatcher.push(Event::Wake(exchange));
+            self.dispatcher.wake_handler(exchange);
         }
     }
 

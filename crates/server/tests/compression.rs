@@ -4,11 +4,11 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Settings, Written};
+use spindle_server::{Body, Exchange, Head, Settings, Written};
 use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::rc::Rc;
-use world::{Client, SECOND, World};
+use world::{Client, Event, SECOND, World};
 
 fn settings() -> Settings {
     Settings { compression: true, write_timeout: 0, ..Settings::default() }
@@ -333,7 +333,7 @@ fn large_responses_leave_turns_to_others() {
             world.turn();
             turns += 1;
             assert!(turns < 20, "it is kept waiting");
-            while let Some(event) = world.server.next_event() {
+            while let Some(event) = world.next_event() {
                 if let Event::Begin(exchange) = event {
                     begun.borrow_mut().push(exchange);
                 }

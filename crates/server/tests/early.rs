@@ -5,10 +5,10 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Incoming, Settings, Written};
+use spindle_server::{Body, Exchange, Head, Incoming, Settings, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 /// A server whose handlers read nothing, and answer at once.
 fn unread(settings: Settings) -> World {

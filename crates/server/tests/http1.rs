@@ -4,11 +4,11 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Reason, Written};
+use spindle_server::{Body, Exchange, Head, Incoming, Proxies, Reason, Settings, Written};
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
-use world::{SECOND, World, answer};
+use world::{Event, SECOND, World, answer};
 
 fn status(response: &str) -> &str {
     response.split(' ').nth(1).unwrap_or("none")

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, StatusCode};
-use spindle_server::{Body, Event, Exchange, FileOptions, Head, Root, Settings, Written};
+use spindle_server::{Body, Exchange, FileOptions, Head, Root, Settings, Written};
 use std::cell::RefCell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 /// The socket of a client, which is polled again and again.
 struct Socket(Client);

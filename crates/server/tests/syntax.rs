@@ -2,8 +2,8 @@
 
 mod world;
 
-use spindle_server::{Event, Settings};
-use world::{World, answer};
+use spindle_server::Settings;
+use world::{Event, World, answer};
 
 /// Sends bytes, and returns the statuses of all answers, what handlers have seen, and whether the connection was closed.
 fn ask(bytes: &[u8]) -> (String, String, bool) {

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rustls::{HandshakeKind, ProtocolVersion};
 use secure::{ECDSA, Folder, RSA, Secure, config, world, world_with};
-use spindle_server::{Body, CertificateFiles, Event, Exchange, Head, Message, Received, Settings, Tls, Written};
+use spindle_server::{Body, CertificateFiles, Exchange, Head, Message, Received, Settings, Tls, Written};
 use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
-use world::{SECOND, World, answer, answer_at_once};
+use world::{Event, SECOND, World, answer, answer_at_once};
 
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n";
 const LAST: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";

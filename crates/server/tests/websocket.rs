@@ -3,10 +3,10 @@
 mod world;
 
 use bytes::Bytes;
-use spindle_server::{Event, Exchange, Handshake, Message, Received, Settings, WebSocket, Written};
+use spindle_server::{Exchange, Handshake, Message, Received, Settings, WebSocket, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 const ASK: &str = "GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -505,7 +505,7 @@ fn a_message_in_many_pieces_leaves_turns_to_others() {
     push(&client, &[frame(0x01, b"a"), pieces, frame(0x80, b"a")].concat());
     let mut turns = 0;
     let (frame, size) = (7, 64 << 10);
-    while world.server.next_event().is_none() {
+    while world.next_event().is_none() {
         world.turn();
         turns += 1;
         assert!(turns < 10_000);
