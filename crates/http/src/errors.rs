@@ -40,7 +40,7 @@ fn class(of: &'static PhpStatic<Cell<Option<Class>>>) -> Class {
 
 /// Throws a `ServerException`.
 #[cold]
-pub fn fails(text: &str) -> Thrown {
+pub fn server_error(text: &str) -> Thrown {
     exception::throw_new(class(&SERVER), text)
 }
 

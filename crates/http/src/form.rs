@@ -143,14 +143,14 @@ fn multipart(read: Read<'_>, boundary: String) -> Result<(Value, Value), Thrown>
         let mut text = Vec::new();
         while let Some(piece) = next(read, &feed, |cx| poll_piece(&mut part, cx))? {
             match &upload {
-                Some((upload, _)) if upload.size() + piece.len() as u64 > most_bytes => upload.fails(upload::TOO_LARGE),
+                Some((upload, _)) if upload.size() + piece.len() as u64 > most_bytes => upload.fail(upload::TOO_LARGE),
                 Some((upload, _)) => upload.write(&piece),
                 None if !is_file => text.extend_from_slice(&piece),
                 None => {}
             }
         }
         match upload {
-            Some((upload, true)) if upload.size() == 0 => upload.fails(upload::NO_FILE),
+            Some((upload, true)) if upload.size() == 0 => upload.fail(upload::NO_FILE),
             Some((upload, _)) => upload.close(),
             None if !is_file && !name.is_empty() => append(&mut fields, &name, &text),
             None => {}

@@ -89,15 +89,15 @@ impl Handling {
     }
 
     /// Cancels the handler, and the other coroutines of its scope.
-    pub fn cancel_with(&self, reason: &Object) {
+    pub fn cancel_scope(&self, reason: &Object) {
         if let Some(scope) = self.scope() {
             scope.cancel(reason);
         }
     }
 
     /// The handler has ended.
-    pub fn ends(&self) {
-        self.exchange.handler_ends();
+    pub fn finish(&self) {
+        self.exchange.finish_handler();
         let scope = self.scope.take();
         drop(scope); // coroutines that are still in it run on
     }
@@ -146,10 +146,10 @@ impl Handler for Handling {
         }
         let reason = match (reason, self.server.upgrade()) {
             (Reason::Shutdown, Some(server)) => {
-                errors::stopped(&server.stops.borrow(), server.ended_with.borrow().as_deref())
+                errors::stopped(&server.stop_text.borrow(), server.ended_with.borrow().as_deref())
             }
             _ => errors::cancellation(&self.exchange, reason),
         };
-        self.cancel_with(&reason);
+        self.cancel_scope(&reason);
     }
 }

@@ -115,7 +115,7 @@ pub fn call(name: &str, arguments: &mut [Value]) -> PhpResult {
         }
     };
     let helper = helpers.as_array().and_then(|helpers| helpers.get_text(name.as_bytes())).cloned();
-    let Some(helper) = helper else { return Err(crate::errors::fails("There is no such helper")) };
+    let Some(helper) = helper else { return Err(crate::errors::server_error("There is no such helper")) };
     coroutine::call(&helper, arguments)
 }
 

@@ -31,7 +31,7 @@ pub fn unwatch() {
 /// Watches the limits of all requests from now on, as a server with these settings begins to run.
 pub fn watch(settings: &Settings) {
     SERVERS.set(SERVERS.get() + 1);
-    limits::watch(settings.request_timeout, Looks { look, limit, describe });
+    limits::watch(settings.request_timeout, Looks { look: check, limit, describe });
     limits::look_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
 }
 
@@ -59,15 +59,15 @@ fn limit(seconds: i64) -> bool {
 }
 
 /// Looks whether the time of the request that runs is over.
-fn look(stretch: Stretch) {
+fn check(stretch: Stretch) {
     if let Some(handling) = running() {
-        has_computed(&handling, stretch.computed);
-        does_not_return(&handling, stretch.length);
+        check_execution_time(&handling, stretch.computed);
+        check_request_timeout(&handling, stretch.length);
     }
 }
 
 /// Ends the code of a request that has computed for longer than PHP's limit.
-fn has_computed(handling: &Handling, time: u64) {
+fn check_execution_time(handling: &Handling, time: u64) {
     let limits = &handling.limits;
     let seconds = limits.seconds.get();
     if seconds == 0 {
@@ -83,7 +83,7 @@ fn has_computed(handling: &Handling, time: u64) {
 }
 
 /// Cancels a request that computes although its time is over, and ends what goes on in spite of that.
-fn does_not_return(handling: &Handling, length: u64) {
+fn check_request_timeout(handling: &Handling, length: u64) {
     let exchange = &handling.exchange;
     let (settings, limits, now) = (exchange.settings(), &handling.limits, coroutine::now());
     let cancelled_at = limits.cancelled_at.get();
@@ -101,8 +101,8 @@ fn does_not_return(handling: &Handling, length: u64) {
         || is_cancelled && length >= settings.cancel_grace;
     if is_over {
         limits.cancelled_at.set(now);
-        exchange.times_out(now);
-        handling.cancel_with(&errors::cancellation(exchange, Reason::Timeout));
+        exchange.time_out(now);
+        handling.cancel_scope(&errors::cancellation(exchange, Reason::Timeout));
         limits::throw_cancellation();
     }
 }
@@ -111,7 +111,7 @@ fn does_not_return(handling: &Handling, length: u64) {
 fn end(error: &str) -> bool {
     let ends = limits::end_coroutine(error);
     if ends && let Some(worker) = worker::running() {
-        worker.fails();
+        worker.fail();
     }
     ends
 }

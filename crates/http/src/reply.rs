@@ -1,6 +1,6 @@
 //! Responses: what a handler returns, and what it throws.
 
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::helpers;
 use crate::response::{self, RESPONSE};
@@ -29,7 +29,7 @@ pub fn send(handling: &Rc<Handling>, result: Value) -> Result<(), Thrown> {
         if result.type_number() == sys::IS_NULL {
             return Ok(());
         }
-        return Err(fails("A handler that has upgraded its request must return nothing"));
+        return Err(server_error("A handler that has upgraded its request must return nothing"));
     }
     if let Some(text) = result.as_str() {
         let mut headers = HeaderMap::with_capacity(2);
@@ -150,7 +150,7 @@ fn send_body(
     }
     let map = (!trailers.is_empty()).then(|| trailers.iter().cloned().collect::<HeaderMap>());
     if !exchange.complete(map) && exchange.cancelled().is_none() {
-        return Err(fails("The response is shorter than its Content-Length"));
+        return Err(server_error("The response is shorter than its Content-Length"));
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ pub fn refuse(exchange: &Rc<Exchange>, status: StatusCode) {
     if status == StatusCode::UPGRADE_REQUIRED {
         head.headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
     }
-    exchange.take_back();
+    exchange.withdraw_response();
     exchange.respond(head, body);
 }
 

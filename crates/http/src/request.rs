@@ -1,7 +1,7 @@
 //! The class `Async\Http\Request`.
 
 use crate::classes::declare;
-use crate::errors::{self, bad_request, fails, too_large};
+use crate::errors::{self, bad_request, server_error, too_large};
 use crate::handling::Handling;
 use crate::{form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
@@ -154,7 +154,7 @@ pub fn make(handling: &Rc<Handling>) -> Owned<Instance<Request>> {
 ///
 /// # Errors
 /// There is no runtime any more.
-pub fn belongs_to(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
+pub fn attach(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
     scope.attach(request.object(), is_inert)
 }
 
@@ -185,7 +185,7 @@ impl Request {
     /// # Errors
     /// User code has made the object.
     fn handling(&self) -> Result<&Rc<Handling>, Thrown> {
-        self.handling.get().ok_or_else(|| fails("This request belongs to no server"))
+        self.handling.get().ok_or_else(|| server_error("This request belongs to no server"))
     }
 
     /// Reads the next piece of the body, and waits until it is there; `None` at the end.
@@ -205,7 +205,7 @@ impl Request {
                 Incoming::Pending => None,
                 read => Some(read),
             });
-            read = waited.inspect_err(|_| exchange.stops_reading())?;
+            read = waited.inspect_err(|_| exchange.stop_reading())?;
         }
         match read {
             Incoming::Data(bytes) => Ok(Some(bytes)),
@@ -216,7 +216,7 @@ impl Request {
                 coroutine::check_cancellation()?;
                 match exchange.cancelled() {
                     Some(why) => Err(exception::throw(errors::cancellation(exchange, why))),
-                    None => Err(fails("The body of the request is incomplete, or its response is sent")),
+                    None => Err(server_error("The body of the request is incomplete, or its response is sent")),
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The loop of `Server::run()`, and the coroutine of a request.
 
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::state::{Inner, Server};
 use crate::{limits, log, reply, request, server_variables, worker};
@@ -23,34 +23,34 @@ const RUN: &CStr = c"Async\\Http\\Server::run";
 pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     let inner = Rc::clone(server.inner()?);
     if server.handler.is_empty() {
-        return Err(fails("There is no handler: call handle() before"));
+        return Err(server_error("There is no handler: call handle() before"));
     }
     if inner.addresses.borrow().is_empty() {
-        return Err(fails("The server listens nowhere: call listen() before"));
+        return Err(server_error("The server listens nowhere: call listen() before"));
     }
     if sapi::live().is_some() {
-        return Err(fails("A server cannot run in a request"));
+        return Err(server_error("A server cannot run in a request"));
     }
     if inner.is_running.replace(true) {
-        return Err(fails("The server runs already, or was stopped"));
+        return Err(server_error("The server runs already, or was stopped"));
     }
     inner.process.set(std::process::id());
     spindle_blocks::keep();
     let is_worker = server.is_worker.get();
     if is_worker {
-        worker::server_begins().inspect_err(|_| inner.is_running.set(false))?;
+        worker::server_started().inspect_err(|_| inner.is_running.set(false))?;
         let _ = server.variables.set(server_variables::prepare());
     }
     limits::watch(inner.core.settings());
     let ended = serve(server, &inner);
     limits::unwatch();
     if is_worker {
-        worker::server_ends();
+        worker::server_stopped();
     }
     if ended.is_err() {
         abandon(server, &inner);
     } else if inner.is_poisoned.get() {
-        return Err(fails(
+        return Err(server_error(
             "A request has ended with a fatal error, and the others are answered: start the process again",
         ));
     }
@@ -66,7 +66,7 @@ fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     exception::put_aside(|| {
         let running = inner.core.running();
         inner.core.close();
-        inner.stops.replace("Server::run() was ended".to_owned());
+        inner.stop_text.replace("Server::run() was ended".to_owned());
         running.iter().for_each(|handler| handler.cancel(Reason::Shutdown));
     });
     inner.ended_with.take();
@@ -92,7 +92,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             let Some(failure) = failure else { break };
             errors::report(&failure);
         }
-        if inner.is_to_tell.replace(false) && !server.on_fatal_error.is_empty() {
+        if inner.should_notify.replace(false) && !server.on_fatal_error.is_empty() {
             let told = server.clone();
             coroutine::spawn(move || coroutine::call(&told.on_fatal_error.get(), &mut []))?;
         }
@@ -111,17 +111,17 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
 }
 
 /// Ends the handling of a request when it is dropped with the body of a coroutine, which need not have run.
-struct Ending(Rc<Handling>);
+struct FinishOnDrop(Rc<Handling>);
 
-impl Drop for Ending {
+impl Drop for FinishOnDrop {
     fn drop(&mut self) {
-        self.0.ends();
+        self.0.finish();
     }
 }
 
 /// Begins a handler.
 fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: Rc<Exchange>) -> Result<(), Thrown> {
-    let ending = Ending(Handling::begin(exchange, inner)?);
+    let ending = FinishOnDrop(Handling::begin(exchange, inner)?);
     let handling = Rc::clone(&ending.0);
     let Some(scope) = handling.scope() else { return Ok(()) };
     let server = server.clone();
@@ -131,7 +131,7 @@ fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: Rc<Excha
         return Ok(());
     }
     let request = request::make(&handling);
-    request::belongs_to(&request, &scope)?;
+    request::attach(&request, &scope)?;
     scope.spawn(move || handle(&server, &ending.0, &request))?.runs_as(RUN);
     Ok(())
 }
@@ -168,6 +168,6 @@ fn handle(
     } else if let Some(other) = handling.last_failure() {
         errors::report(&other); // of one that was spawned while the response was written
     }
-    handling.ends();
+    handling.finish();
     Ok(Value::NULL)
 }

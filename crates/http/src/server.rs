@@ -1,6 +1,6 @@
 //! The class `Async\Http\Server`.
 
-use crate::errors::{fails, value_error};
+use crate::errors::{server_error, value_error};
 use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
 use crate::{options, run};
@@ -39,7 +39,7 @@ function_table! {
         c"address"() -> Type::STRING => |call| {
             call.no_arguments()?;
             let first = call.this_of(&SERVER).inner()?.addresses.borrow().first().cloned();
-            first.map(Value::from).ok_or_else(|| fails("The server listens nowhere: call listen() before"))
+            first.map(Value::from).ok_or_else(|| server_error("The server listens nowhere: call listen() before"))
         };
         c"stats"() -> Type::ARRAY => stats;
     }
@@ -57,7 +57,7 @@ fn construct(call: Call) -> PhpResult {
         Some(_) => options::settings(arguments.array(1)?)?,
     };
     if call.this_of(&SERVER).inner.set(Inner::new(settings)).is_err() {
-        return Err(fails("The server is constructed already"));
+        return Err(server_error("The server is constructed already"));
     }
     Ok(Value::NULL)
 }
@@ -83,7 +83,7 @@ fn listen(call: Call) -> PhpResult {
         return Err(value_error(&format!("Only a port can be shared by $reusePort, and \"{text}\" is none")));
     }
     let bound = if is_shared { Listener::bind_shared(&address) } else { Listener::bind(&address) };
-    let mut listener = bound.map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    let mut listener = bound.map_err(|error| server_error(&format!("Cannot listen at {text}: {error}")))?;
     if is_proxied {
         listener.expect_proxies();
     }
@@ -103,7 +103,7 @@ fn files(call: Call) -> PhpResult {
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
     let root = Root::open(&prefix, &directory, options.unwrap_or_default())
-        .map_err(|error| fails(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
+        .map_err(|error| server_error(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
     inner.core.add_files(root);
     Ok(this.object().into())
 }
@@ -117,7 +117,7 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     };
     let this = call.this_of(&SERVER);
     if this.inner()?.is_running.get() {
-        return Err(fails("The handler of a server that runs cannot be changed"));
+        return Err(server_error("The handler of a server that runs cannot be changed"));
     }
     this.is_worker.set(is_worker);
     this.handler.set(handler.clone());
@@ -141,7 +141,7 @@ fn stop(call: Call) -> PhpResult {
         _ => None,
     };
     let inner = call.this_of(&SERVER).inner()?;
-    inner.stops.replace(format!("The server stops, as it was told to at {}", exception::here()));
+    inner.stop_text.replace(format!("The server stops, as it was told to at {}", exception::here()));
     inner.core.drain(grace);
     inner.wake();
     Ok(Value::NULL)

@@ -34,14 +34,14 @@ pub struct Inner {
     pub addresses: RefCell<Vec<String>>,
     pub is_running: Cell<bool>,
     /// Why it stops, and the exception with which `run()` has ended.
-    pub stops: RefCell<String>,
+    pub stop_text: RefCell<String>,
     pub ended_with: RefCell<Option<Owned<Object>>>,
     /// The process in which it runs.
     pub process: Cell<u32>,
     /// A fatal error has ended a request: the process should end soon.
     pub is_poisoned: Cell<bool>,
     /// User code is still to be told that.
-    pub is_to_tell: Cell<bool>,
+    pub should_notify: Cell<bool>,
     /// Failures of coroutines whose handler has ended.
     pub failures: RefCell<Vec<Owned<Object>>>,
 }
@@ -112,11 +112,11 @@ impl Inner {
             waits,
             addresses: RefCell::default(),
             is_running: Cell::new(false),
-            stops: RefCell::default(),
+            stop_text: RefCell::default(),
             ended_with: RefCell::default(),
             process: Cell::new(0),
             is_poisoned: Cell::new(false),
-            is_to_tell: Cell::new(false),
+            should_notify: Cell::new(false),
             failures: RefCell::default(),
         });
         let mut all = ALL.borrow_mut();

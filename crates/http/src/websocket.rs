@@ -1,7 +1,7 @@
 //! The classes `Async\Http\WebSocket` and `Async\Http\Message`.
 
 use crate::classes::declare;
-use crate::errors::{self, bad_request, fails, forbidden, upgrade_required, value_error};
+use crate::errors::{self, bad_request, forbidden, server_error, upgrade_required, value_error};
 use crate::handling::Handling;
 use crate::{headers, helpers};
 use bytes::Bytes;
@@ -102,7 +102,7 @@ pub fn upgrade(handling: &Rc<Handling>, protocols: Option<&Array>, origins: Opti
         Err(Handshake::Malformed) => return Err(bad_request("The handshake of the WebSocket is malformed")),
         Err(Handshake::TooLate) => {
             coroutine::check_cancellation()?;
-            return Err(fails("The request is answered or upgraded already"));
+            return Err(server_error("The request is answered or upgraded already"));
         }
     };
     let object = WEB_SOCKET.make();
@@ -142,7 +142,7 @@ fn is_allowed(all: &HeaderMap, host: &Value, origins: &[String]) -> bool {
 // --- an open one ---
 
 fn this(call: &Call) -> Result<&(Rc<Handling>, Rc<Core>), Thrown> {
-    call.this_of(&WEB_SOCKET).0.get().ok_or_else(|| fails("This WebSocket belongs to no request"))
+    call.this_of(&WEB_SOCKET).0.get().ok_or_else(|| server_error("This WebSocket belongs to no request"))
 }
 
 fn of(call: Call, what: impl FnOnce(&Core) -> Value) -> PhpResult {

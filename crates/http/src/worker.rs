@@ -1,7 +1,7 @@
 //! Worker mode: each request has superglobals, headers, output, a session and functions for its end of its own, as PHP has them
 //! for the one request of a process.
 
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::reply;
 use crate::server_variables;
@@ -81,11 +81,11 @@ static HAS_FUNCTIONS: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 ///
 /// # Errors
 /// A setting names something that there is not.
-pub fn server_begins() -> Result<(), Thrown> {
+pub fn server_started() -> Result<(), Thrown> {
     if SERVERS.get() == 0
         && let Err(why) = sapi::prepare()
     {
-        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { fails(&why) });
+        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { server_error(&why) });
     }
     SERVERS.set(SERVERS.get() + 1);
     sapi::watch_errors(true);
@@ -97,7 +97,7 @@ pub fn server_begins() -> Result<(), Thrown> {
 }
 
 /// Such a server has ended.
-pub fn server_ends() {
+pub fn server_stopped() {
     SERVERS.set(SERVERS.get() - 1);
     sapi::watch_errors(SERVERS.get() > 0);
 }
@@ -251,7 +251,7 @@ pub fn running() -> Option<&'static Worker> {
 /// The body of the coroutine that handles a request.
 pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
     let (Some(request), Some(worker)) = (sapi::live(), running()) else {
-        return Err(fails("The request has no state of PHP's"));
+        return Err(server_error("The request has no state of PHP's"));
     };
     let steps: [&dyn Fn(); 6] = [
         &|| serve(server, handling, request, worker),
@@ -281,7 +281,7 @@ pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
     }
     worker.complete();
     sapi::ends_in_child();
-    handling.ends();
+    handling.finish();
     Ok(Value::NULL)
 }
 
@@ -290,7 +290,7 @@ fn handle_thrown(worker: &Worker) {
     if let Some(thrown) = exception::take()
         && !exception::is_exit(&thrown)
     {
-        worker.fails();
+        worker.fail();
         sapi::survive(|| sapi::report_uncaught(&thrown));
         drop(exception::take());
     }
@@ -316,15 +316,15 @@ fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker:
     unsafe { request.begin(&head, &variables, OUTPUT_BUFFERING) };
     drop(variables);
     if exception::is_in_flight() {
-        return fails_with(handling, worker);
+        return handle_failure(handling, worker);
     }
     let handler = server.handler.get();
     match coroutine::call(&handler, &mut []) {
-        Err(_) => fails_with(handling, worker),
+        Err(_) => handle_failure(handling, worker),
         Ok(result) if result.as_object().is_some_and(reply::is_response) => {
             let text = "A handler in worker mode prints its response: it must not return one";
             let _ = exception::throw_error(text);
-            fails_with(handling, worker);
+            handle_failure(handling, worker);
         }
         Ok(result) => {
             drop(result);
@@ -341,7 +341,7 @@ fn content_length(exchange: &Exchange) -> Option<i64> {
 }
 
 /// Handles the exception in flight, with which the handler has ended.
-fn fails_with(handling: &Handling, worker: &Worker) {
+fn handle_failure(handling: &Handling, worker: &Worker) {
     let Some(thrown) = exception::take() else { return };
     if exception::is_exit(&thrown) {
         return;
@@ -387,7 +387,7 @@ pub fn handle_uncaught(thrown: &Object) -> bool {
 
 impl Worker {
     /// The response must not look complete. Its status is 500, unless a part of it was sent.
-    pub fn fails(&self) {
+    pub fn fail(&self) {
         self.has_failed.set(true);
         sapi::set_status(500);
         if let Some(head) = &mut *self.head.borrow_mut() {
@@ -411,7 +411,7 @@ impl Worker {
         let is_gone = !handling.exchange.respond(head, Body::Stream { trailers: Vec::new() });
         let begun = self.buffer.take();
         if is_gone {
-            client_is_gone();
+            on_disconnected();
         } else if !begun.is_empty() {
             self.send(&handling, Bytes::from(begun));
         }
@@ -428,7 +428,7 @@ impl Worker {
                 // A cancellation is thrown where the output was made.
                 let _ = handling.waiting.wait_for("echo", || exchange.has_room().then_some(()));
             }
-            Written::Gone => client_is_gone(),
+            Written::Gone => on_disconnected(),
         }
     }
 
@@ -469,7 +469,7 @@ impl Worker {
             match waited {
                 Ok(next) => read = next,
                 Err(_) => {
-                    exchange.stops_reading();
+                    exchange.stop_reading();
                     return None;
                 }
             }
@@ -498,7 +498,7 @@ fn may_wait() -> bool {
 }
 
 /// Nobody gets the output: as in PHP, the script ends, unless it ignores that.
-fn client_is_gone() {
+fn on_disconnected() {
     if sapi::output_failed() && !exception::is_in_flight() {
         exception::throw_exit();
         exception::enter_frame(); // which is the script's own for echo
@@ -586,7 +586,7 @@ impl Client for Worker {
             return self.send(&handling, Bytes::copy_from_slice(bytes));
         }
         if handling.exchange.is_over() {
-            return client_is_gone();
+            return on_disconnected();
         }
         self.buffer.borrow_mut().extend_from_slice(bytes);
         if self.buffer.borrow().len() > BUFFER {
@@ -636,16 +636,16 @@ impl Client for Worker {
             && !self.has_exited.replace(true)
         {
             exception::put_aside(|| {
-                handling.cancel_with(&coroutine::new_cancellation("The request exits"));
+                handling.cancel_scope(&coroutine::new_cancellation("The request exits"));
             });
         }
     }
 
     fn dies(&self) {
         self.has_died.set(true);
-        self.fails();
+        self.fail();
         if let Some(server) = self.server.upgrade() {
-            server.is_to_tell.set(!server.is_poisoned.replace(true));
+            server.should_notify.set(!server.is_poisoned.replace(true));
             server.core.drain(Some(server.core.settings().fatal_grace));
             server.wake();
         }

@@ -1,7 +1,7 @@
 //! The class `Async\Http\Writer`: the body of a response, written piece by piece.
 
 use crate::classes::declare;
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use bytes::Bytes;
 use spindle_php::coroutine;
@@ -101,7 +101,7 @@ fn event(call: Call) -> PhpResult {
 
 fn send(call: &Call, data: Bytes) -> PhpResult {
     let Some(handling) = call.this_of(&WRITER).0.get().cloned() else {
-        return Err(fails("This writer belongs to no response"));
+        return Err(server_error("This writer belongs to no response"));
     };
     let exchange = &handling.exchange;
     match exchange.write(data) {
@@ -111,10 +111,10 @@ fn send(call: &Call, data: Bytes) -> PhpResult {
             coroutine::check_cancellation()?;
             return Err(match exchange.cancelled() {
                 Some(why) => exception::throw(errors::cancellation(exchange, why)),
-                None => fails(COMPLETE),
+                None => server_error(COMPLETE),
             });
         }
-        Written::TooMuch => return Err(fails(COMPLETE)),
+        Written::TooMuch => return Err(server_error(COMPLETE)),
     }
     Ok(Value::NULL)
 }

@@ -23,9 +23,9 @@ impl Outgoing {
 }
 
 /// Counts bytes while they wait for the client.
-fn counted(exchange: Option<&Rc<Exchange>>, bytes: Bytes) -> Bytes {
+fn tracked(exchange: Option<&Rc<Exchange>>, bytes: Bytes) -> Bytes {
     match exchange {
-        Some(exchange) => exchange.counts(bytes),
+        Some(exchange) => exchange.track(bytes),
         None => bytes,
     }
 }
@@ -33,7 +33,7 @@ fn counted(exchange: Option<&Rc<Exchange>>, bytes: Bytes) -> Bytes {
 impl Drop for Outgoing {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange.take() {
-            exchange.body_ends(self.content.is_sent());
+            exchange.finish_body(self.content.is_sent());
         }
     }
 }
@@ -50,21 +50,21 @@ impl Body for Outgoing {
                 let bytes = std::mem::take(bytes);
                 this.content = Content::Empty;
                 if let Some(exchange) = &this.exchange {
-                    exchange.sends(bytes.len());
+                    exchange.on_sent(bytes.len());
                 }
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
-            Content::File(file) => file.poll(cx).map_ok(|bytes| Frame::data(counted(this.exchange.as_ref(), bytes))),
+            Content::File(file) => file.poll(cx).map_ok(|bytes| Frame::data(tracked(this.exchange.as_ref(), bytes))),
             Content::Stream(pipe) => pipe.poll(cx),
             Content::Compressed(body) => {
-                body.poll(cx).map_ok(|frame| frame.map_data(|bytes| counted(this.exchange.as_ref(), bytes)))
+                body.poll(cx).map_ok(|frame| frame.map_data(|bytes| tracked(this.exchange.as_ref(), bytes)))
             }
         };
         if let Some(exchange) = &this.exchange {
             if let Poll::Ready(Some(Ok(frame))) = &piped {
-                exchange.sends(frame.data_ref().map_or(0, Bytes::len));
+                exchange.on_sent(frame.data_ref().map_or(0, Bytes::len));
             }
-            exchange.body_was_taken();
+            exchange.on_body_polled();
         }
         piped
     }

@@ -71,13 +71,13 @@ pub struct Compressing {
 
 impl Compressing {
     /// A turn begins.
-    pub fn turn_begins(&self) {
+    pub fn begin_turn(&self) {
         self.turn.set(self.turn.get() + 1);
         self.left.set(TURN);
     }
 
     /// A turn ends. Who got nothing in it comes first in the next one: those that have got something wake themselves.
-    pub fn turn_ends(&self) {
+    pub fn end_turn(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
@@ -118,7 +118,7 @@ fn is_compressible(content_type: &HeaderValue) -> bool {
 
 /// Returns `true` if a page of another site has caused a request that carries a user's credentials. Such a page could guess a secret
 /// in the response from its compressed length, if it also has a say in what else is in it (BREACH).
-fn is_spied_on(request: &HeaderMap) -> bool {
+fn is_cross_site(request: &HeaderMap) -> bool {
     let has_credentials = request.contains_key(header::COOKIE) || request.contains_key(header::AUTHORIZATION);
     has_credentials && request.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
 }
@@ -150,7 +150,7 @@ pub fn negotiate(
     vary(headers);
     let accepted = request.headers.get_all(header::ACCEPT_ENCODING);
     let coding = encoding::preferred(accepted, &OFFERED).filter(|coding| *coding != Coding::Identity)?;
-    if is_spied_on(&request.headers) {
+    if is_cross_site(&request.headers) {
         return None;
     }
     let place = Place::new(&compressing.count)?;
@@ -259,7 +259,7 @@ pub struct Compressed {
     /// What was taken from the source, and not yet compressed.
     rest: Bytes,
     /// The encoder has something that it has not given out.
-    is_behind: bool,
+    needs_flush: bool,
     /// The last turn in which something of it was compressed.
     turn: u64,
     /// The source has ended, and so has the coding.
@@ -276,7 +276,7 @@ impl Compressed {
             coding: chosen.coding,
             encoder: None,
             rest: Bytes::new(),
-            is_behind: false,
+            needs_flush: false,
             turn: 0,
             has_ended: false,
             trailers: None,
@@ -308,8 +308,8 @@ impl Compressed {
             if self.rest.is_empty() {
                 match self.source.poll(cx) {
                     Poll::Pending => {
-                        if self.is_behind {
-                            self.is_behind = false;
+                        if self.needs_flush {
+                            self.needs_flush = false;
                             encoder.as_write().flush().map_err(|_| Incomplete)?;
                         }
                         let out = encoder.take();
@@ -344,7 +344,7 @@ impl Compressed {
             compressing.left.set(compressing.left.get() - count);
             self.turn = compressing.turn.get();
             encoder.as_write().write_all(&self.rest.split_to(count)).map_err(|_| Incomplete)?;
-            self.is_behind = true;
+            self.needs_flush = true;
             let out = encoder.take();
             if !out.is_empty() {
                 self.encoder = Some(encoder);

@@ -2,7 +2,7 @@
 
 use crate::forwarded::Origin;
 use crate::io::Hangup;
-use crate::proxied::Whose;
+use crate::proxied::Source;
 use crate::shared::Shared;
 use crate::timer::{NEVER, Time, limit};
 use crate::waiting::Waiting;
@@ -36,16 +36,16 @@ const CLOSING: u64 = 5_000_000_000;
 
 /// How many bytes are read of a connection in one turn of its task, if no head is larger: so others have theirs, however quickly
 /// a client sends.
-const READABLE: usize = 64 << 10;
+const READ_BUDGET: usize = 64 << 10;
 /// What a call that reads counts besides its bytes, and what one that sends does: there may be an answer to each few bytes.
 const READ_CALL: usize = 1024;
 const SEND_CALL: usize = 256;
 
 /// How long a connection of HTTP/1.1 has to be idle to lose its buffers, in nanoseconds: they are most of its memory, and are made
 /// anew for the next request.
-const LIGHT: u64 = 1_000_000_000;
+const RELEASE_AFTER: u64 = 1_000_000_000;
 /// If more connections than these have buffers, it loses them at once.
-const BUFFERED: usize = 1024;
+const MANY_BUFFERED: usize = 1024;
 /// Where connections have come in.
 pub struct Local {
     /// The address of their listener.
@@ -75,18 +75,18 @@ pub struct Connection {
     pub phase: Cell<Phase>,
     pub is_h2: Cell<bool>,
     /// Data has been read while a request was being answered: it may be the begin of the next one.
-    pub has_more: Cell<bool>,
+    pub has_more_input: Cell<bool>,
     /// How many requests are not over.
     pub active: Cell<usize>,
     /// The time at which the task will be woken.
     scheduled: Cell<Option<Time>>,
     pub waker: RefCell<Option<Waker>>,
     /// It is to be closed at once.
-    pub is_killed: Cell<bool>,
+    pub is_aborted: Cell<bool>,
     /// It is to be closed if it is still idle, so that another one has its place.
-    pub makes_room: Cell<bool>,
+    pub close_if_idle: Cell<bool>,
     /// It is to be closed when its requests are answered.
-    pub drains: Cell<bool>,
+    pub should_drain: Cell<bool>,
     /// Since when the client has taken no data; 0 if it takes them.
     pub blocked_since: Cell<u64>,
     /// When the client has last taken data, or when the first came that waits for it.
@@ -102,11 +102,11 @@ pub struct Connection {
     /// All that was to be sent is sent, and the client was told that it is all.
     pub is_shut: Cell<bool>,
     /// How much may still be read in this turn of its task.
-    readable: Cell<usize>,
+    read_budget: Cell<usize>,
     /// The last request has come as a whole, so that what follows is the begin of another one.
-    is_between: Cell<bool>,
+    is_body_received: Cell<bool>,
     /// It is idle, and has no buffers.
-    pub is_light: Cell<bool>,
+    pub has_no_buffers: Cell<bool>,
 }
 
 impl Connection {
@@ -121,13 +121,13 @@ impl Connection {
             local,
             phase: Cell::new(Phase::Head(now)),
             is_h2: Cell::new(false),
-            has_more: Cell::new(false),
+            has_more_input: Cell::new(false),
             active: Cell::new(0),
             scheduled: Cell::new(None),
             waker: RefCell::default(),
-            is_killed: Cell::new(false),
-            makes_room: Cell::new(false),
-            drains: Cell::new(false),
+            is_aborted: Cell::new(false),
+            close_if_idle: Cell::new(false),
+            should_drain: Cell::new(false),
             blocked_since: Cell::new(0),
             taken_at: Cell::new(0),
             waiting: OnceCell::new(),
@@ -135,9 +135,9 @@ impl Connection {
             is_pinged: Cell::new(false),
             is_http10: Cell::new(false),
             is_shut: Cell::new(false),
-            readable: Cell::new(0),
-            is_between: Cell::new(false),
-            is_light: Cell::new(false),
+            read_budget: Cell::new(0),
+            is_body_received: Cell::new(false),
+            has_no_buffers: Cell::new(false),
             shared,
         })
     }
@@ -152,13 +152,13 @@ impl Connection {
     }
 
     /// A proxy has told whose connection it is.
-    pub fn is_of(&self, whose: Whose) {
-        match whose {
-            Whose::Client(address, port) => {
+    pub fn set_source(&self, source: Source) {
+        match source {
+            Source::Client(address, port) => {
                 let _ = self.proxied.set((address.to_canonical().to_string(), port));
             }
-            Whose::Unknown => self.is_unknown.set(true),
-            Whose::Proxy => {}
+            Source::Unknown => self.is_unknown.set(true),
+            Source::Proxy => {}
         }
     }
 
@@ -200,14 +200,14 @@ impl Connection {
     }
 
     /// Closes the connection at once.
-    pub fn kill(&self) {
-        self.is_killed.set(true);
+    pub fn abort(&self) {
+        self.is_aborted.set(true);
         self.wake();
     }
 
     /// Closes the connection, unless a request comes before.
-    pub fn make_room(&self) {
-        self.makes_room.set(true);
+    pub fn close_if_idle(&self) {
+        self.close_if_idle.set(true);
         self.wake();
     }
 
@@ -217,25 +217,25 @@ impl Connection {
     }
 
     /// Closes the connection at once, unless others use it, too.
-    pub fn kill_unless_h2(&self) {
+    pub fn abort_unless_h2(&self) {
         if !self.is_h2.get() {
-            self.kill();
+            self.abort();
         }
     }
 
     /// Closes the connection when its requests are answered.
     pub fn drain(&self) {
-        self.drains.set(true);
+        self.should_drain.set(true);
         self.wake();
     }
 
     /// The socket is about to be closed.
-    pub fn socket_ends(&self) {
+    pub fn socket_closed(&self) {
         self.hangup.take();
     }
 
     /// All that was to be sent is sent, and the client was told that it is all.
-    pub fn is_shut_down(&self) {
+    pub fn set_shut_down(&self) {
         self.is_shut.set(true);
     }
 
@@ -254,45 +254,45 @@ impl Connection {
 
     /// The connection ends although a response is not complete. A client of HTTP/1.0 that is told no length takes the end of
     /// the connection for that of the response, unless the connection is reset.
-    pub fn breaks_off(&self) {
+    pub fn reset_on_close(&self) {
         if self.is_http10.get()
             && let Some(hangup) = &*self.hangup.borrow()
         {
-            hangup.resets();
+            hangup.reset_on_close();
         }
     }
 
     /// Begins a turn of its task. A head that has come as a whole is read in one.
-    pub fn turn_begins(&self) {
-        self.readable.set(READABLE.max(self.shared.settings.max_header_size));
+    pub fn begin_turn(&self) {
+        self.read_budget.set(READ_BUDGET.max(self.shared.settings.max_header_size));
     }
 
     /// Returns `true` if more may be read in this turn.
-    pub fn may_read(&self) -> bool {
-        self.readable.get() > 0
+    pub fn has_read_budget(&self) -> bool {
+        self.read_budget.get() > 0
     }
 
     /// A call has read so many bytes of the socket.
-    pub fn counts_read(&self, count: usize) {
-        self.readable.set(self.readable.get().saturating_sub(count + READ_CALL));
+    pub fn spend_read(&self, count: usize) {
+        self.read_budget.set(self.read_budget.get().saturating_sub(count + READ_CALL));
     }
 
     /// A call has sent something.
-    pub fn counts_send(&self) {
-        self.readable.set(self.readable.get().saturating_sub(SEND_CALL));
+    pub fn spend_write(&self) {
+        self.read_budget.set(self.read_budget.get().saturating_sub(SEND_CALL));
     }
 
     /// Bytes were read.
-    pub fn has_read(&self, count: usize) {
+    pub fn on_read(&self, count: usize) {
         if count == 0 || self.is_h2.get() {
             return;
         }
         match self.phase.get() {
             Phase::Idle(_) => {
                 self.phase.set(Phase::Head(self.shared.event_loop.now.get()));
-                self.limit_begins(self.shared.settings.header_timeout);
+                self.schedule_timeout(self.shared.settings.header_timeout);
             }
-            Phase::Busy => self.has_more.set(true),
+            Phase::Busy => self.has_more_input.set(true),
             Phase::Socket(_) => {
                 self.phase.set(Phase::Socket(self.shared.event_loop.now.get()));
                 self.is_pinged.set(false);
@@ -302,15 +302,15 @@ impl Connection {
     }
 
     /// The client takes no data.
-    pub fn cannot_write(&self) {
+    pub fn on_write_blocked(&self) {
         if self.blocked_since.get() == 0 {
             self.blocked_since.set(self.shared.event_loop.now.get().max(1));
-            self.limit_begins(self.shared.settings.write_timeout);
+            self.schedule_timeout(self.shared.settings.write_timeout);
         }
     }
 
     /// Counts bytes of a response until they are sent or dropped.
-    pub fn counts(&self, bytes: Bytes) -> Bytes {
+    pub fn track(&self, bytes: Bytes) -> Bytes {
         if bytes.is_empty() {
             return bytes;
         }
@@ -323,101 +323,102 @@ impl Connection {
 
     /// Returns how much it costs that the client takes nothing: bytes, times the time for which it has taken none. It is 0 if
     /// that time is less than `least`, or if there are none.
-    pub fn burden(&self, now: u64, least: u64) -> u128 {
+    pub fn backlog(&self, now: u64, least: u64) -> u128 {
         let bytes = self.waiting.get().map_or(0, |waiting| waiting.bytes());
         let time = now.saturating_sub(self.taken_at.get());
         if time < least { 0 } else { bytes as u128 * (u128::from(time) + 1) }
     }
 
     /// Closes the connection, because its client takes too little of what waits for it.
-    pub fn takes_too_little(&self) {
+    pub fn abort_slow_client(&self) {
         if let Some(waiting) = self.waiting.get() {
-            waiting.leaves();
+            waiting.detach();
         }
-        self.kill();
+        self.abort();
     }
 
     /// The client has taken data.
-    pub fn has_written(&self) {
+    pub fn on_write(&self) {
         self.taken_at.set(self.shared.event_loop.now.get());
         if self.blocked_since.replace(0) > 0
             && let Phase::Idle(_) = self.phase.get()
         {
-            self.is_idle_now();
-            self.wake_at(self.due());
+            self.set_idle();
+            self.schedule(self.deadline());
         }
     }
 
     /// A request has come.
-    pub fn exchange_begins(&self, version: Version) {
+    pub fn start_exchange(&self, version: Version) {
         self.phase.set(Phase::Busy);
-        self.has_more.set(false);
+        self.has_more_input.set(false);
         self.is_http10.set(version == Version::HTTP_10);
         self.active.set(self.active.get() + 1);
     }
 
     /// A handler has made the connection a WebSocket: that begins when hyper has sent the answer.
-    pub fn is_upgraded(&self) {
+    pub fn set_upgraded(&self) {
         self.phase.set(Phase::Socket(self.shared.event_loop.now.get()));
     }
 
     /// The WebSocket is to be closed, for which the client has so much time.
-    pub fn socket_closes(&self) {
+    pub fn start_closing(&self) {
         if let Phase::Socket(_) = self.phase.get() {
             self.phase.set(Phase::Closing(self.shared.event_loop.now.get()));
-            self.limit_begins(CLOSING);
+            self.schedule_timeout(CLOSING);
         }
     }
 
     /// No request is there any more. Another connection may wait for the place of one that is idle.
-    fn is_idle_now(&self) {
+    fn set_idle(&self) {
         self.phase.set(Phase::Idle(self.shared.event_loop.now.get()));
-        self.shared.one_is_idle();
+        self.shared.notify_accept();
     }
 
     /// A request has come, and is refused without a handler.
-    pub fn is_answered_here(&self) {
+    pub fn request_refused(&self) {
         if self.active.get() == 0 {
-            self.is_between.set(false);
-            self.is_idle_now();
+            self.is_body_received.set(false);
+            self.set_idle();
         }
     }
 
     /// A request is over. `is_received`: its body was read to its end.
-    pub fn exchange_ends(&self, is_received: bool) {
-        self.is_between.set(is_received);
+    pub fn finish_exchange(&self, is_received: bool) {
+        self.is_body_received.set(is_received);
         let left = self.active.get().saturating_sub(1);
         self.active.set(left);
         if left == 0 && self.phase.get() == Phase::Busy {
             let settings = &self.shared.settings;
-            if self.has_more.take() {
+            if self.has_more_input.take() {
                 self.phase.set(Phase::Head(self.shared.event_loop.now.get()));
-                self.limit_begins(settings.header_timeout);
+                self.schedule_timeout(settings.header_timeout);
             } else {
-                self.is_idle_now();
-                let is_light_first = self.can_be_light() && (settings.keep_alive == 0 || settings.keep_alive > LIGHT);
-                self.limit_begins(if is_light_first { LIGHT } else { settings.keep_alive });
+                self.set_idle();
+                let releases_first =
+                    self.can_release_buffers() && (settings.keep_alive == 0 || settings.keep_alive > RELEASE_AFTER);
+                self.schedule_timeout(if releases_first { RELEASE_AFTER } else { settings.keep_alive });
             }
         }
     }
 
-    pub fn can_be_light(&self) -> bool {
-        self.is_between.get() && !self.is_light.get() && !self.is_h2.get()
+    pub fn can_release_buffers(&self) -> bool {
+        self.is_body_received.get() && !self.has_no_buffers.get() && !self.is_h2.get()
     }
 
     /// Returns `true` if it has been idle for long enough to lose its buffers.
-    pub fn is_heavy(&self, now: u64) -> bool {
-        let time = if self.shared.services.get() > BUFFERED { 0 } else { LIGHT };
-        self.can_be_light() && self.idle_since().is_some_and(|since| now >= since.saturating_add(time))
+    pub fn should_release_buffers(&self, now: u64) -> bool {
+        let time = if self.shared.services.get() > MANY_BUFFERED { 0 } else { RELEASE_AFTER };
+        self.can_release_buffers() && self.idle_since().is_some_and(|since| now >= since.saturating_add(time))
     }
 
     /// Returns when a limit of its own passes, which is none of a request; `NEVER` if there is none.
-    pub fn due(&self) -> u64 {
+    pub fn deadline(&self) -> u64 {
         let settings = &self.shared.settings;
         let phase = match self.phase.get() {
             Phase::Head(since) => limit(since, settings.header_timeout),
             Phase::Idle(since) if self.blocked_since.get() == 0 => {
-                let light = if self.can_be_light() { limit(since, LIGHT) } else { NEVER };
+                let light = if self.can_release_buffers() { limit(since, RELEASE_AFTER) } else { NEVER };
                 light.min(limit(since, settings.keep_alive))
             }
             Phase::Idle(_) | Phase::Busy => NEVER, // the rest of the response has a limit of its own
@@ -436,11 +437,11 @@ impl Connection {
 
     /// A limit begins that passes after this time, or has none if that is 0: has the task woken then. What has begun before has been
     /// seen to.
-    pub fn limit_begins(&self, time: u64) {
-        self.wake_at(limit(self.shared.event_loop.now.get(), time));
+    pub fn schedule_timeout(&self, time: u64) {
+        self.schedule(limit(self.shared.event_loop.now.get(), time));
     }
 
-    pub fn wake_at(&self, due: u64) {
+    pub fn schedule(&self, due: u64) {
         let scheduled = self.scheduled.get();
         if due == NEVER || scheduled.is_some_and(|time| time.at <= due) {
             return; // it looks again then
@@ -458,13 +459,13 @@ impl Connection {
     }
 
     /// Returns `true` if the time at which the task is woken has come.
-    pub fn is_scheduled(&self, now: u64) -> bool {
+    pub fn is_schedule_due(&self, now: u64) -> bool {
         self.scheduled.get().is_some_and(|time| time.at <= now)
     }
 
     /// Carries out what follows from limits that have passed, other than those of requests and WebSockets. Returns `true` if the
     /// connection is to be closed at once.
-    pub fn check(&self, now: u64) -> bool {
+    pub fn check_timeouts(&self, now: u64) -> bool {
         let settings = &self.shared.settings;
         let is_over = |since: u64, time: u64| time > 0 && now >= since.saturating_add(time);
         match self.phase.get() {
@@ -475,7 +476,7 @@ impl Connection {
                 if !self.is_h2.get() {
                     return true;
                 }
-                self.drains.set(true);
+                self.should_drain.set(true);
                 self.phase.set(Phase::Closing(now));
             }
             _ => {}
@@ -484,16 +485,16 @@ impl Connection {
     }
 
     /// Returns `true` if the client has closed the connection.
-    pub fn has_hung_up(&self, cx: &mut Context<'_>) -> bool {
+    pub fn is_hung_up(&self, cx: &mut Context<'_>) -> bool {
         self.hangup.borrow().as_ref().is_some_and(|hangup| hangup.poll(cx).is_ready())
     }
 
     /// The connection is closed.
-    pub fn ends(&self) {
+    pub fn close(&self) {
         self.waker.take();
         self.unschedule();
         if let Some(waiting) = self.waiting.get() {
-            waiting.leaves();
+            waiting.detach();
         }
     }
 

@@ -16,7 +16,7 @@ pub struct Connections {
     all: RefCell<Slab<Rc<Connection>>>,
     memory: Memory,
     /// Not before then are clients looked for that take nothing, where none was found.
-    relieves_at: Cell<u64>,
+    next_slow_check: Cell<u64>,
 }
 
 impl Connections {
@@ -25,7 +25,7 @@ impl Connections {
             shared: Rc::clone(shared),
             all: RefCell::default(),
             memory: Memory::default(),
-            relieves_at: Cell::new(0),
+            next_slow_check: Cell::new(0),
         }
     }
 
@@ -36,7 +36,7 @@ impl Connections {
     /// Adds a connection. Returns its number.
     pub fn add(&self, connection: &Rc<Connection>) -> usize {
         let id = self.all.borrow_mut().insert(Rc::clone(connection));
-        self.memory.grows(self.count());
+        self.memory.connection_opened(self.count());
         id
     }
 
@@ -44,8 +44,8 @@ impl Connections {
     pub fn remove(&self, id: usize) {
         let connection = self.all.borrow_mut().try_remove(id);
         drop(connection);
-        self.memory.shrinks(self.count(), self.shared.event_loop.now.get());
-        self.shared.one_is_idle();
+        self.memory.connection_closed(self.count(), self.shared.event_loop.now.get());
+        self.shared.notify_accept();
     }
 
     /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look
@@ -56,33 +56,34 @@ impl Connections {
         let lingering = connections.iter().filter_map(|(_, it)| it.lingers_since().map(|since| (since, it)));
         let chosen = idle.min_by_key(|(since, _)| *since).or_else(|| lingering.min_by_key(|(since, _)| *since));
         if let Some((_, connection)) = chosen {
-            connection.make_room();
+            connection.close_if_idle();
         }
     }
 
     /// Closes connections if too much waits for their clients. It is called when one of them has sent what it could.
     #[inline]
-    pub fn limit_waiting(&self) {
-        if self.shared.is_overfull() {
-            self.relieve(self.shared.settings.max_buffered);
+    pub fn enforce_max_buffered(&self) {
+        if self.shared.is_over_buffered() {
+            self.abort_slow_clients(self.shared.settings.max_buffered);
         }
     }
 
     #[cold]
-    fn relieve(&self, most: usize) {
+    fn abort_slow_clients(&self, most: usize) {
         let now = self.shared.event_loop.now.get();
         loop {
             let waiting = self.shared.waiting.load(Ordering::Relaxed);
             let is_far_beyond = waiting > most.saturating_mul(2);
-            if waiting <= most || now < self.relieves_at.get() && !is_far_beyond {
+            if waiting <= most || now < self.next_slow_check.get() && !is_far_beyond {
                 return;
             }
             let connections = self.all.borrow();
             let least = if is_far_beyond { 0 } else { PATIENCE };
-            let worst = connections.iter().map(|(_, it)| (it.burden(now, least), it)).max_by_key(|(burden, _)| *burden);
+            let worst =
+                connections.iter().map(|(_, it)| (it.backlog(now, least), it)).max_by_key(|(backlog, _)| *backlog);
             match worst {
-                Some((burden, connection)) if burden > 0 => connection.takes_too_little(),
-                _ => return self.relieves_at.set(now.saturating_add(PATIENCE / 8)),
+                Some((backlog, connection)) if backlog > 0 => connection.abort_slow_client(),
+                _ => return self.next_slow_check.set(now.saturating_add(PATIENCE / 8)),
             }
         }
     }
@@ -101,8 +102,8 @@ impl Connections {
     }
 
     /// Returns when [`release_memory`](Connections::release_memory) has something to do; `NEVER` if it has nothing.
-    pub fn memory_due(&self) -> u64 {
-        self.memory.due()
+    pub fn memory_deadline(&self) -> u64 {
+        self.memory.deadline()
     }
 
     /// Forgets all connections, whose tasks are gone.

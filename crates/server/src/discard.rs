@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 pub struct Discard {
     shared: Rc<Shared>,
     body: Incoming,
-    rest: Rest,
+    budget: Budget,
     time: Option<Time>,
     /// Its place among those that a stop wakes.
     place: Option<usize>,
@@ -31,31 +31,31 @@ const PAUSE: u64 = 5 * SECOND;
 const LAST: u64 = 2 * SECOND;
 
 /// How much of what a client still sends is to be read, and how long.
-pub struct Rest {
+pub struct Budget {
     left: u64,
     until: u64,
     pause: u64,
 }
 
-impl Rest {
+impl Budget {
     /// Returns what is read from now on.
-    pub fn new(shared: &Shared) -> Rest {
+    pub fn new(shared: &Shared) -> Budget {
         let (settings, now) = (&shared.settings, shared.event_loop.now.get());
         let until = limit(now, settings.discard_timeout);
-        let mut rest = Rest { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
+        let mut budget = Budget { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
         if shared.is_draining() {
-            rest.hurries(shared);
+            budget.shorten(shared);
         }
-        rest
+        budget
     }
 
     /// The server stops: others wait for that.
-    pub fn hurries(&mut self, shared: &Shared) {
+    pub fn shorten(&mut self, shared: &Shared) {
         self.until = self.until.min(shared.event_loop.now.get().saturating_add(LAST));
     }
 
     /// Bytes have come. Returns `false` if they are too many.
-    pub fn comes(&mut self, shared: &Shared, count: usize) -> bool {
+    pub fn spend(&mut self, shared: &Shared, count: usize) -> bool {
         self.pause = shared.event_loop.now.get().saturating_add(PAUSE);
         let left = self.left.checked_sub(count as u64);
         self.left = left.unwrap_or(0);
@@ -63,14 +63,14 @@ impl Rest {
     }
 
     /// Returns when it has taken too long.
-    pub fn due(&self) -> u64 {
+    pub fn deadline(&self) -> u64 {
         self.until.min(self.pause)
     }
 }
 
 impl Discard {
     pub fn new(shared: &Rc<Shared>, body: Incoming) -> Discard {
-        Discard { shared: Rc::clone(shared), body, rest: Rest::new(shared), time: None, place: None }
+        Discard { shared: Rc::clone(shared), body, budget: Budget::new(shared), time: None, place: None }
     }
 
     fn unschedule(&mut self) {
@@ -87,7 +87,7 @@ impl Future for Discard {
         let this = self.get_mut();
         this.unschedule();
         if this.shared.is_draining() {
-            this.rest.hurries(&this.shared); // for the first time: later ones allow no less
+            this.budget.shorten(&this.shared); // for the first time: later ones allow no less
         } else if this.place.is_none() {
             this.place = Some(this.shared.discarding.borrow_mut().insert(cx.waker().clone()));
         }
@@ -95,7 +95,7 @@ impl Future for Discard {
             match Pin::new(&mut this.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let length = frame.data_ref().map_or(0, bytes::Bytes::len);
-                    if !this.rest.comes(&this.shared, length) {
+                    if !this.budget.spend(&this.shared, length) {
                         return Poll::Ready(());
                     }
                 }
@@ -104,10 +104,10 @@ impl Future for Discard {
             }
         }
         // What has come is read before the time is judged: all may have been held up.
-        if this.shared.event_loop.now.get() >= this.rest.due() {
+        if this.shared.event_loop.now.get() >= this.budget.deadline() {
             return Poll::Ready(());
         }
-        this.time = Some(this.shared.event_loop.timers.add(this.rest.due(), cx.waker().clone()));
+        this.time = Some(this.shared.event_loop.timers.add(this.budget.deadline(), cx.waker().clone()));
         Poll::Pending
     }
 }

@@ -22,7 +22,7 @@ pub trait Handler {
 
 /// Something for the owner to do.
 pub enum Event {
-    /// A request is to be handled; [`Exchange::handler_ends`] is called in any case.
+    /// A request is to be handled; [`Exchange::finish_handler`] is called in any case.
     Begin(Rc<Exchange>),
     /// A request is over; only after [`Server::log_requests`](crate::Server::log_requests).
     Log(Box<Entry>),
@@ -55,7 +55,7 @@ impl Pace {
     }
 
     /// A request that has waited begins.
-    fn count(&self, now: u64) {
+    fn record(&self, now: u64) {
         self.begun.set(self.begun.get() + 1);
         if self.begun.get() >= Self::MOST {
             self.begun.set(Self::MOST / 2);
@@ -82,7 +82,7 @@ pub struct Dispatcher {
     pace: Pace,
     /// Those whose handlers run, and how many of them have a WebSocket.
     running: RefCell<Slab<Rc<Exchange>>>,
-    pub sockets: Cell<usize>,
+    pub websockets: Cell<usize>,
     pub is_in_turn: Cell<bool>,
     pub is_logged: Cell<bool>,
 }
@@ -96,7 +96,7 @@ impl Dispatcher {
             queue: RefCell::default(),
             pace: Pace::default(),
             running: RefCell::default(),
-            sockets: Cell::new(0),
+            websockets: Cell::new(0),
             is_in_turn: Cell::new(false),
             is_logged: Cell::new(false),
         })
@@ -181,10 +181,10 @@ impl Dispatcher {
     }
 
     /// A request has come: a handler begins, or it waits for one.
-    pub fn request_comes(&self, exchange: &Rc<Exchange>) {
-        if self.has_place() {
-            self.begin(exchange);
-        } else if self.waits_in_vain() {
+    pub fn dispatch(&self, exchange: &Rc<Exchange>) {
+        if self.has_capacity() {
+            self.start(exchange);
+        } else if self.would_time_out() {
             self.shared.refused.set(self.shared.refused.get() + 1);
             exchange.refuse(StatusCode::SERVICE_UNAVAILABLE);
         } else {
@@ -195,8 +195,8 @@ impl Dispatcher {
         }
     }
 
-    fn begin(&self, exchange: &Rc<Exchange>) {
-        exchange.begins(self.running.borrow_mut().insert(Rc::clone(exchange)));
+    fn start(&self, exchange: &Rc<Exchange>) {
+        exchange.start(self.running.borrow_mut().insert(Rc::clone(exchange)));
         self.push(Event::Begin(Rc::clone(exchange)));
     }
 
@@ -207,32 +207,32 @@ impl Dispatcher {
     }
 
     /// A handler has ended: the next request has its place.
-    pub fn handler_has_ended(&self, id: usize) {
+    pub fn handler_finished(&self, id: usize) {
         let exchange = self.running.borrow_mut().try_remove(id);
         drop(exchange);
-        self.begin_next();
+        self.start_queued();
     }
 
     /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
-    fn has_place(&self) -> bool {
-        self.running.borrow().len().saturating_sub(self.sockets.get()) < self.shared.settings.max_concurrency
+    fn has_capacity(&self) -> bool {
+        self.running.borrow().len().saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
     }
 
     /// Begins the next handlers, if there is room for them.
-    pub fn begin_next(&self) {
-        while self.has_place() {
+    pub fn start_queued(&self) {
+        while self.has_capacity() {
             let next = self.queue.borrow_mut().pop_front();
             let Some(next) = next else { return };
             if next.is_queued() {
-                self.pace.count(self.shared.event_loop.now.get());
-                self.begin(&next);
+                self.pace.record(self.shared.event_loop.now.get());
+                self.start(&next);
             }
         }
     }
 
     /// Returns `true` if a request that came now would be refused after `queue_timeout`, by the pace at which others have begun
     /// since the queue was last empty. Refused at once it does not lengthen the queue, and its client can go elsewhere.
-    fn waits_in_vain(&self) -> bool {
+    fn would_time_out(&self) -> bool {
         let limit = self.shared.settings.queue_timeout;
         limit > 0
             && self
@@ -242,7 +242,7 @@ impl Dispatcher {
     }
 
     /// A request waits for a handler no more.
-    pub fn leave_queue(&self, exchange: &Rc<Exchange>) {
+    pub fn remove_queued(&self, exchange: &Rc<Exchange>) {
         self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
     }
 

@@ -19,7 +19,8 @@ use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
 use crate::pipe::{Pipe, Written};
 use crate::response::{
-    Body, Content, FOR_PROXIES, Head, NO_REASON, OWN, declared_length, has_version_of, refusal, set_length,
+    Body, Content, Head, MANAGED_HEADERS, NO_REASON, SENDFILE_HEADERS, copy_version, declared_length, refusal,
+    set_length,
 };
 use crate::settings::Settings;
 use crate::shared::Shared;
@@ -101,16 +102,16 @@ pub struct Exchange {
     timed_out_at: Cell<u64>,
 
     incoming: RefCell<Option<hyper::body::Incoming>>,
-    ahead: RefCell<Option<Incoming>>,
+    read_ahead: RefCell<Option<Incoming>>,
     received: Cell<u64>,
     /// All of the body has come.
     is_received: Cell<bool>,
     /// The handler has asked for the body.
-    is_asked_for: Cell<bool>,
+    is_body_requested: Cell<bool>,
     /// The response says that the connection is closed.
     says_close: Cell<bool>,
     /// How many pieces of the body have been read because there is a response.
-    settled: Cell<u8>,
+    drained_pieces: Cell<u8>,
     request_trailers: RefCell<Option<HeaderMap>>,
     /// Since when a handler has been waiting for data of the body; 0 while none is.
     reads_since: Cell<u64>,
@@ -160,12 +161,12 @@ impl Exchange {
             sent: Cell::new(0),
             timed_out_at: Cell::new(0),
             incoming: RefCell::new(incoming),
-            ahead: RefCell::new(None),
+            read_ahead: RefCell::new(None),
             received: Cell::new(0),
             is_received: Cell::new(is_received),
-            is_asked_for: Cell::new(false),
+            is_body_requested: Cell::new(false),
             says_close: Cell::new(false),
-            settled: Cell::new(0),
+            drained_pieces: Cell::new(0),
             request_trailers: RefCell::new(None),
             reads_since: Cell::new(0),
             waited: Cell::new(0),
@@ -242,8 +243,8 @@ impl Exchange {
 
     /// Returns the time that was over, in nanoseconds, when its handler was cancelled for this reason; `None` if the reason is no
     /// limit of time.
-    pub fn limit(&self, why: Reason) -> Option<u64> {
-        match why {
+    pub fn limit(&self, reason: Reason) -> Option<u64> {
+        match reason {
             Reason::Timeout => Some(self.shared().settings.request_timeout),
             Reason::SlowBody => Some(self.shared().settings.body_timeout),
             Reason::Disconnected | Reason::Shutdown => None,
@@ -256,12 +257,12 @@ impl Exchange {
     }
 
     /// The handler begins.
-    pub(crate) fn begins(&self, id: usize) {
+    pub(crate) fn start(&self, id: usize) {
         self.running_id.set(id);
         self.state.set(State::Running);
         self.is_handled.set(true);
         self.since.set(self.shared().event_loop.now.get());
-        self.connection.limit_begins(self.shared().settings.request_timeout);
+        self.connection.schedule_timeout(self.shared().settings.request_timeout);
     }
 
     pub(crate) fn is_queued(&self) -> bool {
@@ -269,7 +270,7 @@ impl Exchange {
     }
 
     /// The handler has ended. A response that it has not completed is a failure.
-    pub fn handler_ends(self: &Rc<Self>) {
+    pub fn finish_handler(self: &Rc<Self>) {
         if self.is_handled.replace(false) {
             match self.state.get() {
                 State::Queued | State::Running => self.abort(),
@@ -280,43 +281,43 @@ impl Exchange {
                     // With HTTP/2 it may wait for room on its stream, where the socket is not blocked.
                     if self.parts.version == Version::HTTP_2 && self.taken_since.get() == 0 {
                         self.taken_since.set(self.shared().event_loop.now.get().max(1));
-                        self.connection.limit_begins(self.shared().settings.write_timeout);
+                        self.connection.schedule_timeout(self.shared().settings.write_timeout);
                     }
                 }
                 State::Upgraded => {
                     if let Some(web) = self.websocket.get() {
                         web.close(1000, "");
                     }
-                    self.socket_ends();
+                    self.websocket_closed();
                 }
                 State::Over => {}
             }
             if self.websocket.get().is_some() {
-                self.dispatcher.sockets.set(self.dispatcher.sockets.get().saturating_sub(1));
+                self.dispatcher.websockets.set(self.dispatcher.websockets.get().saturating_sub(1));
             }
-            self.dispatcher.handler_has_ended(self.running_id.get());
+            self.dispatcher.handler_finished(self.running_id.get());
         }
         self.dispatcher.notify();
     }
 
     /// It is over.
-    fn ends(&self) {
+    fn finish(&self) {
         self.dispatcher.log(|| self.log_entry());
-        self.connection.exchange_ends(self.is_received.get());
+        self.connection.finish_exchange(self.is_received.get());
     }
 
     // --- the request's body ---
 
     /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`].
     pub fn read(&self) -> Incoming {
-        let ahead = self.ahead.take();
-        let read = match ahead {
-            Some(ahead) => ahead,
+        let read_ahead = self.read_ahead.take();
+        let read = match read_ahead {
+            Some(read_ahead) => read_ahead,
             None => {
                 if self.incoming.borrow().is_none() {
                     return if self.is_received.get() { Incoming::End } else { Incoming::Failed };
                 }
-                self.is_asked_for.set(true);
+                self.is_body_requested.set(true);
                 let Some(waker) = self.connection.waker() else { return Incoming::Failed };
                 self.poll_body(&mut Context::from_waker(&waker))
             }
@@ -325,26 +326,26 @@ impl Exchange {
             Incoming::Pending => {
                 if self.reads_since.get() == 0 {
                     self.reads_since.set(self.shared().event_loop.driver.now().max(1));
-                    self.connection.limit_begins(self.shared().settings.body_timeout);
+                    self.connection.schedule_timeout(self.shared().settings.body_timeout);
                 }
             }
             Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
-                self.is_no_longer_read();
+                self.stop_reading();
                 // The next call finds the same.
-                *self.ahead.borrow_mut() = Some(match read {
+                *self.read_ahead.borrow_mut() = Some(match read {
                     Incoming::TooLarge => Incoming::TooLarge,
                     Incoming::Malformed => Incoming::Malformed,
                     _ => Incoming::Failed,
                 });
             }
-            Incoming::Data(_) | Incoming::End => self.is_no_longer_read(),
+            Incoming::Data(_) | Incoming::End => self.stop_reading(),
         }
         self.dispatcher.notify();
         read
     }
 
     /// Returns `true` if the body has not been read to its end.
-    pub(crate) fn has_unread(&self) -> bool {
+    pub(crate) fn has_unread_body(&self) -> bool {
         self.incoming.borrow().is_some()
     }
 
@@ -353,16 +354,12 @@ impl Exchange {
         self.reads_since.get() > 0
     }
 
-    fn is_no_longer_read(&self) {
+    /// A handler no longer waits for data of the body.
+    pub fn stop_reading(&self) {
         let since = self.reads_since.replace(0);
         if since > 0 {
             self.waited.set(self.waited.get() + self.shared().event_loop.driver.now().saturating_sub(since));
         }
-    }
-
-    /// A handler that was waiting for data of the body has been cancelled.
-    pub fn stops_reading(&self) {
-        self.is_no_longer_read();
     }
 
     fn poll_body(&self, cx: &mut Context<'_>) -> Incoming {
@@ -402,7 +399,7 @@ impl Exchange {
                 }
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        if self.parts.version == Version::HTTP_2 && has_blanks(&trailers) {
+                        if self.parts.version == Version::HTTP_2 && has_surrounding_space(&trailers) {
                             *incoming = None;
                             return Incoming::Malformed;
                         }
@@ -414,8 +411,8 @@ impl Exchange {
     }
 
     /// Pulls data for a handler that waits for it. Called after the connection was polled.
-    pub(crate) fn pull(self: &Rc<Self>, cx: &mut Context<'_>) {
-        if self.reads_since.get() == 0 || self.ahead.borrow().is_some() {
+    pub(crate) fn poll_read_ahead(self: &Rc<Self>, cx: &mut Context<'_>) {
+        if self.reads_since.get() == 0 || self.read_ahead.borrow().is_some() {
             return;
         }
         match self.poll_body(cx) {
@@ -424,8 +421,8 @@ impl Exchange {
                 if matches!(read, Incoming::Failed) {
                     self.cancel(Reason::Disconnected);
                 }
-                *self.ahead.borrow_mut() = Some(read);
-                self.is_no_longer_read(); // it is the handler's turn
+                *self.read_ahead.borrow_mut() = Some(read);
+                self.stop_reading(); // it is the handler's turn
                 self.dispatcher.wake_handler(Rc::clone(self));
             }
         }
@@ -446,15 +443,15 @@ impl Exchange {
         let Head { status, mut headers } = head;
         // hyper has a text of its own for a status without a name.
         let reason = self.reason.take().or_else(|| status.canonical_reason().is_none().then(|| NO_REASON.clone()));
-        if headers.keys().any(|name| FOR_PROXIES.contains(name)) && !self.is_of_proxy() {
-            FOR_PROXIES.iter().for_each(|name| drop(headers.remove(name)));
+        if headers.keys().any(|name| SENDFILE_HEADERS.contains(name)) && !self.is_of_proxy() {
+            SENDFILE_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
         }
         let (mut declared, mut closes) = (None, false);
-        if headers.keys().any(|name| OWN.contains(name)) {
+        if headers.keys().any(|name| MANAGED_HEADERS.contains(name)) {
             declared = declared_length(&headers);
             let connection = headers.get(header::CONNECTION);
             closes = connection.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
-            for name in &OWN {
+            for name in &MANAGED_HEADERS {
                 headers.remove(name);
             }
         }
@@ -493,7 +490,7 @@ impl Exchange {
             set_length(&mut headers, length);
         }
         let content = match body {
-            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.counts(bytes)) {
+            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.track(bytes)) {
                 (Some(chosen), bytes) => {
                     let source = Source::Full(bytes);
                     Content::Compressed(Box::new(Compressed::new(&self.shared().compressing, chosen, source)))
@@ -538,7 +535,7 @@ impl Exchange {
         let mut response = Response::new(content);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
-        has_version_of(&mut response, &self.parts);
+        copy_version(&mut response, &self.parts);
         if let Some(reason) = reason {
             response.extensions_mut().insert(reason);
         }
@@ -549,14 +546,14 @@ impl Exchange {
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
         if self.taken_since.get() > 0 {
-            self.connection.limit_begins(self.shared().settings.write_timeout);
+            self.connection.schedule_timeout(self.shared().settings.write_timeout);
         }
         self.dispatcher.notify();
         true
     }
 
     /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
-    pub fn take_back(&self) -> bool {
+    pub fn withdraw_response(&self) -> bool {
         if self.state.get() == State::Upgraded {
             return false;
         }
@@ -580,7 +577,7 @@ impl Exchange {
     pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
         let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
         let headers = ws::answer(&self.parts, chosen)?;
-        if self.has_unread() {
+        if self.has_unread_body() {
             return Err(Handshake::Malformed); // what comes next would be the body
         }
         if self.state.get() != State::Running || self.is_aborted.get() {
@@ -594,9 +591,9 @@ impl Exchange {
         self.status.set(Some(StatusCode::SWITCHING_PROTOCOLS));
         self.state.set(State::Upgraded);
         *self.response.borrow_mut() = Some(response);
-        self.connection.is_upgraded();
-        self.dispatcher.sockets.set(self.dispatcher.sockets.get() + 1);
-        self.dispatcher.begin_next(); // it takes no place of a handler any more
+        self.connection.set_upgraded();
+        self.dispatcher.websockets.set(self.dispatcher.websockets.get() + 1);
+        self.dispatcher.start_queued(); // it takes no place of a handler any more
         self.wake_reply();
         self.dispatcher.notify();
         Ok(web)
@@ -608,14 +605,14 @@ impl Exchange {
     }
 
     /// hyper has sent the answer to the handshake: returns the WebSocket, unless that was not asked for.
-    pub(crate) fn begins_websocket(&self) -> Option<Rc<WebSocket>> {
+    pub(crate) fn upgraded_websocket(&self) -> Option<Rc<WebSocket>> {
         self.websocket().filter(|_| self.response.borrow().is_none())
     }
 
     /// Its WebSocket is closed in good order, or its handler has ended.
-    pub(crate) fn socket_ends(self: &Rc<Self>) {
+    pub(crate) fn websocket_closed(self: &Rc<Self>) {
         if self.state.replace(State::Over) != State::Over {
-            self.ends();
+            self.finish();
         }
     }
 
@@ -628,7 +625,7 @@ impl Exchange {
         if self.has_no_reader() {
             return if is_head_only { Written::Ok } else { Written::Gone };
         }
-        if !pipe.write(self.connection.counts(bytes)) && !is_head_only {
+        if !pipe.write(self.connection.track(bytes)) && !is_head_only {
             return Written::TooMuch;
         }
         self.dispatcher.notify();
@@ -637,7 +634,7 @@ impl Exchange {
 
     /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Handler::wake`] follows.
     pub fn has_room(&self) -> bool {
-        let window = if self.shared().is_overfull() { 1 } else { self.shared().settings.write_window };
+        let window = if self.shared().is_over_buffered() { 1 } else { self.shared().settings.write_window };
         let is_full = self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= window);
         if !is_full || self.has_no_reader() {
             self.writes_since.set(0);
@@ -645,7 +642,7 @@ impl Exchange {
         }
         if self.writes_since.get() == 0 {
             self.writes_since.set(self.shared().event_loop.driver.now().max(1));
-            self.connection.limit_begins(self.shared().settings.write_timeout);
+            self.connection.schedule_timeout(self.shared().settings.write_timeout);
         }
         false
     }
@@ -670,7 +667,7 @@ impl Exchange {
                 self.is_aborted.set(true);
                 self.state.set(State::Over);
                 self.wake_reply();
-                self.ends();
+                self.finish();
             }
             State::Answered => {
                 if let Some(pipe) = &*self.pipe.borrow() {
@@ -692,7 +689,7 @@ impl Exchange {
     pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Content>, ()>> {
         if self.response.borrow().is_some() {
             if !self.is_received.get() {
-                ready!(self.settle(cx));
+                ready!(self.poll_drain_request(cx));
             }
             return Poll::Ready(self.response.take().ok_or(()));
         }
@@ -710,32 +707,32 @@ impl Exchange {
     /// the connection can be used on. Otherwise it is closed after the response, which says so: whether and when the rest comes is
     /// not known, and what follows it on the connection cannot be told from it. Only of a handler that reads while it writes the
     /// response is it believed that it reads all. What is read here is there for it.
-    fn settle(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let goes_on = self.is_asked_for.get() && self.pipe.borrow().is_some();
-        if self.parts.version == Version::HTTP_2 || goes_on {
+    fn poll_drain_request(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let wake_task = self.is_body_requested.get() && self.pipe.borrow().is_some();
+        if self.parts.version == Version::HTTP_2 || wake_task {
             return Poll::Ready(());
         }
         let mut has_read = false;
-        while self.may_settle() {
+        while self.may_drain_request() {
             match self.poll_body(cx) {
                 Incoming::Data(bytes) => {
                     has_read = true;
-                    self.settled.set(self.settled.get() + 1);
-                    let mut ahead = self.ahead.borrow_mut();
-                    *ahead = Some(Incoming::Data(match ahead.take() {
+                    self.drained_pieces.set(self.drained_pieces.get() + 1);
+                    let mut read_ahead = self.read_ahead.borrow_mut();
+                    *read_ahead = Some(Incoming::Data(match read_ahead.take() {
                         Some(Incoming::Data(before)) => [before, bytes].concat().into(),
                         _ => bytes,
                     }));
                 }
                 Incoming::End => return Poll::Ready(()),
                 // hyper reads on when a piece was taken, before it comes here again; and when others have had their turns.
-                Incoming::Pending if has_read || !self.connection.may_read() => {
+                Incoming::Pending if has_read || !self.connection.has_read_budget() => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
                 Incoming::Pending => break,
                 failed => {
-                    self.ahead.replace(Some(failed));
+                    self.read_ahead.replace(Some(failed));
                     break;
                 }
             }
@@ -745,28 +742,28 @@ impl Exchange {
             && response.status() != StatusCode::UPGRADE_REQUIRED
         {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            has_version_of(response, &self.parts);
+            copy_version(response, &self.parts);
             self.says_close.set(true);
         }
         Poll::Ready(())
     }
 
     /// Returns `true` if more of the body may be read because there is a response.
-    fn may_settle(&self) -> bool {
-        let ahead = match &*self.ahead.borrow() {
+    fn may_drain_request(&self) -> bool {
+        let read_ahead = match &*self.read_ahead.borrow() {
             None => 0,
             Some(Incoming::Data(bytes)) => bytes.len(),
             Some(_) => return false,
         };
         !self.is_received.get()
             && !self.is_reading()
-            && self.has_unread()
-            && self.settled.get() < SETTLED_PIECES
-            && ahead < SETTLED
+            && self.has_unread_body()
+            && self.drained_pieces.get() < DRAIN_PIECES
+            && read_ahead < DRAIN_BYTES
     }
 
     /// hyper has taken a piece of the body, or waits for one.
-    pub(crate) fn body_was_taken(self: &Rc<Self>) {
+    pub(crate) fn on_body_polled(self: &Rc<Self>) {
         if self.writes_since.get() > 0 && self.has_room() {
             self.dispatcher.wake_handler(Rc::clone(self));
         }
@@ -774,12 +771,12 @@ impl Exchange {
 
     /// Counts a body, or what is read or made of it piece by piece, while it waits for the client. A small one is no more than
     /// what a request takes anyway.
-    pub(crate) fn counts(&self, bytes: Bytes) -> Bytes {
-        if bytes.len() < COUNTED { bytes } else { self.connection.counts(bytes) }
+    pub(crate) fn track(&self, bytes: Bytes) -> Bytes {
+        if bytes.len() < COUNTED { bytes } else { self.connection.track(bytes) }
     }
 
     /// hyper has taken so many bytes of the body.
-    pub(crate) fn sends(&self, count: usize) {
+    pub(crate) fn on_sent(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
         if self.taken_since.get() > 0 {
             self.taken_since.set(self.shared().event_loop.now.get().max(1));
@@ -795,27 +792,27 @@ impl Exchange {
     }
 
     /// hyper needs the body no more.
-    pub(crate) fn body_ends(self: &Rc<Self>, is_sent: bool) {
+    pub(crate) fn finish_body(self: &Rc<Self>, is_sent: bool) {
         if self.state.replace(State::Over) != State::Over {
             if !is_sent && self.is_handled.get() {
                 self.cancel(Reason::Disconnected);
             }
-            self.drop_body();
+            self.discard_body();
             self.file.take();
             self.taken_since.set(0);
             self.wake_handler();
-            self.ends();
+            self.finish();
         }
     }
 
     /// There is nobody any more to get a response.
-    pub(crate) fn client_leaves(self: &Rc<Self>) {
+    pub(crate) fn disconnect(self: &Rc<Self>) {
         let before = self.state.replace(State::Over);
         if before != State::Over {
             if before == State::Queued {
-                self.dispatcher.leave_queue(self);
+                self.dispatcher.remove_queued(self);
             }
-            self.drop_body();
+            self.discard_body();
             if self.response.take().is_some() {
                 self.status.set(None); // nobody has got it
                 self.file.take();
@@ -823,32 +820,32 @@ impl Exchange {
             }
             self.cancel(Reason::Disconnected);
             self.wake_handler();
-            self.ends();
+            self.finish();
         }
     }
 
     /// What a handler waits for does not come any more. It may go on although it is asked to end.
     fn wake_handler(self: &Rc<Self>) {
         if self.is_reading() || self.writes_since.get() > 0 {
-            self.is_no_longer_read();
+            self.stop_reading();
             self.writes_since.set(0);
             self.dispatcher.wake_handler(Rc::clone(self));
         }
     }
 
     /// Gives the rest of the body up. Who reads on finds that it is incomplete.
-    fn drop_body(&self) {
+    fn discard_body(&self) {
         let Some(body) = self.incoming.take() else { return };
         self.is_received.set(body.is_end_stream());
-        self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        self.read_ahead.borrow_mut().get_or_insert(Incoming::Failed);
         // Where the connection is to be closed, hyper does so at once, and the connection's task reads what comes.
-        if self.parts.version == Version::HTTP_2 || !self.closes() {
+        if self.parts.version == Version::HTTP_2 || !self.closes_connection() {
             self.shared().event_loop.exec.spawn(Discard::new(&self.dispatcher.shared, body));
         }
     }
 
     /// Returns `true` if hyper closes the connection after the response.
-    fn closes(&self) -> bool {
+    fn closes_connection(&self) -> bool {
         let is_asked_to = |line: &HeaderValue| {
             line.as_bytes().split(|byte| *byte == b',').any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close"))
         };
@@ -876,7 +873,7 @@ impl Exchange {
     }
 
     /// The owner has seen that the time of its handler is over, and asks it to end.
-    pub fn times_out(&self, now: u64) {
+    pub fn time_out(&self, now: u64) {
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);
         }
@@ -887,12 +884,12 @@ impl Exchange {
     }
 
     /// Asks the handler to end, if it runs.
-    pub(crate) fn cancel(self: &Rc<Self>, why: Reason) {
+    pub(crate) fn cancel(self: &Rc<Self>, reason: Reason) {
         if self.cancelled.get().is_none() {
-            self.cancelled.set(Some(why));
+            self.cancelled.set(Some(reason));
             if self.is_handled.get() {
                 self.shared().cancelled.set(self.shared().cancelled.get() + 1);
-                self.dispatcher.cancel_handler(Rc::clone(self), why);
+                self.dispatcher.cancel_handler(Rc::clone(self), reason);
             }
         }
     }
@@ -907,7 +904,7 @@ impl Exchange {
 
     /// Returns when a limit passes; `NEVER` if there is none to be watched.
     #[inline]
-    pub(crate) fn due(&self) -> u64 {
+    pub(crate) fn deadline(&self) -> u64 {
         let settings = &self.shared().settings;
         let limit = |since: u64, time: u64| if since > 0 { limit(since, time) } else { NEVER };
         let state = match self.state.get() {
@@ -924,12 +921,12 @@ impl Exchange {
     /// Returns `true` if [`check`](Exchange::check) has something to do.
     #[inline]
     pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.due() <= now || self.reads_since.get() > 0 && self.is_trickling(now)
+        self.deadline() <= now || self.reads_since.get() > 0 && self.is_body_slow(now)
     }
 
     /// Carries out what follows from limits that have passed.
-    pub(crate) fn check(self: &Rc<Self>, now: u64) {
-        if self.due() > now {
+    pub(crate) fn check_timeouts(self: &Rc<Self>, now: u64) {
+        if self.deadline() > now {
             return;
         }
         let settings = &self.shared().settings;
@@ -937,7 +934,7 @@ impl Exchange {
         match self.state.get() {
             State::Queued if is_over(self.since.get(), settings.queue_timeout) => {
                 self.shared().refused.set(self.shared().refused.get() + 1);
-                self.dispatcher.leave_queue(self);
+                self.dispatcher.remove_queued(self);
                 self.refuse(StatusCode::SERVICE_UNAVAILABLE);
             }
             State::Running if is_over(self.timed_out_at.get(), settings.cancel_grace) => {
@@ -951,7 +948,7 @@ impl Exchange {
             _ => {}
         }
         if is_over(self.reads_since.get(), settings.body_timeout) {
-            self.body_is_slow(now);
+            self.fail_slow_body(now);
         }
         if is_over(self.taken_since.get(), settings.write_timeout) {
             // Its stream may stay, of which the client takes nothing, but not the open file.
@@ -959,7 +956,7 @@ impl Exchange {
             if let Some(file) = self.file.take() {
                 file.give_up();
             }
-            self.is_given_up();
+            self.give_up_response();
         }
         if is_over(self.writes_since.get(), settings.write_timeout) {
             if let Some(pipe) = &*self.pipe.borrow() {
@@ -967,22 +964,22 @@ impl Exchange {
             }
             self.cancel(Reason::Disconnected);
             self.wake_handler();
-            self.is_given_up();
+            self.give_up_response();
         }
     }
 
     /// The client takes nothing of the response. A stream of HTTP/2 is there until its client takes something or the connection ends,
     /// and must not keep that from being idle.
-    fn is_given_up(self: &Rc<Self>) {
-        self.connection.kill_unless_h2();
+    fn give_up_response(self: &Rc<Self>) {
+        self.connection.abort_unless_h2();
         if self.parts.version == Version::HTTP_2 {
-            self.body_ends(false);
+            self.finish_body(false);
         }
     }
 
-    fn body_is_slow(self: &Rc<Self>, now: u64) {
+    fn fail_slow_body(self: &Rc<Self>, now: u64) {
         self.reads_since.set(0);
-        *self.ahead.borrow_mut() = Some(Incoming::Failed);
+        *self.read_ahead.borrow_mut() = Some(Incoming::Failed);
         self.incoming.take();
         self.dispatcher.wake_handler(Rc::clone(self));
         if self.timed_out_at.get() == 0 {
@@ -992,7 +989,7 @@ impl Exchange {
     }
 
     /// Returns `true` if the body has come too slowly on average.
-    pub(crate) fn is_trickling(&self, now: u64) -> bool {
+    pub(crate) fn is_body_slow(&self, now: u64) -> bool {
         let settings = &self.shared().settings;
         let since = self.reads_since.get();
         let waited = self.waited.get() + if since > 0 { now.saturating_sub(since) } else { 0 };
@@ -1003,24 +1000,24 @@ impl Exchange {
     }
 
     /// Ends a body that trickles.
-    pub(crate) fn check_rate(self: &Rc<Self>, now: u64) {
-        if self.reads_since.get() > 0 && self.is_trickling(now) {
-            self.body_is_slow(now);
+    pub(crate) fn check_body_rate(self: &Rc<Self>, now: u64) {
+        if self.reads_since.get() > 0 && self.is_body_slow(now) {
+            self.fail_slow_body(now);
         }
     }
 }
 
 /// How much of a body is read because there is a response, and in how many pieces. It delays the response by a turn of the
 /// connection for each.
-const SETTLED: usize = 64 << 10;
-const SETTLED_PIECES: u8 = 16;
+const DRAIN_BYTES: usize = 64 << 10;
+const DRAIN_PIECES: u8 = 16;
 
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;
 
 /// Returns `true` if a value begins or ends with a blank, which with HTTP/2 makes a request malformed (RFC 9113, 8.2.1): who writes
 /// it as one of HTTP/1.1 would change it.
-pub fn has_blanks(headers: &HeaderMap) -> bool {
+pub fn has_surrounding_space(headers: &HeaderMap) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))
 }

@@ -21,7 +21,7 @@ pub struct Socket {
     read: Rc<Side>,
     write: Side,
     /// What was read ahead, to find out which protocol the client speaks.
-    ahead: RefCell<Bytes>,
+    read_ahead: RefCell<Bytes>,
 }
 
 impl Socket {
@@ -36,7 +36,7 @@ impl Socket {
             connection,
             read: Rc::new(Side::new(Direction::Read)),
             write: Side::new(Direction::Write),
-            ahead: RefCell::default(),
+            read_ahead: RefCell::default(),
         }
     }
 
@@ -56,14 +56,14 @@ impl Socket {
 
     /// Returns the bytes to the socket, to be read next.
     pub fn put_back(&self, bytes: Bytes) {
-        let mut ahead = self.ahead.borrow_mut();
+        let mut ahead = self.read_ahead.borrow_mut();
         *ahead = if ahead.is_empty() { bytes } else { [bytes, ahead.split_off(0)].concat().into() };
     }
 
     /// Reads into a buffer of `length` bytes at `place`. Returns how many were read. When enough was read in this turn of the task, it
     /// has another one.
     fn poll_recv(&self, cx: &mut Context<'_>, place: *mut u8, length: usize) -> Poll<io::Result<usize>> {
-        if !self.connection.may_read() {
+        if !self.connection.has_read_budget() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -74,7 +74,7 @@ impl Socket {
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
         });
         if let Poll::Ready(Ok(count)) = read {
-            self.connection.counts_read(count);
+            self.connection.spend_read(count);
         }
         // Only for TCP: a read of another socket ends where data of another kind begins.
         if let Poll::Ready(Ok(count)) = read
@@ -88,25 +88,25 @@ impl Socket {
     }
 
     /// The client has sent so many bytes of HTTP, or of a WebSocket.
-    pub fn has_read(&self, count: usize) {
-        self.connection.has_read(count);
+    pub fn on_read(&self, count: usize) {
+        self.connection.on_read(count);
     }
 
     /// All that was to be sent is sent.
-    pub fn is_shut_down(&self) {
-        self.connection.is_shut_down();
+    pub fn set_shut_down(&self) {
+        self.connection.set_shut_down();
     }
 
     /// Takes at most so many bytes that were read ahead.
-    fn take_ahead(&self, most: usize) -> Bytes {
-        let mut ahead = self.ahead.borrow_mut();
+    fn take_read_ahead(&self, most: usize) -> Bytes {
+        let mut ahead = self.read_ahead.borrow_mut();
         let count = ahead.len().min(most);
         ahead.split_to(count)
     }
 
     /// Reads into `buffer`. Returns how many bytes were read.
     pub fn poll_fill(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let ahead = self.take_ahead(buffer.len());
+        let ahead = self.take_read_ahead(buffer.len());
         if !ahead.is_empty() {
             buffer[..ahead.len()].copy_from_slice(&ahead);
             return Poll::Ready(Ok(ahead.len()));
@@ -116,7 +116,7 @@ impl Socket {
 
     /// Writes some of the buffers. Returns how many bytes were written.
     pub fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.connection.counts_send();
+        self.connection.spend_write();
         let length = buffers.iter().map(|buffer| buffer.len()).sum();
         let mut joined = [0; MAX_JOINED];
         let written = if let [one] = buffers {
@@ -133,8 +133,8 @@ impl Socket {
             self.poll_send_list(cx, buffers)
         };
         match &written {
-            Poll::Pending => self.connection.cannot_write(),
-            Poll::Ready(_) => self.connection.has_written(),
+            Poll::Pending => self.connection.on_write_blocked(),
+            Poll::Ready(_) => self.connection.on_write(),
         }
         written
     }
@@ -176,7 +176,7 @@ const MAX_JOINED: usize = 1024;
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        self.connection.socket_ends();
+        self.connection.socket_closed();
         for side in [&self.read, &self.write] {
             side.cancel(&self.event_loop, self.fd.as_raw_fd());
         }
@@ -214,7 +214,7 @@ impl Hangup {
     }
 
     /// Has the connection reset when it is closed, so that what was sent does not look complete.
-    pub fn resets(&self) {
+    pub fn reset_on_close(&self) {
         let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an open descriptor, and an option of this size. For a Unix socket it has no effect.
         unsafe {
@@ -238,7 +238,7 @@ impl Drop for Hangup {
 impl Read for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let ahead = this.take_ahead(buf.remaining());
+        let ahead = this.take_read_ahead(buf.remaining());
         let is_ahead = !ahead.is_empty();
         if is_ahead {
             buf.put_slice(&ahead);
@@ -254,7 +254,7 @@ impl Read for Socket {
             Poll::Ready(Ok(count)) => {
                 // SAFETY: `recv` has written so many.
                 unsafe { buf.advance(count) };
-                this.has_read(count);
+                this.on_read(count);
                 Poll::Ready(Ok(()))
             }
             // An end, or an error, is found again: that of a client that is gone.

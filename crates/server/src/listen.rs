@@ -239,14 +239,14 @@ impl Accepting {
         }
     }
 
-    fn pause_ends(&self) {
+    fn clear_pause(&self) {
         if let Some(time) = self.pause.take() {
             self.dispatcher.shared.event_loop.timers.remove(time);
         }
     }
 
     fn close(&self) {
-        self.pause_ends();
+        self.clear_pause();
         self.side.cancel(&self.dispatcher.shared.event_loop, self.fd);
         if let Some(listener) = self.listener.take() {
             self.dispatcher.shared.event_loop.driver.closing(listener.as_fd());
@@ -273,13 +273,13 @@ impl Future for Accepting {
         }
         let listener = self.listener.borrow();
         let Some(listener) = &*listener else { return Poll::Ready(()) };
-        shared.watch_drain(cx.waker());
+        shared.notify_on_drain(cx.waker());
         for _ in 0..BATCH {
             if connections.count() >= shared.settings.max_connections {
                 let waits = self.side.poll(event_loop, listener.as_fd(), cx, || io::is_readable(listener.as_fd()));
                 if waits.is_ready() {
                     connections.close_idle();
-                    shared.wake_when_one_ends(cx.waker());
+                    shared.notify_when_free(cx.waker());
                 }
                 return Poll::Pending;
             }
@@ -304,9 +304,9 @@ impl Future for Accepting {
                 Poll::Ready(Err(_)) => {
                     // Descriptors or memory have run out. What else frees some is not announced, so it tries again.
                     connections.close_idle();
-                    self.pause_ends();
+                    self.clear_pause();
                     self.pause.set(Some(event_loop.timers.add(event_loop.now.get() + PAUSE, cx.waker().clone())));
-                    shared.wake_when_one_ends(cx.waker());
+                    shared.notify_when_free(cx.waker());
                     return Poll::Pending;
                 }
             }

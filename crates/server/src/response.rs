@@ -65,7 +65,7 @@ impl Content {
 pub static NO_REASON: ReasonPhrase = ReasonPhrase::from_static(b"");
 
 /// The headers by which handlers have a proxy send a file. Others must not see where it lies.
-pub static FOR_PROXIES: [HeaderName; 4] = [
+pub static SENDFILE_HEADERS: [HeaderName; 4] = [
     HeaderName::from_static("x-accel-redirect"),
     HeaderName::from_static("x-sendfile"),
     HeaderName::from_static("x-lighttpd-send-file"),
@@ -73,7 +73,7 @@ pub static FOR_PROXIES: [HeaderName; 4] = [
 ];
 
 /// The headers that handlers do not set. What they say of the connection and the length is heeded.
-pub static OWN: [HeaderName; 6] = [
+pub static MANAGED_HEADERS: [HeaderName; 6] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
     header::TRANSFER_ENCODING,
@@ -84,7 +84,7 @@ pub static OWN: [HeaderName; 6] = [
 
 /// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
 /// response says that it does not.
-pub fn has_version_of<T>(response: &mut Response<T>, request: &Parts) {
+pub fn copy_version<T>(response: &mut Response<T>, request: &Parts) {
     if request.version == Version::HTTP_10 && response.headers().contains_key(header::CONNECTION) {
         *response.version_mut() = Version::HTTP_10;
     }

@@ -100,16 +100,16 @@ impl Server {
         event_loop.now.set(now);
         self.0.is_in_turn.set(true);
         event_loop.timers.expire(now);
-        self.check_lifecycle(now);
-        shared.compressing.turn_begins();
+        self.advance_lifecycle(now);
+        shared.compressing.begin_turn();
         event_loop.exec.run(TASKS);
-        shared.compressing.turn_ends();
+        shared.compressing.end_turn();
         self.0.connections.release_memory();
         self.0.is_in_turn.set(false);
     }
 
     /// Cancels handlers, and closes connections, when the time of a drain is over.
-    fn check_lifecycle(&self, now: u64) {
+    fn advance_lifecycle(&self, now: u64) {
         let lifecycle = &self.0.shared.lifecycle;
         match lifecycle.get() {
             Lifecycle::Draining(Some(until)) if now >= until => {
@@ -117,7 +117,7 @@ impl Server {
                 lifecycle.set(Lifecycle::Cancelling(now.saturating_add(self.settings().cancel_grace)));
             }
             Lifecycle::Cancelling(until) if now >= until => {
-                self.0.connections.each(Connection::kill);
+                self.0.connections.each(Connection::abort);
                 lifecycle.set(Lifecycle::Closed);
             }
             _ => {}
@@ -141,7 +141,7 @@ impl Server {
             Lifecycle::Cancelling(until) => Some(until),
             Lifecycle::Serving | Lifecycle::Closed => None,
         };
-        let memory = self.0.connections.memory_due();
+        let memory = self.0.connections.memory_deadline();
         [self.0.shared.event_loop.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
     }
 
@@ -173,7 +173,7 @@ impl Server {
             accepted: shared.accepted.get(),
             connections: self.0.connections.count(),
             running: self.0.running_count(),
-            websockets: self.0.sockets.get(),
+            websockets: self.0.websockets.get(),
             queued: self.0.queued_count(),
             requests: shared.requests.get(),
             files: shared.files.get(),

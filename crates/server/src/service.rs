@@ -5,10 +5,10 @@ use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::dispatch::Dispatcher;
 use crate::event_loop::Job;
-use crate::exchange::{Exchange, has_blanks};
+use crate::exchange::{Exchange, has_surrounding_space};
 use crate::files::{self, Lookup, Place};
 use crate::log::Entry;
-use crate::response::{Body, Content, Head, has_version_of, refusal};
+use crate::response::{Body, Content, Head, copy_version, refusal};
 use crate::targets;
 use crate::ws;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version, header};
@@ -49,9 +49,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
     fn call(&self, request: Request<hyper::body::Incoming>) -> Reply {
         let shared = &self.dispatcher.shared;
         shared.requests.set(shared.requests.get() + 1);
-        if let Some(status) = self.refused(&request) {
+        if let Some(status) = self.rejection(&request) {
             shared.refused.set(shared.refused.get() + 1);
-            self.connection.is_answered_here();
+            self.connection.request_refused();
             let (parts, body) = request.into_parts();
             if parts.version == Version::HTTP_2 {
                 shared.event_loop.exec.spawn(Discard::new(shared, body));
@@ -66,12 +66,12 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
                 Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
             let mut response = response(head, body);
-            has_version_of(&mut response, &parts);
+            copy_version(&mut response, &parts);
             return Reply { refused: Some(response), exchange: None };
         }
         let (mut parts, incoming) = request.into_parts();
-        targets::unite(&mut parts);
-        self.connection.exchange_begins(parts.version);
+        targets::normalize(&mut parts);
+        self.connection.start_exchange(parts.version);
         let exchange = Exchange::new(Rc::clone(&self.dispatcher), Rc::clone(&self.connection), parts, incoming);
         self.active.borrow_mut().push(Rc::clone(&exchange));
         self.route(&exchange);
@@ -99,10 +99,10 @@ impl Service {
         let head = exchange.head();
         let roots = shared.roots.borrow();
         if roots.is_empty() || !matches!(head.method, Method::GET | Method::HEAD) || ws::is_asked(head) {
-            return self.dispatcher.request_comes(exchange);
+            return self.dispatcher.dispatch(exchange);
         }
         match files::look_up(&roots, head) {
-            Lookup::None => self.dispatcher.request_comes(exchange),
+            Lookup::None => self.dispatcher.dispatch(exchange),
             Lookup::Response(head, body) => self.dispatcher.answer_with_file(exchange, head, body),
             Lookup::Blocked(places) => self.look_up_blocking(exchange, places),
         }
@@ -123,14 +123,14 @@ impl Service {
                     let (head, body) = place.response(exchange.head(), found);
                     dispatcher.answer_with_file(&exchange, head, body);
                 }
-                Some(None) => dispatcher.request_comes(&exchange),
+                Some(None) => dispatcher.dispatch(&exchange),
                 None => exchange.refuse(StatusCode::SERVICE_UNAVAILABLE),
             }
         });
     }
 
     /// Returns the status with which a request is refused that no handler is to see.
-    fn refused(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
+    fn rejection(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
         let headers = request.headers();
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next();
@@ -142,7 +142,7 @@ impl Service {
             if lines(headers) > self.dispatcher.shared.settings.max_headers {
                 return Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
             }
-            if has_blanks(headers) {
+            if has_surrounding_space(headers) {
                 return Some(StatusCode::BAD_REQUEST);
             }
         }
@@ -152,7 +152,7 @@ impl Service {
         if !targets::is_valid(request.method(), request.version(), request.uri(), host) {
             return Some(StatusCode::BAD_REQUEST);
         }
-        if let Some(refused) = refused_coding(request.version(), headers) {
+        if let Some(refused) = reject_coding(request.version(), headers) {
             return Some(refused);
         }
         let length = http_body::Body::size_hint(request.body()).lower();
@@ -167,7 +167,7 @@ fn lines(headers: &HeaderMap) -> usize {
 }
 
 /// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.
-fn refused_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
+fn reject_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
     let mut lines = headers.get_all(header::TRANSFER_ENCODING).iter().peekable();
     lines.peek()?;
     // RFC 9112, 6.1: in a message of HTTP/1.0 it is to be treated as faulty framing.
@@ -220,7 +220,7 @@ impl Future for Reply {
 impl Drop for Reply {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange.take() {
-            exchange.client_leaves();
+            exchange.disconnect();
         }
     }
 }

@@ -77,23 +77,23 @@ impl Shared {
 
     /// Returns `true` if too many bytes wait for clients.
     #[inline]
-    pub fn is_overfull(&self) -> bool {
+    pub fn is_over_buffered(&self) -> bool {
         let most = self.settings.max_buffered;
         most > 0 && self.waiting.load(Ordering::Relaxed) > most
     }
 
     /// Wakes a task when a connection is closed or idle.
-    pub fn wake_when_one_ends(&self, waker: &Waker) {
+    pub fn notify_when_free(&self, waker: &Waker) {
         add(&self.accepting, waker);
     }
 
     /// A connection was closed, or may be closed in favour of another one.
-    pub fn one_is_idle(&self) {
+    pub fn notify_accept(&self) {
         self.accepting.take().into_iter().for_each(Waker::wake);
     }
 
     /// Wakes a task when the server drains.
-    pub fn watch_drain(&self, waker: &Waker) {
+    pub fn notify_on_drain(&self, waker: &Waker) {
         add(&self.draining, waker);
     }
 

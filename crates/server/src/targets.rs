@@ -26,7 +26,7 @@ pub fn is_valid(method: &Method, version: Version, target: &Uri, host: Option<&H
 
 /// Has the host and the path named in one way: with a target that names the host, what a header says is to be ignored (RFC 9112,
 /// 3.2.2).
-pub fn unite(head: &mut Parts) {
+pub fn normalize(head: &mut Parts) {
     if let (Some(authority), Some(host)) = (head.uri.authority(), head.headers.get_mut(header::HOST))
         && let Ok(value) = HeaderValue::from_str(authority.as_str())
     {

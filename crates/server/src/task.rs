@@ -1,16 +1,16 @@
 //! The task of a connection: finding out the protocol, hyper's state machine for it, and what follows from time limits.
 
 use crate::conn::{Connection, Phase};
-use crate::discard::Rest;
+use crate::discard::Budget;
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::exec::Executor;
 use crate::io::Socket;
 use crate::link::Link;
-use crate::proxied::{self, Found};
+use crate::proxied::{self, Parsed};
 use crate::service::{Active, Service};
 use crate::shared::Shared;
-use crate::stream::{Failed, Session, Stream};
+use crate::stream::{HandshakeError, Session, Stream};
 use crate::tls::Tls;
 use bytes::Bytes;
 use hyper::server::conn::{http1, http2};
@@ -52,7 +52,7 @@ enum Protocol {
     /// What was encrypted is sent before the socket is shut down.
     Finishing(Box<Session>),
     /// What the client still sends is read and dropped.
-    Lingering(Socket, Rest),
+    Lingering(Socket, Budget),
     Closed,
 }
 
@@ -73,7 +73,7 @@ impl Task {
         let id = dispatcher.connections.add(&connection);
         *connection.hangup.borrow_mut() = Some(socket.hangup());
         let protocol = if !connection.local().is_proxied {
-            begin(socket, tls.as_deref())
+            initial_protocol(socket, tls.as_deref())
         } else if dispatcher.shared.settings.proxies.trusts(connection.client().0) {
             Protocol::Proxied(socket, Vec::new(), tls)
         } else {
@@ -87,9 +87,9 @@ impl Task {
     }
 
     /// Reads what a proxy says of the client. Ready: it is known, or what was sent is something else.
-    fn introduce(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_proxy_header(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Proxied(socket, start, _) = &mut self.protocol else { return Poll::Ready(()) };
-        let (whose, length) = loop {
+        let (source, length) = loop {
             let mut bytes = [0; 512];
             match socket.poll_fill(cx, &mut bytes) {
                 Poll::Pending => return Poll::Pending,
@@ -100,24 +100,24 @@ impl Task {
                 }
             }
             match proxied::parse(start) {
-                Found::Part => {}
-                Found::Header(whose, length) => break (whose, length),
-                Found::Malformed => {
+                Parsed::Partial => {}
+                Parsed::Header(source, length) => break (source, length),
+                Parsed::Malformed => {
                     self.protocol = Protocol::Closed;
                     return Poll::Ready(());
                 }
             }
         };
-        self.connection.is_of(whose);
+        self.connection.set_source(source);
         if let Protocol::Proxied(socket, start, tls) = std::mem::replace(&mut self.protocol, Protocol::Closed) {
             socket.put_back(Bytes::copy_from_slice(&start[length..]));
-            self.protocol = begin(socket, tls.as_deref());
+            self.protocol = initial_protocol(socket, tls.as_deref());
         }
         Poll::Ready(())
     }
 
     /// Goes on with the handshake. Ready: it has ended.
-    fn shake_hands(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Handshaking(session) = &mut self.protocol else { return Poll::Ready(()) };
         let ended = ready!(session.poll_handshake(cx));
         let Protocol::Handshaking(session) = std::mem::replace(&mut self.protocol, Protocol::Closed) else {
@@ -134,22 +134,22 @@ impl Task {
                 let stream = Stream::Tls(session);
                 self.protocol = if is_h2 { self.http2(stream) } else { self.http1(stream) };
             }
-            Err(Failed::PlainHttp) => {
+            Err(HandshakeError::PlainHttp) => {
                 let socket = session.into_socket();
                 let _ = socket.poll_send(cx, &[IoSlice::new(NOT_HTTPS.as_bytes())]); // there is room for it
                 self.linger(socket);
             }
-            Err(Failed::Refused) => {
+            Err(HandshakeError::Refused) => {
                 self.connection.phase.set(Phase::Closing(now));
                 self.protocol = Protocol::Finishing(session);
             }
-            Err(Failed::Gone) => {}
+            Err(HandshakeError::Gone) => {}
         }
         Poll::Ready(())
     }
 
     /// Reads until it is certain which protocol the client speaks.
-    fn detect(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_preface(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Unknown(socket, start, length) = &mut self.protocol else { return Poll::Ready(()) };
         let is_h2 = loop {
             match socket.poll_fill(cx, &mut start[*length..]) {
@@ -207,8 +207,8 @@ impl Task {
         ))
     }
 
-    fn begin_drain(&mut self) {
-        if self.is_draining || !self.connection.drains.get() {
+    fn graceful_shutdown(&mut self) {
+        if self.is_draining || !self.connection.should_drain.get() {
             return;
         }
         self.is_draining = true;
@@ -218,33 +218,33 @@ impl Task {
             }
             Protocol::Idle(_) => {
                 self.resume();
-                self.shut_down();
+                self.shut_down_http1();
             }
-            Protocol::Http1(_) => self.shut_down(),
+            Protocol::Http1(_) => self.shut_down_http1(),
             Protocol::Http2(http) => http.as_mut().graceful_shutdown(),
             Protocol::WebSocket(link) => link.web.close(GOING_AWAY, "The server stops"),
             Protocol::Lingering(_, rest) => {
-                rest.hurries(&self.dispatcher.shared);
+                rest.shorten(&self.dispatcher.shared);
                 let since = self.connection.lingers_since().unwrap_or_default();
-                self.connection.phase.set(Phase::Lingering(since, rest.due()));
+                self.connection.phase.set(Phase::Lingering(since, rest.deadline()));
             }
             Protocol::Finishing(_) | Protocol::Closed => {}
         }
     }
 
     /// Ends a connection of HTTP/1.1 when its request is answered, if it has one.
-    fn shut_down(&mut self) {
+    fn shut_down_http1(&mut self) {
         if let Protocol::Http1(http) = &mut self.protocol {
             Pin::new(http).graceful_shutdown();
         }
     }
 
     /// Drops the buffers of a connection that has been idle for long enough.
-    fn lighten(&mut self, now: u64) {
-        if !self.connection.is_heavy(now) {
+    fn release_buffers(&mut self, now: u64) {
+        if !self.connection.should_release_buffers(now) {
             return;
         }
-        self.connection.is_light.set(true); // whatever comes of it, this is not tried again and again
+        self.connection.has_no_buffers.set(true); // whatever comes of it, this is not tried again and again
         if !matches!(self.protocol, Protocol::Http1(_)) {
             return;
         }
@@ -254,8 +254,8 @@ impl Task {
             self.protocol = Protocol::Idle(io);
         } else {
             // It came together with the last request.
-            self.connection.is_light.set(false);
-            self.connection.has_read(read_buf.len());
+            self.connection.has_no_buffers.set(false);
+            self.connection.on_read(read_buf.len());
             io.put_back(read_buf);
             self.protocol = self.http1(io);
             self.connection.wake();
@@ -265,7 +265,7 @@ impl Task {
     /// Gives an idle connection the buffers for the next request, or for its end.
     fn resume(&mut self) {
         if let Protocol::Idle(stream) = std::mem::replace(&mut self.protocol, Protocol::Closed) {
-            self.connection.is_light.set(false);
+            self.connection.has_no_buffers.set(false);
             self.protocol = self.http1(stream);
         }
     }
@@ -273,7 +273,7 @@ impl Task {
     /// Ends what is sent. `is_whole`: nothing is missing, of which TLS assures the client.
     fn finish(&mut self, stream: Stream, is_whole: bool) {
         match stream {
-            Stream::Plain(_) if !is_whole && self.connection.is_http10.get() => self.connection.breaks_off(),
+            Stream::Plain(_) if !is_whole && self.connection.is_http10.get() => self.connection.reset_on_close(),
             Stream::Plain(socket) => self.linger(socket),
             Stream::Tls(mut session) => {
                 if is_whole {
@@ -286,7 +286,7 @@ impl Task {
     }
 
     /// Tells the client of an idle connection that it is closed, if that can be done at once.
-    fn take_leave(&mut self, cx: &mut Context<'_>) {
+    fn send_close_notify(&mut self, cx: &mut Context<'_>) {
         let stream = match std::mem::replace(&mut self.protocol, Protocol::Closed) {
             Protocol::Http1(http) => http.into_parts().io,
             Protocol::Idle(stream) => stream,
@@ -303,28 +303,28 @@ impl Task {
     fn linger(&mut self, socket: Socket) {
         socket.shutdown();
         let shared = self.shared();
-        let rest = Rest::new(shared);
-        self.connection.phase.set(Phase::Lingering(shared.event_loop.now.get(), rest.due()));
+        let rest = Budget::new(shared);
+        self.connection.phase.set(Phase::Lingering(shared.event_loop.now.get(), rest.deadline()));
         self.protocol = Protocol::Lingering(socket, rest);
-        self.shared().one_is_idle();
+        self.shared().notify_accept();
     }
 
     /// Does what can be done now. Ready: the connection is to be closed.
-    fn work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_protocol(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match &mut self.protocol {
                 Protocol::Proxied(..) => {
-                    if self.introduce(cx).is_pending() {
+                    if self.poll_proxy_header(cx).is_pending() {
                         return Poll::Pending;
                     }
                 }
                 Protocol::Handshaking(_) => {
-                    if self.shake_hands(cx).is_pending() {
+                    if self.poll_handshake(cx).is_pending() {
                         return Poll::Pending;
                     }
                 }
                 Protocol::Unknown(..) => {
-                    if self.detect(cx).is_pending() {
+                    if self.poll_preface(cx).is_pending() {
                         return Poll::Pending;
                     }
                 }
@@ -339,7 +339,7 @@ impl Task {
                     let Poll::Ready(ended) = Pin::new(http).poll(cx) else { return Poll::Pending };
                     let protocol = std::mem::replace(&mut self.protocol, Protocol::Closed);
                     let Protocol::Http1(http) = protocol else { return Poll::Ready(()) };
-                    let web = self.active.borrow().iter().find_map(|exchange| exchange.begins_websocket());
+                    let web = self.active.borrow().iter().find_map(|exchange| exchange.upgraded_websocket());
                     let is_whole = self.connection.is_shut.get();
                     if ended.is_ok() && web.is_none() && !is_whole {
                         // The client has asked for another protocol, and was answered with this one.
@@ -348,10 +348,10 @@ impl Task {
                     }
                     let parts = http.into_parts();
                     if let Some(web) = web {
-                        web.begins(parts.read_buf);
+                        web.start(parts.read_buf);
                         self.protocol = Protocol::WebSocket(Link { stream: parts.io, web });
                         self.is_draining = false;
-                        self.begin_drain();
+                        self.graceful_shutdown();
                         continue;
                     }
                     match parts.io {
@@ -361,8 +361,8 @@ impl Task {
                 }
                 Protocol::WebSocket(link) => {
                     if link.poll(cx).is_pending() {
-                        if link.web.is_paused() && !link.web.has_ended() && self.connection.has_hung_up(cx) {
-                            link.web.client_has_left();
+                        if link.web.is_paused() && !link.web.is_ended() && self.connection.is_hung_up(cx) {
+                            link.web.hang_up();
                             continue;
                         }
                         return Poll::Pending;
@@ -388,9 +388,9 @@ impl Task {
                     let mut scratch = shared.event_loop.scratch.borrow_mut();
                     match socket.poll_fill(cx, &mut scratch[..]) {
                         Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Ok(count)) if count > 0 && rest.comes(&shared, count) => {
+                        Poll::Ready(Ok(count)) if count > 0 && rest.spend(&shared, count) => {
                             let since = self.connection.lingers_since().unwrap_or_default();
-                            self.connection.phase.set(Phase::Lingering(since, rest.due()));
+                            self.connection.phase.set(Phase::Lingering(since, rest.deadline()));
                         }
                         Poll::Ready(_) => return Poll::Ready(()),
                     }
@@ -402,7 +402,7 @@ impl Task {
 }
 
 /// Returns the begin of a connection, which uses TLS if there are certificates.
-fn begin(socket: Socket, tls: Option<&Tls>) -> Protocol {
+fn initial_protocol(socket: Socket, tls: Option<&Tls>) -> Protocol {
     match tls {
         None => Protocol::Unknown(socket, [0; PREFACE.len()], 0),
         Some(tls) => Session::new(socket, tls.config())
@@ -412,15 +412,15 @@ fn begin(socket: Socket, tls: Option<&Tls>) -> Protocol {
 
 impl Task {
     /// Does what can be done now. Ready: the connection is to be closed.
-    fn go_on(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.work(cx).is_ready() || self.connection.is_killed.get() {
+    fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.poll_protocol(cx).is_ready() || self.connection.is_aborted.get() {
             return Poll::Ready(());
         }
         self.drop_finished();
         if self.active.borrow().iter().any(|exchange| exchange.is_reading()) {
             let active = self.active.borrow().clone();
             for exchange in active {
-                exchange.pull(cx);
+                exchange.poll_read_ahead(cx);
             }
         }
         Poll::Pending
@@ -433,37 +433,38 @@ impl Task {
 
     /// Has the task woken when the next limit passes.
     fn reschedule(&self) {
-        let due = self.connection.due();
-        self.connection.wake_at(self.active.borrow().iter().fold(due, |due, exchange| due.min(exchange.due())));
+        let due = self.connection.deadline();
+        self.connection.schedule(self.active.borrow().iter().fold(due, |due, exchange| due.min(exchange.deadline())));
     }
 
     /// Returns `true` if a limit has passed.
-    fn has_limit_passed(&self, now: u64) -> bool {
-        let is_due = |exchange: &Rc<Exchange>| exchange.due() <= now;
-        self.connection.is_scheduled(now) && (self.connection.due() <= now || self.active.borrow().iter().any(is_due))
+    fn has_timed_out(&self, now: u64) -> bool {
+        let is_due = |exchange: &Rc<Exchange>| exchange.deadline() <= now;
+        self.connection.is_schedule_due(now)
+            && (self.connection.deadline() <= now || self.active.borrow().iter().any(is_due))
     }
 
     /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
-    fn check(&self, now: u64) -> bool {
-        if self.connection.is_scheduled(now) {
+    fn check_timeouts(&self, now: u64) -> bool {
+        if self.connection.is_schedule_due(now) {
             self.connection.unschedule();
         }
-        if self.connection.check(now) || self.is_silent(now) {
+        if self.connection.check_timeouts(now) || self.check_ping(now) {
             return true;
         }
         if self.active.borrow().iter().any(|exchange| exchange.is_due(now)) {
             let active = self.active.borrow().clone();
             for exchange in active {
-                exchange.check(now);
-                exchange.check_rate(now);
+                exchange.check_timeouts(now);
+                exchange.check_body_rate(now);
             }
         }
-        self.connection.is_killed.get()
+        self.connection.is_aborted.get()
     }
 
     /// Asks the client of a WebSocket that has sent nothing for a while whether it is still there. Returns `true` if it has not
     /// answered for as long again.
-    fn is_silent(&self, now: u64) -> bool {
+    fn check_ping(&self, now: u64) -> bool {
         let connection = &self.connection;
         let ping = self.shared().settings.websocket_ping;
         let Phase::Socket(since) = connection.phase.get() else { return false };
@@ -473,7 +474,7 @@ impl Task {
         let Some(web) = self.active.borrow().iter().find_map(|exchange| exchange.websocket()) else { return true };
         if web.is_paused() {
             // Its answer would not be read. But if the client is gone, the network says so when something is sent.
-            if web.has_sent_all() {
+            if web.is_flushed() {
                 web.ping(Bytes::new());
             }
             connection.phase.set(Phase::Socket(now));
@@ -489,10 +490,10 @@ impl Task {
 
     /// Returns `true` if a request is being answered, and hyper does not read what the client sends meanwhile: the rest of the
     /// request's body, or the next request. So it does not see its end.
-    fn reads_nothing(&self) -> bool {
-        let (active, has_more) = (self.active.borrow(), self.connection.has_more.get());
+    fn ignores_input(&self) -> bool {
+        let (active, has_more_input) = (self.active.borrow(), self.connection.has_more_input.get());
         let first = active.iter().find(|exchange| !exchange.is_over());
-        first.is_some_and(|exchange| !exchange.is_reading() && (has_more || exchange.has_unread()))
+        first.is_some_and(|exchange| !exchange.is_reading() && (has_more_input || exchange.has_unread_body()))
     }
 }
 
@@ -508,45 +509,45 @@ impl Future for Task {
                 *waker = Some(cx.waker().clone());
             }
         }
-        connection.turn_begins();
+        connection.begin_turn();
         this.drop_finished();
         let now = this.shared().event_loop.now.get();
-        let is_to_drain = connection.drains.get() && !this.is_draining;
-        if is_to_drain || this.has_limit_passed(now) {
+        let is_to_drain = connection.should_drain.get() && !this.is_draining;
+        if is_to_drain || this.has_timed_out(now) {
             connection.has_unread();
-            if this.go_on(cx).is_ready() {
+            if this.poll_work(cx).is_ready() {
                 return Poll::Ready(()); // what has come is read before that is judged: all may have been held up
             }
         }
-        if connection.makes_room.take() {
+        if connection.close_if_idle.take() {
             if connection.lingers_since().is_some() {
                 return Poll::Ready(());
             }
             if connection.idle_since().is_some() && !connection.has_unread() {
-                this.take_leave(cx);
+                this.send_close_notify(cx);
                 return Poll::Ready(());
             }
-            this.shared().one_is_idle(); // which may be another one
+            this.shared().notify_accept(); // which may be another one
         }
-        if this.check(now) {
+        if this.check_timeouts(now) {
             if connection.idle_since().is_some() {
-                this.take_leave(cx);
+                this.send_close_notify(cx);
             }
-            if matches!(this.protocol, Protocol::Handshaking(_)) && !connection.is_killed.get() {
+            if matches!(this.protocol, Protocol::Handshaking(_)) && !connection.is_aborted.get() {
                 let failed = &this.shared().handshakes_failed;
                 failed.set(failed.get() + 1);
             }
             return Poll::Ready(());
         }
-        this.begin_drain();
-        if this.go_on(cx).is_ready() {
+        this.graceful_shutdown();
+        if this.poll_work(cx).is_ready() {
             return Poll::Ready(());
         }
-        if matches!(this.protocol, Protocol::Http1(_)) && this.reads_nothing() && connection.has_hung_up(cx) {
+        if matches!(this.protocol, Protocol::Http1(_)) && this.ignores_input() && connection.is_hung_up(cx) {
             return Poll::Ready(());
         }
-        this.lighten(now);
-        this.dispatcher.connections.limit_waiting();
+        this.release_buffers(now);
+        this.dispatcher.connections.enforce_max_buffered();
         this.reschedule();
         Poll::Pending
     }
@@ -557,13 +558,13 @@ impl Drop for Task {
         let connection = &self.connection;
         let has_unsent = connection.active.get() > 0 || connection.blocked_since.get() > 0;
         if matches!(self.protocol, Protocol::Http1(_)) && has_unsent {
-            connection.breaks_off();
+            connection.reset_on_close();
         }
         self.protocol = Protocol::Closed; // hyper drops what is under way
         for exchange in self.active.take() {
-            exchange.client_leaves();
+            exchange.disconnect();
         }
-        self.connection.ends();
+        self.connection.close();
         self.dispatcher.connections.remove(self.id);
     }
 }

@@ -34,7 +34,7 @@ impl Waiting {
     }
 
     /// The connection ends: what waits for it counts no more.
-    pub fn leaves(&self) {
+    pub fn detach(&self) {
         let bytes = self.bytes.fetch_or(LEFT, Ordering::Relaxed);
         if bytes & LEFT == 0 {
             self.all.fetch_sub(bytes, Ordering::Relaxed);
@@ -80,8 +80,8 @@ mod tests {
         assert_eq!((one.bytes(), total()), (100, 1100));
         drop(part);
         assert_eq!((one.bytes(), total()), (0, 1000));
-        other.leaves();
-        other.leaves();
+        other.detach();
+        other.detach();
         assert_eq!((other.bytes(), total()), (0, 0));
         let late = other.count(Bytes::from(vec![3; 5]));
         drop((kept, late));

@@ -157,9 +157,9 @@ pub struct WebSocket {
     /// The task has stopped reading, because the queue or the buffer is full.
     is_paused: Cell<bool>,
     /// The client has closed the connection; what it has sent before is still read.
-    has_left: Cell<bool>,
+    is_hung_up: Cell<bool>,
     /// The handler waits.
-    waits: Cell<bool>,
+    is_waiting: Cell<bool>,
     /// The handler has asked for messages at least once.
     is_received: Cell<bool>,
     /// With what the client has closed it.
@@ -185,8 +185,8 @@ impl WebSocket {
             queue: RefCell::default(),
             queued: Cell::new(0),
             is_paused: Cell::new(false),
-            has_left: Cell::new(false),
-            waits: Cell::new(false),
+            is_hung_up: Cell::new(false),
+            is_waiting: Cell::new(false),
             is_received: Cell::new(false),
             close: RefCell::default(),
         })
@@ -219,15 +219,15 @@ impl WebSocket {
         let message = self.queue.borrow_mut().pop_front();
         if let Some(message) = message {
             self.queued.set(self.queued.get() - message.data.len() - OVERHEAD);
-            if self.is_paused.get() && self.may_read() {
-                self.goes_on();
+            if self.is_paused.get() && self.wants_read() {
+                self.wake_task();
             }
             return Received::Message(message);
         }
         if self.is_closed() {
             return Received::Closed;
         }
-        self.waits.set(true);
+        self.is_waiting.set(true);
         Received::Pending
     }
 
@@ -258,7 +258,7 @@ impl WebSocket {
         if written.is_err() {
             return Written::Gone; // the state of the context forbids it; the buffer takes everything
         }
-        self.goes_on();
+        self.wake_task();
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
@@ -266,7 +266,7 @@ impl WebSocket {
     pub fn has_room(&self) -> bool {
         let has_room = self.is_closed() || self.out.borrow().len() < self.settings().write_window;
         if !has_room {
-            self.waits.set(true);
+            self.is_waiting.set(true);
         }
         has_room
     }
@@ -277,27 +277,27 @@ impl WebSocket {
         if self.state.get() != State::Open {
             return;
         }
-        self.sends_close(code, reason);
+        self.write_close(code, reason);
         self.state.set(State::Closing);
-        self.connection.socket_closes();
+        self.connection.start_closing();
         self.wake_handler();
-        self.goes_on();
+        self.wake_task();
     }
 
-    fn sends_close(&self, code: u16, reason: &str) {
+    fn write_close(&self, code: u16, reason: &str) {
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
         // An error means that it was closed before.
         let _ = self.context.borrow_mut().close(&mut Sink(&mut self.out.borrow_mut()), Some(frame));
     }
 
     /// The task of the connection has something to do.
-    fn goes_on(&self) {
+    fn wake_task(&self) {
         self.connection.wake();
         self.dispatcher.notify();
     }
 
     fn wake_handler(&self) {
-        if self.waits.take()
+        if self.is_waiting.take()
             && let Some(exchange) = self.exchange.upgrade()
         {
             self.dispatcher.wake_handler(exchange);
@@ -307,7 +307,7 @@ impl WebSocket {
     // --- the side of the connection's task ---
 
     /// The upgrade is complete: what hyper has read too much comes first.
-    pub(crate) fn begins(&self, read: Bytes) {
+    pub(crate) fn start(&self, read: Bytes) {
         if read.is_empty() {
             return;
         }
@@ -323,17 +323,17 @@ impl WebSocket {
     }
 
     /// Returns `true` if there is room for what is read. After a close messages are dropped, and need none.
-    pub(crate) fn may_read(&self) -> bool {
-        let times = if self.has_left.get() { LAST } else { 1 };
+    pub(crate) fn wants_read(&self) -> bool {
+        let times = if self.is_hung_up.get() { LAST } else { 1 };
         let room = self.settings().write_window.saturating_mul(times);
         (self.is_closed() || self.queued.get() < room) && self.out.borrow().len() < room
     }
 
-    /// The task reads, or does not. Returns `may_read()`.
-    pub(crate) fn reads_on(&self) -> bool {
-        let may_read = self.may_read();
-        self.is_paused.set(!may_read);
-        may_read
+    /// The task reads, or does not. Returns `wants_read()`.
+    pub(crate) fn update_paused(&self) -> bool {
+        let wants_read = self.wants_read();
+        self.is_paused.set(!wants_read);
+        wants_read
     }
 
     pub(crate) fn is_paused(&self) -> bool {
@@ -341,17 +341,17 @@ impl WebSocket {
     }
 
     /// Returns `true` if nothing waits to be sent.
-    pub(crate) fn has_sent_all(&self) -> bool {
+    pub(crate) fn is_flushed(&self) -> bool {
         self.out.borrow().is_empty()
     }
 
     /// Returns `true` if nothing is to be read any more.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub(crate) fn is_ended(&self) -> bool {
         self.state.get() == State::Closed
     }
 
     /// Sends what is buffered by `write`, which returns how much of it was sent, or an error.
-    pub(crate) fn send_with<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<bool, E> {
+    pub(crate) fn flush_with<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<bool, E> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
             return Ok(false);
@@ -362,7 +362,7 @@ impl WebSocket {
             *out = BytesMut::new(); // an idle one has no buffer
         }
         drop(out);
-        if self.waits.get() && self.out.borrow().len() < self.settings().write_window {
+        if self.is_waiting.get() && self.out.borrow().len() < self.settings().write_window {
             self.wake_handler();
         }
         Ok(true)
@@ -380,14 +380,14 @@ impl WebSocket {
             self.context.borrow_mut().read(&mut Source { read: &mut counted, out: &mut out })
         };
         if self.fragments.borrow().are_too_many() {
-            self.breaks(1008, "The message has too many empty fragments");
+            self.fail(1008, "The message has too many empty fragments");
             return Step::Ended;
         }
         match result {
-            Ok(tungstenite::Message::Text(text)) => self.comes(text.into(), false),
-            Ok(tungstenite::Message::Binary(data)) => self.comes(data, true),
+            Ok(tungstenite::Message::Text(text)) => self.on_message(text.into(), false),
+            Ok(tungstenite::Message::Binary(data)) => self.on_message(data, true),
             Ok(tungstenite::Message::Close(_)) if self.fragments.borrow().close_code().is_some_and(is_forbidden) => {
-                self.breaks(1002, "The code must not be sent");
+                self.fail(1002, "The code must not be sent");
                 return Step::Ended;
             }
             Ok(tungstenite::Message::Close(frame)) => {
@@ -397,13 +397,13 @@ impl WebSocket {
             Ok(_) => {} // pings are answered by the context
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Step::Blocked,
             Err(Error::ConnectionClosed | Error::AlreadyClosed) => {
-                self.ends(self.is_received.get() || self.state.get() == State::Closing);
+                self.end(self.is_received.get() || self.state.get() == State::Closing);
                 return Step::Ended;
             }
             Err(error) => {
                 match failure(&error) {
-                    Some((code, reason)) => self.breaks(code, reason),
-                    None => self.ends(false),
+                    Some((code, reason)) => self.fail(code, reason),
+                    None => self.end(false),
                 }
                 return Step::Ended;
             }
@@ -411,7 +411,7 @@ impl WebSocket {
         Step::Read
     }
 
-    fn comes(&self, data: Bytes, is_binary: bool) {
+    fn on_message(&self, data: Bytes, is_binary: bool) {
         if self.state.get() == State::Open {
             let data = if data.len() <= COPIED { Bytes::copy_from_slice(&data) } else { data };
             self.queued.set(self.queued.get() + data.len() + OVERHEAD);
@@ -421,27 +421,27 @@ impl WebSocket {
     }
 
     /// The client does what it must not do.
-    fn breaks(&self, code: u16, reason: &str) {
-        self.sends_close(code, reason);
-        self.ends(false);
+    fn fail(&self, code: u16, reason: &str) {
+        self.write_close(code, reason);
+        self.end(false);
     }
 
     /// The client has closed the connection while nothing was read. Whether in good order shows what it has sent before, which
     /// has to fit: otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
-    pub(crate) fn client_has_left(&self) {
-        self.has_left.set(true);
-        if !self.may_read() {
-            self.ends(false);
+    pub(crate) fn hang_up(&self) {
+        self.is_hung_up.set(true);
+        if !self.wants_read() {
+            self.end(false);
         }
     }
 
     /// The client is gone. In good order: the handler, which asks for messages, finds out itself.
-    pub(crate) fn ends(&self, is_in_order: bool) {
+    pub(crate) fn end(&self, is_in_order: bool) {
         self.state.set(State::Closed);
-        self.connection.socket_closes();
+        self.connection.start_closing();
         self.wake_handler();
         if let Some(exchange) = self.exchange.upgrade() {
-            if is_in_order { exchange.socket_ends() } else { exchange.client_leaves() }
+            if is_in_order { exchange.websocket_closed() } else { exchange.disconnect() }
         }
     }
 }

@@ -22,7 +22,7 @@ fn world(trusted: &[&str], tls: Option<Rc<Tls>>) -> World {
             let (address, port) = exchange.client();
             world.seen.borrow_mut().push(format!("{address} {port}"));
             answer(&exchange, 200, "fine");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     world.server.log_requests();

@@ -62,7 +62,7 @@ fn echo(world: &World, exchange: &Rc<Exchange>) {
             Received::Pending => return,
             Received::Closed => {
                 world.seen.borrow_mut().push(format!("closed {:?}", web.close_frame()));
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
             Received::Message(message) => {
                 let text = String::from_utf8_lossy(&message.data).chars().take(20).collect::<String>();
@@ -80,14 +80,14 @@ fn echoing(settings: Settings) -> World {
             Err(why) => {
                 world.seen.borrow_mut().push(format!("{why:?}"));
                 answer(&exchange, if why == Handshake::NotAsked { 426 } else { 400 }, "no");
-                exchange.handler_ends();
+                exchange.finish_handler();
             }
         },
         Event::Wake(exchange) => echo(world, &exchange),
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -268,7 +268,7 @@ fn sending(settings: Settings, of: Rc<RefCell<Option<Rc<WebSocket>>>>) -> World 
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -477,7 +477,7 @@ fn a_flood_of_pings_is_not_read_while_the_answers_are_not() {
 fn a_close_before_the_handshake_is_sent_is_the_only_one() {
     let world = World::new(Settings::default(), |_, event| match event {
         Event::Begin(exchange) => exchange.upgrade(None).unwrap().close(1000, ""),
-        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Cancel(exchange, _) => exchange.finish_handler(),
         Event::Wake(_) | Event::Log(_) => {}
     });
     let client = world.client();

@@ -96,7 +96,7 @@ impl Sending {
             let mut job = self.job.borrow_mut();
             if job.is_none() {
                 match read_cached(&file, self.at.get(), length) {
-                    Some(bytes) => return Poll::Ready(Some(self.has_read(&file, bytes))),
+                    Some(bytes) => return Poll::Ready(Some(self.advance(&file, bytes))),
                     None => *job = Some(self.begin(&file, length)),
                 }
             }
@@ -105,8 +105,8 @@ impl Sending {
             read
         };
         Poll::Ready(Some(match read {
-            Some(Ok(bytes)) => self.has_read(&file, bytes),
-            _ => self.fails(),
+            Some(Ok(bytes)) => self.advance(&file, bytes),
+            _ => self.fail(),
         }))
     }
 
@@ -126,12 +126,12 @@ impl Sending {
         })
     }
 
-    fn has_read(&self, file: &OwnedFd, bytes: Vec<u8>) -> Result<Bytes, Incomplete> {
+    fn advance(&self, file: &OwnedFd, bytes: Vec<u8>) -> Result<Bytes, Incomplete> {
         let left = self.left.get().saturating_sub(bytes.len() as u64);
         // It was truncated; or what was sent of it may be of several versions.
         let is_same = || fstat(file).is_ok_and(|stat| version(&stat) == self.version);
         if bytes.is_empty() || left == 0 && !is_same() {
-            return self.fails();
+            return self.fail();
         }
         self.at.set(self.at.get() + bytes.len() as u64);
         self.left.set(left);
@@ -141,7 +141,7 @@ impl Sending {
         Ok(Bytes::from(bytes))
     }
 
-    fn fails(&self) -> Result<Bytes, Incomplete> {
+    fn fail(&self) -> Result<Bytes, Incomplete> {
         self.give_up();
         Err(Incomplete)
     }

@@ -339,7 +339,7 @@ pub fn answer_at_once(world: &World, event: Event) {
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     }
 }
@@ -354,11 +354,11 @@ pub fn echo(world: &World, exchange: &Rc<Exchange>) {
             spindle_server::Incoming::End => break,
             spindle_server::Incoming::TooLarge => {
                 answer(exchange, 413, "too large");
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
             spindle_server::Incoming::Failed | spindle_server::Incoming::Malformed => {
                 world.seen.borrow_mut().push("body failed".into());
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
         }
     }
@@ -367,7 +367,7 @@ pub fn echo(world: &World, exchange: &Rc<Exchange>) {
     let text = format!("[{} {} {}]", head.method, head.uri, body);
     world.seen.borrow_mut().push(text.clone());
     answer(exchange, 200, &text);
-    exchange.handler_ends();
+    exchange.finish_handler();
 }
 
 pub fn answer(exchange: &Rc<Exchange>, status: u16, text: &str) {
