@@ -1,4 +1,4 @@
-//! Forms: their fields as PHP's own parser names them, and uploaded files.
+//! Forms: their fields, named as by PHP's parser, and uploaded files.
 
 use crate::errors::{bad_request, too_large};
 use crate::{helpers, upload};
@@ -36,7 +36,7 @@ pub fn parse(content_type: &str, whole: &dyn Fn() -> PhpResult, read: Read<'_>) 
     }
 }
 
-/// What has come of a body, for the parser, which never waits itself.
+/// The received part of a body, for the parser, which never waits itself.
 #[derive(Clone, Default)]
 struct Feed(Arc<Mutex<(VecDeque<Bytes>, bool)>>);
 

@@ -45,7 +45,7 @@ pub struct Handling {
     pub waiting: WaitQueue,
     scope: RefCell<Option<Scope>>,
     pub limits: Limits,
-    /// The request of PHP's own, in worker mode.
+    /// The PHP request state, in worker mode.
     pub request: OnceCell<Weak<Sapi>>,
     /// The failure of another coroutine of the scope.
     failure: RefCell<Option<Owned<Object>>>,
@@ -138,7 +138,7 @@ impl Handler for Handling {
 
     fn cancel(&self, reason: Reason) {
         if let (Reason::Disconnected, Some(request)) = (reason, self.request.get()) {
-            // As with PHP's other servers the script goes on, and ends when it prints something, unless it ignores that.
+            // As with PHP's other servers the script goes on, and exits when it prints something, unless `ignore_user_abort` is set.
             if let Some(request) = request.upgrade() {
                 request.is_aborted();
             }

@@ -1,4 +1,4 @@
-//! What is said best in PHP: loops over what user code passes, which may be anything, and PHP's own parser of forms.
+//! Helpers written in PHP: loops over values of user code, and PHP's parser of forms.
 
 use spindle_php::{RequestValue, coroutine};
 use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, engine};

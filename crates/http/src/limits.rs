@@ -1,5 +1,5 @@
 //! The time limits of requests whose code computes, so that the loop of the server does not get to them: `request_timeout`, and
-//! PHP's own `max_execution_time`.
+//! PHP's `max_execution_time`.
 
 use crate::handling::Handling;
 use crate::{errors, request, worker};
@@ -58,7 +58,7 @@ fn limit(seconds: i64) -> bool {
     true
 }
 
-/// Looks whether the time of the request that runs is over.
+/// Checks the time limits of the running request.
 fn check(stretch: Stretch) {
     if let Some(handling) = running() {
         check_execution_time(&handling, stretch.computed);
@@ -82,7 +82,7 @@ fn check_execution_time(handling: &Handling, time: u64) {
     }
 }
 
-/// Cancels a request that computes although its time is over, and ends what goes on in spite of that.
+/// Cancels a request that computes past its time limit, and kills it if it ignores that.
 fn check_request_timeout(handling: &Handling, length: u64) {
     let exchange = &handling.exchange;
     let (settings, limits, now) = (exchange.settings(), &handling.limits, coroutine::now());

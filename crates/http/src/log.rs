@@ -155,7 +155,8 @@ fn write(log: &Log) -> Result<(), Thrown> {
         }
         let unreported = log.unreported.take();
         if unreported > 0 && !is_stream {
-            let _ = server_error(&format!("{unreported} requests are not in the access log, which is written too slowly"));
+            let _ =
+                server_error(&format!("{unreported} requests are not in the access log, which is written too slowly"));
             if let Some(thrown) = exception::take() {
                 errors::report(&thrown);
             }

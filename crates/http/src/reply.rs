@@ -65,7 +65,7 @@ fn full(text: &Str) -> Body {
 }
 
 fn respond(exchange: &Rc<Exchange>, head: Head, body: Body) {
-    // If nobody gets it any more there is nothing to do.
+    // If the client is gone there is nothing to do.
     exchange.respond(head, body);
 }
 
@@ -135,7 +135,7 @@ fn send_body(
             return Err(exception::throw_error(&text));
         }
         if exchange.omits_body(status) {
-            respond(exchange, Head { status, headers }, Body::Empty); // nobody would read what is made
+            respond(exchange, Head { status, headers }, Body::Empty); // the body would not be sent
             return Ok(());
         }
         exchange.respond(Head { status, headers }, Body::Stream { trailers: names });

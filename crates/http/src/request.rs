@@ -158,7 +158,7 @@ pub fn attach(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> 
     scope.attach(request.object(), is_inert)
 }
 
-/// Returns `true` if no PHP code can run when a request is freed: it has nothing of user code's, and nothing refers to it weakly.
+/// Returns `true` if freeing a request cannot run PHP code: it holds no values of user code, and has no weak references.
 fn is_inert(object: &Object) -> bool {
     REQUEST.of(object).is_some_and(|request| {
         let has_failure = request.handling.get().is_some_and(|handling| handling.has_failure());
@@ -180,7 +180,7 @@ pub fn current_handling() -> Option<Rc<Handling>> {
 }
 
 impl Request {
-    /// Returns how it is handled.
+    /// Returns its handling.
     ///
     /// # Errors
     /// User code has made the object.

@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// What calls handlers, in traces.
 const RUN: &CStr = c"Async\\Http\\Server::run";
 
-/// Serves until the server was stopped and has nothing left to do.
+/// Serves until the server was stopped and is drained.
 ///
 /// # Errors
 /// The coroutine was cancelled, or something is missing. All connections are closed then.
@@ -110,7 +110,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
     }
 }
 
-/// Ends the handling of a request when it is dropped with the body of a coroutine, which need not have run.
+/// Finishes a request when the body of its coroutine is dropped, even if it never ran.
 struct FinishOnDrop(Rc<Handling>);
 
 impl Drop for FinishOnDrop {
@@ -161,7 +161,7 @@ fn handle(
             if server.inner()?.process.get() == std::process::id() {
                 reply::fail(&handling.exchange, &failure);
             } else {
-                worker::handle_uncaught(&failure); // a child that the handler has forked: nobody gets its response
+                worker::handle_uncaught(&failure); // in a child that the handler has forked: it has no client
             }
             other.inspect(|other| errors::report(other));
         }

@@ -26,7 +26,7 @@ pub struct Variables {
 /// The name of the variable for a header; `None` if it gets none.
 type OfHeader = Option<Owned<Str>>;
 
-/// Where the last request has come in.
+/// The address on which the last request was received.
 struct Local {
     text: String,
     address: Owned<Str>,
@@ -121,13 +121,13 @@ impl Hasher for NameHasher {
     }
 }
 
-/// Returns what all requests of a server have. At the start of the server.
+/// Collects what all requests of a server share. At the start of the server.
 pub fn prepare() -> Variables {
     let environment: Vec<_> = std::env::vars_os().collect();
     // With room for what a request has besides.
     let mut all = Array::new(environment.len() + 48);
     for (name, value) in environment {
-        // What looks like a header must come from one.
+        // A variable named like a header must come from one.
         if !name.as_bytes().starts_with(PREFIX) && !OF_REQUESTS.contains(&name.as_bytes()) {
             set(&mut all, name.as_bytes(), value.as_bytes());
         }
@@ -168,7 +168,7 @@ fn script_file() -> String {
     canonical(&file.or_else(engine::script_path).unwrap_or_default())
 }
 
-/// Returns what follows the script in a path, decoded and without steps upwards, as nginx has it; `None` if nothing does.
+/// Returns the part of a path after the script, decoded and normalized as by nginx; `None` if there is none.
 fn path_info(path: &str, script: &str) -> Option<Vec<u8>> {
     path.strip_prefix(script).filter(|rest| rest.starts_with('/'))?;
     let decoded = headers::decoded(path.as_bytes());
@@ -235,7 +235,7 @@ impl Variables {
         }
     }
 
-    /// Sets where the request has come in.
+    /// Sets the address on which the request was received.
     fn set_local(&self, all: &mut Owned<Array>, text: &str) {
         let is_last = self.local.borrow().as_ref().is_some_and(|last| last.text == text);
         if !is_last {
@@ -271,7 +271,7 @@ fn digits(mut number: u16, buffer: &mut [u8; 5]) -> &[u8] {
     }
 }
 
-/// Returns the array for a request, which nothing else has.
+/// Creates the array for a request.
 pub fn of(variables: &Variables, exchange: &Exchange) -> Value {
     let mut all = variables.template.copy();
     let parts = exchange.head();

@@ -18,7 +18,7 @@ pub struct Server {
     /// What is called when a fatal error has ended a request.
     pub on_fatal_error: ValueCell,
     pub log: Log,
-    /// Whether requests have a state of PHP's own.
+    /// Whether requests have a PHP request state each (worker mode).
     pub is_worker: Cell<bool>,
     /// What `$_SERVER` has in all requests.
     pub variables: OnceCell<Variables>,
@@ -92,7 +92,7 @@ impl State for Server {
 }
 
 impl Server {
-    /// Returns what was constructed.
+    /// The state that the constructor has created.
     ///
     /// # Errors
     /// The constructor has not run.

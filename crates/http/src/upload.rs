@@ -95,7 +95,7 @@ impl UploadedFile {
         self.remove();
     }
 
-    /// All of it has come.
+    /// All of it was received.
     pub fn close(&self) {
         self.file.take();
     }
@@ -119,7 +119,7 @@ pub fn make(name: &[u8], kind: &[u8], folder: &str) -> Owned<Instance<UploadedFi
     upload
 }
 
-/// Creates a file of which no other process knows the name.
+/// Creates a file with an unpredictable name.
 fn create_file(folder: &str) -> io::Result<(File, PathBuf)> {
     use std::hash::{BuildHasher, RandomState};
     use std::os::unix::fs::OpenOptionsExt;

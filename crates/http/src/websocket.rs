@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// The state of an object of the class.
 pub struct WebSocket(OnceCell<(Rc<Handling>, Rc<Core>)>);
 
-/// A message that has come.
+/// A received message.
 pub struct Message {
     data: ValueCell,
     is_binary: Cell<bool>,

@@ -23,13 +23,13 @@ use std::rc::{Rc, Weak};
 /// The size from which on a response is sent in pieces.
 const BUFFER: usize = 32 * 1024;
 
-/// For how many headers there is room at first. There is a limit above which a request for room panics.
+/// The initial capacity for headers. Above a limit of the type, reserving more would panic.
 const USUAL_HEADERS: usize = 64;
 
-/// For how many bytes of texts there is room at first.
+/// The initial capacity for texts, in bytes.
 const USUAL_TEXTS: usize = 512;
 
-/// The status with which a process ends in which no code has caught an exception.
+/// The exit status of a process with an uncaught exception.
 const FAILED: i32 = 255;
 
 /// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
@@ -80,7 +80,7 @@ static HAS_FUNCTIONS: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 /// A server in worker mode begins to run.
 ///
 /// # Errors
-/// A setting names something that there is not.
+/// A setting names something that does not exist.
 pub fn server_started() -> Result<(), Thrown> {
     if SERVERS.get() == 0
         && let Err(why) = sapi::prepare()
@@ -152,13 +152,13 @@ impl Texts {
         Texts { all, uri, query, content_type, cookies, authorization }
     }
 
-    /// Returns what begins there with a text and its zero.
+    /// Returns the bytes from `start`: a text and its zero, and what follows.
     fn at(&self, start: usize) -> &[u8] {
         &self.all[start..]
     }
 }
 
-/// Returns a request of PHP's own for one that is handled.
+/// Creates the PHP request state for a request.
 pub fn make(handling: &Rc<Handling>) -> Rc<Sapi> {
     let own = Sapi::new(|_| {
         Box::new(Worker {
@@ -261,7 +261,7 @@ pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
         &sapi::end::end_output,
         &sapi::end::forget_client,
     ];
-    // A fatal error ends a step, and the next one follows.
+    // After a fatal error in one step the next one still runs.
     let next = Cell::new(0);
     while next.get() < steps.len() {
         let is_sound = sapi::survive(|| {
@@ -364,7 +364,7 @@ fn handle_failure(handling: &Handling, worker: &Worker) {
     uncaught(worker, &thrown);
 }
 
-/// Does what PHP does with an exception that no code has caught. The status is 500, unless a handler sets another one.
+/// Handles an uncaught exception as PHP does. The status is 500, unless a handler sets another one.
 fn uncaught(worker: &Worker, thrown: &Object) {
     sapi::set_status(500);
     if !handle_uncaught(thrown) {
@@ -395,7 +395,7 @@ impl Worker {
         }
     }
 
-    /// Returns what is handled, also when its response is complete, until its coroutine has ended.
+    /// Returns the handling, also after the response is complete, until its coroutine has returned.
     pub fn handled(&self) -> Option<Rc<Handling>> {
         self.handled.upgrade()
     }
@@ -497,7 +497,7 @@ fn may_wait() -> bool {
     sapi::can_wait() && !exception::is_in_flight()
 }
 
-/// Nobody gets the output: as in PHP, the script ends, unless it ignores that.
+/// The client is gone: as in PHP, the script exits, unless `ignore_user_abort` is set.
 fn on_disconnected() {
     if sapi::output_failed() && !exception::is_in_flight() {
         exception::throw_exit();

@@ -16,13 +16,13 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Returns the body of a response; `exchange` is the one that it ends.
+    /// Creates the body of a response. `exchange` is finished when it is dropped.
     pub fn new(content: Content, exchange: Option<Rc<Exchange>>) -> Outgoing {
         Outgoing { content, exchange }
     }
 }
 
-/// Counts bytes while they wait for the client.
+/// Tracks bytes until they are sent.
 fn tracked(exchange: Option<&Rc<Exchange>>, bytes: Bytes) -> Bytes {
     match exchange {
         Some(exchange) => exchange.track(bytes),

@@ -1,6 +1,6 @@
 //! Responses that are compressed as they are sent: which of them, and the bodies of those.
 //!
-//! A compressor has up to two megabytes, so few responses have one at a time; and it computes on the one thread that there is, so
+//! A compressor has up to two megabytes, so few responses have one at a time; and it runs on the server's only thread, so
 //! all together do little in a turn.
 
 use crate::encoding::{self, Coding};
@@ -65,7 +65,7 @@ pub struct Compressing {
     /// The number of this turn, and how many bytes are left in it.
     turn: Cell<u64>,
     left: Cell<usize>,
-    /// Those that have got nothing in this turn.
+    /// Responses that got nothing in this turn.
     waiting: RefCell<Vec<Waker>>,
 }
 
@@ -76,7 +76,7 @@ impl Compressing {
         self.left.set(TURN);
     }
 
-    /// A turn ends. Who got nothing in it comes first in the next one: those that have got something wake themselves.
+    /// A turn ends. Responses that got nothing in it come first in the next one: the others wake themselves.
     pub fn end_turn(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
@@ -258,7 +258,7 @@ pub struct Compressed {
     encoder: Option<Encoder>,
     /// What was taken from the source, and not yet compressed.
     rest: Bytes,
-    /// The encoder has something that it has not given out.
+    /// The encoder holds data that was not flushed.
     needs_flush: bool,
     /// The last turn in which something of it was compressed.
     turn: u64,
@@ -289,8 +289,8 @@ impl Compressed {
         self.has_ended && self.trailers.is_none()
     }
 
-    /// Returns what is sent next. When nothing more is there to be compressed, all that was is given out: so nothing waits in the
-    /// encoder while the handler does.
+    /// Polls for the next frame. When the source has nothing more for now, the encoder is flushed, so that no data waits in it
+    /// while the handler does.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
         if self.has_ended {
             return Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))));

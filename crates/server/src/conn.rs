@@ -1,4 +1,4 @@
-//! What is known of a connection: its client, what it does, and which of its time limits passes next.
+//! The state of a connection: its client, its phase, and its time limits.
 
 use crate::forwarded::Origin;
 use crate::io::Hangup;
@@ -14,16 +14,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-/// What a connection does, as far as its time limits are concerned, and since when.
+/// The phase of a connection, which decides its time limit, and when it started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// The head of a request is awaited; before that of the first one also the end of a handshake.
     Head(u64),
-    /// No request is there or has begun to come.
+    /// Waiting for the next request.
     Idle(u64),
     /// Requests are being answered, which have time limits of their own.
     Busy,
-    /// It is a WebSocket, of which the client has sent something then.
+    /// It is a WebSocket, whose client sent something at this time.
     Socket(u64),
     /// It is about to be closed.
     Closing(u64),
@@ -34,19 +34,18 @@ pub enum Phase {
 /// How long a connection may take to close, in nanoseconds.
 const CLOSING: u64 = 5_000_000_000;
 
-/// How many bytes are read of a connection in one turn of its task, if no head is larger: so others have theirs, however quickly
-/// a client sends.
+/// How many bytes are read from a connection in one turn of its task, so that others get theirs however fast a client sends.
 const READ_BUDGET: usize = 64 << 10;
-/// What a call that reads counts besides its bytes, and what one that sends does: there may be an answer to each few bytes.
+/// What a read call costs besides its bytes, and what a send call costs: there may be an answer to every few bytes.
 const READ_CALL: usize = 1024;
 const SEND_CALL: usize = 256;
 
-/// How long a connection of HTTP/1.1 has to be idle to lose its buffers, in nanoseconds: they are most of its memory, and are made
-/// anew for the next request.
+/// How long an HTTP/1.1 connection must be idle before its buffers are released, in nanoseconds: they are most of its memory, and
+/// are allocated again for the next request.
 const RELEASE_AFTER: u64 = 1_000_000_000;
-/// If more connections than these have buffers, it loses them at once.
+/// If more connections than this have buffers, they are released at once.
 const MANY_BUFFERED: usize = 1024;
-/// Where connections have come in.
+/// The listener of a connection.
 pub struct Local {
     /// The address of their listener.
     pub address: String,
@@ -74,7 +73,7 @@ pub struct Connection {
     local: Rc<Local>,
     pub phase: Cell<Phase>,
     pub is_h2: Cell<bool>,
-    /// Data has been read while a request was being answered: it may be the begin of the next one.
+    /// Data was read while a request was being answered: it may be the start of the next one.
     pub has_more_input: Cell<bool>,
     /// How many requests are not over.
     pub active: Cell<usize>,
@@ -83,7 +82,7 @@ pub struct Connection {
     pub waker: RefCell<Option<Waker>>,
     /// It is to be closed at once.
     pub is_aborted: Cell<bool>,
-    /// It is to be closed if it is still idle, so that another one has its place.
+    /// It is to be closed if it is still idle, to make room for another one.
     pub close_if_idle: Cell<bool>,
     /// It is to be closed when its requests are answered.
     pub should_drain: Cell<bool>,
@@ -93,19 +92,19 @@ pub struct Connection {
     taken_at: Cell<u64>,
     /// The bytes of responses that wait for the client.
     waiting: OnceCell<Arc<Waiting>>,
-    /// By which it is seen that the client leaves while what it has sent is not read, and that something has come.
+    /// Watches for the client leaving while its data is not read, and for unread data.
     pub hangup: RefCell<Option<Hangup>>,
     /// A ping was sent since the client has sent something.
     pub is_pinged: Cell<bool>,
     /// The last request is one of HTTP/1.0, whose response may have no end but that of the connection.
     pub is_http10: Cell<bool>,
-    /// All that was to be sent is sent, and the client was told that it is all.
+    /// Everything was sent, and the sending side was shut down.
     pub is_shut: Cell<bool>,
     /// How much may still be read in this turn of its task.
     read_budget: Cell<usize>,
-    /// The last request has come as a whole, so that what follows is the begin of another one.
+    /// The last request was received completely, so that what follows is the start of another one.
     is_body_received: Cell<bool>,
-    /// It is idle, and has no buffers.
+    /// It is idle, and its buffers were released.
     pub has_no_buffers: Cell<bool>,
 }
 
@@ -162,10 +161,10 @@ impl Connection {
         }
     }
 
-    /// Returns the client of a request, of which trusted proxies may say something else.
+    /// Returns the client of a request, as a trusted proxy names it or of the connection.
     pub fn client_of<'a>(&'a self, origin: Option<&'a Origin>) -> (&'a str, u16) {
         match origin {
-            // A trusted proxy for which nobody has asked: its port is known.
+            // The trusted proxy's own request: its port is known.
             Some(Origin { client: (address, 0), .. }) if *address == self.client().0 => self.client(),
             Some(Origin { client: (address, port), .. }) => (address, *port),
             None => self.client(),
@@ -177,12 +176,11 @@ impl Connection {
         origin.and_then(|origin| origin.scheme).unwrap_or(self.local.scheme())
     }
 
-    /// Returns where it has come in.
+    /// Returns its listener.
     pub fn local(&self) -> &Local {
         &self.local
     }
 
-    /// Returns what it shares with the others.
     pub fn shared(&self) -> &Rc<Shared> {
         &self.shared
     }
@@ -199,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// Closes the connection at once.
+    /// Aborts the connection.
     pub fn abort(&self) {
         self.is_aborted.set(true);
         self.wake();
@@ -211,12 +209,12 @@ impl Connection {
         self.wake();
     }
 
-    /// Returns `true` if bytes have come that are not read. The next read takes them.
+    /// Returns `true` if there is unread data. The next read takes it.
     pub fn has_unread(&self) -> bool {
         self.hangup.borrow().as_ref().is_some_and(Hangup::has_unread)
     }
 
-    /// Closes the connection at once, unless others use it, too.
+    /// Aborts the connection, unless it is shared by other requests.
     pub fn abort_unless_h2(&self) {
         if !self.is_h2.get() {
             self.abort();
@@ -234,12 +232,12 @@ impl Connection {
         self.hangup.take();
     }
 
-    /// All that was to be sent is sent, and the client was told that it is all.
+    /// Everything was sent, and the sending side was shut down.
     pub fn set_shut_down(&self) {
         self.is_shut.set(true);
     }
 
-    /// Returns since when it has had nothing to do. The end of a response may still wait for the client to take it.
+    /// Returns since when it has been idle. It is not while the end of a response still waits for its client.
     pub fn idle_since(&self) -> Option<u64> {
         match self.phase.get() {
             Phase::Idle(since) if self.blocked_since.get() == 0 => Some(since),
@@ -247,13 +245,13 @@ impl Connection {
         }
     }
 
-    /// Returns since when nothing has been missing but its end: what its client still sends is read, so that it gets the response.
+    /// Returns since when it has been lingering: the response was sent, and what the client still sends is discarded.
     pub fn lingers_since(&self) -> Option<u64> {
         if let Phase::Lingering(since, _) = self.phase.get() { Some(since) } else { None }
     }
 
-    /// The connection ends although a response is not complete. A client of HTTP/1.0 that is told no length takes the end of
-    /// the connection for that of the response, unless the connection is reset.
+    /// The connection is closed before a response is complete. An HTTP/1.0 client that was given no length takes the close for the
+    /// end of the response, unless the connection is reset.
     pub fn reset_on_close(&self) {
         if self.is_http10.get()
             && let Some(hangup) = &*self.hangup.borrow()
@@ -262,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Begins a turn of its task. A head that has come as a whole is read in one.
+    /// Resets the read budget for a turn of its task. A whole head fits in it.
     pub fn begin_turn(&self) {
         self.read_budget.set(READ_BUDGET.max(self.shared.settings.max_header_size));
     }
@@ -272,12 +270,12 @@ impl Connection {
         self.read_budget.get() > 0
     }
 
-    /// A call has read so many bytes of the socket.
+    /// Counts a call that has read `count` bytes.
     pub fn spend_read(&self, count: usize) {
         self.read_budget.set(self.read_budget.get().saturating_sub(count + READ_CALL));
     }
 
-    /// A call has sent something.
+    /// Counts a call that sends.
     pub fn spend_write(&self) {
         self.read_budget.set(self.read_budget.get().saturating_sub(SEND_CALL));
     }
@@ -301,7 +299,7 @@ impl Connection {
         }
     }
 
-    /// The client takes no data.
+    /// The client does not take data.
     pub fn on_write_blocked(&self) {
         if self.blocked_since.get() == 0 {
             self.blocked_since.set(self.shared.event_loop.now.get().max(1));
@@ -309,7 +307,7 @@ impl Connection {
         }
     }
 
-    /// Counts bytes of a response until they are sent or dropped.
+    /// Counts bytes of a response while they wait to be sent.
     pub fn track(&self, bytes: Bytes) -> Bytes {
         if bytes.is_empty() {
             return bytes;
@@ -321,15 +319,14 @@ impl Connection {
         waiting.count(bytes)
     }
 
-    /// Returns how much it costs that the client takes nothing: bytes, times the time for which it has taken none. It is 0 if
-    /// that time is less than `least`, or if there are none.
+    /// Returns the bytes that wait, times the time for which the client has taken none; 0 if that time is less than `least`.
     pub fn backlog(&self, now: u64, least: u64) -> u128 {
         let bytes = self.waiting.get().map_or(0, |waiting| waiting.bytes());
         let time = now.saturating_sub(self.taken_at.get());
         if time < least { 0 } else { bytes as u128 * (u128::from(time) + 1) }
     }
 
-    /// Closes the connection, because its client takes too little of what waits for it.
+    /// Aborts the connection, because its client takes too little of what waits for it.
     pub fn abort_slow_client(&self) {
         if let Some(waiting) = self.waiting.get() {
             waiting.detach();
@@ -348,7 +345,7 @@ impl Connection {
         }
     }
 
-    /// A request has come.
+    /// A request was received.
     pub fn start_exchange(&self, version: Version) {
         self.phase.set(Phase::Busy);
         self.has_more_input.set(false);
@@ -369,13 +366,13 @@ impl Connection {
         }
     }
 
-    /// No request is there any more. Another connection may wait for the place of one that is idle.
+    /// The last request is finished. A new connection may take the place of one that is idle.
     fn set_idle(&self) {
         self.phase.set(Phase::Idle(self.shared.event_loop.now.get()));
         self.shared.notify_accept();
     }
 
-    /// A request has come, and is refused without a handler.
+    /// A request was received, and refused without a handler.
     pub fn request_refused(&self) {
         if self.active.get() == 0 {
             self.is_body_received.set(false);
@@ -406,13 +403,13 @@ impl Connection {
         self.is_body_received.get() && !self.has_no_buffers.get() && !self.is_h2.get()
     }
 
-    /// Returns `true` if it has been idle for long enough to lose its buffers.
+    /// Returns `true` if it has been idle for long enough to release its buffers.
     pub fn should_release_buffers(&self, now: u64) -> bool {
         let time = if self.shared.services.get() > MANY_BUFFERED { 0 } else { RELEASE_AFTER };
         self.can_release_buffers() && self.idle_since().is_some_and(|since| now >= since.saturating_add(time))
     }
 
-    /// Returns when a limit of its own passes, which is none of a request; `NEVER` if there is none.
+    /// Returns when its own next limit passes, not counting those of requests; `NEVER` if it has none.
     pub fn deadline(&self) -> u64 {
         let settings = &self.shared.settings;
         let phase = match self.phase.get() {
@@ -435,8 +432,8 @@ impl Connection {
         phase.min(blocked)
     }
 
-    /// A limit begins that passes after this time, or has none if that is 0: has the task woken then. What has begun before has been
-    /// seen to.
+    /// Has the task woken when a limit of this length, which starts now, has passed; 0 is no limit. Earlier limits are scheduled
+    /// already.
     pub fn schedule_timeout(&self, time: u64) {
         self.schedule(limit(self.shared.event_loop.now.get(), time));
     }
@@ -444,7 +441,7 @@ impl Connection {
     pub fn schedule(&self, due: u64) {
         let scheduled = self.scheduled.get();
         if due == NEVER || scheduled.is_some_and(|time| time.at <= due) {
-            return; // it looks again then
+            return; // limits are checked then
         }
         if let Some(waker) = self.waker() {
             self.unschedule();
@@ -458,13 +455,12 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the time at which the task is woken has come.
+    /// Returns `true` if the scheduled time has passed.
     pub fn is_schedule_due(&self, now: u64) -> bool {
         self.scheduled.get().is_some_and(|time| time.at <= now)
     }
 
-    /// Carries out what follows from limits that have passed, other than those of requests and WebSockets. Returns `true` if the
-    /// connection is to be closed at once.
+    /// Handles its limits that have passed, except those of requests and WebSockets. Returns `true` if it is to be closed at once.
     pub fn check_timeouts(&self, now: u64) -> bool {
         let settings = &self.shared.settings;
         let is_over = |since: u64, time: u64| time > 0 && now >= since.saturating_add(time);
@@ -498,7 +494,7 @@ impl Connection {
         }
     }
 
-    /// Returns what trusted proxies say of the client of a request, if it comes from one.
+    /// Returns what trusted proxies say about the client of a request, if it comes from one.
     pub fn origin(&self, head: &Parts) -> Option<Box<Origin>> {
         let proxies = &self.shared.settings.proxies;
         if proxies.are_none() || !self.is_known() {

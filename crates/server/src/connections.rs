@@ -8,14 +8,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-/// How long a client may take nothing, in nanoseconds, where too much waits for all of them.
+/// How long a client may take nothing while too many bytes wait, in nanoseconds.
 const PATIENCE: u64 = 1_000_000_000;
 
 pub struct Connections {
     shared: Rc<Shared>,
     all: RefCell<Slab<Rc<Connection>>>,
     memory: Memory,
-    /// Not before then are clients looked for that take nothing, where none was found.
+    /// The earliest time of the next search for slow clients, after one that found none.
     next_slow_check: Cell<u64>,
 }
 
@@ -48,8 +48,8 @@ impl Connections {
         self.shared.notify_accept();
     }
 
-    /// Closes the connection that has been idle for longest. If something has come on it meanwhile, it stays, and those look
-    /// again that wait for a place.
+    /// Closes the connection that has been idle for longest. If a request has arrived on it meanwhile, it stays, and the
+    /// tasks that wait for a place try again.
     pub fn close_idle(&self) {
         let connections = self.all.borrow();
         let idle = connections.iter().filter_map(|(_, it)| it.idle_since().map(|since| (since, it)));
@@ -60,7 +60,7 @@ impl Connections {
         }
     }
 
-    /// Closes connections if too much waits for their clients. It is called when one of them has sent what it could.
+    /// Aborts connections if too many bytes wait for their clients. Called when one of them has sent what it could.
     #[inline]
     pub fn enforce_max_buffered(&self) {
         if self.shared.is_over_buffered() {
@@ -101,7 +101,7 @@ impl Connections {
         }
     }
 
-    /// Returns when [`release_memory`](Connections::release_memory) has something to do; `NEVER` if it has nothing.
+    /// Returns when [`release_memory`](Connections::release_memory) is to be called; `NEVER` if it need not be.
     pub fn memory_deadline(&self) -> u64 {
         self.memory.deadline()
     }

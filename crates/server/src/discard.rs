@@ -1,4 +1,4 @@
-//! What a client still sends of a body that nobody reads any more.
+//! The rest of a request's body, read and dropped after the response.
 
 use crate::settings::SECOND;
 use crate::shared::Shared;
@@ -10,27 +10,27 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// Reads the rest of a request's body on HTTP/2, within limits.
+/// Reads and drops the rest of an HTTP/2 request's body, within limits.
 ///
-/// A stream whose body is dropped before its end is reset after the response. That is no error (RFC 9113, 8.1), but there are
-/// clients that forget the response when the reset comes while they still send, curl 7.88 among them. A body that ends within
-/// the limits needs no reset.
+/// A stream whose body is dropped before its end is reset after the response. That is not an error (RFC 9113, 8.1), but
+/// some clients, curl 7.88 among them, forget the response if the reset arrives while they still send. A body that is complete
+/// within the limits needs no reset.
 pub struct Discard {
     shared: Rc<Shared>,
     body: Incoming,
     budget: Budget,
     time: Option<Time>,
-    /// Its place among those that a stop wakes.
+    /// Its slot among the tasks that a drain wakes.
     place: Option<usize>,
 }
 
-/// How long a client may pause that sends what nobody reads. It has the answer, and most stop sending.
+/// How long the client may pause. It has its answer, and most clients stop sending.
 const PAUSE: u64 = 5 * SECOND;
 
-/// How long it is read when the server stops.
+/// The limit while the server drains.
 const LAST: u64 = 2 * SECOND;
 
-/// How much of what a client still sends is to be read, and how long.
+/// How much is still read from a client, and for how long.
 pub struct Budget {
     left: u64,
     until: u64,
@@ -38,7 +38,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns what is read from now on.
+    /// Creates the budget of a body from now on.
     pub fn new(shared: &Shared) -> Budget {
         let (settings, now) = (&shared.settings, shared.event_loop.now.get());
         let until = limit(now, settings.discard_timeout);
@@ -49,12 +49,12 @@ impl Budget {
         budget
     }
 
-    /// The server stops: others wait for that.
+    /// The server drains, and must not wait long.
     pub fn shorten(&mut self, shared: &Shared) {
         self.until = self.until.min(shared.event_loop.now.get().saturating_add(LAST));
     }
 
-    /// Bytes have come. Returns `false` if they are too many.
+    /// Counts bytes that were read. Returns `false` if that is too many.
     pub fn spend(&mut self, shared: &Shared, count: usize) -> bool {
         self.pause = shared.event_loop.now.get().saturating_add(PAUSE);
         let left = self.left.checked_sub(count as u64);
@@ -62,7 +62,7 @@ impl Budget {
         left.is_some()
     }
 
-    /// Returns when it has taken too long.
+    /// When it has taken too long.
     pub fn deadline(&self) -> u64 {
         self.until.min(self.pause)
     }

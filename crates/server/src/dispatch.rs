@@ -13,22 +13,22 @@ use std::rc::Rc;
 
 /// The handler of a request, as the server knows it: see [`Exchange::set_handler`].
 pub trait Handler {
-    /// What it waits for has come, or will not come: it tries again.
+    /// What it waits for is available, or never will be: it tries again.
     fn wake(&self);
 
-    /// It is to end.
+    /// It is to return soon.
     fn cancel(&self, reason: Reason);
 }
 
-/// Something for the owner to do.
+/// An event for the owner.
 pub enum Event {
     /// A request is to be handled; [`Exchange::finish_handler`] is called in any case.
     Begin(Rc<Exchange>),
-    /// A request is over; only after [`Server::log_requests`](crate::Server::log_requests).
+    /// A request is finished; only after [`Server::log_requests`](crate::Server::log_requests).
     Log(Box<Entry>),
 }
 
-/// What is still to be said to the owner, or to a handler.
+/// An event for the owner, or a message to a handler.
 enum Notice {
     Event(Event),
     Wake(Rc<Exchange>),
@@ -43,9 +43,9 @@ struct Pace {
 }
 
 impl Pace {
-    /// So many have begun before anything is concluded from it.
+    /// How many must have begun before a pace is known.
     const LEAST: u64 = 16;
-    /// When so many have begun, the older half is forgotten.
+    /// After this many the older half is forgotten.
     const MOST: u64 = 256;
 
     /// The queue was empty.
@@ -63,7 +63,7 @@ impl Pace {
         }
     }
 
-    /// Returns how long a request would wait behind so many others, if that can be said.
+    /// Estimates how long a request would wait behind `others`; `None` while the pace is unknown.
     fn wait(&self, others: usize, now: u64) -> Option<u64> {
         let elapsed = u128::from(now.saturating_sub(self.since.get()));
         let known = others > 0 && self.begun.get() >= Self::LEAST;
@@ -139,7 +139,7 @@ impl Dispatcher {
         }
     }
 
-    /// Wakes the owner if there is something to do, or the last thing has ended.
+    /// Wakes the owner if there is work, or if a drain is complete.
     pub fn notify(&self) {
         if !self.is_in_turn.get() && (self.has_work() || self.is_drained()) {
             self.shared.event_loop.driver.wake();
@@ -180,7 +180,7 @@ impl Dispatcher {
         self.running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
     }
 
-    /// A request has come: a handler begins, or it waits for one.
+    /// Starts a handler for a request, or queues the request.
     pub fn dispatch(&self, exchange: &Rc<Exchange>) {
         if self.has_capacity() {
             self.start(exchange);
@@ -200,13 +200,13 @@ impl Dispatcher {
         self.push(Event::Begin(Rc::clone(exchange)));
     }
 
-    /// Answers a request with a file, or with why there is none.
+    /// Answers a request for a file.
     pub fn answer_with_file(&self, exchange: &Rc<Exchange>, head: Head, body: Body) {
         self.shared.files.set(self.shared.files.get() + 1);
         exchange.respond(head, body);
     }
 
-    /// A handler has ended: the next request has its place.
+    /// A handler has returned: the next request may start.
     pub fn handler_finished(&self, id: usize) {
         let exchange = self.running.borrow_mut().try_remove(id);
         drop(exchange);
@@ -218,7 +218,7 @@ impl Dispatcher {
         self.running.borrow().len().saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
     }
 
-    /// Begins the next handlers, if there is room for them.
+    /// Starts queued requests while there is capacity.
     pub fn start_queued(&self) {
         while self.has_capacity() {
             let next = self.queue.borrow_mut().pop_front();
@@ -230,8 +230,8 @@ impl Dispatcher {
         }
     }
 
-    /// Returns `true` if a request that came now would be refused after `queue_timeout`, by the pace at which others have begun
-    /// since the queue was last empty. Refused at once it does not lengthen the queue, and its client can go elsewhere.
+    /// Returns `true` if a request queued now would be refused after `queue_timeout`, at the pace at which others have started since
+    /// the queue was last empty. Refused at once, it does not lengthen the queue, and its client can go elsewhere.
     fn would_time_out(&self) -> bool {
         let limit = self.shared.settings.queue_timeout;
         limit > 0
@@ -241,7 +241,7 @@ impl Dispatcher {
                 .is_some_and(|wait| wait >= limit)
     }
 
-    /// A request waits for a handler no more.
+    /// Removes a request from the queue.
     pub fn remove_queued(&self, exchange: &Rc<Exchange>) {
         self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
     }

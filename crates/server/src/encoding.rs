@@ -66,7 +66,7 @@ pub fn preferred<'a>(values: impl IntoIterator<Item = &'a HeaderValue>, offered:
 
 /// Returns how much a coding is wanted; 0: not at all.
 fn rank(elements: &[Element<'_>], coding: Coding) -> u16 {
-    // Who names a coding twice gets the lower weight: it may be excluded by one of them.
+    // A coding that is named twice has the lower weight: one of them may exclude it.
     let named = |is_named: &dyn Fn(&[u8]) -> bool| {
         elements.iter().filter(|element| is_named(element.name)).map(|element| element.weight).min()
     };
@@ -77,7 +77,7 @@ fn rank(elements: &[Element<'_>], coding: Coding) -> u16 {
     }
 }
 
-/// Returns what an element says. One that is malformed says nothing.
+/// Parses an element; `None` if it is malformed.
 fn element(text: &[u8]) -> Option<Element<'_>> {
     let mut parts = text.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let name = parts.next().filter(|name| !name.is_empty())?;

@@ -20,7 +20,7 @@ pub trait Driver {
     fn now(&self) -> u64;
 
     /// Begins a wait: [`Server::ready`](crate::Server::ready) is to be called, once, with the key that this returns. `would_block`: the last call has
-    /// shown that the descriptor is not ready. `is_used` returns `true` for the keys of other waits, of which this is to be none.
+    /// shown that the descriptor is not ready. `is_used` returns `true` for keys of other waits, which must not be returned.
     /// Returns `None` if it may be ready.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ pub trait Driver {
     /// Ends a wait.
     fn unwatch(&self, fd: RawFd, key: Key);
 
-    /// The last call has taken all that there was, as far as it can tell.
+    /// The last call has drained the descriptor, as far as it can tell.
     fn emptied(&self, fd: BorrowedFd<'_>, direction: Direction);
 
     /// A descriptor of the server's is new.

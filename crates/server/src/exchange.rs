@@ -47,22 +47,22 @@ pub enum Reason {
     Timeout,
     /// The body of the request has not come in time.
     SlowBody,
-    /// The server ends.
+    /// The server is shutting down.
     Shutdown,
 }
 
 /// The result of reading a request's body.
 #[derive(Debug)]
 pub enum Incoming {
-    /// Some of it.
+    /// A piece of it.
     Data(Bytes),
     /// Its end.
     End,
-    /// Nothing has come yet: [`Handler::wake`] follows.
+    /// Nothing has arrived yet: [`Handler::wake`] follows.
     Pending,
     /// It is larger than allowed.
     TooLarge,
-    /// It breaks the protocol.
+    /// It violates the protocol.
     Malformed,
     /// The client has gone away.
     Failed,
@@ -91,9 +91,9 @@ pub struct Exchange {
     /// The handler runs, and has this number.
     is_handled: Cell<bool>,
     running_id: Cell<usize>,
-    /// When it has come.
+    /// When it was received.
     begun: u64,
-    /// When the present state has begun.
+    /// When it entered this state.
     since: Cell<u64>,
     /// The status of the response, and how many bytes of its body hyper has taken.
     status: Cell<Option<StatusCode>>,
@@ -104,13 +104,13 @@ pub struct Exchange {
     incoming: RefCell<Option<hyper::body::Incoming>>,
     read_ahead: RefCell<Option<Incoming>>,
     received: Cell<u64>,
-    /// All of the body has come.
+    /// All of the body was received.
     is_received: Cell<bool>,
     /// The handler has asked for the body.
     is_body_requested: Cell<bool>,
     /// The response says that the connection is closed.
     says_close: Cell<bool>,
-    /// How many pieces of the body have been read because there is a response.
+    /// How many pieces of the body were read before the response was sent.
     drained_pieces: Cell<u8>,
     request_trailers: RefCell<Option<HeaderMap>>,
     /// Since when a handler has been waiting for data of the body; 0 while none is.
@@ -197,7 +197,7 @@ impl Exchange {
         self.connection.client_of(self.origin())
     }
 
-    /// Returns what trusted proxies say of the client.
+    /// What trusted proxies say about the client.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
@@ -207,7 +207,7 @@ impl Exchange {
         self.connection.is_known() && self.shared().settings.proxies.trusts(self.connection.client().0)
     }
 
-    /// Returns the address of the listener through which it has come.
+    /// Returns the address of the listener that accepted its connection.
     pub fn local(&self) -> &str {
         &self.connection.local().address
     }
@@ -217,7 +217,7 @@ impl Exchange {
         self.connection.scheme_of(self.origin())
     }
 
-    /// Sets what is told that data of the body or room for the response has come, or that the handler is to end.
+    /// Sets the handler, which is woken when data of the body or room for the response is available, and may be cancelled.
     pub fn set_handler(&self, handler: Weak<dyn Handler>) {
         let _ = self.handler.set(handler);
     }
@@ -241,8 +241,7 @@ impl Exchange {
         self.cancelled.get()
     }
 
-    /// Returns the time that was over, in nanoseconds, when its handler was cancelled for this reason; `None` if the reason is no
-    /// limit of time.
+    /// Returns the time limit behind a cancellation, in nanoseconds; `None` if the reason is not a time limit.
     pub fn limit(&self, reason: Reason) -> Option<u64> {
         match reason {
             Reason::Timeout => Some(self.shared().settings.request_timeout),
@@ -269,7 +268,7 @@ impl Exchange {
         self.state.get() == State::Queued
     }
 
-    /// The handler has ended. A response that it has not completed is a failure.
+    /// The handler has returned. If its response is not complete, that is a failure.
     pub fn finish_handler(self: &Rc<Self>) {
         if self.is_handled.replace(false) {
             match self.state.get() {
@@ -410,7 +409,7 @@ impl Exchange {
         }
     }
 
-    /// Pulls data for a handler that waits for it. Called after the connection was polled.
+    /// Reads ahead for a handler that waits for data. Called after the connection was polled.
     pub(crate) fn poll_read_ahead(self: &Rc<Self>, cx: &mut Context<'_>) {
         if self.reads_since.get() == 0 || self.read_ahead.borrow().is_some() {
             return;
@@ -422,7 +421,7 @@ impl Exchange {
                     self.cancel(Reason::Disconnected);
                 }
                 *self.read_ahead.borrow_mut() = Some(read);
-                self.stop_reading(); // it is the handler's turn
+                self.stop_reading(); // the handler goes on
                 self.dispatcher.wake_handler(Rc::clone(self));
             }
         }
@@ -435,7 +434,7 @@ impl Exchange {
         self.reason.replace(ReasonPhrase::try_from(phrase).ok());
     }
 
-    /// Begins the response. Returns `false` if it has begun, or there is nobody to get it.
+    /// Begins the response. Returns `false` if it has already begun, or the client is gone.
     pub fn respond(self: &Rc<Self>, head: Head, body: Body) -> bool {
         if self.is_answered() || self.is_aborted.get() {
             return false;
@@ -552,7 +551,7 @@ impl Exchange {
         true
     }
 
-    /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
+    /// Withdraws a response of which nothing was sent yet. Returns `false` if there is none.
     pub fn withdraw_response(&self) -> bool {
         if self.state.get() == State::Upgraded {
             return false;
@@ -570,7 +569,7 @@ impl Exchange {
 
     // --- WebSockets ---
 
-    /// Makes the connection a WebSocket, with this subprotocol. It lives until the handler ends.
+    /// Makes the connection a WebSocket, with this subprotocol. It is closed when the handler returns.
     ///
     /// # Errors
     /// The request does not ask for it in the right way, or is answered already.
@@ -647,7 +646,7 @@ impl Exchange {
         false
     }
 
-    /// Returns `true` if nobody takes what is written.
+    /// Returns `true` if what is written would be dropped.
     fn has_no_reader(&self) -> bool {
         self.is_over() || self.cancelled.get() == Some(Reason::Disconnected)
     }
@@ -685,7 +684,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the response when there is one; an error if there will be none.
+    /// Polls for the response; an error if there will be none.
     pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Content>, ()>> {
         if self.response.borrow().is_some() {
             if !self.is_received.get() {
@@ -748,7 +747,7 @@ impl Exchange {
         Poll::Ready(())
     }
 
-    /// Returns `true` if more of the body may be read because there is a response.
+    /// Returns `true` if more of the body may be read before the response is sent.
     fn may_drain_request(&self) -> bool {
         let read_ahead = match &*self.read_ahead.borrow() {
             None => 0,
@@ -775,7 +774,7 @@ impl Exchange {
         if bytes.len() < COUNTED { bytes } else { self.connection.track(bytes) }
     }
 
-    /// hyper has taken so many bytes of the body.
+    /// hyper has taken `count` bytes of the body.
     pub(crate) fn on_sent(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
         if self.taken_since.get() > 0 {
@@ -783,7 +782,7 @@ impl Exchange {
         }
     }
 
-    /// Returns what is logged of it.
+    /// Its entry in the access log.
     pub(crate) fn log_entry(&self) -> Entry {
         let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
         let duration = self.shared().event_loop.driver.now().saturating_sub(self.begun);
@@ -791,7 +790,7 @@ impl Exchange {
         Entry { status, bytes: self.sent.get(), duration, ..entry }
     }
 
-    /// hyper needs the body no more.
+    /// hyper has dropped the body.
     pub(crate) fn finish_body(self: &Rc<Self>, is_sent: bool) {
         if self.state.replace(State::Over) != State::Over {
             if !is_sent && self.is_handled.get() {
@@ -805,7 +804,7 @@ impl Exchange {
         }
     }
 
-    /// There is nobody any more to get a response.
+    /// The client is gone before it got a response.
     pub(crate) fn disconnect(self: &Rc<Self>) {
         let before = self.state.replace(State::Over);
         if before != State::Over {
@@ -814,7 +813,7 @@ impl Exchange {
             }
             self.discard_body();
             if self.response.take().is_some() {
-                self.status.set(None); // nobody has got it
+                self.status.set(None); // it was not sent
                 self.file.take();
                 self.taken_since.set(0);
             }
@@ -824,7 +823,7 @@ impl Exchange {
         }
     }
 
-    /// What a handler waits for does not come any more. It may go on although it is asked to end.
+    /// What a handler waits for will not come. It may go on although it is cancelled.
     fn wake_handler(self: &Rc<Self>) {
         if self.is_reading() || self.writes_since.get() > 0 {
             self.stop_reading();
@@ -833,7 +832,7 @@ impl Exchange {
         }
     }
 
-    /// Gives the rest of the body up. Who reads on finds that it is incomplete.
+    /// Discards the rest of the body. A handler that reads on finds it incomplete.
     fn discard_body(&self) {
         let Some(body) = self.incoming.take() else { return };
         self.is_received.set(body.is_end_stream());
@@ -902,7 +901,7 @@ impl Exchange {
 
     // --- time ---
 
-    /// Returns when a limit passes; `NEVER` if there is none to be watched.
+    /// Returns when its next limit passes; `NEVER` if it has none.
     #[inline]
     pub(crate) fn deadline(&self) -> u64 {
         let settings = &self.shared().settings;
@@ -951,7 +950,7 @@ impl Exchange {
             self.fail_slow_body(now);
         }
         if is_over(self.taken_since.get(), settings.write_timeout) {
-            // Its stream may stay, of which the client takes nothing, but not the open file.
+            // The stream that its client ignores may stay, but not the open file.
             self.taken_since.set(0);
             if let Some(file) = self.file.take() {
                 file.give_up();
@@ -968,8 +967,8 @@ impl Exchange {
         }
     }
 
-    /// The client takes nothing of the response. A stream of HTTP/2 is there until its client takes something or the connection ends,
-    /// and must not keep that from being idle.
+    /// The client takes nothing of the response. An HTTP/2 stream stays open until its client takes something or the connection is
+    /// closed, and must not keep the connection from being idle.
     fn give_up_response(self: &Rc<Self>) {
         self.connection.abort_unless_h2();
         if self.parts.version == Version::HTTP_2 {
@@ -988,7 +987,7 @@ impl Exchange {
         self.cancel(Reason::SlowBody);
     }
 
-    /// Returns `true` if the body has come too slowly on average.
+    /// Returns `true` if the body arrives too slowly on average.
     pub(crate) fn is_body_slow(&self, now: u64) -> bool {
         let settings = &self.shared().settings;
         let since = self.reads_since.get();
@@ -1007,7 +1006,7 @@ impl Exchange {
     }
 }
 
-/// How much of a body is read because there is a response, and in how many pieces. It delays the response by a turn of the
+/// How much of a body is read before the response is sent, and in how many pieces. It delays the response by a turn of the
 /// connection for each.
 const DRAIN_BYTES: usize = 64 << 10;
 const DRAIN_PIECES: u8 = 16;
@@ -1015,8 +1014,8 @@ const DRAIN_PIECES: u8 = 16;
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;
 
-/// Returns `true` if a value begins or ends with a blank, which with HTTP/2 makes a request malformed (RFC 9113, 8.2.1): who writes
-/// it as one of HTTP/1.1 would change it.
+/// Returns `true` if a value starts or ends with whitespace, which makes an HTTP/2 request malformed (RFC 9113, 8.2.1): forwarded
+/// as HTTP/1.1, it would change.
 pub fn has_surrounding_space(headers: &HeaderMap) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))

@@ -1,7 +1,7 @@
 //! Folders whose files the server sends itself, without a handler.
 //!
 //! A file that the kernel has in memory is opened and read in place; otherwise a thread of the event loop does that, so that a slow
-//! disk delays nobody else. What is no file goes to the handler.
+//! disk delays no other request. What is not a file goes to the handler.
 
 mod beneath;
 mod conditions;
@@ -86,7 +86,7 @@ pub enum Found {
         stat: Stat,
         coding: Coding,
     },
-    /// A folder with an index, whose URL ends with a slash.
+    /// A folder with an index, whose URL has a trailing slash.
     Folder,
     /// There is no coding of it that the client accepts.
     NotAcceptable,
@@ -261,7 +261,7 @@ enum Opened {
     Failed(StatusCode),
 }
 
-/// Returns what a failure to open a file means.
+/// Maps an error from opening a file.
 fn failed(errno: Errno) -> Found {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Found::Failed(StatusCode::SERVICE_UNAVAILABLE),
@@ -347,8 +347,8 @@ fn of_file(
     (Head { status, headers }, Body::File(File::new(fd, part, stat)))
 }
 
-/// Returns what tells this version of a file from others. The time of its last change counts (`ctime`), which also one that has
-/// replaced it with an older date and the same size has as its own.
+/// Returns the validators of this version of a file. They are made of the time of its last change (`ctime`), which is also new
+/// for a file that replaces it with an older date and the same size.
 fn validators(stat: &Stat, coding: Coding, now: SystemTime) -> Option<Validators> {
     let (seconds, nanoseconds) = (u64::try_from(stat.st_ctime).ok()?, stat.st_ctime_nsec);
     let changed = UNIX_EPOCH + Duration::new(seconds, u32::try_from(nanoseconds).ok()?);

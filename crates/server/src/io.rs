@@ -40,7 +40,7 @@ impl Socket {
         }
     }
 
-    /// Returns what sees that the client has closed the connection.
+    /// Creates a watcher for the client closing the connection.
     pub fn hangup(&self) -> Hangup {
         Hangup {
             fd: Rc::clone(&self.fd),
@@ -76,7 +76,7 @@ impl Socket {
         if let Poll::Ready(Ok(count)) = read {
             self.connection.spend_read(count);
         }
-        // Only for TCP: a read of another socket ends where data of another kind begins.
+        // TCP only: on other sockets a read may stop short although there is more.
         if let Poll::Ready(Ok(count)) = read
             && self.is_tcp
             && count > 0
@@ -87,7 +87,7 @@ impl Socket {
         read
     }
 
-    /// The client has sent so many bytes of HTTP, or of a WebSocket.
+    /// `count` bytes of HTTP or of a WebSocket were read.
     pub fn on_read(&self, count: usize) {
         self.connection.on_read(count);
     }
@@ -97,7 +97,7 @@ impl Socket {
         self.connection.set_shut_down();
     }
 
-    /// Takes at most so many bytes that were read ahead.
+    /// Takes at most `most` of the bytes that were read ahead.
     fn take_read_ahead(&self, most: usize) -> Bytes {
         let mut ahead = self.read_ahead.borrow_mut();
         let count = ahead.len().min(most);
@@ -122,7 +122,7 @@ impl Socket {
         let written = if let [one] = buffers {
             self.poll_send_one(cx, one)
         } else if let Some(joined) = joined.get_mut(..length) {
-            // The kernel takes longer to look at a list of buffers than it takes to copy so few bytes.
+            // Copying so few bytes is cheaper than having the kernel walk a list of buffers.
             let mut at = 0;
             for buffer in buffers {
                 joined[at..at + buffer.len()].copy_from_slice(buffer);
@@ -184,7 +184,7 @@ impl Drop for Socket {
     }
 }
 
-/// Sees that the client has closed its connection, also while there is something to read; and what has come that is not read.
+/// Watches for the client closing its connection, even while there is unread data.
 pub struct Hangup {
     fd: Rc<OwnedFd>,
     event_loop: Rc<EventLoop>,
@@ -201,7 +201,7 @@ impl Hangup {
         polled.map(drop)
     }
 
-    /// Returns `true` if bytes have come that are not read. The next read takes them, although no wait has ended.
+    /// Returns `true` if there is unread data. The next read takes it, although no wait has ended.
     pub fn has_unread(&self) -> bool {
         let mut byte = 0_u8;
         // SAFETY: an open descriptor, and memory of one byte.
@@ -213,7 +213,7 @@ impl Hangup {
         count > 0
     }
 
-    /// Has the connection reset when it is closed, so that what was sent does not look complete.
+    /// Makes closing the socket reset the connection, so that what was sent does not look complete.
     pub fn reset_on_close(&self) {
         let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an open descriptor, and an option of this size. For a Unix socket it has no effect.
@@ -252,7 +252,7 @@ impl Read for Socket {
         let (place, length) = (room.as_mut_ptr().cast(), room.len());
         match this.poll_recv(cx, place, length) {
             Poll::Ready(Ok(count)) => {
-                // SAFETY: `recv` has written so many.
+                // SAFETY: `recv` has written `count` bytes.
                 unsafe { buf.advance(count) };
                 this.on_read(count);
                 Poll::Ready(Ok(()))
@@ -331,7 +331,7 @@ pub fn duplicate_listener(fd: RawFd) -> io::Result<Copied> {
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a new descriptor, which nobody else owns.
+    // SAFETY: a new descriptor without another owner.
     let fd = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(copy) };
     Ok(Copied { fd, is_unix })
 }

@@ -21,7 +21,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Reads and sends what can be read and sent at once. Ready: nothing is left to be done but to close the socket.
+    /// Reads and sends without blocking. Ready: only the socket is left to be closed.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let is_blocked = self.read(cx);
         let sent = self.send(cx); // with the answers to pings that were read
@@ -38,7 +38,7 @@ impl Link {
         Poll::Pending
     }
 
-    /// Reads some of what has come. Returns `true` if that was all.
+    /// Reads some of the available data. Returns `true` if that was all.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         let left = Cell::new(BYTES);
         for _ in 0..MESSAGES {
@@ -63,7 +63,7 @@ impl Link {
         false
     }
 
-    /// Returns `true` if nothing is left to be sent.
+    /// Sends buffered frames. Returns `true` if all were sent.
     fn send(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         let stream = &mut self.stream;
         loop {

@@ -29,7 +29,7 @@ pub enum Address {
     Unix(String),
     /// `fd:3`: a socket that listens already.
     Descriptor(RawFd),
-    /// `taken-fd:3`: one that nobody else in this process uses. It is closed with the listener, and not left to other programs.
+    /// `taken-fd:3`: one that nothing else in this process uses. It is closed with the listener, and not passed on to other programs.
     Taken(RawFd),
 }
 
@@ -196,7 +196,7 @@ fn shared_socket(address: &SocketAddr) -> std::io::Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-/// Removes a socket that no process listens on any more.
+/// Removes a stale socket file.
 fn remove_stale(path: &str) {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
@@ -284,9 +284,9 @@ impl Future for Accepting {
                 return Poll::Pending;
             }
             let accepted = self.side.poll(event_loop, listener.as_fd(), cx, || match listener.accept() {
-                // The client has gone before: the next one.
+                // The client has already left: accept the next one.
                 Err(error) if is_of_one_client(&error) => Err(ErrorKind::Interrupted.into()),
-                // The kernel looks for a free descriptor first: there may be no client at all.
+                // The kernel allocates a descriptor first: there may be no client at all.
                 Err(error) if error.kind() != ErrorKind::WouldBlock => {
                     io::is_readable(listener.as_fd()).and(Err(error))
                 }
@@ -302,7 +302,7 @@ impl Future for Accepting {
                     event_loop.exec.spawn(task);
                 }
                 Poll::Ready(Err(_)) => {
-                    // Descriptors or memory have run out. What else frees some is not announced, so it tries again.
+                    // Out of descriptors or memory. Nothing announces that some were freed elsewhere, so it retries.
                     connections.close_idle();
                     self.clear_pause();
                     self.pause.set(Some(event_loop.timers.add(event_loop.now.get() + PAUSE, cx.waker().clone())));

@@ -30,12 +30,12 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// There are so many connections, one more than before.
+    /// A connection was opened: there are `count` now.
     pub fn connection_opened(&self, count: usize) {
         self.most.set(self.most.get().max(count));
     }
 
-    /// There are so many connections, fewer than before.
+    /// A connection was closed: `count` are left.
     pub fn connection_closed(&self, count: usize, now: u64) {
         if self.has_shrunk(count) {
             let due = if count <= self.most.get() / FEW { now } else { now.saturating_add(PAUSE) };

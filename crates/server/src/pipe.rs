@@ -8,16 +8,16 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::task::{Context, Poll, Waker};
 
-/// What became of bytes that were written to a response.
+/// What happened to bytes that were written to a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Written {
-    /// They are sent, and there is room for more.
+    /// They were buffered, and there is room for more.
     Ok,
-    /// They are sent, and the buffer is full: wait before more is written.
+    /// They were buffered, and the buffer is full: wait before writing more.
     Full,
-    /// They are dropped: the client is gone.
+    /// They were dropped: the client is gone.
     Gone,
-    /// They are dropped: the response is complete, or longer than it declares.
+    /// They were dropped: the response is complete, or longer than it declares.
     TooMuch,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Incomplete {
 
 impl std::error::Error for Incomplete {}
 
-/// How a stream ends.
+/// The end of the body.
 enum End {
     Open,
     Complete(Option<HeaderMap>),
@@ -136,7 +136,7 @@ impl Pipe {
         self.buffered.get() == 0 && matches!(*self.end.borrow(), End::Complete(None) | End::Taken)
     }
 
-    /// Returns how much of it is still to come, as far as that is known.
+    /// Returns the remaining length, if it is known.
     pub fn size_hint(&self) -> SizeHint {
         match self.left.get() {
             Some(left) => SizeHint::with_exact(left + self.buffered.get() as u64),

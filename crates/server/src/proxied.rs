@@ -11,7 +11,7 @@ const TEXT: &[u8] = b"PROXY ";
 const TEXT_LENGTH: usize = 107;
 /// The length of a header of version 2 without addresses and what follows these.
 const FIXED: usize = 16;
-/// How long a header may be. It may have 64 KiB of further values, which nobody sends: certificates at most.
+/// How long a header may be. The format allows 64 KiB of further values; certificates at most are sent.
 pub const LONGEST: usize = 4096;
 
 /// Whose connection it is.
@@ -19,24 +19,24 @@ pub const LONGEST: usize = 4096;
 pub enum Source {
     /// That of this client.
     Client(IpAddr, u16),
-    /// That of a client of which the proxy has no address.
+    /// That of a client whose address the proxy does not know.
     Unknown,
-    /// The proxy's own: it looks whether the server is there.
+    /// The proxy's own: a health check.
     Proxy,
 }
 
-/// What was found at the begin of a connection.
+/// The result of parsing the start of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parsed {
-    /// A header of so many bytes.
+    /// A header, and its length.
     Header(Source, usize),
-    /// A part of one.
+    /// Not yet all of one.
     Partial,
-    /// None.
+    /// Not a header.
     Malformed,
 }
 
-/// Looks for a header at the begin of `bytes`.
+/// Parses a header at the start of `bytes`.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let begins = |prefix: &[u8]| {
         let length = prefix.len().min(bytes.len());
@@ -65,7 +65,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// Returns what a whole header says.
+/// Parses a whole header.
 fn source(header: &[u8]) -> Option<Source> {
     if !header.starts_with(BINARY) {
         return Some(match v1::Header::try_from(header).ok()?.addresses {

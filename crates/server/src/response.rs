@@ -64,7 +64,7 @@ impl Content {
 /// The reason phrase of a status that has none.
 pub static NO_REASON: ReasonPhrase = ReasonPhrase::from_static(b"");
 
-/// The headers by which handlers have a proxy send a file. Others must not see where it lies.
+/// Headers that tell a proxy to send a file. Other clients must not see its path.
 pub static SENDFILE_HEADERS: [HeaderName; 4] = [
     HeaderName::from_static("x-accel-redirect"),
     HeaderName::from_static("x-sendfile"),
@@ -72,7 +72,7 @@ pub static SENDFILE_HEADERS: [HeaderName; 4] = [
     HeaderName::from_static("x-lighttpd-sendfile"),
 ];
 
-/// The headers that handlers do not set. What they say of the connection and the length is heeded.
+/// Headers that the server sets itself. A handler's values for the connection and the length are taken into account.
 pub static MANAGED_HEADERS: [HeaderName; 6] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
@@ -112,7 +112,7 @@ pub fn refusal(status: StatusCode) -> (Head, Body) {
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
-    // Who is refused CONNECT may send what is meant for the tunnel.
+    // A client whose CONNECT was refused may send data for the tunnel.
     if status.is_client_error() || matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::NOT_IMPLEMENTED) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How the server is doing.
+/// Statistics of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
     /// Connections that were accepted.
@@ -27,7 +27,7 @@ pub struct Stats {
     pub websockets: usize,
     /// Requests that wait for a handler.
     pub queued: usize,
-    /// Requests that have come.
+    /// Requests received.
     pub requests: u64,
     /// Requests that were answered with a file, or about one.
     pub files: u64,
@@ -59,12 +59,12 @@ impl Server {
         self.0.notify();
     }
 
-    /// Returns its limits, and whom it trusts.
+    /// Returns its settings.
     pub fn settings(&self) -> &Settings {
         &self.0.shared.settings
     }
 
-    /// From now on there is an event for each request that is over.
+    /// Enables an event for each finished request.
     pub fn log_requests(&self) {
         self.0.is_logged.set(true);
     }
@@ -166,7 +166,7 @@ impl Server {
         self.0.is_drained() && !self.0.has_work()
     }
 
-    /// Returns how the server is doing.
+    /// Returns its statistics.
     pub fn stats(&self) -> Stats {
         let shared = &self.0.shared;
         Stats {

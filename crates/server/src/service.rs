@@ -22,7 +22,7 @@ use std::task::{Context, Poll, ready};
 /// The exchanges of a connection. Its task drops those that are over.
 pub type Active = Rc<RefCell<Vec<Rc<Exchange>>>>;
 
-/// The service of one connection, which has hyper's buffers for as long as there is one.
+/// The service of one connection. It lives as long as hyper's buffers for it.
 pub struct Service {
     dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
@@ -108,7 +108,7 @@ impl Service {
         }
     }
 
-    /// Has another thread look for the file.
+    /// Opens the file on another thread.
     fn look_up_blocking(&self, exchange: &Rc<Exchange>, places: Vec<Place>) {
         let event_loop = &self.dispatcher.shared.event_loop;
         let job = Job::spawn(event_loop, move || Place::find(places));

@@ -87,7 +87,7 @@ impl Shared {
         add(&self.accepting, waker);
     }
 
-    /// A connection was closed, or may be closed in favour of another one.
+    /// A connection was closed, or is idle and may make room for a new one.
     pub fn notify_accept(&self) {
         self.accepting.take().into_iter().for_each(Waker::wake);
     }

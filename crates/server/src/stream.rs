@@ -110,15 +110,15 @@ impl Write for Stream {
 pub struct Session {
     socket: Socket,
     tls: ServerConnection,
-    /// The first byte that has come.
+    /// The first byte that was received.
     first: Option<u8>,
-    /// What was read from the socket, and not yet decrypted because there is enough of that.
+    /// Data that was read from the socket, and is decrypted when the session's buffer has room.
     rest: Bytes,
     /// What was decrypted and taken, and then returned.
     read_ahead: Bytes,
 }
 
-/// How a handshake has failed.
+/// Why a handshake failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandshakeError {
     /// The client has sent a request of HTTP without TLS.
@@ -147,7 +147,7 @@ impl Session {
         })
     }
 
-    /// Goes on with the handshake. Ready: it is complete, or has failed.
+    /// Continues the handshake. Ready: it is complete, or has failed.
     pub fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), HandshakeError>> {
         loop {
             if ready!(self.poll_flush(cx)).is_err() {
@@ -174,7 +174,7 @@ impl Session {
         self.tls.alpn_protocol() == Some(b"h2")
     }
 
-    /// Reads from the socket, and decrypts it. Returns how many bytes have come, 0 at the end of the connection.
+    /// Reads from the socket, and decrypts it. Returns how many bytes were read, 0 at the end of the connection.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if !self.tls.is_handshaking() {
             return self.poll_receive_data(cx);
@@ -270,7 +270,7 @@ impl Session {
         Poll::Ready(Ok(()))
     }
 
-    /// Tells the client that what was sent is all. To be sent by `poll_flush`.
+    /// Queues `close_notify`, which `poll_flush` sends.
     pub fn close(&mut self) {
         self.tls.send_close_notify();
     }
@@ -286,9 +286,9 @@ fn decrypt(tls: &mut ServerConnection, bytes: &[u8]) -> io::Result<usize> {
     let mut left = bytes;
     while !left.is_empty() {
         match tls.read_tls(&mut left) {
-            Ok(0) => return Ok(bytes.len()), // the client has said that nothing more comes
+            Ok(0) => return Ok(bytes.len()), // the client has sent `close_notify`
             Ok(_) => {}
-            // There is enough that was decrypted.
+            // The buffer of decrypted data is full.
             Err(error) if error.kind() == ErrorKind::Other => break,
             Err(error) => return Err(error),
         }
@@ -324,7 +324,7 @@ impl io::Write for Wire<'_, '_> {
     }
 }
 
-/// A socket of which the first byte is remembered.
+/// A socket that remembers the first byte read.
 struct RememberFirst<'a, 'b, 'c>(&'a mut Wire<'b, 'c>, &'a mut Option<u8>);
 
 impl io::Read for RememberFirst<'_, '_, '_> {

@@ -1,4 +1,4 @@
-//! The task of a connection: finding out the protocol, hyper's state machine for it, and what follows from time limits.
+//! The task of a connection: it detects the protocol, drives hyper's state machine for it, and enforces time limits.
 
 use crate::conn::{Connection, Phase};
 use crate::discard::Budget;
@@ -38,14 +38,14 @@ const NOT_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; c
     reason = "there is one for each connection, and it is almost always the large one"
 )]
 enum Protocol {
-    /// What a proxy says of the client, as far as it has come; then that is spoken which the listener says.
+    /// The header of a proxy, as far as it was received; the protocol of the listener follows.
     Proxied(Socket, Vec<u8>, Option<Rc<Tls>>),
     /// The handshake of TLS, after which the protocol is known.
     Handshaking(Box<Session>),
-    /// So many bytes of the preface of HTTP/2 have come.
+    /// This many bytes of the HTTP/2 preface were received.
     Unknown(Socket, [u8; PREFACE.len()], usize),
     Http1(http1::Connection<Stream, Service>),
-    /// Nothing is there but what is needed until the next request of HTTP/1.1 begins to come.
+    /// HTTP/1.1 between requests, without buffers.
     Idle(Stream),
     Http2(Pin<Box<http2::Connection<Stream, Service, Executor>>>),
     WebSocket(Link),
@@ -86,7 +86,7 @@ impl Task {
         &self.dispatcher.shared
     }
 
-    /// Reads what a proxy says of the client. Ready: it is known, or what was sent is something else.
+    /// Reads the header of a proxy. Ready: the client is known, or it is not such a header.
     fn poll_proxy_header(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Proxied(socket, start, _) = &mut self.protocol else { return Poll::Ready(()) };
         let (source, length) = loop {
@@ -116,7 +116,7 @@ impl Task {
         Poll::Ready(())
     }
 
-    /// Goes on with the handshake. Ready: it has ended.
+    /// Continues the TLS handshake. Ready: it is complete, or has failed.
     fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Handshaking(session) = &mut self.protocol else { return Poll::Ready(()) };
         let ended = ready!(session.poll_handshake(cx));
@@ -148,7 +148,7 @@ impl Task {
         Poll::Ready(())
     }
 
-    /// Reads until it is certain which protocol the client speaks.
+    /// Reads until the client's protocol is known.
     fn poll_preface(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Protocol::Unknown(socket, start, length) = &mut self.protocol else { return Poll::Ready(()) };
         let is_h2 = loop {
@@ -232,19 +232,19 @@ impl Task {
         }
     }
 
-    /// Ends a connection of HTTP/1.1 when its request is answered, if it has one.
+    /// Closes an HTTP/1.1 connection when its request is answered.
     fn shut_down_http1(&mut self) {
         if let Protocol::Http1(http) = &mut self.protocol {
             Pin::new(http).graceful_shutdown();
         }
     }
 
-    /// Drops the buffers of a connection that has been idle for long enough.
+    /// Releases the buffers of a connection that has been idle for long enough.
     fn release_buffers(&mut self, now: u64) {
         if !self.connection.should_release_buffers(now) {
             return;
         }
-        self.connection.has_no_buffers.set(true); // whatever comes of it, this is not tried again and again
+        self.connection.has_no_buffers.set(true); // also if it fails, so that it is not retried on each poll
         if !matches!(self.protocol, Protocol::Http1(_)) {
             return;
         }
@@ -262,7 +262,7 @@ impl Task {
         }
     }
 
-    /// Gives an idle connection the buffers for the next request, or for its end.
+    /// Gives an idle connection buffers again, for the next request or the end of the connection.
     fn resume(&mut self) {
         if let Protocol::Idle(stream) = std::mem::replace(&mut self.protocol, Protocol::Closed) {
             self.connection.has_no_buffers.set(false);
@@ -270,7 +270,7 @@ impl Task {
         }
     }
 
-    /// Ends what is sent. `is_whole`: nothing is missing, of which TLS assures the client.
+    /// Ends the sending side. `is_whole`: nothing is missing, which TLS confirms to the client.
     fn finish(&mut self, stream: Stream, is_whole: bool) {
         match stream {
             Stream::Plain(_) if !is_whole && self.connection.is_http10.get() => self.connection.reset_on_close(),
@@ -285,7 +285,7 @@ impl Task {
         }
     }
 
-    /// Tells the client of an idle connection that it is closed, if that can be done at once.
+    /// Sends `close_notify` on an idle connection, if that does not block.
     fn send_close_notify(&mut self, cx: &mut Context<'_>) {
         let stream = match std::mem::replace(&mut self.protocol, Protocol::Closed) {
             Protocol::Http1(http) => http.into_parts().io,
@@ -298,8 +298,8 @@ impl Task {
         }
     }
 
-    /// Reads for a while what the client still sends, and drops it: otherwise the system would tell it that the connection is
-    /// broken, before it has read the last response.
+    /// Discards what the client still sends for a while: otherwise the kernel would reset the connection, and the client might lose
+    /// the last response.
     fn linger(&mut self, socket: Socket) {
         socket.shutdown();
         let shared = self.shared();
@@ -309,7 +309,7 @@ impl Task {
         self.shared().notify_accept();
     }
 
-    /// Does what can be done now. Ready: the connection is to be closed.
+    /// Makes progress without blocking. Ready: the connection is to be closed.
     fn poll_protocol(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match &mut self.protocol {
@@ -331,7 +331,7 @@ impl Task {
                 Protocol::Idle(stream) => {
                     let mut first = [0; FIRST_READ];
                     let read = ready!(stream.poll_fill(cx, &mut first));
-                    // An end, or an error, is found again.
+                    // An end, or an error, will be seen again.
                     stream.put_back(Bytes::copy_from_slice(&first[..read.unwrap_or(0)]));
                     self.resume();
                 }
@@ -401,7 +401,7 @@ impl Task {
     }
 }
 
-/// Returns the begin of a connection, which uses TLS if there are certificates.
+/// Returns the first state of a connection, which uses TLS if there are certificates.
 fn initial_protocol(socket: Socket, tls: Option<&Tls>) -> Protocol {
     match tls {
         None => Protocol::Unknown(socket, [0; PREFACE.len()], 0),
@@ -411,7 +411,7 @@ fn initial_protocol(socket: Socket, tls: Option<&Tls>) -> Protocol {
 }
 
 impl Task {
-    /// Does what can be done now. Ready: the connection is to be closed.
+    /// Makes progress without blocking. Ready: the connection is to be closed.
     fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.poll_protocol(cx).is_ready() || self.connection.is_aborted.get() {
             return Poll::Ready(());
@@ -444,7 +444,7 @@ impl Task {
             && (self.connection.deadline() <= now || self.active.borrow().iter().any(is_due))
     }
 
-    /// Carries out what follows from limits that have passed. Returns `true` if the connection is to be closed at once.
+    /// Handles limits that have passed. Returns `true` if the connection is to be closed at once.
     fn check_timeouts(&self, now: u64) -> bool {
         if self.connection.is_schedule_due(now) {
             self.connection.unschedule();
@@ -462,8 +462,7 @@ impl Task {
         self.connection.is_aborted.get()
     }
 
-    /// Asks the client of a WebSocket that has sent nothing for a while whether it is still there. Returns `true` if it has not
-    /// answered for as long again.
+    /// Pings the client of a WebSocket that has been silent for a while. Returns `true` if it has not answered for as long again.
     fn check_ping(&self, now: u64) -> bool {
         let connection = &self.connection;
         let ping = self.shared().settings.websocket_ping;
@@ -516,7 +515,7 @@ impl Future for Task {
         if is_to_drain || this.has_timed_out(now) {
             connection.has_unread();
             if this.poll_work(cx).is_ready() {
-                return Poll::Ready(()); // what has come is read before that is judged: all may have been held up
+                return Poll::Ready(()); // data that arrived in time counts, even if this task was delayed
             }
         }
         if connection.close_if_idle.take() {
@@ -527,7 +526,7 @@ impl Future for Task {
                 this.send_close_notify(cx);
                 return Poll::Ready(());
             }
-            this.shared().notify_accept(); // which may be another one
+            this.shared().notify_accept(); // another one may make room
         }
         if this.check_timeouts(now) {
             if connection.idle_since().is_some() {

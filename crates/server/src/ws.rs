@@ -1,7 +1,7 @@
 //! WebSockets (RFC 6455): the handshake, and what a handler and the task of its connection share of an open one.
 //!
 //! tungstenite's context has the protocol. It reads from the socket directly, and writes into a buffer of ours, which the task
-//! sends (`link.rs`): so a handler can send at any time, and learns from the length of that buffer when it has to wait.
+//! sends (`link.rs`): a handler can send at any time, and waits when that buffer is full.
 
 use crate::conn::Connection;
 use crate::dispatch::Dispatcher;
@@ -48,7 +48,7 @@ pub enum Received {
     Message(Message),
     /// There will be none.
     Closed,
-    /// None has come yet: [`Handler::wake`](crate::Handler::wake) follows.
+    /// None has arrived yet: [`Handler::wake`](crate::Handler::wake) follows.
     Pending,
 }
 
@@ -108,24 +108,24 @@ pub fn answer(head: &Parts, protocol: Option<HeaderValue>) -> Result<HeaderMap, 
     Ok(headers)
 }
 
-/// How far a WebSocket is.
+/// The state of a WebSocket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Open,
     /// This side has closed it, and waits for the client to do so, too.
     Closing,
-    /// What is buffered is still sent, and nothing is read any more.
+    /// Buffered frames are still sent, and nothing is read.
     Closed,
 }
 
-/// What a read has led to.
+/// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Something was read.
     Read,
-    /// Nothing has come.
+    /// No data is available.
     Blocked,
-    /// Nothing will come.
+    /// No more data will arrive.
     Ended,
 }
 
@@ -158,11 +158,11 @@ pub struct WebSocket {
     is_paused: Cell<bool>,
     /// The client has closed the connection; what it has sent before is still read.
     is_hung_up: Cell<bool>,
-    /// The handler waits.
+    /// The handler is waiting.
     is_waiting: Cell<bool>,
     /// The handler has asked for messages at least once.
     is_received: Cell<bool>,
-    /// With what the client has closed it.
+    /// The code and reason with which the client closed it.
     close: RefCell<Option<(u16, String)>>,
 }
 
@@ -206,7 +206,7 @@ impl WebSocket {
         self.close.borrow().clone()
     }
 
-    /// Returns `true` if nothing can be sent any more.
+    /// Returns `true` if no more messages can be sent.
     pub fn is_closed(&self) -> bool {
         self.state.get() != State::Open
     }
@@ -290,7 +290,7 @@ impl WebSocket {
         let _ = self.context.borrow_mut().close(&mut Sink(&mut self.out.borrow_mut()), Some(frame));
     }
 
-    /// The task of the connection has something to do.
+    /// Wakes the connection's task.
     fn wake_task(&self) {
         self.connection.wake();
         self.dispatcher.notify();
@@ -311,7 +311,7 @@ impl WebSocket {
         if read.is_empty() {
             return;
         }
-        // Nothing but frames to be sent is in a context that has read nothing, and those are in the buffer already.
+        // A context that has read nothing holds only frames to send, and those are in our buffer already.
         let is_closing = self.state.get() == State::Closing;
         self.fragments.borrow_mut().take(&read);
         let mut new = context(self.settings(), read);
@@ -340,12 +340,12 @@ impl WebSocket {
         self.is_paused.get()
     }
 
-    /// Returns `true` if nothing waits to be sent.
+    /// Returns `true` if all frames were sent.
     pub(crate) fn is_flushed(&self) -> bool {
         self.out.borrow().is_empty()
     }
 
-    /// Returns `true` if nothing is to be read any more.
+    /// Returns `true` if nothing more is read.
     pub(crate) fn is_ended(&self) -> bool {
         self.state.get() == State::Closed
     }
@@ -420,14 +420,14 @@ impl WebSocket {
         }
     }
 
-    /// The client does what it must not do.
+    /// Closes it because the client has violated the protocol.
     fn fail(&self, code: u16, reason: &str) {
         self.write_close(code, reason);
         self.end(false);
     }
 
-    /// The client has closed the connection while nothing was read. Whether in good order shows what it has sent before, which
-    /// has to fit: otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
+    /// The client has closed the connection while reading was paused. Its remaining data, if that fits, shows whether the close was
+    /// orderly; otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
     pub(crate) fn hang_up(&self) {
         self.is_hung_up.set(true);
         if !self.wants_read() {
@@ -435,7 +435,7 @@ impl WebSocket {
         }
     }
 
-    /// The client is gone. In good order: the handler, which asks for messages, finds out itself.
+    /// The client is gone. After an orderly close the handler finds out when it asks for the next message.
     pub(crate) fn end(&self, is_in_order: bool) {
         self.state.set(State::Closed);
         self.connection.start_closing();
@@ -456,12 +456,12 @@ fn context(settings: &Settings, read: Bytes) -> WebSocketContext {
     WebSocketContext::from_partially_read(read.to_vec(), Role::Server, Some(config))
 }
 
-/// Returns `true` for the code of a close that nobody may send.
+/// Returns `true` for a close code that must not be sent.
 fn is_forbidden(code: u16) -> bool {
     !CloseCode::from(code).is_allowed()
 }
 
-/// Returns what a client is told that breaks the protocol, or `None` if there is nobody to be told.
+/// Returns the close code and reason for an error; `None` if the client is gone.
 fn failure(error: &Error) -> Option<(u16, &'static str)> {
     use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
     match error {
@@ -472,7 +472,7 @@ fn failure(error: &Error) -> Option<(u16, &'static str)> {
     }
 }
 
-/// A stream from which nothing comes, and which takes everything.
+/// A stream that never has data to read, and accepts all writes.
 struct Sink<'a>(&'a mut BytesMut);
 
 impl io::Read for Sink<'_> {
