@@ -3,13 +3,13 @@
 //! A compressor has up to two megabytes, so few responses have one at a time; and it runs on the server's only thread, so
 //! all together do little in a turn.
 
-use crate::encoding::{self, Coding};
+use crate::encoding::{self, Coding, has_word};
 use crate::pipe::{Incomplete, Pipe};
 use crate::settings::Settings;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{StatusCode, Version};
 use http_body::Frame;
@@ -99,12 +99,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
-}
-
-/// Returns `true` if a header that is a list has this word.
-fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
-    let mut words = headers.get_all(name).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
-    words.any(|one| one.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Returns `true` for a type of content that becomes smaller. A stream of events does not count: those are short, and a client that

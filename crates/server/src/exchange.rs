@@ -14,6 +14,7 @@ use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::dispatch::{Dispatcher, Handler};
+use crate::encoding::has_word;
 use crate::files::sending::Sending;
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
@@ -531,9 +532,7 @@ impl Exchange {
             }
             _ => Content::Empty,
         };
-        let mut response = Response::new(content);
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
+        let mut response = Head { status, headers }.with_body(content);
         copy_version(&mut response, &self.parts);
         if let Some(reason) = reason {
             response.extensions_mut().insert(reason);
@@ -584,10 +583,9 @@ impl Exchange {
         }
         let web = WebSocket::new(&self.dispatcher, &self.connection, self, protocol.map(str::to_owned));
         let _ = self.websocket.set(Rc::clone(&web));
-        let mut response = Response::new(Content::Empty);
-        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-        *response.headers_mut() = headers;
-        self.status.set(Some(StatusCode::SWITCHING_PROTOCOLS));
+        let status = StatusCode::SWITCHING_PROTOCOLS;
+        let response = Head { status, headers }.with_body(Content::Empty);
+        self.status.set(Some(status));
         self.state.set(State::Upgraded);
         *self.response.borrow_mut() = Some(response);
         self.connection.set_upgraded();
@@ -845,12 +843,9 @@ impl Exchange {
 
     /// Returns `true` if hyper closes the connection after the response.
     fn closes_connection(&self) -> bool {
-        let is_asked_to = |line: &HeaderValue| {
-            line.as_bytes().split(|byte| *byte == b',').any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close"))
-        };
         self.says_close.get()
             || self.parts.version == Version::HTTP_10
-            || self.parts.headers.get_all(header::CONNECTION).iter().any(is_asked_to)
+            || has_word(&self.parts.headers, header::CONNECTION, "close")
     }
 
     /// Returns `true` if a response with this status has no body.

@@ -19,6 +19,15 @@ pub struct Head {
     pub headers: HeaderMap,
 }
 
+impl Head {
+    pub(crate) fn with_body<T>(self, body: T) -> Response<T> {
+        let mut response = Response::new(body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
 /// The body of a response.
 pub enum Body {
     /// Nothing.

@@ -4,11 +4,12 @@ use crate::body::Outgoing;
 use crate::conn::Connection;
 use crate::discard::Discard;
 use crate::dispatch::Dispatcher;
+use crate::encoding::words;
 use crate::event_loop::Job;
 use crate::exchange::{Exchange, has_surrounding_space};
 use crate::files::{self, Lookup, Place};
 use crate::log::Entry;
-use crate::response::{Body, Content, Head, copy_version, refusal};
+use crate::response::{Body, Content, copy_version, refusal};
 use crate::targets;
 use crate::ws;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version, header};
@@ -65,7 +66,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
                 let entry = Entry::new(&self.connection, origin.as_deref(), &parts);
                 Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
-            let mut response = response(head, body);
+            let content = if let Body::Full(bytes) = body { Content::Full(bytes) } else { Content::Empty };
+            let mut response = head.with_body(Outgoing::new(content, None));
             copy_version(&mut response, &parts);
             return Reply { refused: Some(response), exchange: None };
         }
@@ -168,29 +170,18 @@ fn lines(headers: &HeaderMap) -> usize {
 
 /// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.
 fn reject_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
-    let mut lines = headers.get_all(header::TRANSFER_ENCODING).iter().peekable();
-    lines.peek()?;
+    if !headers.contains_key(header::TRANSFER_ENCODING) {
+        return None;
+    }
     // RFC 9112, 6.1: in a message of HTTP/1.0 it is to be treated as faulty framing.
     if version == Version::HTTP_10 {
         return Some(StatusCode::BAD_REQUEST);
     }
-    let words = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
-    let mut codings = words.filter(|word| !word.is_empty());
+    let mut codings = words(headers, header::TRANSFER_ENCODING);
     match codings.next() {
         Some(first) if !first.eq_ignore_ascii_case(b"chunked") => Some(StatusCode::NOT_IMPLEMENTED),
         _ => codings.next().map(|_| StatusCode::BAD_REQUEST),
     }
-}
-
-fn response(head: Head, body: Body) -> Response<Outgoing> {
-    let content = match body {
-        Body::Full(bytes) => Content::Full(bytes),
-        _ => Content::Empty,
-    };
-    let mut response = Response::new(Outgoing::new(content, None));
-    *response.status_mut() = head.status;
-    *response.headers_mut() = head.headers;
-    response
 }
 
 /// The response to one request. hyper drops it if the client leaves before.

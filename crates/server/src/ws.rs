@@ -5,6 +5,7 @@
 
 use crate::conn::Connection;
 use crate::dispatch::Dispatcher;
+use crate::encoding::{has_word, words};
 use crate::exchange::Exchange;
 use crate::fragments::Fragments;
 use crate::pipe::Written;
@@ -52,16 +53,6 @@ pub enum Received {
     Pending,
 }
 
-/// Returns `true` if a header that is a list has this word.
-fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
-    headers.get_all(name).iter().any(|line| words(line).any(|one| one.eq_ignore_ascii_case(word)))
-}
-
-/// Returns the members of a list.
-fn words(line: &HeaderValue) -> impl Iterator<Item = &str> {
-    line.to_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
-}
-
 /// Returns `true` if a request asks for a WebSocket.
 pub fn is_asked(head: &Parts) -> bool {
     head.method == Method::GET
@@ -72,7 +63,7 @@ pub fn is_asked(head: &Parts) -> bool {
 
 /// Returns the subprotocols that a client offers, the preferred one first.
 pub fn offered(head: &Parts) -> impl Iterator<Item = &str> {
-    head.headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().flat_map(words)
+    words(&head.headers, header::SEC_WEBSOCKET_PROTOCOL).filter_map(|word| std::str::from_utf8(word).ok())
 }
 
 /// Returns the answer to the key of a request.
