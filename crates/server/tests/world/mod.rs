@@ -209,6 +209,7 @@ impl World {
 
     /// Takes what the server says next.
     pub fn next_event(&self) -> Option<Event> {
+        self.tellings.borrow_mut().retain(|telling| telling.exchange.strong_count() > 0);
         let before = self.told.borrow_mut().pop_front();
         before.or_else(|| {
             let event = self.server.next_event().map(|event| match event {
