@@ -1,4 +1,4 @@
-//! Checks of the tree that no compiler makes, which `make lint` runs, and what runs a suite of tests for the Makefile.
+//! The door to the suites of tests, and checks of the tree that no compiler makes, which `make lint` runs.
 
 use std::{
     env,
@@ -9,8 +9,10 @@ use std::{
 mod dependencies;
 mod floors;
 mod json;
+mod judge;
 mod paths;
-mod suite;
+mod suites;
+mod test;
 mod version;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
@@ -28,11 +30,9 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
     match &arguments[..] {
         [word, names @ ..] if word == "lint" => lint(names),
-        [word, name, command @ ..] if word == "suite" => suite::run(&root(), name, command),
+        [word, words @ ..] if word == "test" => test::run(&root(), words),
         _ => {
-            eprintln!(
-                "xtask suite NAME COMMAND...    runs a suite of tests; a skip that tests/may-skip does not name has failed"
-            );
+            eprintln!("{}", test::USAGE);
             eprintln!("xtask lint [CHECK...]          runs the checks named, or all of them:");
             for (name, about, _) in CHECKS {
                 eprintln!("  {name:<16} {about}");

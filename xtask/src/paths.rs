@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::suites::SUITES;
+
 /// The documents that are checked.
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -114,7 +116,10 @@ impl Tree {
                     is_owner && source.words.contains(last)
                 })
             }
-            Mention::Target(target) => self.targets.contains(target),
+            Mention::Target(target) => {
+                let is_suite = |name| SUITES.iter().any(|suite| suite.name == name);
+                self.targets.contains(target) || target.strip_prefix("test-").is_some_and(is_suite)
+            }
         }
     }
 }

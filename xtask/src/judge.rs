@@ -8,44 +8,34 @@ use std::{
     fmt, fs,
     io::{self, BufRead, BufReader, Write},
     path::Path,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, Stdio},
 };
 
 /// How the line of a skipped test begins.
 const SKIPPED: &[&str] = &["SKIPPED: ", "XFAILED: ", "skip ", "not run: ", "known difference: ", "unstable: "];
 
-pub fn run(root: &Path, name: &str, command: &[String]) -> ExitCode {
-    let list = match fs::read_to_string(root.join("tests/may-skip")) {
-        Ok(text) => may_skip(&text, name),
+/// Runs the command of a suite, and prints its lines. Returns how it has ended if it has passed.
+pub fn run(root: &Path, suite: &str, command: &mut Command) -> Option<Closing> {
+    let list = fs::read_to_string(root.join("tests/may-skip")).unwrap_or_default();
+    let mut judge = Judge::new(may_skip(&list, suite));
+    let succeeded = match command.stdout(Stdio::piped()).spawn() {
+        Ok(mut child) => {
+            let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
+            for line in output.split(b'\n') {
+                let Ok(line) = line else { break };
+                print(judge.read(line));
+            }
+            child.wait().is_ok_and(|status| status.success())
+        }
         Err(error) => {
-            eprintln!("xtask: tests/may-skip: {error}");
-            return ExitCode::from(2);
+            print([format!("{}: {error}", command.get_program().display()).into_bytes()]);
+            false
         }
     };
-    let Some((program, arguments)) = command.split_first() else {
-        eprintln!("xtask: which command runs the suite {name}?");
-        return ExitCode::from(2);
-    };
-    let mut child = match Command::new(program).args(arguments).stdout(Stdio::piped()).spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            eprintln!("xtask: {program}: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let mut judge = Judge::new(list);
-    let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-    for line in output.split(b'\n') {
-        let Ok(line) = line else { break };
-        print(judge.read(line));
-    }
-    let succeeded = child.wait().is_ok_and(|status| status.success());
     let (complaints, closing) = judge.end(succeeded);
-    for complaint in complaints {
-        print([complaint.into_bytes()]);
-    }
+    print(complaints.into_iter().map(String::into_bytes));
     print([closing.to_string().into_bytes()]);
-    if succeeded && closing.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    (succeeded && closing.failed == 0).then_some(closing)
 }
 
 fn print(lines: impl IntoIterator<Item = Vec<u8>>) {
@@ -77,7 +67,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 /// The numbers of a closing line.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Closing {
+pub struct Closing {
     label: String,
     passed: usize,
     failed: usize,
