@@ -33,14 +33,16 @@ function options(array $known): array
 }
 
 /**
- * The names of the cases that are meant: those that match --only. With --list they are printed, and the run ends.
+ * The names of the cases that are meant: those that match --only, of which there may be several. With --list they are printed,
+ * and the run ends.
  *
  * @param list<string> $names
  * @return list<string>
  */
 function meant(array $options, array $names): array
 {
-    $names = array_values(array_filter($names, static fn (string $name) => fnmatch($options['only'] ?? '*', $name)));
+    $globs = (array) ($options['only'] ?? '*');
+    $names = array_values(array_filter($names, static fn (string $name) => array_filter($globs, static fn (string $glob) => fnmatch($glob, $name)) !== []));
     if (isset($options['list'])) {
         echo implode("\n", $names), "\n";
         exit(0);
