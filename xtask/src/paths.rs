@@ -159,7 +159,7 @@ fn mention(code: &str) -> Option<Mention> {
         let target = rest.split(' ').find(|word| !word.contains('='))?;
         return Some(Mention::Target(target.to_owned()));
     }
-    // A command is its first word, if that is a path: `tests/chaos/run --minutes 30`.
+    // A command is its first word, if that is a path: `tests/faults/run --chaos`.
     let first = code.split(' ').next()?;
     let is_path = first.chars().all(|c| is_word(c) || "./-".contains(c)) && !first.starts_with('/');
     if first.split('/').next().is_some_and(|top| SKIPPED.contains(&top)) {
@@ -182,7 +182,7 @@ mod tests {
         let path = |text: &str| Some(Mention::Path(text.to_owned()));
         assert_eq!(mention("hooks/net/recv.rs"), path("hooks/net/recv.rs"));
         assert_eq!(mention("recv.rs"), path("recv.rs"));
-        assert_eq!(mention("tests/chaos/run --minutes 30"), path("tests/chaos/run"));
+        assert_eq!(mention("tests/faults/run --chaos"), path("tests/faults/run"));
         assert_eq!(mention("Core::park"), Some(Mention::Name("Core::park".to_owned())));
         assert_eq!(mention("make dev TESTS=..."), Some(Mention::Target("dev".to_owned())));
         assert_eq!(mention("make SEED=1 test"), Some(Mention::Target("test".to_owned())));

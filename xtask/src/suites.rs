@@ -71,7 +71,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "matrix-itself",
         tells: "does the suite `matrix` fail where it should, with shims that are wrong?",
-        run: "tests/ext-matrix/selftest/run \"$@\"",
+        run: "tests/extensions/run --matrix-itself \"$@\"",
         needs: "",
         cases: "ls tests/ext-matrix/selftest/cases",
         ..DAILY
@@ -79,7 +79,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "matrix",
         tells: "real extensions and real servers: the same answers as stock PHP, and proof that calls suspend",
-        run: "tests/ext-matrix/run \"$@\"",
+        run: "tests/extensions/run --matrix \"$@\"",
         cases: "ls tests/ext-matrix/cases",
         ..DAILY
     },
@@ -110,9 +110,9 @@ pub const SUITES: &[Suite] = &[
         name: "strain",
         tells: "the HTTP server under strain: too many, slow, hostile clients, floods; --long with limits of time and memory",
         run: "case \" $* \" in *' --long '*) scripts/setup strain ;; esac
-            tests/server/strain \"$@\"",
+            tests/server/run --strain \"$@\"",
         nightly: Some("--long"),
-        cases: "tests/server/strain --list",
+        cases: "tests/server/run --strain --list",
         ..DAILY
     },
     Suite {
@@ -127,7 +127,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "chaos",
         tells: "random coroutines, cancellations, scheduling and faults, by seed",
-        run: "tests/chaos/run --seed $SEED \"$@\"",
+        run: "tests/faults/run --chaos --seed $SEED \"$@\"",
         nightly: Some("--minutes 30"),
         needs: "make build-faults",
         cases: "sed '/^#/d; /^$/d' tests/chaos/seeds",
@@ -153,7 +153,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "transpiled",
         tells: "programs with the operators, and the plain PHP that `spindle transpile` makes of them: both print the same",
-        run: "tests/syntax/transpiled \"$@\"",
+        run: "tests/syntax/run --transpiled \"$@\"",
         cases: "ls tests/syntax/programs",
         ..DAILY
     },
@@ -192,33 +192,33 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "pages",
         tells: "pages of WordPress and phpMyAdmin through php-fpm: the same bytes",
-        run: "tests/applications/pages \"$@\"",
+        run: "tests/applications/run --pages \"$@\"",
         daily: Some("--only wordpress"),
         nightly: Some(""),
-        cases: "tests/applications/pages --list",
+        cases: "tests/applications/run --pages --list",
         ..DAILY
     },
     Suite {
         name: "workers",
         tells: "applications of Symfony's kernel and of Slim in worker mode, 32 requests at once: the answers of php-fpm",
-        run: "tests/applications/workers \"$@\"",
+        run: "tests/applications/run --workers \"$@\"",
         daily: Some("--seeds 0"),
         nightly: Some(""),
-        cases: "tests/applications/workers --list",
+        cases: "tests/applications/run --workers --list",
         ..DAILY
     },
     Suite {
         name: "shared",
         tells: "one logger of Monolog for 20 coroutines: no record is lost or mixed up",
-        run: "tests/applications/shared \"$@\"",
-        cases: "tests/applications/shared --list",
+        run: "tests/applications/run --shared \"$@\"",
+        cases: "tests/applications/run --shared --list",
         ..DAILY
     },
     Suite {
         name: "loops",
         tells: "event loops in PHP on Async\\Poll, by the contracts of Revolt and ReactPHP; more where SPINDLE_SOURCES names sources",
-        run: "tests/loops/run \"$@\"",
-        cases: "tests/loops/run --list",
+        run: "tests/applications/run --loops \"$@\"",
+        cases: "tests/applications/run --loops --list",
         ..DAILY
     },
     Suite {
@@ -243,24 +243,11 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
-        name: "supervisor",
-        tells: "examples/supervisor.php with 1,000 clients, some of which fail, hang and leave",
-        run: "tests/examples/supervisor \"$@\"",
-        cases: r#"sed -n "s/^ *check(['\"]\([^'\"]*\).*/\1/p" tests/examples/supervisor"#,
-        ..DAILY
-    },
-    Suite {
-        name: "pdo-pool",
-        tells: "examples/pdo-pool.php on a PostgreSQL whose connections end at random, and on SQLite",
-        run: "tests/examples/pdo-pool \"$@\"",
-        cases: "printf '%s\\n' PostgreSQL SQLite",
-        ..DAILY
-    },
-    Suite {
-        name: "http-examples",
-        tells: "the API, the upload and the proxy of examples/http-*.php, with curl and a browser",
-        run: "tests/examples/http \"$@\"",
-        cases: "tests/examples/http --list",
+        name: "examples",
+        tells: "the programs of examples/: the supervisor with 1,000 clients, the pool of PDO, the API, the upload, the proxy",
+        run: "[ \"$(ulimit -n)\" -ge 1100 ] || ulimit -n 1100
+            tests/examples/run \"$@\"",
+        cases: "tests/examples/run --list",
         ..DAILY
     },
     // --- by night, or by hand: hours, root, or other machines ---
@@ -275,7 +262,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "calls",
         tells: "functions of all extensions, called at random by coroutines that share what they are called with: an hour",
-        run: "tests/calls/run \"$@\"",
+        run: "tests/extensions/run --calls \"$@\"",
         cases: "echo 'a million calls, by seeds from 1 on'",
         ..NIGHTLY
     },

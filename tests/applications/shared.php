@@ -1,9 +1,8 @@
-#!/usr/bin/env php
 <?php
 /*
  * Lets coroutines share one object of a library that takes concurrent calls for recursion: a logger of Monolog.
  *
- *   shared [--ext build/spindle.so] [--only GLOB] [--list]
+ *   run --shared [--only GLOB] [--list]
  *
  * 20 coroutines write 50 records each with one logger: to standard output, whose reader is slow; to a file; to one that is locked for
  * each record; with a processor that waits; and with one that is cancelled in the middle of a record now and then. No record may be
@@ -16,15 +15,10 @@ declare(strict_types=1);
 
 namespace Applications;
 
-require dirname(__DIR__) . '/runner.php';
-
 const COROUTINES = 20;
 const RECORDS = 50;
 
-$options = \Runner\options([]);
-$extension = \Runner\extension($options['ext'] ?? null);
 define('WORK', \Runner\work('shared'));
-define('LIBRARIES', dirname(__DIR__, 2) . '/build/applications/root/usr/share/php');
 
 $begin = <<<'PHP'
     error_reporting(E_ALL & ~E_DEPRECATED);
@@ -78,18 +72,17 @@ $cases = [
 ];
 $cases = array_intersect_key($cases, array_flip(\Runner\meant($options, array_keys($cases))));
 
-exec(escapeshellarg(__DIR__ . '/fetch') . ' package php-monolog', $missing, $status);
-$status === 0 ?: \Runner\fail('the package could not be fetched');
+$missing = missing('php-monolog');
 if ($missing !== []) {
     echo 'SKIPPED: monolog: ', $missing[0], "\n";
     \Runner\close(0, 0, count($cases), 'shared');
 }
 
 /** What a case has written: to its file, and to standard output, read slowly. */
-function written(string $extension, string $code): array
+function written(string $code): array
 {
     $file = tempnam(WORK, 'log');
-    $command = ['timeout', '-s', 'KILL', '120', PHP_BINARY, '-d', "extension=$extension", '-r', $code, '--', LIBRARIES, $file, COROUTINES, RECORDS];
+    $command = ['timeout', '-s', 'KILL', '120', PHP_BINARY, '-d', 'extension=' . EXTENSION, '-r', $code, '--', LIBRARIES, $file, COROUTINES, RECORDS];
     $process = proc_open(array_map(strval(...), $command), [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
     $lines = [];
     while (($line = fgets($pipes[1])) !== false) {
@@ -101,7 +94,7 @@ function written(string $extension, string $code): array
 
 $passed = $failed = 0;
 foreach ($cases as $name => $code) {
-    [$status, $lines] = written($extension, "$begin\n$code");
+    [$status, $lines] = written("$begin\n$code");
     $whole = array_filter($lines, static fn (string $line) => preg_match('/^\[\S+\] app\.INFO: record \d+\.\d+\. \{"pad":"x{2000}"\} \[\]$/', rtrim($line, "\n")) === 1);
     $records = array_unique(array_map(static fn (string $line) => explode(' ', $line)[3], $whole));
     $warnings = count(preg_grep('/infinite logging loop/', $lines));

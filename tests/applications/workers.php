@@ -1,9 +1,8 @@
-#!/usr/bin/env php
 <?php
 /*
  * Asks applications of Symfony's kernel and of Slim in worker mode, 32 requests at once, what they answer under php-fpm.
  *
- *   workers [--ext build/spindle.so] [--only GLOB] [--list] [--seeds "1 2"] [--keep]
+ *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--keep]
  *
  * 32 visitors, each with cookies of its own, ask for the same pages as under php-fpm without Spindle: forms, sessions, a
  * login, uploads, streams, errors, scripts that exit. The status, the headers and the body of each answer must be equal, but
@@ -18,17 +17,13 @@ declare(strict_types=1);
 
 namespace Applications;
 
-require dirname(__DIR__) . '/runner.php';
 require dirname(__DIR__) . '/sapi/fastcgi.php';
 
 const VISITORS = 32;
 /** Headers of the connection and of the moment. */
 const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
 
-$options = \Runner\options(['seeds:', 'keep']);
-define('EXTENSION', \Runner\extension($options['ext'] ?? null));
 define('WORK', \Runner\work('workers', isset($options['keep'])));
-define('LIBRARIES', dirname(__DIR__, 2) . '/build/applications/root/usr/share/php');
 mkdir(WORK . '/sessions');
 mkdir(WORK . '/symfony');
 file_put_contents(WORK . '/file.bin', str_repeat(implode('', array_map(chr(...), range(0, 255))), 1000));
@@ -321,8 +316,7 @@ function inWorkerMode(string $application, int $seed): array
 
 $applications = ['slim' => ['php-slim'], 'symfony' => ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
-exec(escapeshellarg(__DIR__ . '/fetch') . ' package ' . implode(' ', array_merge(...array_values($applications))), $missing, $status);
-$status === 0 ?: \Runner\fail('the packages could not be fetched');
+$missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;
 foreach ($applications as $name => $packages) {
     $lacks = array_filter($missing, static fn (string $line) => in_array(strstr($line, ':', true), $packages, true));

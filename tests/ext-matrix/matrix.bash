@@ -1,9 +1,8 @@
-#!/usr/bin/env bash
 # Runs unmodified PHP clients against real servers, on stock PHP and as coroutines, and compares.
 #
-#   run [--ext build/spindle.so] [--php php] [--only GLOB] [--keep | --discard]
-#   run --stock                        only the stock runs: are the cases themselves right?
-#   run --shim FILE --cases DIR        a PHP file instead of the extension, other cases (see selftest)
+#   extensions/run --matrix [--ext build/spindle.so] [--php php] [--only GLOB] [--keep | --discard]
+#   extensions/run --matrix --stock                        only the stock runs: are the cases themselves right?
+#   extensions/run --matrix --shim FILE --cases DIR   a PHP file instead of the extension, other cases (see selftest)
 #
 # Each cases/*.php runs in a process of its own, first on stock PHP, then with the extension; every check in it gives a
 # line. --only takes a glob on the name of the case files (several may be given). Outputs of a run that failed
@@ -18,10 +17,8 @@
 #   // needs: stdin                            its standard input gets five lines, one every 100 ms
 #   // ini: NAME=VALUE                         for what ini_set() may not set; $MATRIX_TMP stands for the scratch folder
 #   // limit: SECONDS                          after which the process is killed, default 300
-set -u
 
-# shellcheck source=tests/runner.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
+here=$root/tests/ext-matrix
 php='' ext='' shim='' cases=$here/cases stock=0 keep=0 discard=0
 only=()
 
@@ -49,41 +46,19 @@ fi
 
 # --- the temporary directory, the servers, and the end of both ---------------------------------------------------------
 
-without_proxies
-make_work matrix
-mkdir "$work/tmp" "$work/logs"
-child='' failed=0
-# shellcheck disable=SC1091
-. "$here/servers/lib.sh"
-
-cleanup() {
-    [ -z "$child" ] || kill -KILL -- "-$child" "$child" 2>/dev/null
-    stop_servers
-    if [ "$keep" = 1 ]; then
-        echo "run: kept $work" >&2
-    elif [ "$failed" -gt 0 ] && [ "$discard" = 0 ]; then
-        keep_outputs matrix "$work/logs"/*
-        rm -rf "$work"
-    else
-        rm -rf "$work"
-    fi
-}
-
-needs_of() { sed -n 's,^// needs: *,,p' "$1" | tr '\n' ' '; }
+work_with_servers matrix
+failed=0
+ends() { [ "$keep" = 1 ] || [ "$failed" -eq 0 ] || [ "$discard" = 1 ] || keep_outputs matrix "$work/logs"/*; }
+needs_of() { header "$1" needs | tr '\n' ' '; }
 
 # --- which cases, and what they need -------------------------------------------------------------------------------------
 
 files=()
 for file in "$cases"/*.php; do
-    [ ${#only[@]} -gt 0 ] || files+=("$file")
-    for glob in ${only[@]+"${only[@]}"}; do
-        # shellcheck disable=SC2053  # a glob is what it is
-        if [[ $(basename "$file" .php) == $glob ]]; then files+=("$file"); break; fi
-    done
+    if chosen "$(basename "$file" .php)"; then files+=("$file"); fi
 done
 [ ${#files[@]} -gt 0 ] || die "no case matches"
 
-declare -A wanted=() missing=() unavailable=()
 for file in "${files[@]}"; do
     for need in $(needs_of "$file"); do wanted[$need]=1; done
 done
@@ -101,25 +76,20 @@ run_mode() { # FILE MODE PHP-ARGUMENTS...   leaves its exit status in $status
     local file=$1 mode=$2 limit input=/dev/null log ini=() setting around=()
     shift 2
     log=$work/logs/$(basename "$file" .php).$mode
-    limit=$(sed -n 's,^// limit: *,,p' "$file")
-    while read -r setting; do ini+=(-d "${setting//\$MATRIX_TMP/$MATRIX_TMP}"); done < <(sed -n 's,^// ini: *,,p' "$file")
+    limit=$(header "$file" limit)
+    while read -r setting; do ini+=(-d "${setting//\$MATRIX_TMP/$MATRIX_TMP}"); done < <(header "$file" ini)
     case " $(needs_of "$file") " in
         *" dns "*) around=("${with_dns[@]}") ;;&
         *" stdin "*) input=$work/stdin; rm -f "$input"; mkfifo "$input"; slow_lines >"$input" & ;;
     esac
-    MATRIX_MODE=$mode MATRIX_OUT=$log.json timeout -s KILL "${limit:-300}" ${around[@]+"${around[@]}"} "$php" "$@" ${ini[@]+"${ini[@]}"} "$file" \
-        <"$input" >"$log.out" 2>"$log.err" {peer_input}>&- {dns_input}>&- &
-    child=$!
-    wait "$child" 2>/dev/null
-    status=$?
-    kill -KILL -- "-$child" 2>/dev/null # what it left behind, in timeout's process group
-    child=''
+    MATRIX_MODE=$mode MATRIX_OUT=$log.json alone "${limit:-300}" ${around[@]+"${around[@]}"} "$php" "$@" ${ini[@]+"${ini[@]}"} "$file" \
+        <"$input" >"$log.out" 2>"$log.err"
 }
 
 # A case that is known to fail says why in its header: its failures count as skipped, and a check that passes is one.
 pending() {
     local reason
-    reason=$(sed -n 's,^// pending: *,,p' "$1")
+    reason=$(header "$1" pending)
     if [ -z "$reason" ] || [ "$stock" = 1 ]; then cat; else
         sed -E -e "s|^FAIL +([^:]+: [^:]+):.*|skip  \\1: pending: $reason|; t" -e 's/^ok +(.*)/FAIL  \1: passes, though it is marked as pending/'
     fi
@@ -160,6 +130,4 @@ for file in "${files[@]}"; do
     "$php" -n "$here/compare.php" "$case" "$work/logs/$case" "$sync_status" "$status" | pending "$file" | report
 done
 
-failed=$(grep -c '^FAIL' "$work/results")
-echo "$(grep -c '^ok' "$work/results") passed, $failed failed, $(grep -c '^skip' "$work/results") skipped"
-[ "$failed" -eq 0 ]
+close_by "$work/results"

@@ -1,17 +1,14 @@
-#!/usr/bin/env bash
 # Random coroutines at all kinds of I/O with real servers, random cancellations, random scheduling, random faults.
 #
-#   run [--minutes M] [--seed S] [--seeds FILE]
+#   faults/run --chaos [--minutes M] [--seed S] [--seeds FILE]
 #
 # First come the frozen seeds (tests/chaos/seeds), then rounds for M minutes (2), from a random seed or from S on. With
 # `--minutes 0 --seed S` it is that one round. Each round is a PHP process with a seed and a limit of time. A seed that
 # failed is printed with what was wrong; appended to the file of seeds it is run first from then on.
 # PHP names another php, SPINDLE_EXTENSION and SPINDLE_FAULTS_MODULE other modules. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
-set -u
 
-# shellcheck source=tests/runner.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
+here=$root/tests/chaos
 minutes=2 seed='' frozen=$here/seeds
 readonly limit=300 # seconds, for one round
 
@@ -27,22 +24,8 @@ done
 find_php
 find_extension
 find_faults
-without_proxies
-make_work chaos
-mkdir "$work/tmp" "$work/logs"
-# shellcheck disable=SC1091
-. "$root/tests/ext-matrix/servers/lib.sh"
-child=''
-
-cleanup() {
-    [ -z "$child" ] || kill -KILL -- "-$child" "$child" 2>/dev/null
-    stop_servers
-    rm -rf "$work"
-}
-
-declare -A wanted=([postgres]=1 [mariadb]=1 [redis]=1 [peer]=1) missing=() unavailable=()
-start_servers
-for name in "${!missing[@]}"; do die "${missing[$name]}"; done
+work_with_servers chaos
+start_all postgres mariadb redis peer
 export MATRIX_MODE=async MATRIX_TMP=$work/tmp MATRIX_OUT=/dev/null
 
 # What a program may not see; each call fails so now and then.
@@ -61,14 +44,9 @@ round() { # SEED
     rm -rf "$work/tmp" "$work/report"
     mkdir "$work/tmp"
     SPINDLE_FAULTS=$plan SPINDLE_FAULTS_SEED=$1 SPINDLE_FAULTS_IN=$(basename "$extension") SPINDLE_FAULTS_REPORT=$work/report \
-        timeout -s KILL "$limit" "$php" -d "extension=$extension" -d "async.seed=$1" ${with[@]+"${with[@]}"} \
+        alone "$limit" "$php" -d "extension=$extension" -d "async.seed=$1" ${with[@]+"${with[@]}"} \
         -d display_errors=stderr -d log_errors=0 -d memory_limit=512M "$here/round.php" "$1" \
-        </dev/null >"$work/out" 2>"$work/err" {peer_input}>&- &
-    child=$!
-    wait "$child" 2>/dev/null
-    status=$?
-    kill -KILL -- "-$child" 2>/dev/null # what it left behind, in timeout's process group
-    child=''
+        </dev/null >"$work/out" 2>"$work/err"
     injected=$(grep -cs '^injected' "$work/report")
     more=$(sed -n 's/^more //p' "$work/report" 2>/dev/null)
     injected=$((${injected:-0} + ${more:-0}))
@@ -84,7 +62,7 @@ round() { # SEED
     echo "FAIL  seed $1: $([ "$status" = 137 ] && echo "killed after at most $limit s" || echo "status $status")"
     cat "$work/logs/peer" # has the peer died?
     head -n 12 "$work/err" | cut -c 1-400 | sed 's/^/          | /'
-    echo "          tests/chaos/run --minutes 0 --seed $1"
+    echo "          tests/faults/run --chaos --minutes 0 --seed $1"
 }
 
 passed=0 failed=0 faults_seen=0

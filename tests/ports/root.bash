@@ -1,18 +1,13 @@
-#!/usr/bin/env bash
 # Makes a root: a folder with another release of Debian, Debian for another processor, or Alpine, and a PHP in it.
 #
-#   tests/ports/root PORT              makes the root of PORT (a line of `table`) where it is not there yet
-#   tests/ports/root PORT COMMAND...   and runs a command in it: bash without one argument more
+#   tests/ports/run --root PORT              makes the root of PORT (a line of `table`) where it is not there yet
+#   tests/ports/run --root PORT COMMAND...   and runs a command in it: bash without one argument more
 #
 # It needs root, debootstrap, and for another processor qemu-user-static. Packages come from where the machine's own come
-# from; `alpine` says what Alpine takes. Roots lie in SPINDLE_ROOTS (/tmp/roots); they are kept, and used again. A command
+# from; `alpine.bash` says what Alpine takes. Roots lie in SPINDLE_ROOTS (/tmp/roots); they are kept, and used again. A command
 # runs in mount and process namespaces of its own, which end with it: this tree and Rust's folders are there under their own
 # names, cargo builds into the root's folder /target, and the tree's folder build is the root's /target/build.
-set -euo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
-usage_or_die() { usage >&2; exit 2; }
-[ $# -gt 0 ] || usage_or_die
 port=$1
 shift
 read -r _ version processor release experimental < <(grep -E "^$port " "$here/table") || die "there is no port $port: see $here/table"
@@ -115,7 +110,7 @@ enter() { # ROOT COMMAND...
 
 native || emulate
 if [ "$release" = alpine ]; then
-    [ -d "$folder" ] || "$here/alpine" "$version" "$folder"
+    [ -d "$folder" ] || (set -- "$version" "$folder" && . "$here/alpine.bash")
 elif [ ! -d "$folder" ]; then
     make_root
 elif [ "$(cat "$folder/etc/spindle-packages" 2>/dev/null)" != "$list" ]; then

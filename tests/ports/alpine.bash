@@ -1,19 +1,13 @@
-#!/usr/bin/env bash
-# Makes a root with Alpine Linux, and in it a PHP that is built here with musl-gcc: Alpine's own packages are in its repositories
+# Sourced by root.bash. Makes a root with Alpine Linux, and in it a PHP that is built here with musl-gcc: Alpine's own packages are in its repositories
 # only. Its musl, busybox and shell are what is tested.
-#
-#   SPINDLE_ALPINE=FILE tests/ports/alpine VERSION FOLDER
 #
 # SPINDLE_ALPINE is the archive of Alpine's minimal root file system (alpine-minirootfs-…-x86_64.tar.gz). VERSION is that of PHP
 # (8.2). Its source, and those of the libraries that its extensions need, are the source packages of the distribution;
 # SPINDLE_PHP_SOURCE names the archive of another release of PHP. It lies where official images have it, with what they enable,
 # less the extensions that take more libraries. A bash of Debian is added, for the suites' runners.
-set -euo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
 # shellcheck source=tests/apt.bash
 . "$root/tests/apt.bash"
-[ $# -eq 2 ] || { usage >&2; exit 2; }
 version=$1 folder=$2
 [ -f "${SPINDLE_ALPINE-}" ] || die "SPINDLE_ALPINE names no archive of Alpine's minimal root file system"
 for command in musl-gcc tclsh; do command -v $command >/dev/null || die "there is no $command: apt-get install musl-tools tcl"; done

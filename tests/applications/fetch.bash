@@ -1,4 +1,3 @@
-#!/usr/bin/env bash
 # Fetches what the suites of applications need, from the distribution, and installs nothing of it.
 #
 #   fetch [--again] [source NAME...] [package NAME...]

@@ -1,16 +1,13 @@
-#!/usr/bin/env bash
 # Makes stand-ins for the official images of PHP and Rust, for `tests/packages/run images` where their registry is out of reach:
 # PHP as the official recipe builds it, in a Debian by debootstrap, and Rust's image with the compiler that is used here.
 #
-#   tests/packages/assemble-images RECIPE TARBALL   the folder of a recipe of github.com/docker-library/php (8.2/bookworm/cli),
+#   tests/packages/run --assemble-images RECIPE TARBALL   the folder of a recipe of github.com/docker-library/php (8.2/bookworm/cli),
 #                                                   and PHP's sources, of which the recipe knows the checksum
 #
 # They are named as the official ones, in buildah's storage on this machine: `buildah rmi` removes them. It needs root, buildah,
 # debootstrap, and Debian's archive. What is left out of a recipe is what asks other servers: keys, signatures, PECL's channels.
-set -euo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
-[ $# -eq 2 ] || { usage >&2; exit 2; }
+[ $# -eq 2 ] || die "see assemble-images.bash"
 recipe=$(realpath "$1") tarball=$(realpath "$2")
 [ -f "$recipe/Dockerfile" ] || die "$recipe has no Dockerfile"
 suite=$(sed -n 's/^FROM debian:\(.*\)-slim$/\1/p' "$recipe/Dockerfile")

@@ -1,30 +1,12 @@
-#!/usr/bin/env php
 <?php
 /*
  * The examples of the HTTP server: the API on a real PostgreSQL and on SQLite, the upload with curl and in a browser, the proxy
  * between curl and the upload.
- *
- *   http [--ext build/spindle.so] [--only GLOB]
- *
- * The PostgreSQL is one that this starts. The last line is "N passed, N failed, N skipped".
  */
 
 declare(strict_types=1);
 
 namespace Examples;
-
-require dirname(__DIR__) . '/runner.php';
-
-$options = \Runner\options([]);
-define('EXTENSION', \Runner\extension($options['ext'] ?? null));
-define('ROOT', dirname(__DIR__, 2));
-define('WORK', \Runner\work('http-examples'));
-foreach (['curl', 'chromium'] as $program) {
-    trim((string) shell_exec("command -v $program")) !== '' || \Runner\fail("there is no $program; 'scripts/setup test' installs it");
-}
-register_shutdown_function(static function (): void {
-    is_dir(WORK . '/servers') && shell_exec(escapeshellarg(ROOT . '/scripts/servers') . ' stop ' . escapeshellarg(WORK . '/servers'));
-});
 
 /** An example that runs. */
 final class Example
@@ -98,18 +80,14 @@ function use_notes(string $url): void
     same(119, count(json_decode(curl($url)[1], true)));
 }
 
-$cases = [
+$cases += [
     'the API, SQLite' => function (): void {
         $api = new Example('http-api');
         use_notes($api->url);
         same(0, $api->stop());
     },
     'the API, PostgreSQL' => function (): void {
-        same('', shell(escapeshellarg(ROOT . '/scripts/servers') . ' start ' . WORK . '/servers postgres >/dev/null'));
-        exec('. ' . WORK . '/servers/env && env', $lines);
-        foreach ($lines as $line) {
-            str_starts_with($line, 'SPINDLE_PG_') && putenv($line);
-        }
+        postgres();
         $server = [getenv('SPINDLE_PG_DSN'), getenv('SPINDLE_PG_USER'), getenv('SPINDLE_PG_PASSWORD')];
         $api = new Example('http-api', [], array_combine(['DB_DSN', 'DB_USER', 'DB_PASSWORD'], $server));
         use_notes($api->url);
@@ -172,5 +150,3 @@ $cases = [
         same(0, $proxy->stop());
     },
 ];
-
-\Runner\run($options, $cases, failed: static fn () => substr((string) @file_get_contents(WORK . '/stderr'), -500));

@@ -1,18 +1,15 @@
-#!/usr/bin/env bash
 # Puts PIE together from its sources, for `PIE=FOLDER/bin/pie tests/packages/run pie`: of its releases there is only an archive
 # that is downloaded. What it depends on comes from Debian's packages, which are unpacked and not installed.
 #
-#   tests/packages/assemble-pie FOLDER PIE ATTESTATION DEB...
+#   tests/packages/run --assemble-pie FOLDER PIE ATTESTATION DEB...
 #
 # PIE and ATTESTATION are folders with the sources of php/pie and thephpf/attestation, and of fidry/cpu-core-counter where the
 # packages lack it: a folder may be named in the place of a DEB. The packages (`apt-get download`) are those of PIE's
 # composer.lock, in the versions that composer.json asks for: composer and its dependencies, illuminate's container and
 # contracts, symfony's console, event dispatcher, filesystem, finder, process, string, contracts, and its polyfills for what
 # the PHP lacks, webmozart's assert, and psr's container, event dispatcher, log and simple cache.
-set -euo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
-[ $# -ge 4 ] || { usage >&2; exit 2; }
+[ $# -ge 4 ] || die "see assemble-pie.bash"
 folder=$1 pie=$2 attestation=$3
 shift 3
 [ ! -e "$folder" ] || die "$folder is there already"

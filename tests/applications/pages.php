@@ -1,9 +1,8 @@
-#!/usr/bin/env php
 <?php
 /*
  * Fetches pages of WordPress and phpMyAdmin through php-fpm, on stock PHP and with Spindle, and compares them.
  *
- *   pages [--ext build/spindle.so] [--only GLOB] [--list] [--keep]
+ *   run --pages [--only GLOB] [--list] [--keep]
  *
  * Each application is installed afresh, with a database of its own, four times: stock PHP twice, Spindle loaded and not
  * used, and Spindle with coroutines in each request, of a script that is prepended to it (company.php), so that every
@@ -21,15 +20,11 @@ namespace Applications;
 
 use function Sapi\until;
 
-require dirname(__DIR__) . '/runner.php';
 require dirname(__DIR__) . '/sapi/fastcgi.php';
 
-$options = \Runner\options(['keep']);
-define('ROOT', dirname(__DIR__, 2));
-define('STORE', ROOT . '/build/applications/root/usr/share');
+const SHARE = STORE . '/root/usr/share';
 $names = array_map(static fn (string $file) => substr(basename($file, '.php'), strlen('pages-of-')), glob(__DIR__ . '/pages-of-*.php'));
 $names = \Runner\meant($options, $names);
-$extension = \Runner\extension($options['ext'] ?? null);
 define('WORK', \Runner\work('pages', isset($options['keep'])));
 $unexpected = false;
 register_shutdown_function(static function () use ($options, &$unexpected): void {
@@ -39,7 +34,7 @@ register_shutdown_function(static function () use ($options, &$unexpected): void
         \Runner\keep_outputs('pages', WORK);
     }
 });
-copy($extension, WORK . '/spindle.so');
+copy(EXTENSION, WORK . '/spindle.so');
 
 /** One who visits pages: keeps cookies, and remembers the answers. */
 final class Visitor
@@ -97,7 +92,7 @@ final class Visitor
 /** Settings of php-fpm. */
 function settings(string $way): array
 {
-    $settings = ['include_path' => '.:' . STORE . '/php', 'date.timezone' => 'UTC', 'session.save_path' => WORK . '/sessions',
+    $settings = ['include_path' => '.:' . LIBRARIES, 'date.timezone' => 'UTC', 'session.save_path' => WORK . '/sessions',
         'session.gc_probability' => '0', 'display_errors' => '1', 'html_errors' => '0', 'output_buffering' => '4096',
         'memory_limit' => '256M', 'max_execution_time' => '0', 'sendmail_path' => '/bin/true',
         'error_reporting' => (string) (E_ALL & ~E_DEPRECATED)];
@@ -174,8 +169,7 @@ foreach ($names as $name) {
     $applications[$name] = require __DIR__ . "/pages-of-$name.php";
 }
 $packages = array_merge(...array_column($applications, 'packages'));
-exec(escapeshellarg(__DIR__ . '/fetch') . ' package ' . implode(' ', $packages), $missing, $status);
-$status === 0 ?: \Runner\fail('the packages could not be fetched');
+$missing = missing(...$packages);
 $passed = $failed = $skipped = 0;
 foreach ($missing as $line) {
     foreach ($applications as $name => $application) {
@@ -201,9 +195,9 @@ $visit = static function (string $name, string $way, string $as) use ($applicati
     exec('rm -rf ' . escapeshellarg(WORK . '/share') . ' ' . escapeshellarg(WORK . '/sessions'));
     mkdir(WORK . '/share');
     mkdir(WORK . '/sessions');
-    exec('cp -a ' . escapeshellarg(STORE . "/$name") . ' ' . escapeshellarg(WORK . "/share/$name"));
+    exec('cp -a ' . escapeshellarg(SHARE . "/$name") . ' ' . escapeshellarg(WORK . "/share/$name"));
     foreach (['php', 'javascript'] as $folder) {
-        symlink(STORE . "/$folder", WORK . "/share/$folder");
+        symlink(SHARE . "/$folder", WORK . "/share/$folder");
     }
     $mysql('drop database if exists pages; create database pages character set utf8mb4');
     $applications[$name]['install'](WORK . "/share/$name", $server, $mysql);

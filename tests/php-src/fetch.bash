@@ -1,4 +1,3 @@
-#!/usr/bin/env bash
 # Fetches PHP's own tests, those of the PHP that is installed, and prints the folder they are in.
 #
 #   fetch [--php php]

@@ -2,8 +2,6 @@
 # Installs what is in `build` into the PHP at hand, uses it, and removes it again: what the port's shell and commands are asked for
 # by scripts/install and scripts/requirements. Run in a root, by `tests/ports/run alpine install`.
 #
-#   tests/ports/install
-#
 # The last line is "N passed, N failed, N skipped".
 set -u
 

@@ -1,128 +1,15 @@
-#!/usr/bin/env php
 <?php
 /*
  * The HTTP server under strain: clients that leave, that are slow, idle, and that are too many; large bodies; and requests in worker
- * mode that use all which is each one's own, all at once.
- *
- *   strain [--ext build/spindle.so] [--only GLOB] [--list] [--long] [--seeds "1 2 3"]
- *
- * Without --long each case is as small as to take some seconds, and only what must hold on any machine fails: answers, and what
- * is left. With --long there are as many clients and bytes as docs/server.md speaks of, and times and memory have limits, too,
- * which a busy machine may miss. The last line is "N passed, N failed, N skipped".
+ * mode that use all which is each one's own, all at once. Without --long each case is as small as to take some seconds, and only what
+ * must hold on any machine fails: answers, and what is left. With --long there are as many clients and bytes as docs/server.md speaks of,
+ * and times and memory have limits, too, which a busy machine may miss.
  */
 
 declare(strict_types=1);
 
 namespace ServerTests;
 
-require dirname(__DIR__) . '/runner.php';
-require __DIR__ . '/machine.php';
-
-$options = \Runner\options(['long', 'seeds:']);
-define('EXTENSION', \Runner\extension($options['ext'] ?? null));
-define('LONG', isset($options['long']));
-define('SEEDS', (string) ($options['seeds'] ?? ''));
-define('WORK', \Runner\work('strain'));
-trim((string) shell_exec('command -v curl')) !== '' || \Runner\fail("there is no curl; 'scripts/setup test bench' installs it");
-
-/** A running server. */
-final class App
-{
-    private $process;
-    private $pipes;
-    public readonly string $address;
-    public readonly int $pid;
-
-    /** @param list<string> $settings of PHP */
-    public function __construct(string $script, array $arguments, array $settings = [])
-    {
-        $command = [...php(...$settings), __DIR__ . "/$script.php", ...$arguments];
-        $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $this->pipes, WORK);
-        [$this->address] = explode(' ', trim((string) fgets($this->pipes[1]))) + [''];
-        $this->address !== '' || \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr'));
-        $this->pid = proc_get_status($this->process)['pid'];
-    }
-
-    public static function of(array $options = []): self
-    {
-        return new self('strain', [json_encode($options)]);
-    }
-
-    /** Runs clients against it. */
-    public function clients(string $what, int ...$arguments): array
-    {
-        exec(implode(' ', array_map(escapeshellarg(...), ['timeout', '600', ...php(), __DIR__ . '/strain-client.php', $this->address, $what, ...array_map(strval(...), $arguments)])) . ' 2>&1', $lines, $status);
-        return json_decode(implode("\n", $lines), true) ?? throw new \Exception("the clients: status $status: " . substr(implode("\n", $lines), 0, 1000) . file_get_contents(WORK . '/stderr'));
-    }
-
-    public function stats(): array
-    {
-        return json_decode((string) shell_exec("curl -s --max-time 60 http://$this->address/stats"), true) ?? throw new \Exception('no stats: ' . file_get_contents(WORK . '/stderr'));
-    }
-
-    /** A figure in KiB: VmRSS, or VmHWM. */
-    public function memory(string $which): int
-    {
-        preg_match("/^$which:\s*(\d+)/m", file_get_contents("/proc/$this->pid/status"), $found);
-        return (int) $found[1];
-    }
-
-    /** Returns by how many KiB it is larger than now at most while something is done. */
-    public function growth(callable $what): int
-    {
-        file_put_contents("/proc/$this->pid/clear_refs", '5'); // the peak begins anew
-        $before = $this->memory('VmRSS');
-        $what();
-        return $this->memory('VmHWM') - $before;
-    }
-
-    /** Ends it, and returns what it prints then. */
-    public function rest(): string
-    {
-        proc_terminate($this->process, SIGTERM);
-        $rest = stream_get_contents($this->pipes[1]);
-        $status = proc_close($this->process);
-        $this->process = null;
-        return trim($rest) . ($status > 0 ? " (status $status)" . file_get_contents(WORK . '/stderr') : '');
-    }
-
-    public function __destruct()
-    {
-        $this->process && proc_terminate($this->process, SIGKILL);
-    }
-}
-
-/** What a case cannot do here. */
-
-/** @return list<string> */
-function php(string ...$settings): array
-{
-    $command = [PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'display_errors=stderr', '-d', 'memory_limit=-1'];
-    foreach ($settings as $setting) {
-        array_push($command, '-d', $setting);
-    }
-    return $command;
-}
-
-function same(mixed $expected, mixed $found): void
-{
-    $expected === $found || throw new \Exception('expected ' . var_export($expected, true) . ', found ' . var_export($found, true));
-}
-
-/** What must hold with --long, and else is only told. */
-function limit(bool $holds, string $what): void
-{
-    $holds || !LONG || throw new \Exception($what);
-}
-
-function until(callable $condition): void
-{
-    for ($start = microtime(true); !$condition(); usleep(10_000)) {
-        microtime(true) < $start + 60 || throw new \Exception('it does not come');
-    }
-}
-
-$cases = [];
 $cases['clients that leave'] = function (): string {
     $app = App::of();
     $app->clients('leave', 100);
@@ -145,7 +32,7 @@ $cases['slow clients'] = function (): string {
     $measure = fn() => min(array_map(fn() => $app->clients('hello', LONG ? 500 : 50)['p99'], range(1, LONG ? 12 : 4)));
     $app->clients('hello', 100);
     $before = $measure();
-    $slow = proc_open([...php(), __DIR__ . '/strain-client.php', $app->address, 'slow', "$heads", "$bodies"], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes);
+    $slow = proc_open([...php(), HERE . '/strain-client.php', $app->address, 'slow', "$heads", "$bodies"], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes);
     same("there\n", fgets($pipes[1]));
     $during = $measure();
     fwrite($pipes[0], "over\n");
@@ -199,7 +86,7 @@ $cases['hostile clients'] = function (): string {
     foreach (['objects', 'worker'] as $mode) {
         $app = new App('hostile', [$mode]);
         $run = function (int $first, string $limit) use ($app): array {
-            $command = ['timeout', '1500', ...php('extension=sockets'), __DIR__ . '/hostile-client.php', $app->address, SEEDS ?: (string) mt_rand(), '16', $limit, "$first"];
+            $command = ['timeout', '1500', ...php('extension=sockets'), HERE . '/hostile-client.php', $app->address, SEEDS ?: (string) mt_rand(), '16', $limit, "$first"];
             exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $lines);
             $found = json_decode(end($lines) ?: '', true) ?? throw new \Exception('the clients: ' . substr(implode("\n", $lines), 0, 1000));
             same([], $found['wrong']);
@@ -282,7 +169,7 @@ $cases['floods'] = function (): string {
     ];
     // 128 responses of 1 MiB, or as much as the buffers of as many streams may have.
     $large = ['downloads with closed windows', 'whole bodies with closed windows', 'downloads unread', 'whole bodies unread'];
-    $client = static fn(string $kind, string $address = '-') => [PHP_BINARY, '-n', '-d', 'memory_limit=-1', __DIR__ . '/flood-client.php', $address, $kind];
+    $client = static fn(string $kind, string $address = '-') => [PHP_BINARY, '-n', '-d', 'memory_limit=-1', HERE . '/flood-client.php', $address, $kind];
     same(array_keys($floods), explode("\n", trim((string) shell_exec(implode(' ', array_map(escapeshellarg(...), $client('list')))))));
     $worst = ['', 0];
     $slowest = ['', 0];
@@ -348,7 +235,7 @@ $cases['idle connections'] = function (): string {
     [$plain, $encrypted] = LONG ? [50_000, 5000] : [2000, 300];
     $commands = [];
     foreach (["$plain", "$encrypted $files[0] $files[1]"] as $arguments) {
-        $commands[] = implode(' ', array_map(escapeshellarg(...), [...php(), __DIR__ . '/idle.php'])) . " $arguments 2>&1";
+        $commands[] = implode(' ', array_map(escapeshellarg(...), [...php(), HERE . '/idle.php'])) . " $arguments 2>&1";
     }
     if ((int) shell_exec('ulimit -Hn') > $plain + 100) {
         $where = '';
@@ -357,7 +244,7 @@ $cases['idle connections'] = function (): string {
         $where = ' in a virtual machine';
         $missing = noMachine();
         $missing === null || throw new \Runner\Skipped("this system allows no $plain descriptors, and of a virtual machine $missing");
-        $printed = inMachine(implode("\n", $commands), [PHP_BINARY, EXTENSION, __DIR__ . '/idle.php', ...$files], 4, 3600);
+        $printed = inMachine(implode("\n", $commands), [PHP_BINARY, EXTENSION, HERE . '/idle.php', ...$files], 4, 3600);
     }
     preg_match_all('/^\{.*}/m', $printed, $found);
     $found = array_map(static fn(string $line): array => json_decode($line, true), $found[0]);
@@ -371,5 +258,3 @@ $cases['idle connections'] = function (): string {
     }
     return "$plain with {$found[0]['bytes']} bytes each ({$found[0]['bytes, second round']} after as many have left), $encrypted with TLS with {$found[1]['bytes']} ({$found[1]['bytes, second round']})$where";
 };
-
-\Runner\run($options, $cases, failed: static fn () => substr((string) @file_get_contents(WORK . '/stderr'), -1500));

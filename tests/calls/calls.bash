@@ -1,8 +1,7 @@
-#!/usr/bin/env bash
 # Calls functions and methods of all extensions at random from several coroutines that share what they are called with, and
 # looks for crashes, hangs and reports of AddressSanitizer.
 #
-#   run [--calls N] [--each N] [--seed N] [--asan]
+#   extensions/run --calls [--calls N] [--each N] [--seed N] [--asan]
 #
 # N calls altogether (1,000,000), each process making --each of them (10,000) from a seed of its own, which is printed when
 # it fails: `--calls 1 --seed SEED` repeats it, as far as the turns of coroutines are the same. What fails is called once
@@ -13,10 +12,8 @@
 # The processes run without a network and without privileges where that can be had, in folders that are removed. The last
 # line but one has the share of the calls that were refused for their arguments, and that were suspended inside; the last is
 # "N passed, N failed, N skipped", of processes.
-set -u
 
-# shellcheck source=tests/runner.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
+here=$root/tests/calls
 calls=1000000 each=10000 seed=1 asan=''
 
 while [ $# -gt 0 ]; do

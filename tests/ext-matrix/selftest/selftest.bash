@@ -1,16 +1,14 @@
-#!/usr/bin/env bash
 # Can the suite fail? Runs selftest/cases with coroutines that block (shim.php) and compares the lines that the suite
 # prints with what each case expects at its top, as regular expressions. No server and no extension is needed.
 #
-#   selftest/run [--php php]
-set -u
+#   extensions/run --matrix-itself [--php php]
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+here=$root/tests/ext-matrix/selftest
 passed=0 failed=0
 for file in "$here"/cases/*.php; do
     name=$(basename "$file" .php)
     mapfile -t expected < <(sed -n 's,^// expect: ,,p' "$file")
-    mapfile -t lines < <("$here/../run" --shim "$here/shim.php" --cases "$here/cases" --only "$name" --discard "$@" 2>/dev/null)
+    mapfile -t lines < <("$root/tests/extensions/run" --matrix --shim "$here/shim.php" --cases "$here/cases" --only "$name" --discard "$@" 2>/dev/null)
     problem=''
     [ ${#lines[@]} -eq $((${#expected[@]} + 1)) ] || problem="${#expected[@]} lines and a sum were expected"
     for i in "${!expected[@]}"; do

@@ -1,10 +1,9 @@
-#!/usr/bin/env php
 <?php
 /*
  * Tests event loops written in PHP: the packages for Revolt and ReactPHP by the contracts of those, servers on them beside
  * coroutines that use PostgreSQL, and the test suites of Revolt, AMPHP and ReactPHP with the outcomes that stock PHP has.
  *
- *   run [--ext build/spindle.so] [--only GLOB] [--list] [--sample] [--limit SECONDS]
+ *   applications/run --loops [--only GLOB] [--list] [--sample] [--limit SECONDS]
  *
  * What is not packaged is read from the folder that SPINDLE_SOURCES names, as OWNER/NAME: what needs something that is not
  * there is named and skipped. --only takes a glob on the names of suites and cases, --sample runs the contracts and the cases
@@ -13,12 +12,10 @@
 
 declare(strict_types=1);
 
-require dirname(__DIR__) . '/runner.php';
 require __DIR__ . '/autoload.php';
 
-$options = Runner\options(['sample', 'limit:']);
-$extension = Runner\extension($options['ext'] ?? null);
-$root = dirname(__DIR__, 2);
+$root = ROOT;
+$extension = EXTENSION;
 $list = __DIR__ . '/suites.php';
 $names = static fn (string $glob) => array_map(static fn (string $file) => basename($file, '.php'), glob($glob, GLOB_BRACE));
 $suites = array_filter(require $list, static fn (array $suite) => !isset($options['sample']) || isset($suite['contract']));
